@@ -80,6 +80,26 @@ struct TensorStore {
         for (int i = 0; i < Mma::kRegisters; ++i) accumulators[m][n][i] = 0;
   }
 
+  // Accumulators of f16 lie two in a register.
+  static __device__ __forceinline__ Accumulator accumulator(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i) {
+    if constexpr (sizeof(Accumulator) == 2) {
+      return Accumulator{(unsigned short)(accumulators[i / 2] >> i % 2 * 16)};
+    } else {
+      return accumulators[i];
+    }
+  }
+
+  // The same accumulator, rounded from a sum.
+  template <class Sum>
+  static __device__ __forceinline__ void set(typename Mma::Accumulator (&accumulators)[Mma::kRegisters], int i, Sum sum) {
+    if constexpr (sizeof(Accumulator) == 2) {
+      unsigned const half = convert<Accumulator>(sum).bits;
+      accumulators[i / 2] = i % 2 == 0 ? (accumulators[i / 2] & 0xffff0000u) | half : (accumulators[i / 2] & 0xffffu) | half << 16;
+    } else {
+      accumulators[i] = sum;
+    }
+  }
+
   // Every thread's part of a subtile, to the staging buffer.
   template <int Subtile>
   __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging) {
@@ -304,15 +324,6 @@ struct TensorStore {
       return numeric::unscaled(accumulator(accumulators, i), shift);
     } else {
       return accumulator(accumulators, i);
-    }
-  }
-
-  // Accumulators of f16 lie two in a register.
-  static __device__ __forceinline__ Accumulator accumulator(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i) {
-    if constexpr (sizeof(Accumulator) == 2) {
-      return Accumulator{(unsigned short)(accumulators[i / 2] >> i % 2 * 16)};
-    } else {
-      return accumulators[i];
     }
   }
 

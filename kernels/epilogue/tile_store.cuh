@@ -74,23 +74,18 @@ struct TileStore {
   // adds the groups', and so on; whether this block has added all there are, and holds them.
   template <class Params>
   __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
-    constexpr unsigned at_once = Config::kPartsAtOnce;
     int const within = thread % Config::kThreadsPerSlice;
     Sum* const slots = reinterpret_cast<Sum*>(params.slots) + (unsigned long long)unit.number * params.split_k * kSlot + within;
-    unsigned* tickets = reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets;
     if (holds) {
       Sum* const slot = slots + unit.part * kSlot;
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
     }
-    for (unsigned part = unit.part, parts = params.split_k, apart = kSlot; parts > 1; apart *= at_once) {
-      unsigned const group = part / at_once, first = group * at_once, many = min(parts - first, at_once);
-      if (!schedule::arrives_last(tickets + group, many)) return false;
-      if (holds) add_parts(slots + first * apart, apart, many);
-      part = group;
-      parts = (parts + at_once - 1) / at_once;
-      tickets += parts;
-    }
+    threadblock::PartsLevel<Config> level{reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets, unit.part, params.split_k, kSlot};
+    do {
+      if (!schedule::arrives_last(level.ticket(), level.members())) return false;
+      if (holds) add_parts(slots + level.first() * level.apart, level.apart, level.members());
+    } while (!level.ascend());
     if (holds) {
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) warp_mma.set(i, convert<Accumulator>(slots[PartialsMap<Config>::at(0, i)]));

@@ -40,7 +40,8 @@ enum class RoleStepKind {
   FenceProxy,
   StoreTensor,
   CommitStores,
-  StoreThreads
+  StoreThreads,
+  ReduceParts
 };
 
 struct RoleStep {
@@ -103,11 +104,13 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
 
 // What every role knows. A role derives from it and adds
 //   step<Kind, First, Turn>()    CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, StoreStaging,
-//                                StoreTensor, StoreThreads: nothing that waits;
+//                                StoreTensor, StoreThreads, ReduceParts: nothing that waits but for arrives_last;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
 //   k_tiles()                    its k-tiles;
-//   k_tiles_of(n)                those of the n tiles of D before or behind it, which other consumers multiply;
+//   k_tiles_before(n)            those of the n units before it, which other consumers multiply;
+//   k_tiles_behind(n)            those of the n units behind it;
+//   stores()                     whether it goes on to store the tile: not where another has the sum of its parts;
 //   reads_source()               whether C comes through the staging buffers;
 //   kTurns                       in how many turns it does the body: k-tile k in turn k mod kTurns, known while compiling;
 //   pin()                        holds what products write where it is, for the compiler's eyes.
@@ -189,9 +192,9 @@ __device__ __forceinline__ void synchronize(Role& role) {
       await<Role::kClustered>(role.shared + Ring::empty(position.stage), position.phase ^ 1);
     }
   } else if constexpr (Kind == RoleStepKind::SkipEarlier) {
-    role.position.skip(role.k_tiles_of(role.consumer));
+    role.position.skip(role.k_tiles_before(role.consumer));
   } else if constexpr (Kind == RoleStepKind::SkipLater) {
-    role.position.skip(role.k_tiles_of(Ring::kTurns - 1 - role.consumer));
+    role.position.skip(role.k_tiles_behind(Ring::kTurns - 1 - role.consumer));
   } else if constexpr (Kind == RoleStepKind::AwaitTurn) {
     // Nobody is before the first consumer's first tile: its barrier has not been passed yet.
     await<false>(role.shared + Ring::turn(role.consumer), role.round % 2 ^ (role.consumer == 0));
@@ -249,6 +252,26 @@ __device__ __forceinline__ void synchronize(Role& role) {
   }
 }
 
+// Counts a consumer at a ticket, once what its threads have written is there for all; whether it is the last of so many. What the others have written can be read
+// then.
+template <class Ring>
+__device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread, unsigned* ticket, unsigned arrivals) {
+  __threadfence();
+  // Barrier 0 is the block's.
+  asm volatile("bar.sync %0, %1;" ::"r"(1 + consumer), "n"(Ring::kWarpgroup) : "memory");
+  unsigned last = thread == 0 && atomicAdd(ticket, 1u) == arrivals - 1;
+  asm volatile(
+      "{\n"
+      ".reg .pred mine, any;\n"
+      "setp.ne.u32 mine, %0, 0;\n"
+      "bar.red.or.pred any, %1, %2, mine;\n"
+      "selp.u32 %0, 1, 0, any;\n"
+      "}" : "+r"(last) : "r"(1 + consumer), "n"(Ring::kWarpgroup) : "memory");
+  if (!last) return false;
+  __threadfence();
+  return true;
+}
+
 // Performs Count steps of List from First on, each with its numbers known while compiling. By halves: at each level the compiler optimizes anew
 // what it has inlined below, which takes a second of a list of a hundred steps, one behind the other.
 template <class List, int Turn = 0, int First = 0, int Count = List::kCount, class Role>
@@ -262,7 +285,7 @@ __device__ __forceinline__ void perform(Role& role) {
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
-                  step.kind == RoleStepKind::MultiplyLast) {
+                  step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReduceParts) {
       role.template step<step.kind, step.first, Turn>();
     } else {
       synchronize<step.kind, step.first>(role);
@@ -288,7 +311,8 @@ __device__ __forceinline__ void run(Role& role) {
         perform<typename Schedule::Body, 1>(role);
       }
     }
-    perform<typename Schedule::Epilogue>(role);
+    perform<typename Schedule::Tail>(role);
+    if (role.stores()) perform<typename Schedule::Epilogue>(role);
   }
   perform<typename Schedule::Closing>(role);
 }

@@ -1,5 +1,6 @@
 // Twin of src/threadblock/mma_warp_specialized: what the producer and the consumers do in the steps that are theirs.
 #pragma once
+#include "epilogue/partials.cuh"
 #include "epilogue/tensor_store.cuh"
 #include "numeric/emulation.cuh"
 #include "schedule/roles.cuh"
@@ -9,9 +10,20 @@
 
 namespace threadblock {
 
+// Whether a consumer holds the sum of all parts of K, and so goes on to the epilogue.
+template <bool SplitK>
+struct SumOfParts {
+  bool holds_sum = true;
+  __device__ __forceinline__ bool stores() const { return holds_sum; }
+};
+template <>
+struct SumOfParts<false> {
+  __device__ __forceinline__ bool stores() const { return true; }
+};
+
 // What both roles know.
 template <class Config, class Params>
-struct Worker : schedule::roles::State<typename Config::Ring> {
+struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config::kSplitK> {
   using State = schedule::roles::State<typename Config::Ring>;
 
   Params const& params;
@@ -24,7 +36,20 @@ struct Worker : schedule::roles::State<typename Config::Ring> {
 
   __device__ __forceinline__ bool next_tile() { return work.take(unit); }
   __device__ __forceinline__ unsigned k_tiles() const { return unit.k_count(params); }
-  __device__ __forceinline__ unsigned k_tiles_of(unsigned units) const { return units * k_tiles(); }
+  __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
+  __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
+
+ private:
+  // Those of so many units on one side of it.
+  __device__ __forceinline__ unsigned k_tiles_beside(unsigned units, int side) const {
+    if constexpr (!Config::kSplitK) return units * k_tiles();
+    unsigned tiles = 0;
+    for (unsigned i = 1; i <= units; ++i) {
+      unsigned const part = work.part_beside(side * int(i), Config::Ring::kTurns);
+      tiles += KRange<true>::count(part, params.part_tiles, params.longer_parts);
+    }
+    return tiles;
+  }
 };
 
 // One thread copies.
@@ -123,6 +148,8 @@ struct Consumer : Worker<Config, Params> {
       promote<Part>();
     } else if constexpr (Kind == RoleStepKind::FetchSource) {
       if (this->leads() && reads_source()) store.template fetch<Part>(this->staging(Part), this->source());
+    } else if constexpr (Kind == RoleStepKind::ReduceParts) {
+      this->holds_sum = reduce();
     } else if constexpr (Kind == RoleStepKind::StoreStaging) {
       store.template store_staging<Part>(accumulators, this->staging(Part));
     } else {
@@ -135,6 +162,15 @@ struct Consumer : Worker<Config, Params> {
   // Where the warpgroup's part of the block's tile begins.
   __device__ __forceinline__ unsigned part_m() const { return this->consumer % Config::kConsumersM * Config::kWarpM; }
   __device__ __forceinline__ unsigned part_n() const { return this->consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
+
+  // Brings its part of K to the others'.
+  __device__ __forceinline__ bool reduce() {
+    constexpr int each = Mma::kM * Mma::kN / warp::kWarpgroup, across = Config::kRepeatsN;
+    using Partials = epilogue::Partials<Config>;
+    auto const get = [&](int i) { return convert<typename Partials::Sum>(Store::accumulator(accumulators[i / each / across][i / each % across], i % each)); };
+    auto const set = [&](int i, typename Partials::Sum sum) { Store::set(accumulators[i / each / across][i / each % across], i % each, sum); };
+    return Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
+  }
 
   // All of a stage, into the accumulators.
   __device__ __forceinline__ void multiply() {

@@ -60,6 +60,29 @@ struct PartsOfK {
   }
 };
 
+// How far the adding of a tile's parts has come: at first it is of the parts, then of the sums of every kPartsAtOnce neighbours, and so on.
+template <class Config>
+struct PartsLevel {
+  static constexpr unsigned kAtOnce = Config::kPartsAtOnce;
+
+  // The first ticket of the level.
+  unsigned* tickets;
+  // What was brought, of so many, and elements from a slot to the next.
+  unsigned part, parts, apart;
+
+  __device__ __forceinline__ unsigned first() const { return part / kAtOnce * kAtOnce; }
+  __device__ __forceinline__ unsigned members() const { return min(parts - first(), kAtOnce); }
+  __device__ __forceinline__ unsigned* ticket() const { return tickets + part / kAtOnce; }
+  // Goes on with the sum of the group; whether it is the sum of all.
+  __device__ __forceinline__ bool ascend() {
+    part /= kAtOnce;
+    parts = (parts + kAtOnce - 1) / kAtOnce;
+    tickets += parts;
+    apart *= kAtOnce;
+    return parts == 1;
+  }
+};
+
 // What a block computes at a time: products of some k-tiles, for one tile of a D.
 template <class Config>
 struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK> {
@@ -110,10 +133,24 @@ struct ClusterTiles {
   }
 };
 
-// The units of this block, one after the other. Clusters take rectangles in the order of the swizzle: one each, or each the next one after
-// all clusters'.
+// Into how many parts K is cut.
+template <bool SplitK>
+struct Parts {
+  unsigned const parts;
+  template <class Params>
+  __device__ __forceinline__ explicit Parts(Params const& params) : parts(params.split_k) {}
+};
+template <>
+struct Parts<false> {
+  static constexpr unsigned parts = 1;
+  template <class Params>
+  __device__ __forceinline__ explicit Parts(Params const&) {}
+};
+
+// The units of this block, one after the other. Clusters take rectangles in the order of the swizzle, and under split-K those of all first parts before those of
+// all second ones: one each, or each the next one after all clusters'.
 template <class Config>
-struct Work {
+struct Work : Parts<Config::kSplitK> {
   static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
 
   // The extents of a D in rectangles, and Ds.
@@ -126,7 +163,7 @@ struct Work {
 
   template <class Params>
   __device__ __forceinline__ explicit Work(Params const& params)
-      : rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {}
+      : Parts<Config::kSplitK>(params), rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {}
 
   // Of the block's units only one of `of`, from the first-th on.
   __device__ __forceinline__ void every(unsigned first, unsigned of) {
@@ -145,18 +182,22 @@ struct Work {
   // number of rectangles.
   __device__ __forceinline__ bool take(Unit<Config>& unit) {
     if constexpr (Config::kWork == WorkKind::DataParallel) return false;
-    static_assert(Config::kWork == WorkKind::DataParallel || !Config::kSplitK, "persistent blocks take whole tiles");
-    if (next >= rows * columns * batch) return false;
+    if (next >= rows * columns * batch * this->parts) return false;
     unit = unit_of(next);
     next += step;
     return true;
+  }
+
+  // The part of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
+  __device__ __forceinline__ unsigned part_beside(int units, int of) const {
+    return (next - step + units * int(step / of)) / (rows * columns * batch);
   }
 
  private:
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
     if constexpr (Config::kSplitK) {
       unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
-      return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile});
+      return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank});
     } else {
       return unit_of_rank<Config>(number, rank, rows, columns);
     }

@@ -4,11 +4,12 @@ use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begin
 use crate::{
     desc::GemmDesc,
     numeric::{ElementKind, sum_of},
+    shape::Mnk,
     threadblock::tickets_of,
 };
 
 /// The workspace of split-K: for each tile of each D a slot of accumulators for each part of K, of `f32` where those are `f16`; and then the tickets of each tile, in which
-/// the parts count themselves. Slots may hold anything before; tickets are cleared by the call.
+/// the parts count themselves, each group of threads that shares the tile for itself. Slots may hold anything before; tickets are cleared by the call.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Partials {
     /// Where they begin: a device address, or, of a call that has none yet, bytes from the first multiple of
@@ -29,9 +30,12 @@ impl Partials {
 
     /// The same of another number of parts than the description's.
     pub(crate) fn of_parts(desc: &GemmDesc, parts: u32, extents: (usize, usize), batch: usize) -> Self {
-        let (tile, tickets) = (desc.threadblock(), tickets_of(parts));
+        let (tile, tickets) = (desc.threadblock(), tickets_of(parts) * desc.sharing());
         let parts = u64::from(parts);
-        let tiles = if parts > 1 { tile.tiles_of(extents).saturating_mul(batch as u64) } else { 0 };
+        let (cluster, blocks) = (desc.cluster(), u64::from(desc.cluster().m) * u64::from(desc.cluster().n));
+        let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
+        let rectangles = if parts > 1 { rectangle.tiles_of(extents).saturating_mul(batch as u64) } else { 0 };
+        let tiles = rectangles.saturating_mul(blocks);
         let slot = sum_of(desc.class.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
         let whole = |bytes: u64| bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
         let slots = whole(tiles.saturating_mul(parts).saturating_mul(slot));
@@ -60,13 +64,13 @@ impl Partials {
         Some(self.from(workspace.address))
     }
 
-    /// Where the slots lie: tile after tile, part after part, each thread's accumulators as
-    /// [`PartialsMap`](crate::epilogue::tile_store::PartialsMap) has them.
+    /// Where the slots lie: tile after tile, part after part, each thread's accumulators as [`PartialsMap`](crate::epilogue::tile_store::PartialsMap) has them, or,
+    /// of consumers, [`SlotMap`](crate::epilogue::partials::SlotMap).
     pub const fn slots(&self) -> AddressRange {
         AddressRange { start: self.first, end: self.first.saturating_add(self.slots) }
     }
 
-    /// Where the tickets lie: 32 bits each, [`tickets_of`] the parts for each tile.
+    /// Where the tickets lie: 32 bits each, [`tickets_of`] the parts for each tile and group.
     pub const fn tickets(&self) -> AddressRange {
         let start = self.slots().end;
         AddressRange { start, end: start.saturating_add(self.tickets) }

@@ -5,6 +5,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("pass/repack.cuh", include_str!("../../kernels/pass/repack.cuh")),
     ("pass/decompose.cuh", include_str!("../../kernels/pass/decompose.cuh")),
     ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
+    ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),

@@ -10,7 +10,7 @@ use crate::{
     numeric::ElementKind,
     operand::VectorKind,
     thread::mma::packed,
-    threadblock::{PARTS_AT_ONCE, SwizzleKind, TileOrder, WorkKind},
+    threadblock::{PARTS_AT_ONCE, PartsOfK, SwizzleKind, TileOrder, WorkKind},
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -251,6 +251,17 @@ pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> Stri
 
 /// Tiles down and across whose order has a fingerprint.
 pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
+
+/// K-tiles and parts whose cuts have a fingerprint.
+const PARTS: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
+
+/// Those of the cuts of K.
+pub(crate) fn fingerprints_of_parts() -> String {
+    let assertion = |(tiles_k, parts)| {
+        fingerprint_assertion(&format!("threadblock::PartsOfK<{tiles_k}, {parts}>"), "parts", &PartsOfK { tiles_k, parts })
+    };
+    PARTS.map(assertion).concat()
+}
 
 /// Those of maps by the names of their twins, and of the order of tiles.
 pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], kind: SwizzleKind) -> String {

@@ -62,7 +62,19 @@ mirrored! {
         own: u32,
         /// Addresses of vectors; 0 of one that is not read.
         vectors: [u64; VectorKind::ALL.len()],
+        /// Address of the partial accumulators of the parts of K; 0 without split-K.
+        slots: u64,
+        /// Address of the tickets, which are 0.
+        tickets: u64,
+        /// Parts of K.
+        split_k: u32,
+        /// K-tiles of each part, but for the first ones, which have one more.
+        part_tiles: u32,
+        /// Parts that have one k-tile more.
+        longer_parts: u32,
+        /// Tickets of each tile, of each consumer that shares it.
+        tile_tickets: u32,
         /// Makes the size a multiple of the maps' alignment.
-        reserved: [u64; 9 - VectorKind::ALL.len()],
+        reserved: [u64; 5 - VectorKind::ALL.len()],
     }
 }

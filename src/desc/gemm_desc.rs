@@ -5,11 +5,13 @@ use super::{
     knobs::{self, Pins, families},
 };
 use crate::{
+    arch::OpKind,
     layout::Orders,
     numeric::Combined,
     operand::{Frame, framed},
-    shape::Mnk,
-    threadblock::{MainloopKind, SwizzleKind},
+    schedule::ScheduleKind,
+    shape::{Mn, Mnk, at_least_one},
+    threadblock::{MainloopKind, SwizzleKind, pipeline::WARPS},
 };
 
 /// Everything a kernel has to know, as one plain value.
@@ -141,6 +143,26 @@ impl GemmDesc {
         match self.family.pins().split_k {
             Some(parts) => parts,
             None => 1,
+        }
+    }
+
+    /// Blocks of a cluster.
+    pub(crate) const fn cluster(&self) -> Mn {
+        match self.family.pins().cluster {
+            Some(cluster) => cluster,
+            None => Mn::ONE,
+        }
+    }
+
+    /// Groups of threads that share a tile of D and add the parts of K of their own shares: consumers, where those do not take whole tiles.
+    pub(crate) const fn sharing(&self) -> u32 {
+        match self.family.pins().schedule {
+            Some(ScheduleKind::Cooperative) => {
+                let (tile, warp) = (self.threadblock(), self.warp());
+                let groups = (tile.m / at_least_one(warp.m)).saturating_mul(tile.n / at_least_one(warp.n));
+                if matches!(self.class.op, OpKind::Simt) { groups / WARPS } else { groups }
+            }
+            _ => 1,
         }
     }
 

@@ -180,7 +180,7 @@ knobs! {
         /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
         /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
         WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized {
-            threadblock warp instruction stages swizzle align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
+            threadblock warp instruction stages swizzle split_k align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
     }
 

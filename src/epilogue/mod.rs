@@ -25,6 +25,8 @@ mod desc;
 pub(crate) mod evaluate;
 mod function;
 mod parse;
+#[doc(hidden)]
+pub mod partials;
 mod spell;
 #[doc(hidden)]
 pub mod tensor_store;

@@ -12,7 +12,7 @@ use crate::{
     numeric::{Accumulator, ElementKind, Number, sum_of_parts},
     operand::OperandKind,
     sys::simd::dispatch,
-    threadblock::{PARTS_AT_ONCE, part_of_k},
+    threadblock::PARTS_AT_ONCE,
 };
 use core::ops::Range;
 
@@ -65,8 +65,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
     }
 
     fn parts(&self) -> Vec<(u32, u32)> {
-        let (all, parts) = (self.tiles().1, self.operands.tiling.split_k);
-        (0..parts).map(|part| part_of_k(all, parts, part)).collect()
+        self.operands.tiling.parts()
     }
 
     fn add(&self, parts: &[&[T]], accumulators: &mut [T]) {
@@ -100,7 +99,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
     }
 
     /// Adds the slices of K in order, and puts every accumulator where its thread stores it.
-    fn finish(&self, _: (u32, u32), accumulators: &mut [T]) {
+    fn finish(&self, accumulators: &mut [T]) {
         let (rows, columns) = self.extents();
         let area = rows * columns;
         if self.whole {

@@ -46,15 +46,17 @@ pub(super) trait Arithmetic: Sync {
         vec![(0, self.tiles().1)]
     }
     /// A block's accumulators of all parts, of those of each part.
-    fn add(&self, _parts: &[&[Self::Number]], _accumulators: &mut [Self::Number]) {}
+    fn add(&self, parts: &[&[Self::Number]], accumulators: &mut [Self::Number]);
     /// Bytes of each operand's strip.
     fn strip_bytes(&self) -> [usize; 2];
     /// Packs some k-tiles of an operand's strip of that number.
     fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Self::Strip);
     /// Adds the products of two strips.
     fn multiply(&self, strips: [&Self::Strip; 2], numbers: &mut [Self::Number]);
-    /// Makes accumulators of a block's numbers.
-    fn finish(&self, tile: (u32, u32), numbers: &mut [Self::Number]);
+    /// Makes accumulators of a block's numbers, where they are others.
+    fn finish(&self, _numbers: &mut [Self::Number]) {}
+    /// Takes back what operands were scaled by, of a tile's accumulators of all parts.
+    fn unscale(&self, _tile: (u32, u32), _accumulators: &mut [Self::Number]) {}
 }
 
 /// Blocks that are computed side by side.
@@ -98,8 +100,16 @@ impl Batch {
         numbers.resize(self.tiles.len() * piece, A::Number::default());
         let parts = arithmetic.parts();
         if let [_] = &parts[..] {
-            return self.multiply_part(arithmetic, 0..arithmetic.tiles().1, numbers);
+            self.multiply_part(arithmetic, 0..arithmetic.tiles().1, numbers);
+        } else {
+            self.multiply_parts(arithmetic, parts, numbers);
         }
+        parallel_pieces(numbers, piece, |block, numbers| arithmetic.unscale(self.tiles[block], numbers));
+    }
+
+    /// The same part by part, and their sums.
+    fn multiply_parts<A: Arithmetic>(&self, arithmetic: &A, parts: Vec<(u32, u32)>, numbers: &mut [A::Number]) {
+        let piece = arithmetic.numbers();
         let area = arithmetic.extents().0 * arithmetic.extents().1;
         let partials: Vec<Vec<A::Number>> = parts
             .into_iter()
@@ -134,7 +144,7 @@ impl Batch {
                 BLOCKS.advance();
             });
         }
-        parallel_pieces(numbers, piece, |block, numbers| arithmetic.finish(self.tiles[block], numbers));
+        parallel_pieces(numbers, piece, |_, numbers| arithmetic.finish(numbers));
     }
 }
 

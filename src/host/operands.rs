@@ -7,7 +7,7 @@ use crate::{
     numeric::{ElementKind, Number, Widening, emulation::EmulationBlocks},
     operand::{OperandKind, Vectors},
     shape::Mnk,
-    threadblock::tile_iterator::TileIterator,
+    threadblock::{part_of_k, tile_iterator::TileIterator},
 };
 use core::ops::Range;
 
@@ -22,6 +22,13 @@ pub(super) struct Tiling {
     pub blocks: EmulationBlocks,
     /// Parts into which its k-tiles are cut.
     pub split_k: u32,
+}
+
+impl Tiling {
+    /// The first k-tile of each part, and how many it has.
+    pub fn parts(&self) -> Vec<(u32, u32)> {
+        (0..self.split_k).map(|part| part_of_k(self.blocks.tiles(), self.split_k, part)).collect()
+    }
 }
 
 /// A and B.

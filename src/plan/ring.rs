@@ -41,6 +41,8 @@ pub struct RingProgram {
     pub fragment_sets: u32,
     /// Subtiles in which a consumer stores its part of a tile of D; where threads store, a warp's part is one.
     pub subtiles: u32,
+    /// Whether units are parts of K, which are added before a tile of D is stored.
+    pub split_k: bool,
     /// Whether threads multiply and store.
     pub by_threads: bool,
     /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
@@ -70,6 +72,7 @@ impl RingProgram {
             promoted_parts: options.promoted_parts.map_or(0, u32::from),
             fragment_sets: options.fragment_sets(),
             subtiles: if options.by_threads { WARPS } else { u32::from(options.subtiles) },
+            split_k: options.split_k,
             by_threads: options.by_threads,
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
         }

@@ -114,6 +114,10 @@ pub enum Fault {
     ProductsUnderWay { who: Who, subtile: u8 },
     #[error("{who} takes accumulators to the epilogue of {multiplied} k-tiles, of {wanted}")]
     TileUnfinished { who: Who, multiplied: u32, wanted: u32 },
+    #[error("{who} takes the accumulators of a part of K to the epilogue, to which no other part is added")]
+    PartNotAdded { who: Who },
+    #[error("{who} brings its part of K to the others twice")]
+    PartBroughtTwice { who: Who },
     #[error("{who} copies {subtile} of C over {what}")]
     SourceOverwrites { who: Who, subtile: SubtileName, what: &'static str },
     #[error("{who} stages {subtile} and finds of C {}", or(found, "nothing that has landed"))]

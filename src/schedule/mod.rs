@@ -27,11 +27,13 @@ words! {
     pub enum Section {
         /// Once, before the first tile of D.
         Opening = "opening",
-        /// Once for each tile of D, before its main loop.
+        /// Once for each unit of work, before its main loop.
         Prologue = "prologue",
         /// Once for each k-tile.
         Body = "body",
-        /// Once for each tile of D, after its main loop.
+        /// Once for each unit of work, after its main loop: what is under way comes to its end.
+        Tail = "tail",
+        /// Once for each tile of D, by who holds its sum.
         Epilogue = "epilogue",
         /// Once, after the last tile of D.
         Closing = "closing",
@@ -105,6 +107,8 @@ pub struct Schedule<S = Step> {
     pub prologue: Vec<S>,
     /// One k-tile.
     pub body: Vec<S>,
+    /// Ends what is under way, and brings parts of K together.
+    pub tail: Vec<S>,
     /// Brings what was summed up together, and to where D is.
     pub epilogue: Vec<S>,
     /// What a kernel of many tiles of D ends with.
@@ -113,7 +117,14 @@ pub struct Schedule<S = Step> {
 
 impl<S> Default for Schedule<S> {
     fn default() -> Self {
-        Self { opening: Vec::new(), prologue: Vec::new(), body: Vec::new(), epilogue: Vec::new(), closing: Vec::new() }
+        Self {
+            opening: Vec::new(),
+            prologue: Vec::new(),
+            body: Vec::new(),
+            tail: Vec::new(),
+            epilogue: Vec::new(),
+            closing: Vec::new(),
+        }
     }
 }
 
@@ -124,6 +135,7 @@ impl<S: Spelled> Schedule<S> {
             Section::Opening => &self.opening,
             Section::Prologue => &self.prologue,
             Section::Body => &self.body,
+            Section::Tail => &self.tail,
             Section::Epilogue => &self.epilogue,
             Section::Closing => &self.closing,
         }
@@ -135,6 +147,7 @@ impl<S: Spelled> Schedule<S> {
             Section::Opening => &mut self.opening,
             Section::Prologue => &mut self.prologue,
             Section::Body => &mut self.body,
+            Section::Tail => &mut self.tail,
             Section::Epilogue => &mut self.epilogue,
             Section::Closing => &mut self.closing,
         }

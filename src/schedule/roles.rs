@@ -16,7 +16,7 @@ use crate::words::words;
 use core::fmt;
 
 steps! {
-    sections Opening Prologue Body Epilogue Closing;
+    sections Opening Prologue Body Tail Epilogue Closing;
 
     /// One step of one role.
     pub enum RoleStep {
@@ -50,7 +50,7 @@ steps! {
         },
         /// Waits until every stage that was filled is empty, so that no block arrives at one that has left.
         Drain,
-        /// `t` passes by the tiles of D that consumers before this one multiply in this round.
+        /// `t` passes by the units of work that consumers before this one multiply in this round.
         SkipEarlier,
         /// `t` passes by those that consumers behind it multiply.
         SkipLater,
@@ -135,6 +135,10 @@ steps! {
         CommitStores,
         /// The threads of the warp bring their accumulators through the epilogue to D.
         StoreThreads,
+        /// Under split-K: the warp brings its accumulators to its slot of the workspace, the four warps meet, and the consumer counts itself at a ticket. The last of
+        /// [`PARTS_AT_ONCE`](crate::threadblock::PARTS_AT_ONCE) neighbours adds their slots to its accumulators, and so on with the sums of so many. Who has added the
+        /// last one goes on to the epilogue; the others go on to the next unit of work.
+        ReduceParts,
     }
 }
 

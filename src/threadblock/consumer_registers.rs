@@ -3,7 +3,7 @@
 use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
 use crate::{
     threadblock::RoleOptions,
-    warp::mma_warpgroup::{FRAGMENT_REGISTERS, STEPS},
+    warp::mma_warpgroup::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
 };
 
 /// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
@@ -21,6 +21,16 @@ impl WarpSpecialized {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
                 self.repeats.m * self.repeats.n * mma.instruction().registers()
+            }
+            ConsumerMma::Threads(tiles) => tiles.accumulators(),
+        }
+    }
+
+    /// Accumulators of a thread, one by one: those of `f16` lie two in a register.
+    pub(crate) const fn numbers(&self) -> u32 {
+        match &self.mma {
+            ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+                self.repeats.m * self.repeats.n * (ROWS * mma.instruction().n() / THREADS)
             }
             ConsumerMma::Threads(tiles) => tiles.accumulators(),
         }

@@ -22,6 +22,8 @@ pub struct RoleOptions {
     pub fragments: bool,
     /// In how many subtiles a warpgroup stores its part of a tile of D; 0 where threads store.
     pub subtiles: u8,
+    /// Whether a unit of work is a part of K, whose accumulators are added to those of the other parts.
+    pub split_k: bool,
     /// Whether each thread multiplies and stores a tile of its own: products are done when they are performed, and nothing is staged.
     pub by_threads: bool,
     /// Registers of a thread of the producer and of a consumer; `None` leaves what the launch gave.
@@ -72,11 +74,13 @@ impl RoleOptions {
         let pingpong = ring.pingpong;
         let turns = |steps: [RoleStep; 2]| steps.into_iter().filter(move |_| pingpong);
         let rest = [RoleStep::MultiplyStage, RoleStep::MeetWarp, RoleStep::Release { behind: 0 }, RoleStep::Advance];
+        let reduced = self.split_k.then_some(RoleStep::ReduceParts);
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
             prologue: turns([RoleStep::SkipEarlier, RoleStep::AwaitTurn]).chain(next).collect(),
             body: rest.into_iter().chain(next).chain([RoleStep::MultiplyLast]).collect(),
-            epilogue: turns([RoleStep::PassTurn, RoleStep::SkipLater]).chain([RoleStep::StoreThreads]).collect(),
+            tail: turns([RoleStep::PassTurn, RoleStep::SkipLater]).chain(reduced).collect(),
+            epilogue: vec![RoleStep::StoreThreads],
             ..Schedule::default()
         }
     }
@@ -109,24 +113,28 @@ impl RoleOptions {
         }
         body.extend([RoleStep::Release { behind: pending }, RoleStep::Advance]);
         let pingpong = ring.pingpong;
-        let mut epilogue = Vec::new();
+        let mut tail = Vec::new();
         if pingpong {
-            epilogue.push(RoleStep::PassTurn);
+            tail.push(RoleStep::PassTurn);
         }
         for behind in (1..=pending).rev() {
-            epilogue.extend([RoleStep::AwaitProducts { pending: behind - 1 }, RoleStep::Release { behind }]);
+            tail.extend([RoleStep::AwaitProducts { pending: behind - 1 }, RoleStep::Release { behind }]);
         }
         if pingpong {
-            epilogue.push(RoleStep::SkipLater);
+            tail.push(RoleStep::SkipLater);
+        }
+        if self.split_k {
+            tail.push(RoleStep::ReduceParts);
         }
         // As many subtiles as there are buffers share their barriers and their fence. The buffers were last read by the group before.
         let subtiles: Vec<_> = (0..self.subtiles).collect();
         let mut prologue = if pingpong { vec![RoleStep::SkipEarlier] } else { Vec::new() };
+        let mut epilogue = Vec::new();
         for (number, batch) in subtiles.chunks(ring.staging_buffers.max(1) as usize).enumerate() {
             epilogue.extend([RoleStep::AwaitStores { pending: 0 }, RoleStep::Meet]);
             if ring.source {
-                // The first subtiles of C arrive while the tile is multiplied.
-                let early = if number == 0 { &mut prologue } else { &mut epilogue };
+                // The first subtiles of C arrive while the tile is multiplied, where it is known who stores it.
+                let early = if number == 0 && !self.split_k { &mut prologue } else { &mut epilogue };
                 early.push(RoleStep::ExpectSource);
                 early.extend(batch.iter().map(|&subtile| RoleStep::FetchSource { subtile }));
                 epilogue.push(RoleStep::AwaitSource);
@@ -143,6 +151,7 @@ impl RoleOptions {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
             prologue,
             body,
+            tail,
             epilogue,
             // Shared memory has to stay until it has been read.
             closing: vec![RoleStep::AwaitStores { pending: 0 }],

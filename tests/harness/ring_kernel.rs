@@ -48,6 +48,7 @@ struct Tiles : schedule::roles::State<Ring> {
       : schedule::roles::State<Ring>(shared, consumer, thread), arguments(arguments) {}
   __device__ bool next_tile() { return ++tile < int(arguments.tiles); }
   __device__ unsigned k_tiles() const { return arguments.k_tiles; }
+  __device__ bool stores() const { return true; }
 };
 
 struct Producer : Tiles {
@@ -203,6 +204,7 @@ pub fn options(pending: u8) -> RoleOptions {
         promoted_parts: None,
         fragments: false,
         subtiles: SLICES as u8,
+        split_k: false,
         by_threads: false,
         registers: Some([24, 240]),
     }

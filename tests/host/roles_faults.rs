@@ -73,7 +73,7 @@ const FAULTS: &[Named] = &[
         p.roles.consumer.prologue = vec![RoleStep::SkipLater, RoleStep::AwaitTurn];
     }),
     ("a consumer lets the next one multiply before it has begun", Needs::Turns, |p| {
-        p.roles.consumer.epilogue.retain(|step| *step != RoleStep::PassTurn);
+        p.roles.consumer.tail.retain(|step| *step != RoleStep::PassTurn);
         p.roles.consumer.prologue.push(RoleStep::PassTurn);
     }),
     ("all consumers are counted where one reads", Needs::Turns, |p| p.empty_arrivals *= 2),
@@ -84,7 +84,8 @@ const FAULTS: &[Named] = &[
     ("copies of B are half as large", Needs::Nothing, |p| p.copy_bytes[1] /= 2),
     ("C is announced by half", Needs::Source, |p| p.source_bytes /= 2),
     ("C is fetched before the buffers have been read", Needs::Source, |p| {
-        let steps = &mut p.roles.consumer.prologue;
+        let roles = &mut p.roles.consumer;
+        let steps = if p.split_k { &mut roles.epilogue } else { &mut roles.prologue };
         steps.retain(|step| *step != RoleStep::ExpectSource);
         // Behind the last fetch, and before the turn.
         let last = steps.iter().rposition(|step| matches!(step, RoleStep::FetchSource { .. })).expect("fetched");
@@ -161,7 +162,7 @@ const FAULTS: &[Named] = &[
     }),
     ("the last k is multiplied once a tile of D", Needs::Threads, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::MultiplyLast);
-        p.roles.consumer.epilogue.insert(0, RoleStep::MultiplyLast);
+        p.roles.consumer.tail.insert(0, RoleStep::MultiplyLast);
     }),
     ("the last k is multiplied before the others", Needs::Threads, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::MultiplyLast);
@@ -209,7 +210,7 @@ const FAULTS: &[Named] = &[
     ("the last part is promoted once a tile of D", Needs::Parts, |p| {
         let step = RoleStep::Promote { part: p.promoted_parts as u8 - 1 };
         p.roles.consumer.body.retain(|other| *other != step);
-        p.roles.consumer.epilogue.insert(0, step);
+        p.roles.consumer.tail.insert(0, step);
     }),
     ("every promotion is of part 0", Needs::SeveralParts, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
@@ -305,7 +306,7 @@ const FAULTS: &[Named] = &[
     }),
     ("lanes meet once a tile of D", Needs::Threads, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::MeetWarp);
-        p.roles.consumer.epilogue.push(RoleStep::MeetWarp);
+        p.roles.consumer.tail.push(RoleStep::MeetWarp);
     }),
     ("a stage is released before the lanes have met", Needs::Threads, |p| {
         p.roles.consumer.body.retain(|step| *step != RoleStep::MeetWarp);
@@ -322,6 +323,17 @@ const FAULTS: &[Named] = &[
             RoleStep::StoreThreads => vec![RoleStep::MultiplyPart { part: 0 }, step],
             step => vec![step],
         });
+    }),
+    ("parts of K come together before the products are there", Needs::Split, |p| {
+        let tail = &mut p.roles.consumer.tail;
+        tail.retain(|step| *step != RoleStep::ReduceParts);
+        tail.insert(0, RoleStep::ReduceParts);
+    }),
+    ("a part of K is brought twice", Needs::Split, |p| p.roles.consumer.tail.push(RoleStep::ReduceParts)),
+    ("parts of K come together once a k-tile", Needs::Split, |p| p.roles.consumer.body.push(RoleStep::ReduceParts)),
+    ("the parts of K are added once D is stored", Needs::Split, |p| {
+        p.roles.consumer.tail.retain(|step| *step != RoleStep::ReduceParts);
+        p.roles.consumer.epilogue.push(RoleStep::ReduceParts);
     }),
     ("the last subtile is not stored", Needs::Nothing, |p| p.subtiles += 1),
     ("consumers take too few registers", Needs::Registers, |p| {

@@ -146,6 +146,7 @@ fn every_order_of_events_computes_the_same_bits() {
                 promoted_parts,
                 fragments: false,
                 subtiles: 4,
+                split_k: false,
                 by_threads: false,
                 registers: Some([24, 240]),
             };
@@ -187,8 +188,15 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
             source: false,
         };
         let registers = Some([24, 240]);
-        let options =
-            RoleOptions { pending: 0, promoted_parts: None, fragments: false, subtiles: 0, by_threads: true, registers };
+        let options = RoleOptions {
+            pending: 0,
+            promoted_parts: None,
+            fragments: false,
+            subtiles: 0,
+            split_k: false,
+            by_threads: true,
+            registers,
+        };
         let program = legal(ring, &options);
         for k_tiles in [&[0][..], &[1, 1], &[4, 0, 6], &[7, 2, 7, 3]] {
             let (work, tiles) = (ClusterWork { k_tiles, source: false }, k_tiles.len() as u32);

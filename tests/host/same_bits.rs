@@ -107,6 +107,7 @@ fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
         threadblock: Mnk::new(64, 32, k),
         warp: Mnk::new(32, 16, k),
         stages: 2,
+        split_k: d.split_k(),
         align_a: 1,
         align_b: 1,
         align_c: 1

@@ -16,7 +16,6 @@ struct SimtConsumer : Worker<Config, Params> {
   unsigned const part_a, part_b;
   // The thread's part of both operands, in the stage that is read: addresses in the shared window of this block.
   unsigned from_a, from_b;
-
   __device__ __forceinline__ SimtConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : Worker<Config, Params>(params, shared, consumer, thread),
         warp_mma((Config::Ring::kTurns > 0 ? 0 : consumer * Config::Ring::kWarpgroup) + thread),
@@ -44,6 +43,11 @@ struct SimtConsumer : Worker<Config, Params> {
       multiply();
     } else if constexpr (Kind == RoleStepKind::MultiplyLast) {
       warp_mma.template multiply<Config::kWarpK - 1>();
+    } else if constexpr (Kind == RoleStepKind::ReduceParts) {
+      using Partials = epilogue::Partials<Config>;
+      auto const get = [&](int i) { return convert<typename Partials::Sum>(warp_mma.accumulator(i)); };
+      auto const set = [&](int i, typename Partials::Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
+      this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
       epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->unit.product, this->unit.tile.row * Config::kTileM, this->unit.tile.column * Config::kTileN);

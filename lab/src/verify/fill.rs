@@ -64,6 +64,9 @@ pub enum Distribution {
     Random,
 }
 
+/// No random number is nearer to 0, so that the rows of any matrix are within the window of f16x3: the largest number is 2.
+const NEAREST_TO_ZERO: f64 = 1.0 / 65_536.0;
+
 /// Three quarters of the elements are not zero.
 const DENSE: f64 = 0.75;
 
@@ -121,7 +124,8 @@ impl Distribution {
             Self::Random if kind.is_integer() => (bits >> 60) as f64 - if signed { 8.0 } else { 0.0 },
             Self::Random => {
                 let uniform = |bits: u64| (bits & 0xffff_ffff) as f64 / 4_294_967_296.0;
-                2.0 * (uniform(bits >> 32) + uniform(bits)) - 2.0
+                let x = 2.0 * (uniform(bits >> 32) + uniform(bits)) - 2.0;
+                if x.abs() < NEAREST_TO_ZERO { x + NEAREST_TO_ZERO.copysign(x) } else { x }
             }
         }
     }

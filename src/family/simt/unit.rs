@@ -3,14 +3,14 @@
 use super::WORK;
 use crate::{
     codegen::{
-        ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprint_assertion, fingerprints_of,
+        ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, fingerprints_of_parts,
         order_header, work_facts,
     },
     desc::SimtDesc,
     facts::facts,
     plan::Program,
     smem::Along,
-    threadblock::{MmaBase, OperandDesc, PartsOfK},
+    threadblock::{MmaBase, OperandDesc},
 };
 use core::fmt::Write;
 
@@ -75,9 +75,6 @@ fn header(d: &SimtDesc, base: &MmaBase) -> String {
     text
 }
 
-/// K-tiles and parts whose cuts have a fingerprint.
-const PARTS: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
-
 /// The text of a kernel.
 pub(super) fn translation_unit(d: &SimtDesc, base: &MmaBase, with_fingerprints: bool) -> TranslationUnit {
     let mut source = format!(
@@ -87,9 +84,8 @@ pub(super) fn translation_unit(d: &SimtDesc, base: &MmaBase, with_fingerprints: 
     if with_fingerprints {
         let program = Program::of(d.sum(), *base);
         source.push_str(&fingerprints_of(&program.mirrored(), d.knobs.swizzle));
-        for (tiles_k, parts) in PARTS.into_iter().filter(|_| d.knobs.split_k > 1) {
-            let twin = format!("threadblock::PartsOfK<{tiles_k}, {parts}>");
-            source.push_str(&fingerprint_assertion(&twin, "parts", &PartsOfK { tiles_k, parts }));
+        if d.knobs.split_k > 1 {
+            source.push_str(&fingerprints_of_parts());
         }
     }
     let _ = writeln!(

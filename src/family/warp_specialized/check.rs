@@ -4,7 +4,7 @@
 use crate::{
     arch::Machine,
     desc::{SpillKind, WarpSpecializedDesc},
-    numeric::ElementKind,
+    numeric::{ElementKind, MOST_PARTS},
     refusal::{Field, Legal, Operand, Refusal, Word, hold, rules::within},
     threadblock::{MainloopKind, WarpSpecialized},
 };
@@ -24,6 +24,7 @@ impl WarpSpecializedDesc {
         if let Some(group_size) = self.knobs.swizzle.group_size() {
             hold!(within(Field::Swizzle, group_size as u64, 1, 64));
         }
+        hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
         hold!(self.check_promotion());
         hold!(self.class.check_epilogue(self.knobs.align_c));
         let ring = components.ring;

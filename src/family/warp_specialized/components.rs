@@ -150,7 +150,15 @@ impl WarpSpecialized {
         let registers = Self::registers(&ring);
         let fragments = d.a_from_registers();
         let options =
-            RoleOptions { pending, promoted_parts: parts, fragments, subtiles: subtiles as u8, by_threads: false, registers };
+            RoleOptions {
+            pending,
+            promoted_parts: parts,
+            fragments,
+            subtiles: subtiles as u8,
+            split_k: d.knobs.split_k > 1,
+            by_threads: false,
+            registers,
+        };
         let this =
             Self { ring, consumers, repeats, mma, options, layout_c: d.class.output.layout, subtile_columns, subtile_swizzle }
                 .with_fitting_sets();

@@ -1,7 +1,7 @@
 //! What a product of Hopper's is launched with: tensor maps, and as many clusters as the device holds at once.
 
 use crate::{
-    call::{DecomposedLayout, Elements, Grid, Launch, Problem, TmaTensor, View},
+    call::{DecomposedLayout, Elements, Grid, Launch, Partials, Problem, TmaTensor, View},
     codegen::{TensorGemmParams, TensorMap},
     desc::{GemmMode, WarpSpecializedDesc},
     layout::Order,
@@ -9,8 +9,9 @@ use crate::{
     operand::OperandKind,
     plan::Geometry,
     refusal::{Operand, Refusal},
+    shape::at_least_one,
     smem::Along,
-    threadblock::{WarpSpecialized, Work},
+    threadblock::{WarpSpecialized, Work, tickets_of},
 };
 
 /// The launch of a problem whose operands are where the kernel reads them; the description is of what it reads
@@ -24,7 +25,9 @@ pub(super) fn launch(
     let order = desc.class.output.layout;
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
     let extents = ((problem.m, problem.n), problem.batch, blocks.tiles());
-    let work = Work::of((geometry.work, desc.knobs.swizzle, 1), (geometry.tile, desc.knobs.cluster), extents, resident)?;
+    let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
+    let work = Work::of(kinds, (geometry.tile, desc.knobs.cluster), extents, resident)?;
+    let partials = Partials::of(&desc.sum(), (problem.m, problem.n), problem.batch).at(problem);
     let batch = |view: &View<Elements>| (desc.class.mode == GemmMode::Batched).then(|| problem.matrices(view));
     // Boxes of an operand; none where nothing is multiplied.
     let operand = |operand: OperandKind| {
@@ -72,11 +75,17 @@ pub(super) fn launch(
             .rev()
             .fold(0, |bits, view| bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))),
         vectors: problem.vector_addresses(),
+        slots: partials.map_or(0, |partials| partials.slots().start),
+        tickets: partials.map_or(0, |partials| partials.tickets().start),
+        split_k: work.split_k,
+        part_tiles: work.tiles_k / at_least_one(work.split_k),
+        longer_parts: work.tiles_k % at_least_one(work.split_k),
+        tile_tickets: tickets_of(work.split_k),
         reserved: bytemuck::Zeroable::zeroed(),
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
-    Ok(Launch { tensors, ..Launch::new(grid, &params) })
+    Ok(Launch { tensors, clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })
 }
 
 /// The address of what is known of an operand's rows, where those are scaled.

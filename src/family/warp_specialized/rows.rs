@@ -24,6 +24,7 @@ const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c
         instruction: Mnk::new(64, n, step),
         stages,
         swizzle: SwizzleKind::Grouped(8),
+        split_k: 1,
         align_a: a.elements_in(16),
         align_b: a.elements_in(16),
         align_c: c.elements_in(16),

@@ -71,7 +71,15 @@ impl WarpSpecialized {
         };
         let registers = Self::registers(&ring);
         let options =
-            RoleOptions { pending: 0, promoted_parts: None, fragments: false, subtiles: 0, by_threads: true, registers };
+            RoleOptions {
+                pending: 0,
+                promoted_parts: None,
+                fragments: false,
+                subtiles: 0,
+                split_k: d.knobs.split_k > 1,
+                by_threads: true,
+                registers,
+            };
         let consumers = Mn { m: count, n: 1 };
         let this = Self {
             ring,

@@ -122,8 +122,10 @@ pub(super) struct Cursor {
     pub tile: u32,
     /// From one of its tiles of D to the next.
     stride: u32,
-    /// K-tiles of the current tile of D that are behind.
+    /// K-tiles of the current unit that are behind.
     pub k: u32,
+    /// Whether another has the sum of the current unit's tile, and goes on to its epilogue.
+    pub leaves_sum: bool,
 }
 
 impl Cursor {
@@ -152,10 +154,11 @@ impl Cursor {
                     self.trips += 1;
                     self.body(k_tiles)
                 }
+                Section::Tail if !self.leaves_sum => Some(Section::Epilogue),
                 Section::Closing => None,
-                Section::Opening | Section::Epilogue => {
-                    if section == Section::Epilogue {
-                        (self.tile, self.k, self.trips) = (self.tile + self.stride, 0, 0);
+                Section::Opening | Section::Tail | Section::Epilogue => {
+                    if section != Section::Opening {
+                        (self.tile, self.k, self.trips, self.leaves_sum) = (self.tile + self.stride, 0, 0, false);
                     }
                     Some(if (self.tile as usize) < k_tiles.len() { Section::Prologue } else { Section::Closing })
                 }
@@ -164,11 +167,7 @@ impl Cursor {
     }
 
     fn body(&self, k_tiles: &[u32]) -> Option<Section> {
-        Some(if k_tiles.get(self.tile as usize).is_some_and(|&count| self.trips < count) {
-            Section::Body
-        } else {
-            Section::Epilogue
-        })
+        Some(if k_tiles.get(self.tile as usize).is_some_and(|&count| self.trips < count) { Section::Body } else { Section::Tail })
     }
 
     /// The step is performed.

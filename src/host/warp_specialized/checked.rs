@@ -3,6 +3,7 @@
 use super::{
     emulation::Scales,
     numbers::{Numbers, Placed},
+    parts::Parts,
     reading::Reading,
 };
 use crate::{
@@ -34,13 +35,14 @@ pub(super) fn products(
     let knobs = &desc.knobs;
     let extents = ((problem.m, problem.n), problem.batch, matrices.tiling.blocks.tiles());
     let tiles = (knobs.threadblock, knobs.cluster);
-    let work = Work::of((desc.sum().geometry().work, knobs.swizzle, 1), tiles, extents, program.clusters)?;
+    let work = Work::of((desc.sum().geometry().work, knobs.swizzle, knobs.split_k), tiles, extents, program.clusters)?;
     let operands = match matrices.tiling.blocks.tiles() {
         0 => None,
         _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),
     };
     let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
     let mut written = vec![false; problem.batch * problem.m * problem.n];
+    let mut parts = Parts::default();
     BLOCKS.expect(work.clusters.into());
     for cluster in 0..work.clusters {
         BLOCKS.advance();
@@ -57,6 +59,7 @@ pub(super) fn products(
             source,
             d,
             written: &mut written,
+            parts: &mut parts,
             wrong: None,
         };
         let taken =

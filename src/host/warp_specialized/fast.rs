@@ -4,8 +4,9 @@ use super::emulation::Scales;
 use crate::{
     error::Error,
     host::{fast::Arithmetic, operands::Operands},
-    numeric::{ElementKind, Instruction, Panel, Widening, accumulate},
+    numeric::{ElementKind, F16, Instruction, Panel, Widening, accumulate, sum_of_parts},
     operand::OperandKind,
+    threadblock::PARTS_AT_ONCE,
 };
 use core::ops::Range;
 
@@ -110,8 +111,21 @@ impl Arithmetic for Steps<'_> {
         accumulate(&self.instruction, a, b, accumulators, EXTENTS.1);
     }
 
-    /// Takes back what operands were scaled by.
-    fn finish(&self, tile: (u32, u32), accumulators: &mut [f32]) {
+    fn parts(&self) -> Vec<(u32, u32)> {
+        self.operands.tiling.parts()
+    }
+
+    /// In `f32`, and of `f16` rounded once.
+    fn add(&self, parts: &[&[f32]], accumulators: &mut [f32]) {
+        for (i, sum) in accumulators.iter_mut().enumerate() {
+            *sum = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| parts[part][i]);
+            if self.operands.class.accumulator == ElementKind::F16 {
+                *sum = F16::from_f32(*sum).to_f32();
+            }
+        }
+    }
+
+    fn unscale(&self, tile: (u32, u32), accumulators: &mut [f32]) {
         let (scales, product) = self.scales;
         for (at, sum) in accumulators.iter_mut().enumerate() {
             let row = tile.0 as usize * EXTENTS.0 + at / EXTENTS.1;

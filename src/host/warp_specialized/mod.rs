@@ -15,6 +15,7 @@ mod checked;
 mod emulation;
 mod fast;
 mod numbers;
+mod parts;
 mod products;
 mod reading;
 mod subtiles;
@@ -79,7 +80,7 @@ fn in_parts(
 
 /// How its kernel walks a product.
 const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
-    Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(k), split_k: 1 }
+    Tiling { block: desc.knobs.threadblock, slices: 1, blocks: desc.blocks(k), split_k: desc.knobs.split_k }
 }
 
 /// D of a product of the fast mode, and its number.

@@ -2,10 +2,12 @@
 
 use super::{
     emulation::Scales,
+    parts::Parts,
     reading::Reading,
     subtiles::{Place, WARP_ROWS},
 };
 use crate::{
+    arch::WARP,
     call::Source,
     error::Error,
     host::{
@@ -48,6 +50,8 @@ pub(super) struct Numbers<'r> {
     pub d: &'r mut [u8],
     /// Of each element of each D: whether it is written.
     pub written: &'r mut [bool],
+    /// Parts of K that have come.
+    pub parts: &'r mut Parts,
     /// The first thing that went wrong.
     pub wrong: Option<Error>,
 }
@@ -159,6 +163,29 @@ impl Payload for Numbers<'_> {
         self.grow(accumulators);
         // After a fault there may be no partial accumulators.
         accumulators.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
+    }
+
+    fn store_part(&mut self, warp: WarpName, unit: u32, zero: bool, accumulators: &Accumulators) {
+        if self.wrong.is_some() {
+            return;
+        }
+        let mut part = if zero { Accumulators::default() } else { accumulators.clone() };
+        match &self.program.threads {
+            Some(maps) => part.grow(self.matrices.class.accumulator, WARP as usize * maps.accumulator.domain().column as usize),
+            None => self.grow(&mut part),
+        }
+        let put = self.put_part(warp, unit, part).map_err(Error::from);
+        self.or_wrong(put);
+    }
+
+    fn arrives_last(&mut self, block: u32, warpgroup: u32, unit: u32) -> bool {
+        let last = self.count_part(block, warpgroup, unit).map_err(Error::from);
+        self.or_wrong(last)
+    }
+
+    fn sum_of_parts(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {
+        let sum = self.added_parts(warp, unit).map_err(Error::from);
+        *accumulators = self.or_wrong(sum);
     }
 
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {

@@ -20,6 +20,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         instruction: Mnk::new(thread.0, thread.1, 1),
         stages: 3,
         swizzle: falchion::threadblock::SwizzleKind::Grouped(8),
+        split_k: 1,
         align_a: 4,
         align_b: 4,
         align_c: 4,
@@ -63,5 +64,5 @@ fn attempt(random: &mut Random, orders: [Order; 3], (m, n): (u32, u32), plain_ep
     };
     let k = 8 * (1 + random.below(5) as u32);
     let desc = plain(orders, (warp.0 * down, warp.1 * across, k), warp, thread);
-    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), align_c: random.pick(&[4, 4, 2, 1]), cluster: Mn { m, n }, schedule: if pingpong { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused }, epilogue: epilogue(random, plain_epilogue))
+    but!(desc, stages: 2 + random.below(6) as u32, swizzle: order(random), split_k: random.pick(&[1, 1, 1, 2, 5]), align_c: random.pick(&[4, 4, 2, 1]), cluster: Mn { m, n }, schedule: if pingpong { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative }, spills: if !plain_epilogue && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused }, epilogue: epilogue(random, plain_epilogue))
 }

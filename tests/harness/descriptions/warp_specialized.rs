@@ -83,6 +83,7 @@ fn attempt(
         instruction,
         stages: 2 + random.below(6) as u32,
         swizzle: order(random),
+        split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
         align_a: types.a.elements_in(16),
         align_b: types.b.elements_in(16),
         // Half of all D are stored by TMA.

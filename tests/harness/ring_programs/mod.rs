@@ -31,12 +31,20 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
 }
 
 pub fn options(pending: u8) -> RoleOptions {
-    RoleOptions { pending, promoted_parts: None, fragments: false, subtiles: 4, by_threads: false, registers: Some([24, 240]) }
+    RoleOptions {
+        pending,
+        promoted_parts: None,
+        fragments: false,
+        subtiles: 4,
+        split_k: false,
+        by_threads: false,
+        registers: Some([24, 240]),
+    }
 }
 
 /// A ring and options that schedules can be made of.
 pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
-    let RoleOptions { pending, promoted_parts, fragments, subtiles, by_threads, registers } = *options;
+    let RoleOptions { pending, promoted_parts, fragments, subtiles, by_threads, registers, split_k: _ } = *options;
     assert_eq!(ring.check(), Ok(()));
     assert!(u32::from(pending) < ring.stages, "the producer would wait for a stage that its reader keeps");
     assert!(!fragments || pending <= 1, "a set of fragments for each product under way");
@@ -128,6 +136,12 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let name = format!("C through {staging_buffers} buffers, {stages} stages, ping-pong {pingpong}");
         let ring = Pipeline { pingpong, staging_buffers, source: true, ..ring(stages, shared) };
         subjects.push((name, legal(ring, &options(1))));
+    }
+    for (stages, pingpong, shared, source) in [(3, false, None, true), (2, true, None, false), (3, true, Some(B), true)] {
+        let name =
+            format!("K in parts, {stages} stages, ping-pong {pingpong}, shared {:?}, C {source}", shared.map(OperandKind::name));
+        let parts = RoleOptions { split_k: true, ..options(1) };
+        subjects.push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &parts)));
     }
     let plain = RoleOptions { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), legal(ring(3, None), &plain)));

@@ -26,6 +26,7 @@ pub enum Needs {
     Source,
     Fragments,
     TwoSets,
+    Split,
 }
 
 impl Needs {
@@ -41,6 +42,7 @@ impl Needs {
             Self::Threads => program.by_threads,
             Self::Source => program.ring.source,
             Self::Fragments => program.fragment_sets > 0,
+            Self::Split => program.split_k,
             Self::TwoSets => program.fragment_sets > 1,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }

@@ -6,10 +6,10 @@ use super::WORK;
 use crate::{
     codegen::{
         DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints, emulation_header,
-        epilogue_header, fingerprint_assertion, fingerprints_of, order_header, work_facts,
+        epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_parts, order_header, work_facts,
     },
     desc::{GemmMode, WarpSpecializedDesc},
-    epilogue::tensor_store::StagingMap,
+    epilogue::{partials::SlotMap, tensor_store::StagingMap},
     facts::facts,
     index::Map,
     operand::OperandKind,
@@ -50,6 +50,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
         ("kClusterM", d.knobs.cluster.m),
         ("kClusterN", d.knobs.cluster.n),
         ("kThreads", components.ring.threads()),
+        ("kAccumulators", components.numbers()),
     ];
     let own = match &components.mma {
         ConsumerMma::Threads(tiles) => threads::own(d, components, tiles),
@@ -78,7 +79,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(WORK, d.class.mode, false));
+    text.push_str(&work_facts(WORK, d.class.mode, d.knobs.split_k > 1));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
@@ -175,7 +176,10 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
         ("ring", "threadblock::PipelineLayout<Config::Ring>", Arc::new(PipelineLayout(components.ring))),
         ("position", "threadblock::RingPosition<Config::Ring>", Arc::new(RingPosition { stages: components.ring.stages })),
     ];
-    own.into_iter().chain(ring).collect()
+    let slot = components.options.split_k.then(|| -> Mirrored {
+        ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::of(components)))
+    });
+    own.into_iter().chain(ring).chain(slot).collect()
 }
 
 /// The text of a kernel.
@@ -200,6 +204,9 @@ pub(super) fn translation_unit(
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, order));
         source.push_str(&emulation_fingerprints(d.knobs.emulation, d.frame));
+        if d.knobs.split_k > 1 {
+            source.push_str(&fingerprints_of_parts());
+        }
         let batch = if d.class.mode == GemmMode::Batched { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");

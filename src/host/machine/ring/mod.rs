@@ -13,6 +13,7 @@
 //! A cell of memory is a share of a stage, or a warp's part of a staging buffer; what lies there has a name. Barriers have the hardware's
 //! parity: a wait for a phase that is two ahead passes. A [`Payload`] may carry bytes and accumulators along with the names.
 
+mod parts;
 mod payload;
 mod products;
 mod staging;
@@ -121,6 +122,8 @@ struct Block {
     meeting: Meeting,
     /// Each warpgroup's.
     meetings: Vec<Meeting>,
+    /// Of each consumer, whether the part that it counted last was the last of its tile to come.
+    last: Vec<bool>,
     /// Registers that no thread has.
     free_registers: u32,
     /// Warps that have not ended.
@@ -140,6 +143,8 @@ struct Cluster<'a> {
     flights: Vec<Flight>,
     /// The subtiles that are stored, by block and warpgroup.
     stored: HashSet<(u32, u32, SubtileName)>,
+    /// The units whose sum another has, by block and warpgroup.
+    left: HashSet<(u32, u32, u32)>,
     tally: Tally,
 }
 
@@ -191,6 +196,7 @@ impl<'a> Cluster<'a> {
             set_up: None,
             fenced: None,
             meeting: Meeting::new(in_block, agents),
+            last: vec![false; ring.consumers as usize],
             meetings: (0..ring.consumers).map(|_| Meeting::new(WARPS, agents)).collect(),
             free_registers: REGISTERS - ring.threads() * ring.launch_registers(),
             running: in_block,
@@ -214,6 +220,7 @@ impl<'a> Cluster<'a> {
             warps: (0..warps).map(warp).collect(),
             flights: Vec::new(),
             stored: HashSet::new(),
+            left: HashSet::new(),
             tally: Tally::default(),
         })
     }
@@ -302,7 +309,9 @@ impl<'a> Cluster<'a> {
             (0..ring.blocks()).flat_map(|block| (0..self.work.k_tiles.len() as u32).map(move |tile| (block, tile)))
         {
             // A tile of D that consumers take under ping-pong is stored by one of them.
-            let owned = |&warpgroup: &u32| !ring.pingpong || tile % ring.consumers == warpgroup;
+            let owned = |&warpgroup: &u32| {
+                (!ring.pingpong || tile % ring.consumers == warpgroup) && !self.left.contains(&(block, warpgroup, tile))
+            };
             for warpgroup in (0..ring.consumers).filter(owned) {
                 let mut subtiles = (0..self.program.subtiles).map(|subtile| SubtileName { tile, subtile });
                 if let Some(subtile) = subtiles.find(|subtile| !self.stored.contains(&(block, warpgroup, *subtile))) {

@@ -39,6 +39,14 @@ pub trait Payload {
     }
     /// Accumulators of a part += its partial accumulators; before the `first` k-tile accumulators are 0.
     fn promote(&mut self, warp: WarpName, part: u8, first: bool, partial: &Accumulators, accumulators: &mut Accumulators) {}
+    /// Under split-K, brings a warp's accumulators of a unit to its slot: zeros where `zero`.
+    fn store_part(&mut self, warp: WarpName, unit: u32, zero: bool, accumulators: &Accumulators) {}
+    /// Counts a consumer's part, all of whose warps' slots are written; whether it is the last of its tile.
+    fn arrives_last(&mut self, block: u32, warpgroup: u32, unit: u32) -> bool {
+        unit.is_multiple_of(2)
+    }
+    /// Makes a warp's accumulators the sum of those in all slots of its place in the tile.
+    fn sum_of_parts(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {}
     /// Reads a subtile of C for a consumer from global memory.
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         Bytes::default()

@@ -198,6 +198,7 @@ impl Cluster<'_> {
 
     /// The threads of the warp store what they hold.
     fn store_threads(&mut self, mover: usize) -> Result<(), Fault> {
+        self.has_sum(mover)?;
         let multiplied = self.multiplied(mover)?;
         let warp = &self.warps[mover];
         let (who, tile) = (warp.who, warp.at().0);

@@ -81,6 +81,7 @@ impl Cluster<'_> {
         if self.warps[mover].multiplies() {
             return Err(Fault::ProductsUnderWay { who, subtile });
         }
+        self.has_sum(mover)?;
         let multiplied = self.multiplied(mover)?;
         let cell = self.parts(mover, subtile)?.start + who.name.warp as usize;
         let source = self.source_of(mover, cell, name)?;

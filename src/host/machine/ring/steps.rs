@@ -74,6 +74,7 @@ impl Cluster<'_> {
                 }
             }
             RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => return Ok(self.meet(mover, step)),
+            RoleStep::ReduceParts => return self.reduce_parts(mover, step),
             RoleStep::RegistersDown { count } => {
                 let needs = u32::from(count);
                 let freed = warp.registers.checked_sub(needs).ok_or(Fault::Registers { who, has: warp.registers, needs })?;
@@ -166,7 +167,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    fn meet(&mut self, mover: usize, step: RoleStep) -> Moved {
+    pub(super) fn meet(&mut self, mover: usize, step: RoleStep) -> Moved {
         let name = self.who(mover).name;
         let block = &mut self.blocks[name.block as usize];
         let meeting = match step {

@@ -54,6 +54,10 @@ pub(super) struct Warp {
     pub fetched: u32,
     /// Stages that a `Drain` has found empty.
     pub drained: u32,
+    /// Meetings of a `ReduceParts` that are behind.
+    pub met: u32,
+    /// The unit of work whose part it brought last.
+    pub brought: Option<u32>,
     /// Registers of each of its threads.
     pub registers: u32,
     /// Whether accumulators are in order with products: nothing else touched them since the last fence.

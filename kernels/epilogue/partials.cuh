@@ -1,0 +1,93 @@
+// Twin of src/epilogue/partials.rs: a part of K, from the accumulators of a consumer to a slot of the workspace; and the sum of all parts back to them.
+#pragma once
+#include "numeric.cuh"
+#include "schedule/roles.cuh"
+#include "threadblock/work.cuh"
+
+namespace epilogue {
+
+// The map (thread, accumulator) to its place in the slot of a group of threads: four of a thread's side by side, and so those of all threads.
+template <int Threads, int Count>
+struct SlotMap {
+  static constexpr int kRows = Threads;
+  static constexpr int kColumns = Count;
+  static constexpr int kTogether = 4;
+  static_assert(Count % kTogether == 0, "a thread has whole vectors");
+  static __device__ __forceinline__ constexpr int at(int thread, int i) { return (i / kTogether * Threads + thread) * kTogether + i % kTogether; }
+};
+
+// Those of a thread of a consumer. `get(i)` is its accumulator i, and `set(i, sum)` makes it the sum of all parts: loops are unrolled, so that they stay in registers.
+template <class Config>
+struct Partials {
+  using Ring = typename Config::Ring;
+  using Sum = typename SumOf<typename Config::Accumulator>::Type;
+  static constexpr int kCount = Config::kAccumulators;
+  using Map = SlotMap<Ring::kWarpgroup, kCount>;
+  static constexpr int kTogether = Map::kTogether;
+  using Access = Vector<Sum, kTogether>;
+  static constexpr unsigned kSlot = Ring::kWarpgroup * kCount;
+  // Consumers that share a tile, each of which adds the parts of its own part of it.
+  static constexpr unsigned kSharing = Ring::kTurns > 0 ? 1 : Ring::kConsumers;
+  // Vectors of a part, and parts, whose loads are under way at a time: as many as there are registers for beside the accumulators.
+  static constexpr int kAhead = kCount <= 32 ? 4 : kCount <= 64 ? 2 : 1;
+  static constexpr int kUnderWay = kCount <= 128 ? Config::kPartsAtOnce : 2;
+
+  // Whether this consumer has added the last of all parts, and holds the sum.
+  template <class Params, class Get, class Set>
+  static __device__ __forceinline__ bool reduce(Params const& params, threadblock::Unit<Config> const& unit, unsigned consumer, unsigned thread, Get get, Set set) {
+    unsigned const own = Ring::kTurns > 0 ? 0 : consumer;
+    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + ((unsigned long long)unit.number * params.split_k * kSharing + own) * kSlot;
+    unsigned* const tickets = reinterpret_cast<unsigned*>(params.tickets) + (unit.number * kSharing + own) * params.tile_tickets;
+    threadblock::PartsLevel<Config> level{tickets, unit.part, params.split_k, kSharing * kSlot};
+    while (true) {
+      put(slots + (unsigned long long)level.part * level.apart, thread, get);
+      if (!schedule::roles::arrives_last<Ring>(consumer, thread, level.ticket(), level.members())) return false;
+      add(slots + (unsigned long long)level.first() * level.apart, level.apart, level.members(), thread, set);
+      if (level.ascend()) return true;
+    }
+  }
+
+ private:
+  template <class Get>
+  static __device__ __forceinline__ void put(Sum* slot, unsigned thread, Get get) {
+#pragma unroll
+    for (int i = 0; i < kCount; i += kTogether) {
+      Access four;
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) four.element[j] = get(i + j);
+      *reinterpret_cast<Access*>(slot + Map::at(thread, i)) = four;
+    }
+  }
+
+  // Adds so many slots, which lie so far apart, in ascending k.
+  template <class Set>
+  static __device__ __forceinline__ void add(Sum const* slots, unsigned apart, unsigned parts, unsigned thread, Set set) {
+#pragma unroll
+    for (int i = 0; i < kCount; i += kTogether * kAhead) {
+      Access sum[kAhead];
+#pragma unroll
+      for (int first = 0; first < Config::kPartsAtOnce; first += kUnderWay) {
+        Access partial[kUnderWay][kAhead];
+#pragma unroll
+        for (int part = 0; part < kUnderWay; ++part)
+#pragma unroll
+          for (int ahead = 0; ahead < kAhead; ++ahead)
+            if (first + part < parts && i + ahead * kTogether < kCount)
+              partial[part][ahead] = *reinterpret_cast<Access const*>(slots + (unsigned long long)(first + part) * apart + Map::at(thread, i + ahead * kTogether));
+#pragma unroll
+        for (int part = 0; part < kUnderWay; ++part)
+#pragma unroll
+          for (int at = 0; at < kAhead * kTogether; ++at) {
+            Sum& so_far = sum[at / kTogether].element[at % kTogether];
+            Sum const next = partial[part][at / kTogether].element[at % kTogether];
+            so_far = first + part == 0 ? next : first + part < parts ? plus(so_far, next) : so_far;
+          }
+      }
+#pragma unroll
+      for (int at = 0; at < kAhead * kTogether; ++at)
+        if (i + at < kCount) set(i + at, sum[at / kTogether].element[at % kTogether]);
+    }
+  }
+};
+
+}  // namespace epilogue

@@ -1,0 +1,59 @@
+//! Parts of K on their way to each other: the slots of the workspace, and the tickets.
+
+use super::numbers::Numbers;
+use crate::{
+    host::accumulators::Accumulators,
+    numeric::{ElementKind, F16},
+    plan::WarpSpecializedProgram,
+    schedule::{Fault, WarpName},
+    threadblock::Unit,
+};
+use std::collections::HashMap;
+
+/// A tile of a D, and the consumer's share of it.
+type Share = (u32, u32, u32, u32);
+
+/// What consumers leave to each other.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// By share and warp, the parts that have come, in no order.
+    slots: HashMap<(Share, u32), Vec<(u32, Accumulators)>>,
+    /// How many parts of a share have been counted.
+    tickets: HashMap<Share, u32>,
+}
+
+/// The share of a consumer in a unit's tile.
+fn share(program: &WarpSpecializedProgram, unit: Unit, warpgroup: u32) -> Share {
+    (unit.product, unit.row, unit.column, if program.ring.ring.pingpong { 0 } else { warpgroup })
+}
+
+impl Numbers<'_> {
+    /// A warp's accumulators of a unit, to its slot.
+    pub(super) fn put_part(&mut self, warp: WarpName, unit: u32, accumulators: Accumulators) -> Result<(), Fault> {
+        let unit = self.unit(warp.block, unit)?;
+        let slots = self.parts.slots.entry((share(self.program, unit, warp.warpgroup), warp.warp)).or_default();
+        slots.push((unit.part, accumulators));
+        Ok(())
+    }
+
+    /// Counts a part; whether it is the last.
+    pub(super) fn count_part(&mut self, block: u32, warpgroup: u32, unit: u32) -> Result<bool, Fault> {
+        let unit = self.unit(block, unit)?;
+        let counted = self.parts.tickets.entry(share(self.program, unit, warpgroup)).or_default();
+        *counted += 1;
+        Ok(*counted == self.work.split_k)
+    }
+
+    /// The sum of a warp's slots in ascending k; of `f16`, rounded once.
+    pub(super) fn added_parts(&mut self, warp: WarpName, unit: u32) -> Result<Accumulators, Fault> {
+        let unit = self.unit(warp.block, unit)?;
+        let slots = self.parts.slots.remove(&(share(self.program, unit, warp.warpgroup), warp.warp));
+        let mut slots = slots.unwrap_or_default();
+        slots.sort_by_key(|(part, _)| *part);
+        let mut sum = Accumulators::sum_of_parts(&slots.iter().map(|(_, part)| part).collect::<Vec<_>>());
+        if let (ElementKind::F16, Accumulators::F32(numbers)) = (self.matrices.class.accumulator, &mut sum) {
+            numbers.iter_mut().for_each(|x| *x = F16::from_f32(*x).to_f32());
+        }
+        Ok(sum)
+    }
+}
