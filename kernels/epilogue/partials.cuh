@@ -28,10 +28,6 @@ struct Partials {
   static constexpr unsigned kSlot = Ring::kWarpgroup * kCount;
   // Consumers that share a tile, each of which adds the parts of its own part of it.
   static constexpr unsigned kSharing = Ring::kTurns > 0 ? 1 : Ring::kConsumers;
-  // Vectors of a part, and parts, whose loads are under way at a time: as many as there are registers for beside the accumulators.
-  static constexpr int kAhead = kCount <= 32 ? 4 : kCount <= 64 ? 2 : 1;
-  static constexpr int kUnderWay = kCount <= 128 ? Config::kPartsAtOnce : 2;
-
   // Whether this consumer has added the last of all parts, and holds the sum.
   template <class Params, class Get, class Set>
   static __device__ __forceinline__ bool reduce(Params const& params, threadblock::Unit<Config> const& unit, unsigned consumer, unsigned thread, Get get, Set set) {
@@ -59,32 +55,32 @@ struct Partials {
     }
   }
 
-  // Adds so many slots, which lie so far apart, in ascending k.
+  // Adds so many slots, which lie so far apart, in ascending k. Loads of kPartsUnderWay parts and kVectorsAhead vectors are under way at a time.
   template <class Set>
   static __device__ __forceinline__ void add(Sum const* slots, unsigned apart, unsigned parts, unsigned thread, Set set) {
 #pragma unroll
-    for (int i = 0; i < kCount; i += kTogether * kAhead) {
-      Access sum[kAhead];
+    for (int i = 0; i < kCount; i += kTogether * Config::kVectorsAhead) {
+      Access sum[Config::kVectorsAhead];
 #pragma unroll
-      for (int first = 0; first < Config::kPartsAtOnce; first += kUnderWay) {
-        Access partial[kUnderWay][kAhead];
+      for (int first = 0; first < Config::kPartsAtOnce; first += Config::kPartsUnderWay) {
+        Access partial[Config::kPartsUnderWay][Config::kVectorsAhead];
 #pragma unroll
-        for (int part = 0; part < kUnderWay; ++part)
+        for (int part = 0; part < Config::kPartsUnderWay; ++part)
 #pragma unroll
-          for (int ahead = 0; ahead < kAhead; ++ahead)
+          for (int ahead = 0; ahead < Config::kVectorsAhead; ++ahead)
             if (first + part < parts && i + ahead * kTogether < kCount)
               partial[part][ahead] = *reinterpret_cast<Access const*>(slots + (unsigned long long)(first + part) * apart + Map::at(thread, i + ahead * kTogether));
 #pragma unroll
-        for (int part = 0; part < kUnderWay; ++part)
+        for (int part = 0; part < Config::kPartsUnderWay; ++part)
 #pragma unroll
-          for (int at = 0; at < kAhead * kTogether; ++at) {
+          for (int at = 0; at < Config::kVectorsAhead * kTogether; ++at) {
             Sum& so_far = sum[at / kTogether].element[at % kTogether];
             Sum const next = partial[part][at / kTogether].element[at % kTogether];
             so_far = first + part == 0 ? next : first + part < parts ? plus(so_far, next) : so_far;
           }
       }
 #pragma unroll
-      for (int at = 0; at < kAhead * kTogether; ++at)
+      for (int at = 0; at < Config::kVectorsAhead * kTogether; ++at)
         if (i + at < kCount) set(i + at, sum[at / kTogether].element[at % kTogether]);
     }
   }

@@ -12,11 +12,8 @@
 use crate::{
     index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
-    threadblock::{WarpSpecialized, pipeline::WARPS},
+    threadblock::{WarpSpecialized, consumer_registers::TOGETHER, pipeline::WARPS},
 };
-
-/// Accumulators of a thread that lie side by side.
-const TOGETHER: u32 = 4;
 
 /// The map (thread, accumulator) of a consumer to a place in its part of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -76,6 +76,8 @@ pub(super) struct Features {
     pub not_hidden: u64,
     /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
     pub pingpong: bool,
+    /// Time in which device memory brings an element of A or B, of the whole machine, in products of a multiprocessor; 0 where it is never what limits.
+    pub memory: u64,
     /// What parts of K cost beside.
     pub exchange: Exchange,
 }
@@ -192,7 +194,9 @@ impl GemmDesc {
         // Of extents beyond 64 bits the largest number is the cost.
         let step = load.saturating_mul(features.each.into()).saturating_add(waves.saturating_mul(features.latency.into()));
         let exposed = if features.pingpong { 1 } else { load };
-        let tiles = step.saturating_mul(depth).saturating_add(exposed.saturating_mul(features.not_hidden.into()));
+        let read = (m.saturating_add(n) as u128).saturating_mul(k as u128).saturating_mul(size.batch as u128);
+        let steps = step.saturating_mul(depth).max(read.saturating_mul(features.memory.into()));
+        let tiles = steps.saturating_add(exposed.saturating_mul(features.not_hidden.into()));
         tiles.saturating_add(features.exchange.cost(parts, load))
     }
 }

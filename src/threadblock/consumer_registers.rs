@@ -2,7 +2,7 @@
 
 use super::{WarpSpecialized, mma_warp_specialized::ConsumerMma};
 use crate::{
-    threadblock::RoleOptions,
+    threadblock::{PARTS_AT_ONCE, RoleOptions},
     warp::mma_warpgroup::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
 };
 
@@ -10,10 +10,29 @@ use crate::{
 /// With so many, `tests/nvrtc/kernels/` finds no spills.
 const OVERHEAD: u32 = 40;
 
+/// Accumulators of a thread that move to a slot, and from there, in one access.
+pub(crate) const TOGETHER: u32 = 4;
+
 /// Registers that one instruction takes beside its accumulators, of those with which the kernel is launched: what a consumer takes
 /// later does not count. Measured: of 3 consumers, which are launched with 128, NVRTC 13 wants 130 for an instruction of 104
 /// accumulators, 138 for 112 and 146 for 120 (C7602).
 const BESIDE_ACCUMULATORS: u32 = 26;
+
+/// Loads of a thread of a consumer that are under way at a time where it adds parts of K.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct PartsUnderWay {
+    /// Of so many parts.
+    pub parts: u32,
+    /// So many vectors of each.
+    pub vectors: u32,
+}
+
+impl PartsUnderWay {
+    /// Registers for them.
+    const fn registers(parts: u32, vectors: u32) -> u32 {
+        TOGETHER * vectors * (parts + 1) + 2 * parts
+    }
+}
 
 impl WarpSpecialized {
     /// Accumulators of a thread, in registers.
@@ -47,6 +66,19 @@ impl WarpSpecialized {
     /// Registers that a thread of a consumer needs.
     pub const fn registers_needed(&self) -> u32 {
         self.accumulators() + self.partial_accumulators() + self.fragments() + OVERHEAD
+    }
+
+    /// What a thread loads of the parts of K at a time: as much as there are registers for beside those, for the loads, their sums and the addresses.
+    pub(crate) const fn parts_under_way(&self) -> PartsUnderWay {
+        let spare = self.registers_available().saturating_sub(self.registers_needed());
+        let (mut parts, mut vectors) = (PARTS_AT_ONCE, 4);
+        while vectors > 1 && PartsUnderWay::registers(parts, vectors) > spare {
+            vectors /= 2;
+        }
+        while parts > 1 && PartsUnderWay::registers(parts, vectors) > spare {
+            parts /= 2;
+        }
+        PartsUnderWay { parts, vectors }
     }
 
     /// Registers of a thread that hold partial accumulators, where stages are promoted: one instruction's.

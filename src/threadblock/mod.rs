@@ -5,7 +5,7 @@
 //! memory. [`swizzle`] is the rasterization order of tiles. On Hopper TMA moves tiles: a [`TensorMapDesc`] says which, and
 //! [`TensorCopy`] what one copy does.
 
-mod consumer_registers;
+pub(crate) mod consumer_registers;
 pub mod mma;
 mod mma_base;
 pub mod mma_multistage;

@@ -30,7 +30,7 @@ use crate::{
     refusal::Refusal,
     schedule::ScheduleKind,
     shape::at_least_one,
-    threadblock::{WarpSpecialized, WorkKind},
+    threadblock::{PARTS_AT_ONCE, WarpSpecialized, WorkKind, consumer_registers::TOGETHER},
 };
 use std::sync::Arc;
 
@@ -95,6 +95,7 @@ impl WarpSpecializedDesc {
     pub(super) const fn features(&self) -> Features {
         const LOADS: u64 = 60;
         const NOT_HIDDEN: u64 = 2900;
+        const MEMORY: u64 = 2;
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
         // Of an instruction of 64 x 128, one; of a wider one less goes by reads of shared memory.
         let wide = at_least_one(self.knobs.instruction.n) as u64;
@@ -106,8 +107,24 @@ impl WarpSpecializedDesc {
             block: None,
             not_hidden: NOT_HIDDEN * m * n,
             pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
-            exchange: Exchange::NONE,
+            memory: MEMORY,
+            exchange: self.exchange_of_parts(),
         }
+    }
+
+    /// What parts of K cost beside: times in hundredths of a microsecond, as products of a multiprocessor. Rounds of loads wait for the second-level cache.
+    const fn exchange_of_parts(&self) -> Exchange {
+        const BEGUN: u64 = 250;
+        const STORED: u64 = 30;
+        const COUNTED: u64 = 120;
+        const ROUND: u64 = 45;
+        let Some(components) = self.components() else { return Exchange::NONE };
+        let under_way = components.parts_under_way();
+        let vectors = components.numbers().div_ceil(TOGETHER * under_way.vectors);
+        let rounds = vectors as u64 * (PARTS_AT_ONCE / under_way.parts) as u64;
+        // 4.5 million products of 16 bits a microsecond.
+        let products = 45_000 * 16 / at_least_one(self.multiplied().class.a.element.bits()) as u64;
+        Exchange { begun: BEGUN * products, stored: STORED * products, added: (COUNTED + ROUND * rounds) * products }
     }
 }
 
