@@ -9,7 +9,7 @@ use crate::{
         epilogue_header, fingerprint_assertion, fingerprints_of, order_header, work_facts,
     },
     desc::{GemmMode, WarpSpecializedDesc},
-    epilogue::tensor_store::StagingMap,
+    epilogue::tensor_store::{StagedMap, StagingMap},
     facts::facts,
     index::Map,
     operand::OperandKind,
@@ -158,7 +158,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
             };
             let load =
                 components.fragment_load().map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
-            let others: [Mirrored; 4] = [
+            let others: [Mirrored; 5] = [
                 ("smem_a", smem_a, tile(OperandKind::A)),
                 ("smem_b", "warp::OperandTile<Config::Mma::B>", tile(OperandKind::B)),
                 (
@@ -167,6 +167,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
                     Arc::new(AccumulatorMap::of(&mma.instruction()).with_rows(rows)),
                 ),
                 ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::of(components))),
+                ("staged", "epilogue::StagedMap<Config>", Arc::new(StagedMap::of(components))),
             ];
             others.into_iter().chain(load).collect()
         }
