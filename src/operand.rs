@@ -173,8 +173,8 @@ impl<T> Vectors<T> {
     }
 }
 
-/// Whose A and B a kernel has. A column-major C makes them change places, and so does an A that comes from registers: `Dᵀ = Bᵀ·Aᵀ` has
-/// the same bytes.
+/// Whose A and B a kernel has. A column-major C makes them change places, and so do an A that comes from registers and few rows, which are few
+/// columns then: `Dᵀ = Bᵀ·Aᵀ` has the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Frame {
     /// The user's.

@@ -2,45 +2,13 @@
 // buffer, where C's elements lie in the same places, and from there by TMA; or, where C and D are not aligned for it, by
 // threads.
 #pragma once
+#include "epilogue/tensor_store/staging.cuh"
 #include "numeric.cuh"
 #include "numeric/emulation.cuh"
 #include "threadblock/tensor_copy.cuh"
 #include "threadblock/work.cuh"
-#include "warp/mma_warpgroup.cuh"
 
 namespace epilogue {
-
-// The map (row, column) of a subtile to an offset in its staging buffer, in bytes: a TMA box, or boxes side by side along M.
-template <class Config>
-struct StagingMap {
-  static constexpr int kRows = Config::Mma::kM;
-  static constexpr int kColumns = Config::kSubtileColumns;
-  // Of a column-major D: bytes of a box's part of a column.
-  static constexpr int kBoxRows = Config::kSubtileBoxRows, kBoxes = kRows / kBoxRows;
-  static constexpr unsigned kColumnBytes = kBoxRows * sizeof(typename Config::C), kBoxBytes = kColumns * kColumnBytes;
-  static constexpr unsigned kRowBytes = kColumns * sizeof(typename Config::C);
-  // Rows and columns of an instruction's tile that a warp's lanes hold two by two.
-  static constexpr int kOctet = 8;
-
-  // `line` is where the row begins; rows are whole spans of the swizzle.
-  static __device__ __forceinline__ constexpr unsigned within(unsigned line, unsigned byte) {
-    return line + (byte ^ (line / 128 % (1u << Config::kSubtileSwizzle) * 16));
-  }
-  // From an element's offset to that of the one so many octets of columns and `lower` times eight rows on: eight rows are a whole number
-  // of the swizzle's periods.
-  static __device__ __forceinline__ constexpr unsigned further(unsigned first, int octet, int lower) {
-    return (first ^ octet * kOctet * unsigned(sizeof(typename Config::C))) + lower * kOctet * kRowBytes;
-  }
-  static __device__ __forceinline__ constexpr unsigned in_columns(int row, int column) {
-    return row / kBoxRows * kBoxBytes + within(column * kColumnBytes, row % kBoxRows * sizeof(typename Config::C));
-  }
-  static __device__ constexpr unsigned at(int row, int column) {
-    if constexpr (Config::kColumnMajor) return in_columns(row, column);
-    int const lower = row / kOctet % 2;
-    unsigned const first = within((row - lower * kOctet) * kRowBytes, column % kOctet * sizeof(typename Config::C));
-    return further(first, column / kOctet, lower);
-  }
-};
 
 template <class Config, class Params>
 struct TensorStore {
@@ -52,6 +20,7 @@ struct TensorStore {
   using Pair = Vector<C, 2>;
   using Neighbours = Vector<Compute, 2>;
   using Map = StagingMap<Config>;
+  using Access = StagingAccess<Config>;
   // Subtiles side by side.
   static constexpr int kAcross = Config::kWarpN / Config::kSubtileColumns;
   // Whether C comes through the staging buffers; else threads read it.
@@ -177,11 +146,10 @@ struct TensorStore {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       int const lanes = thread % 4 * 2 + i;
-      unsigned const first = alone(staging + Map::in_columns(warp::warpgroup_row<Config::kFragmentRows>(thread, 0), lanes));
+      unsigned const first = alone(Access::column(staging, thread, i));
 #pragma unroll
       for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet) {
-        // Eight columns are a whole number of the swizzle's periods.
-        unsigned const to = first + octet * kOctet * Map::kColumnBytes;
+        unsigned const to = Map::octets_on(first, octet);
         int const n = across + octet * kOctet;
         Pair source{};
         if constexpr (!kFetches) source = read_column<down, MayRead>(n + lanes);
@@ -232,33 +200,33 @@ struct TensorStore {
   template <int Subtile, bool MayRead>
   __device__ __forceinline__ void store_staging(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
-    if constexpr (Config::kColumnMajor) {
+    if constexpr (Access::kInColumns) {
       store_staging_columns<Subtile, MayRead>(accumulators, staging, scalar);
-    } else if constexpr (sizeof(C) == 2) {
-      // Four matrices of 8 x 8 at once: two octets of columns, each of the upper and the lower rows of the warp's lanes.
-      unsigned const lane = thread % 32, matrix = lane / 8;
-      unsigned const line = staging + matrix_row(thread / 32, matrix % 2, lane % 8) * Map::kRowBytes;
-      unsigned const first = alone(Map::within(line, matrix / 2 * kOctet * sizeof(C)));
+    } else if constexpr (Access::kMatrices) {
+      constexpr int octets = Config::kSubtileColumns / kOctet;
+      unsigned const first = alone(Access::matrices(staging, thread));
 #pragma unroll
-      for (int octet = 0; octet < Config::kSubtileColumns / kOctet; octet += 2) {
-        unsigned const to = Map::further(first, octet, 0);
+      for (int octet = 0; octet < octets; octet += 2) {
+        unsigned const to = Map::octets_on(first, octet);
+        bool const four = octet + 1 < octets;
         unsigned words[4] = {};
-        if (kFetches && MayRead && params.reads_source)
-          asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3]) : "r"(to) : "memory");
+        if (kFetches && MayRead && params.reads_source) Access::load(words, to, four);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < (four ? 4 : 2); ++i) {
           int const n = across + (octet + i / 2) * kOctet;
           Pair const source = kFetches ? pair(words[i]) : read<down, MayRead>(n, i % 2);
           Neighbours const two = apply<down>(accumulators, source, scalar, n, i % 2);
           words[i] = convert_pair<C>(two.element[0], two.element[1]);
         }
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+        Access::store(to, words, four);
       }
+    } else if constexpr (Config::kColumnMajor) {
+      store_staging_elements<Subtile, MayRead>(accumulators, staging, scalar);
     } else {
-      unsigned const first = alone(row_of(staging, 0));
+      unsigned const first = alone(Access::row(staging, thread, 0));
       // Where the lower row is not eight rows on, it has an address of its own.
-      constexpr bool eight_on = Config::kFragmentRows == warp::FragmentRows::Ordinary;
-      unsigned const below = eight_on ? first : alone(row_of(staging, 1));
+      constexpr bool eight_on = Access::kOrdinary;
+      unsigned const below = eight_on ? first : alone(Access::row(staging, thread, 1));
 #pragma unroll
       for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet)
 #pragma unroll
@@ -274,18 +242,27 @@ struct TensorStore {
     }
   }
 
-  // The row of a subtile that row `of_matrix` of a matrix of warp `which`'s upper or lower rows is.
-  static __device__ __forceinline__ constexpr unsigned matrix_row(unsigned which, unsigned lower, unsigned of_matrix) {
-    if constexpr (Config::kFragmentRows == warp::FragmentRows::Ordinary) {
-      return which * 16 + lower * 8 + of_matrix;
-    } else {
-      return warp::warpgroup_row<Config::kFragmentRows>(which * 32 + of_matrix * 4, lower);
-    }
-  }
-
-  // Where a thread's first two elements of its upper or lower row lie.
-  __device__ __forceinline__ unsigned row_of(unsigned staging, int lower) const {
-    return Map::within(staging + warp::warpgroup_row<Config::kFragmentRows>(thread, lower) * Map::kRowBytes, thread % 4 * 2 * sizeof(C));
+  // Every thread's part of a subtile of a column-major D, an element at a time: those of a row are of two columns.
+  template <int Subtile, bool MayRead>
+  __device__ __forceinline__ void store_staging_elements(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
+    static_assert(sizeof(C) == 4, "an element is a word");
+    constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
+    unsigned const first[2] = {alone(Access::column(staging, thread, 0)), alone(Access::column(staging, thread, 1))};
+#pragma unroll
+    for (int octet = 0; octet < Config::kSubtileColumns / kOctet; ++octet)
+#pragma unroll
+      for (int lower = 0; lower < 2; ++lower) {
+        int const n = across + octet * kOctet;
+        unsigned to[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) to[i] = Map::octets_on(Access::eight_rows_on(first[i], lower), octet);
+        Pair source{};
+        if constexpr (!kFetches) source = read<down, MayRead>(n, lower);
+        else if (MayRead && params.reads_source) source = staged(to);
+        Neighbours const computed = apply<down>(accumulators, source, scalar, n, lower);
+#pragma unroll
+        for (int i = 0; i < 2; ++i) asm volatile("st.shared.b32 [%0], %1;" ::"r"(to[i]), "r"(bits(convert<C>(computed.element[i]))) : "memory");
+      }
   }
 
   // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of the part.
@@ -333,7 +310,14 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
     if (!MayRead || !params.reads_source || m >= unsigned(params.m)) return two;
-    C const* const from = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c) + (long long)m * params.ldc + n;
+    C const* const matrix = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c);
+    if constexpr (Config::kColumnMajor) {
+#pragma unroll
+      for (unsigned i = 0; i < 2; ++i)
+        if (n + i < unsigned(params.n)) two.element[i] = matrix[(long long)(n + i) * params.ldc + m];
+      return two;
+    }
+    C const* const from = matrix + (long long)m * params.ldc + n;
     if constexpr (Config::kStoreAccess >= 2) {
       if (n < unsigned(params.n)) two = *reinterpret_cast<Pair const*>(from);
     } else {
@@ -355,6 +339,15 @@ struct TensorStore {
     } else {
       asm volatile("ld.shared.b16 %0, [%1];" : "=h"(reinterpret_cast<unsigned short&>(two)) : "r"(from) : "memory");
     }
+    return two;
+  }
+
+  // Two elements of C of 32 bits.
+  static __device__ __forceinline__ Pair staged(unsigned const (&from)[2]) {
+    Pair two;
+    unsigned(&word)[2] = reinterpret_cast<unsigned(&)[2]>(two);
+#pragma unroll
+    for (int i = 0; i < 2; ++i) asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word[i]) : "r"(from[i]) : "memory");
     return two;
   }
 

@@ -7,6 +7,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
+    ("epilogue/tensor_store/staging.cuh", include_str!("../../kernels/epilogue/tensor_store/staging.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),

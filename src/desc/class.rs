@@ -23,7 +23,7 @@ pub struct OperandClass {
 pub struct OutputClass {
     /// Elements of C and D.
     pub element: ElementKind,
-    /// Layout of C and D: row-major, but where A and B have changed places so that A comes from registers.
+    /// Layout of C and D: row-major, but where A and B have changed places once more, so that A comes from registers or few rows are few columns.
     pub layout: Order,
     /// What becomes of an accumulator on its way to D.
     pub epilogue: EpilogueDesc,

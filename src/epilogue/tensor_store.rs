@@ -9,71 +9,12 @@
 //! subtile = (row of instructions) * (subtiles side by side) + column of subtiles        buffer = subtile mod staging buffers
 //! ```
 //!
-//! Of a column-major D, which a kernel has whose A comes from registers, a subtile is columns of those 64 rows: boxes side by side along M whose
-//! lines are 128 bytes of a column. A thread has two neighbouring rows of each of its columns.
+//! Of a column-major D a subtile is columns of those 64 rows: boxes side by side along M whose lines are 128 bytes of a column. Where A comes from
+//! registers a thread has two neighbouring rows of each of its columns, which one access stages together; where it does not, rows r and r + 8 of
+//! neighbouring columns, as of a row-major D: elements of 16 bits are staged, and C's found, as transposed matrices of 8 x 8, others one by one.
 //!
 //! Twin: `kernels/epilogue/tensor_store.cuh`.
 
-use crate::{
-    index::{Coord, IndexMap, affine},
-    layout::algebra::Composed,
-    threadblock::{SwizzleMode, WarpSpecialized},
-    warp::mma_warpgroup::ROWS,
-};
+mod staging;
 
-/// The map (row, column) of a subtile to an offset in its staging buffer, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StagingMap {
-    columns: u32,
-    element_bytes: u32,
-    /// Rows of a box, of a column-major D.
-    box_rows: Option<u32>,
-    swizzle: SwizzleMode,
-}
-
-impl StagingMap {
-    /// That of a description's components.
-    pub const fn of(components: &WarpSpecialized) -> Self {
-        let (columns, row_bytes) = (components.subtile_columns, components.ring.staging_bytes / ROWS);
-        // Where threads store there are no subtiles.
-        let element_bytes = match row_bytes.checked_div(columns) {
-            Some(bytes) => bytes,
-            None => 0,
-        };
-        let box_rows = if components.layout_c.is_row() { None } else { Some(components.subtile_box_rows()) };
-        Self { columns, element_bytes, box_rows, swizzle: components.subtile_swizzle }
-    }
-
-    /// Bytes of an element.
-    pub const fn element_bytes(&self) -> u32 {
-        self.element_bytes
-    }
-}
-
-impl IndexMap for StagingMap {
-    fn domain(&self) -> Coord {
-        Coord { row: ROWS, column: self.columns }
-    }
-
-    fn codomain(&self) -> u32 {
-        ROWS * self.columns * self.element_bytes
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        let inside = point.row < ROWS && point.column < self.columns;
-        let linear = match self.box_rows {
-            None => (point.row * self.columns + point.column) * self.element_bytes,
-            Some(rows) => ((point.row / rows * self.columns + point.column) * rows + point.row % rows) * self.element_bytes,
-        };
-        inside.then(|| self.swizzle.apply(linear))
-    }
-
-    fn layout(&self) -> Option<Composed> {
-        let (columns, bytes) = (self.columns, self.element_bytes);
-        let modes = match self.box_rows {
-            None => ([(ROWS, columns * bytes), (1, 0)], (columns, bytes)),
-            Some(rows) => ([(rows, bytes), (ROWS / rows, columns * rows * bytes)], (columns, rows * bytes)),
-        };
-        affine(self.domain(), &modes.0, &[modes.1])?.swizzled(self.swizzle.of_elements(1)?).ok()
-    }
-}
+pub use staging::{StagedMap, StagingMap};

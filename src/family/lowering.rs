@@ -22,11 +22,15 @@ impl GemmDesc {
         desc.pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE }.framed(desc.frame))
     }
 
-    /// The same product by another family, or other knobs of the same, which belong to the user's A and B. Not checked yet.
+    /// The same product by another family, or other knobs of the same, which belong to the user's A and B. D stays column-major for the kernel where it is
+    /// and can be. Not checked yet.
     #[must_use]
     pub fn with_family(&self, family: FamilyDesc) -> Self {
         let (types, orders, class) = (self.user_types(), self.orders(), &self.class);
         let mut desc = Self::of_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
+        if self.is_of_columns() {
+            desc = desc.of_columns();
+        }
         desc.class.compute = class.compute;
         desc.class.output.epilogue = class.output.epilogue.framed(self.frame).framed(desc.frame);
         desc

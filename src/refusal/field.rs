@@ -51,7 +51,7 @@ fields! {
     Emulation "emulation";
     PromotionOfOthers "promotion of other accumulators than those of fp8 in f32, and of parts of f32,";
     AOperandUndecided "a_operand = auto of a description that was not made of knobs";
-    ColumnMajorDFromShared "layout_c = col beside a_operand = shared";
+    ColumnMajorDOfThreads "layout_c = col where threads multiply";
     FromRegisters "a_operand = registers";
     FromRegistersOfParts "a_operand = registers of parts, which are K-major,";
     FromRegistersPromoted "a_operand = registers beside promotion";

@@ -3,6 +3,7 @@
 use crate::harness::OfFamily;
 use crate::harness::{
     case::Buffers,
+    descriptions::threads,
     problems::{Guarded, Wanted, guarded},
 };
 use falchion::{
@@ -189,8 +190,9 @@ fn auto_is_registers_where_they_can_be() {
     let d = default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
     let says = but!(d, a_operand: AOperandKind::Auto).check().expect_err("not resolved").to_string();
     assert!(says.starts_with("a_operand = auto of a description that was not made of knobs is unsupported"), "{says}");
-    let says = but!(d, layout_c: col).check().expect_err("no such D").to_string();
-    assert!(says.starts_with("layout_c = col beside a_operand = shared is unsupported"), "{says}");
+    let threads = but!(threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8)), layout_c: col);
+    let says = threads.check().expect_err("threads write rows").to_string();
+    assert_eq!(says, "layout_c = col where threads multiply is unsupported by the warpspecialized main loop; try row");
 }
 
 /// The spaces that are there to be measured are of kernels: each family has some, and what is none is too large for shared memory.

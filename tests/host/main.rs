@@ -6,6 +6,7 @@ mod harness;
 
 mod a_operand;
 mod batches;
+mod columns;
 mod conformance;
 mod contract;
 mod counters;

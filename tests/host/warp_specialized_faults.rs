@@ -11,7 +11,7 @@ use falchion::{
     desc::{AOperandKind, GemmDesc, Pins},
     internals::{
         family::default_gemm_configuration::default_description,
-        index::{IndexMap, at},
+        index::{Coord, IndexMap, at},
         operand::OperandKind,
         plan::WarpSpecializedProgram,
         schedule::{Role, RoleStep, Section},
@@ -43,6 +43,10 @@ enum Needs {
     SeveralFetched,
     /// No fetch of C waits for the stores too.
     StoresAlone,
+    /// D is column-major for the kernel, and A is in shared memory.
+    Columns,
+    /// And C comes through the staging buffers.
+    FetchedColumns,
 }
 
 impl Needs {
@@ -60,6 +64,8 @@ impl Needs {
             Self::Fetched => ring.source,
             Self::SeveralFetched => ring.source && program.ring.subtiles > 1,
             Self::StoresAlone => !ring.source || program.ring.subtiles > ring.staging_buffers,
+            Self::Columns => !d.class.output.layout.is_row() && !d.a_from_registers(),
+            Self::FetchedColumns => Self::Columns.has(program) && ring.source,
             Self::AlongMn => !d.class.a.layout.is_row() && d.class.b.layout.is_row() && d.knobs.threadblock.n > 64,
         }
     }
@@ -209,6 +215,16 @@ const FAULTS: &[Named<Needs>] = &[
     ("all of a subtile is staged in one row", Needs::Nothing, |p| {
         mutate(&mut p.staging, |map, point| map.at(at(0, point.column)));
     }),
+    ("matrices of a column-major D are staged untransposed", Needs::Columns, |p| mutate(&mut p.staging, untransposed)),
+    ("matrices of a column-major C are found untransposed", Needs::FetchedColumns, |p| {
+        mutate(&mut p.fetch.staging, untransposed);
+    }),
+    ("the upper and the lower rows of a column-major D are exchanged", Needs::Columns, |p| {
+        mutate(&mut p.staging, |map, point| map.at(at(point.row ^ 8, point.column)));
+    }),
+    ("neighbouring columns of a column-major D are exchanged", Needs::Columns, |p| {
+        mutate(&mut p.staging, |map, point| map.at(at(point.row, point.column ^ 1)));
+    }),
     ("subtiles are read under no swizzle", Needs::Tma, |p| p.store.swizzle = SwizzleMode::None),
     ("threads find subtiles without a swizzle", Needs::Threads, |p| {
         let row = p.components.ring.staging_bytes / 64;
@@ -246,6 +262,12 @@ const FAULTS: &[Named<Needs>] = &[
     }),
 ];
 
+/// Each 8 x 8 of a subtile, transposed.
+fn untransposed(map: &dyn IndexMap, point: Coord) -> Option<u32> {
+    let Coord { row, column } = point;
+    map.at(at(row / 8 * 8 + column % 8, column / 8 * 8 + row % 8))
+}
+
 /// Rings of two and three stages, clusters along M and along N, operands along K and along MN, stores of both kinds.
 fn subjects() -> Vec<(&'static str, GemmDesc)> {
     use ElementKind::{Bf16, E4m3, F16, F32, I8, I32, Tf32};
@@ -278,6 +300,12 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
             "tf32 from registers, cluster 2x1",
             but!(of(Tf32, F32, F32, [col, col, row], (128, 64), (64, 64), 64, (2, 1)), a_operand: AOperandKind::Registers),
         ),
+        ("bf16 by columns", of(Bf16, F32, Bf16, [row, col, row], (128, 24), (64, 24), 24, (1, 1)).of_columns()),
+        (
+            "i8 by columns, stored by threads, cluster 1x2",
+            but!(of(I8, I32, I32, [row, col, col], (128, 32), (128, 32), 32, (1, 2)).of_columns(), align_c: 1),
+        ),
+        ("f16 by columns, several subtiles", of(F16, F32, F32, [row, col, row], (128, 64), (64, 64), 64, (1, 1)).of_columns()),
         ("f16 in f16, cluster 4x1", of(F16, F16, F16, [row, col, col], (128, 64), (64, 64), 32, (4, 1))),
     ]
 }

@@ -7,9 +7,10 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, Machine, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins},
+    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins},
     device::ProblemSize,
     internals::schedule::ScheduleKind,
+    layout::Order,
     numeric::ElementKind,
     prelude::*,
     shape::{Mn, Mnk},
@@ -152,6 +153,11 @@ fn some_knobs_of_a_kernel_complete() {
         let mut unfound = 0;
         for seed in 0..3000u64 {
             let desc = description(seed, Wanted { plain: true, family, ..Wanted::default() });
+            // What is resolved has a row-major D where A is in shared memory, and some tiles of a column-major D are none of it.
+            let by_columns = desc.class.output.layout == Order::Col && desc.pins().a_operand == Some(AOperandKind::Shared);
+            if by_columns && but!(desc.exchange(), layout_c: Order::Row).check().is_err() {
+                continue;
+            }
             let mut random = Random::new(seed);
             let words = desc.user_pins().words();
             let mut pins: Vec<Pinned> =

@@ -4,7 +4,7 @@ use crate::harness::{OfFamily, vectors::vectors_whole};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{AOperandKind, Pins},
-    epilogue::tensor_store::StagingMap,
+    epilogue::tensor_store::{StagedMap, StagingMap},
     internals::{
         family::default_gemm_configuration::default_description,
         index::{Coord, IndexMap, at, laws, points},
@@ -205,6 +205,43 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
             let store = |f: &dyn Fn(u32) -> u32| cost(Direction::Store, 2 * bytes, f).wavefronts;
             assert_eq!(store(&|lane| byte(lane, 0)), ideal, "{types:?}");
             assert_eq!(store(&|lane| linear(place(lane, 0).0, place(lane, 0).1)), 4 * ideal, "{types:?} without the swizzle");
+        }
+    }
+}
+
+/// Where D is column-major and A in shared memory, each matrix of eight rows that lie side by side in eight columns is one wavefront of `stmatrix`; and
+/// of 32 bits an access of one element a lane is one. Without the swizzle they are eight and four.
+#[test]
+fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_not() {
+    use ElementKind::{Bf16, F32};
+    for (c, n) in [Bf16, F32].into_iter().flat_map(|c| [8, 24, 64].map(|n| (c, n))) {
+        let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c };
+        let orders = [Order::Row, Order::Col, Order::Row];
+        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row").of_columns();
+        let (tile, instruction) = (Mnk { m: 64, n, ..d.threadblock() }, Mnk { n, ..d.roles().knobs.instruction });
+        let d = but!(d, threadblock: tile, warp: tile, instruction: instruction, schedule: ScheduleKind::Pingpong, stages: 4);
+        assert_eq!(d.check(), Ok(()));
+        let components = d.components().expect("a kernel");
+        let (map, staged, bytes) = (StagingMap::of(&components), StagedMap::of(&components), c.bytes_of(1));
+        laws::bijective(&Elements(map, bytes)).expect("each element has a place");
+        laws::bijective(&Elements(staged, bytes)).expect("each accumulator has a place");
+        let (box_rows, columns) = (components.subtile_box_rows(), components.subtile_columns);
+        let linear = |m: u32, n: u32| (m / box_rows * columns * box_rows + n * box_rows + m % box_rows) * bytes;
+        for (warp, octet, lower) in (0..4).flat_map(|w| (0..columns / 8).flat_map(move |o| [0, 1].map(|l| (w, o, l)))) {
+            let row = 16 * warp + 8 * lower;
+            let place = |lane: u32| match bytes {
+                // A matrix: lane l points at column l mod 8, and so do the others.
+                2 => (row, 8 * octet + lane % 8),
+                _ => (row + lane / 4, 8 * octet + lane % 4 * 2),
+            };
+            let found = |f: &dyn Fn(u32, u32) -> u32| {
+                let lanes =
+                    (0..32).map(|lane| Some(u64::from(f(place(lane).0, place(lane).1))).filter(|_| bytes == 4 || lane < 8));
+                wavefronts(&WarpAccess::new(Direction::Store, if bytes == 2 { 16 } else { 4 }, lanes).expect("an access"))
+                    .wavefronts
+            };
+            assert_eq!(found(&|m, n| map.at(at(m, n)).expect("inside")), 1, "{c} {n}");
+            assert_eq!(found(&linear), if bytes == 2 { 8 } else { 4 }, "{c} {n} without the swizzle");
         }
     }
 }

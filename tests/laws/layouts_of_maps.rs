@@ -13,7 +13,7 @@ use falchion::{
     arch::WARP,
     desc::{Frame, GemmDesc},
     epilogue::{
-        tensor_store::StagingMap,
+        tensor_store::{StagedMap, StagingMap},
         tile_store::{AccumulatorMap, PartialsMap},
     },
     internals::{
@@ -97,9 +97,11 @@ fn of_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
         return affine("accumulators", &AccumulatorMap(tiles));
     }
     affine("staging", &StagingMap::of(&components))?;
+    let crossed = components.fragment_rows() == FragmentRows::Crossed;
+    let wanted = if crossed { Answer::None } else { Answer::Layout };
+    prop_assert_eq!(held("staged", &StagedMap::of(&components))?, wanted);
     if let Some(load) = components.fragment_load() {
         affine("tile of A", &load.tile)?;
-        let wanted = if load.rows == FragmentRows::Crossed { Answer::None } else { Answer::Layout };
         prop_assert_eq!(held("load of A", load)?, wanted);
     }
     Ok(())

@@ -104,10 +104,10 @@ fn fragments_of_a(
 /// it where threads store.
 fn epilogue(d: &WarpSpecializedDesc, components: &WarpSpecialized, steps: &mut Steps) -> Result<(), NotAnAccess> {
     let subtiles = components.consumers.m * components.consumers.n * u32::from(components.options.subtiles);
-    let (bytes, staged) = staging_stores(components);
+    let staged = staging_stores(components);
     let threads = stored_by_threads(d).map(|elements| stores(components, elements));
     for _ in 0..subtiles {
-        for &of in &staged {
+        for &(bytes, of) in &staged {
             if components.ring.source {
                 steps.add(Purpose::EpilogueLoad, Some(Operand::C), WarpAccess::new(Direction::Load, bytes, of)?);
             }
@@ -126,38 +126,47 @@ const fn stored_by_threads(d: &WarpSpecializedDesc) -> Option<u32> {
     if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { Some(d.knobs.align_c) } else { None }
 }
 
-/// The accesses of a subtile between registers and the staging buffer, and how many bytes a lane: `stmatrix.x4` and `ldmatrix.x4` of 16-bit
-/// elements, two octets of columns at once; two neighbours of a row of other elements, or of a column of a column-major D.
-fn staging_stores(components: &WarpSpecialized) -> (u32, Vec<Lanes>) {
+/// The accesses of a subtile between registers and the staging buffer, and how many bytes a lane: `stmatrix` and `ldmatrix` of 16-bit
+/// elements, two octets of columns at once, transposed of a column-major D, of which the last octet may be alone; two neighbours of a row of other elements, and
+/// of a column of a column-major D where A comes from registers; else elements one by one.
+fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
     let (map, rows, columns) = (StagingMap::of(components), components.fragment_rows(), components.subtile_columns);
     let (element, octets) = (map.element_bytes(), columns / OCTET);
+    let (by_rows, in_columns) = (components.layout_c.is_row(), components.fragment_load().is_some());
     let mut found = Vec::new();
-    let mut add = |warp: u32, place: &dyn Fn(u32) -> (u32, u32)| {
+    let mut add = |warp: u32, bytes: u32, place: &dyn Fn(u32) -> (u32, u32)| {
         let of = |lane| {
             let (lane_of, column) = place(lane);
             let (thread, lower) = (warp * WARP + lane_of % WARP, lane_of / WARP);
             map.at(at(rows.row(thread, lower), column))
         };
-        found.push(lanes(of));
+        found.push((bytes, lanes(of)));
     };
-    // A place is the lane whose row it is, beyond the 32 lanes for its lower one, and a column.
+    // A place is the lane whose row it is, beyond the 32 lanes for its lower one, and a column. Lanes beyond the last column take no part.
     for warp in 0..WARPS {
-        if !components.layout_c.is_row() {
+        if !by_rows && in_columns {
             for (i, octet) in (0..2).flat_map(|i| (0..octets).map(move |octet| (i, octet))) {
-                add(warp, &|lane| (lane, octet * OCTET + lane % 4 * 2 + i));
+                add(warp, 2 * element, &|lane| (lane, octet * OCTET + lane % 4 * 2 + i));
             }
         } else if element == 2 {
             for octet in (0..octets).step_by(2) {
-                // Lane l points at row l mod 8 of matrix l / 8: upper and lower rows of an octet, then those of the next.
-                add(warp, &|lane| (lane % 8 * 4 + lane / 8 % 2 * WARP, (octet + lane / 16) * OCTET));
+                // Lane l points at row, or column, l mod 8 of matrix l / 8: upper and lower rows of an octet, then those of the next.
+                add(warp, 16, &|lane| match by_rows {
+                    true => (lane % 8 * 4 + lane / 8 % 2 * WARP, (octet + lane / 16) * OCTET),
+                    false => (lane / 8 % 2 * WARP, (octet + lane / 16) * OCTET + lane % 8),
+                });
             }
         } else {
             for (octet, lower) in (0..octets).flat_map(|octet| (0..2).map(move |lower| (octet, lower))) {
-                add(warp, &|lane| (lane + lower * WARP, octet * OCTET + lane % 4 * 2));
+                let column = |lane: u32| octet * OCTET + lane % 4 * 2;
+                match by_rows {
+                    true => add(warp, 2 * element, &|lane| (lane + lower * WARP, column(lane))),
+                    false => (0..2).for_each(|i| add(warp, element, &|lane| (lane + lower * WARP, column(lane) + i))),
+                }
             }
         }
     }
-    (if components.layout_c.is_row() && element == 2 { 16 } else { 2 * element }, found)
+    found
 }
 
 /// The accesses with which threads read a subtile that they store, and how many bytes a lane: each thread has the same columns of every so

@@ -19,10 +19,11 @@ pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
 }
 
 /// Says that operands have changed places, where they have.
-fn exchanged_fact(exchanged: bool, d: Order) -> Option<(&'static str, String)> {
-    let why = match d {
-        Order::Col => "A and B, transposed, for a column-major D",
-        Order::Row => "A and B, transposed, so that A comes from registers",
+fn exchanged_fact(exchanged: bool, d: Order, from_registers: bool) -> Option<(&'static str, String)> {
+    let why = match (d, from_registers) {
+        (Order::Col, _) => "A and B, transposed, for a column-major D",
+        (Order::Row, true) => "A and B, transposed, so that A comes from registers",
+        (Order::Row, false) => "A and B, transposed, so that few rows are few columns of an instruction",
     };
     exchanged.then(|| ("exchanged", why.to_owned()))
 }
@@ -41,7 +42,7 @@ fn simt(of: &SimtExplanation) -> Vec<(&'static str, String)> {
         ("D", format!("stored {} at a time", of.store_access)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];
-    facts.splice(0..0, exchanged_fact(of.exchanged, Order::Col));
+    facts.splice(0..0, exchanged_fact(of.exchanged, Order::Col, false));
     facts
 }
 
@@ -104,7 +105,7 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
             ("emulation", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
         );
     }
-    facts.splice(0..0, exchanged_fact(of.exchanged, of.layout_c.transposed()));
+    facts.splice(0..0, exchanged_fact(of.exchanged, of.layout_c.transposed(), of.fragment_sets > 0));
     facts
 }
 

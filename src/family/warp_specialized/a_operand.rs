@@ -1,4 +1,4 @@
-//! Where tensor cores of Hopper find A: in shared memory, or in registers.
+//! Where tensor cores of Hopper find A: in shared memory, or in registers; and in which order D is for them.
 
 use crate::{
     arch::OpKind,
@@ -49,6 +49,36 @@ impl GemmDesc {
         other.class.output.layout = Order::Row;
         other
     }
+
+    /// The description of the same product with a column-major D, as the kernel sees it: A and B in each other's place. Few rows of the user's D are
+    /// few columns of the kernel's then, of which an instruction may have 8. The user's types, layouts and knobs stay; shapes are the kernel's, and stay
+    /// too. A kernel on CUDA cores, one whose threads multiply, and one whose A comes from registers stay as they are.
+    ///
+    /// ```
+    /// use falchion::{layout::Order, prelude::*};
+    /// type Bf16Gemm = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    /// let columns = Bf16Gemm::DESC.of_columns();
+    /// assert_eq!((columns.class.output.layout, columns.frame.is_exchanged()), (Order::Col, true));
+    /// assert_eq!((columns.orders(), columns.user_pins()), (Bf16Gemm::DESC.orders(), Bf16Gemm::DESC.user_pins()));
+    /// ```
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn of_columns(self) -> Self {
+        let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
+        let stores_columns = matches!((knobs.a_operand, self.class.op), (AOperandKind::Shared, OpKind::TensorOp));
+        if !(stores_columns && self.class.output.layout.is_row()) {
+            return self;
+        }
+        let mut other = self.exchange();
+        other.class.output.layout = Order::Col;
+        other
+    }
+
+    /// Whether D is column-major, as the kernel sees it, beside an A in shared memory.
+    pub(crate) const fn is_of_columns(&self) -> bool {
+        let FamilyDesc::WarpSpecialized(knobs) = self.family else { return false };
+        !self.class.output.layout.is_row() && matches!(knobs.a_operand, AOperandKind::Shared)
+    }
 }
 
 const REGISTERS: Pins = Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE };
@@ -67,10 +97,9 @@ impl WarpSpecializedDesc {
             return no_choice(Field::AOperandUndecided, AOperandKind::Shared.name());
         }
         if !self.a_from_registers() {
-            // Nothing else takes a column-major D: A and B change places for it.
-            return match class.output.layout {
-                Order::Row => Ok(()),
-                Order::Col => no_choice(Field::ColumnMajorDFromShared, Order::Row.name()),
+            return match (class.op, class.output.layout) {
+                (OpKind::Simt, Order::Col) => no_choice(Field::ColumnMajorDOfThreads, Order::Row.name()),
+                _ => Ok(()),
             };
         }
         if !matches!(class.op, OpKind::TensorOp) {

@@ -171,12 +171,12 @@ impl WarpSpecialized {
     /// see [`shapes`](Self::shapes).
     ///
     /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
-    /// widest swizzle.
+    /// widest swizzle. Where A comes from registers they are a power of two.
     const fn subtile(d: &WarpSpecializedDesc) -> (u32, SwizzleMode) {
         if !d.class.output.layout.is_row() {
             let mut columns = SUBTILE_BYTES / d.class.output.element.bytes_of(ROWS);
             while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
-                columns /= 2;
+                columns = if d.a_from_registers() { columns / 2 } else { columns - COLUMNS };
             }
             return (columns, SwizzleMode::Bytes128);
         }

@@ -19,7 +19,7 @@ explanation! {
         let pair = |shape: Mn| [shape.m, shape.n];
         let tiles = components.threads();
     }
-    /// Whether A and B change places, so that D is row-major, or A comes from registers.
+    /// Whether A and B change places: so that D is row-major, A comes from registers, or few rows are few columns.
     exchanged: bool = d.frame.is_exchanged();
     /// The order of D as the kernel sees it.
     layout_c: Order = d.class.output.layout;

@@ -49,9 +49,9 @@ impl WarpSpecialized {
             MOST_COLUMNS as u64
         ));
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
-        // Whole instructions, and whole rows of the narrowest swizzle in D: of the elements that there are, two instructions at most.
+        // Whole instructions, and whole rows of the narrowest swizzle in a row-major D: of the elements that there are, two instructions at most.
         let mut columns = instruction.n;
-        while !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES) {
+        while d.class.output.layout.is_row() && !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES) {
             columns += instruction.n;
         }
         hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));

@@ -67,7 +67,7 @@ impl FragmentRows {
 
     /// How many rows the next four lanes' are below a lane's, and the lower row below the upper. Crossed rows are paired ones behind a
     /// swizzle.
-    pub(super) const fn strides(self) -> (u32, u32) {
+    pub(crate) const fn strides(self) -> (u32, u32) {
         if matches!(self, Self::Ordinary) { (1, 8) } else { (2, 1) }
     }
 }

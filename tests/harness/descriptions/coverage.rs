@@ -85,6 +85,7 @@ impl Coverage {
                 d.class.output.element.bytes_of(1),
                 d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
             ));
+            seen.extend(of_columns(d));
             seen.insert(format!("{} from {} sets", d.class.a.element, components.options.fragment_sets()));
             seen.insert(format!("by TMA {}", d.alignments()[2] * d.class.output.element.bytes_of(1) == 16));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle())));
@@ -108,6 +109,7 @@ impl Coverage {
         );
         wanted.extend([2, 4].into_iter().flat_map(|bytes| [true, false].map(|tma| format!("D col {bytes} bytes by TMA {tma}"))));
         wanted.extend(["e4m3", "e5m2", "i8", "u8", "tf32"].map(|kind| format!("{kind} from 2 sets")));
+        wanted.extend(wanted_of_columns());
         wanted.retain(|wanted| !seen.contains(wanted));
         wanted
     }
@@ -173,4 +175,32 @@ impl Coverage {
         wanted.retain(|wanted| !self.0.contains(wanted));
         wanted
     }
+}
+
+/// What a kernel has with a column-major D and an A in shared memory; nothing of another.
+fn of_columns(d: &GemmDesc) -> Vec<String> {
+    let (components, bytes) = (d.components().expect("a kernel"), d.class.output.element.bytes_of(1));
+    if d.class.output.layout.is_row() || components.fragment_load().is_some() {
+        return Vec::new();
+    }
+    let alone = components.subtile_columns % 16 == 8;
+    [
+        format!("{bytes} bytes by TMA {}", d.alignments()[2] * bytes == 16),
+        format!("{bytes} bytes, an octet alone {alone}"),
+        format!("exchanged {}", d.frame.is_exchanged()),
+        format!("promoted {}", d.roles().promotes()),
+        format!("N {}", d.roles().knobs.instruction.n),
+    ]
+    .map(|what| format!("D by columns: {what}"))
+    .into()
+}
+
+/// What a suite has to have of those.
+fn wanted_of_columns() -> Vec<String> {
+    let mut wanted: Vec<_> = (1..=8).map(|eighth| format!("N {}", 8 * eighth)).collect();
+    for more in [false, true] {
+        wanted.extend(["2 bytes by TMA", "4 bytes by TMA", "exchanged", "promoted"].map(|what| format!("{what} {more}")));
+        wanted.push(format!("2 bytes, an octet alone {more}"));
+    }
+    wanted.iter().map(|what| format!("D by columns: {what}")).collect()
 }

@@ -43,8 +43,10 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         [Order::Row, Order::Col, c]
     };
     let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
+    // Half of those whose A is in shared memory have a column-major D for the kernel, and two in three of these few columns.
+    let narrow = (source == AOperandKind::Shared && random.once_in(2)).then(|| !random.once_in(3));
     for _ in 0..100_000 {
-        let desc = attempt(&mut random, (types, source), orders, cluster, wanted.plain);
+        let desc = attempt(&mut random, (types, source, narrow), orders, cluster, wanted.plain);
         let tile = desc.threadblock();
         let inside = (64..=256).contains(&tile.m) && (8..=320).contains(&tile.n);
         if inside && tile.m * tile.n * tile.k <= wanted.largest_tile && desc.check().is_ok() {
@@ -57,7 +59,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 /// Any values for every knob that has some; many of them are invalid.
 fn attempt(
     random: &mut Random,
-    (types, a_operand): (Combined, AOperandKind),
+    (types, a_operand, narrow): (Combined, AOperandKind, Option<bool>),
     orders: [Order; 3],
     (m, n): (u32, u32),
     plain: bool,
@@ -70,6 +72,7 @@ fn attempt(
     let multiplied = emulation.part().unwrap_or(types.a);
     let step = multiplied.elements_in(32);
     let columns = match random.below(3) {
+        _ if narrow == Some(true) => 8 * (1 + random.below(8) as u32),
         0 => random.pick(&[64, 128, 192, 256]),
         1 => 32 * (1 + random.below(8) as u32),
         _ => 8 * (1 + random.below(32) as u32),
@@ -101,6 +104,7 @@ fn attempt(
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
     };
     let desc = but!(GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, FamilyDesc::WarpSpecialized(knobs)), epilogue: epilogue(random, plain));
+    let desc = if narrow.is_some() { desc.of_columns() } else { desc };
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }

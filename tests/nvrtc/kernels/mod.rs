@@ -4,6 +4,7 @@
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc kernels --features serde -- --ignored --nocapture --test-threads 1`
 
 mod batches;
+mod columns;
 mod halves;
 mod nodes;
 mod registers;

@@ -9,7 +9,10 @@ use crate::{
         epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_parts, order_header, work_facts,
     },
     desc::{GemmMode, WarpSpecializedDesc},
-    epilogue::{partials::SlotMap, tensor_store::StagingMap},
+    epilogue::{
+        partials::SlotMap,
+        tensor_store::{StagedMap, StagingMap},
+    },
     facts::facts,
     index::Map,
     operand::OperandKind,
@@ -162,7 +165,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
             };
             let load =
                 components.fragment_load().map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
-            let others: [Mirrored; 4] = [
+            let others: [Mirrored; 5] = [
                 ("smem_a", smem_a, tile(OperandKind::A)),
                 ("smem_b", "warp::OperandTile<Config::Mma::B>", tile(OperandKind::B)),
                 (
@@ -171,6 +174,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
                     Arc::new(AccumulatorMap::of(&mma.instruction()).with_rows(rows)),
                 ),
                 ("staging", "epilogue::StagingMap<Config>", Arc::new(StagingMap::of(components))),
+                ("staged", "epilogue::StagedMap<Config>", Arc::new(StagedMap::of(components))),
             ];
             others.into_iter().chain(load).collect()
         }

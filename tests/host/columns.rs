@@ -1,0 +1,154 @@
+//! A column-major D, as the kernel sees it, beside an A in shared memory: the same product as of rows, and the same bits.
+
+use crate::harness::{
+    OfFamily,
+    case::Buffers,
+    descriptions::{threads, warp_specialized::types},
+    problems::{Guarded, Wanted, guarded},
+};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{AOperandKind, GemmDesc, Pins, PromotionKind},
+    device::run_on_host,
+    internals::{
+        call::HostMatrices, family::default_gemm_configuration::default_description, host::Mode, schedule::ScheduleKind,
+    },
+    layout::Order,
+    numeric::{Combined, ElementKind, EmulationKind},
+    shape::{Mn, Mnk},
+};
+use falchion_lab::verify::{Fill, HostBuffer, draw};
+use rayon::prelude::*;
+
+const BY_BLAS: [[Order; 3]; 2] = {
+    let (row, col) = (Order::Row, Order::Col);
+    [[row, col, row], [row, col, col]]
+};
+
+fn default(types: Combined, orders: [Order; 3]) -> GemmDesc {
+    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row")
+}
+
+/// The default's product, exchanged, with few columns of the kernel's D.
+fn few(types: Combined, orders: [Order; 3], (m, warp_m, n): (u32, u32, u32)) -> GemmDesc {
+    let d = default(types, orders).of_columns();
+    let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
+    let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
+    but!(d, threadblock: Mnk { m, n, k }, warp: Mnk { m: warp_m, n, k }, instruction: instruction, schedule: schedule, promotion: PromotionKind::Never, stages: 3, cluster: Mn::ONE)
+}
+
+/// The user's types, layouts and knobs stay, and shapes do; JSON says all of it; and a knob that is set leaves D as it is.
+#[test]
+fn the_product_of_columns_is_the_user_s() {
+    for (types, orders) in types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders))) {
+        let rows = default(types, orders);
+        let columns = rows.of_columns();
+        assert_eq!((rows.class.output.layout, columns.class.output.layout), (Order::Row, Order::Col));
+        assert_eq!(columns.frame.is_exchanged(), !rows.frame.is_exchanged());
+        assert_eq!((columns.orders(), columns.user_types()), (rows.orders(), rows.user_types()));
+        assert_eq!((columns.user_pins(), columns.threadblock()), (rows.user_pins(), rows.threadblock()));
+        assert_eq!((columns.check(), columns.of_columns()), (Ok(()), columns), "{columns:?}");
+        assert_eq!(GemmDesc::from_json(&columns.to_json().expect("text")).expect("a description"), columns);
+        assert_eq!(columns.with(columns.user_pins()), columns);
+        assert_eq!(columns.with(Pins { stages: Some(3), ..Pins::NONE }), but!(columns, stages: 3));
+        let n = if types.c.bits() == 16 { [8, 24] } else { [8, 16] };
+        for n in n {
+            let few = few(types, orders, (128, 64, n));
+            assert_eq!((few.check(), few.with(few.user_pins())), (Ok(()), few), "{few:?}");
+            assert_eq!(GemmDesc::from_json(&few.to_json().expect("text")).expect("a description"), few);
+        }
+    }
+}
+
+/// Rows of 8 elements of 16 bits are half of the narrowest swizzle; columns of a tile are whole rows of the widest.
+#[test]
+fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
+    use ElementKind::{Bf16, F32};
+    let columns = few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (128, 64, 8));
+    assert_eq!(columns.check(), Ok(()));
+    let says = but!(columns, layout_c: Order::Row).check().expect_err("half a row").to_string();
+    assert!(says.starts_with("warp N = 8 is not a multiple of 16"), "{says}");
+}
+
+/// What stores no columns stays as it is: threads, an A from registers, the CUDA cores.
+#[test]
+fn other_kernels_stay() {
+    use ElementKind::{F32, I8, I32};
+    let (row, col) = (Order::Row, Order::Col);
+    let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
+    let simt = default_description(OpKind::Simt, ArchKind::Sm90, f32s, [row; 3]).expect("a row");
+    let threads = threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8));
+    let i8s = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [col, col, row]);
+    let registers = i8s.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
+    for desc in [simt, threads, registers] {
+        assert_eq!(desc.of_columns(), desc);
+    }
+    // What is of columns comes from registers, too, where it is to.
+    let both = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [row, row, row]).of_columns();
+    let registers = both.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
+    assert!(registers.roles().a_from_registers() && registers.orders() == both.orders());
+    assert_eq!(registers.with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE }).class.output.layout, row);
+}
+
+fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> HostBuffer {
+    let Guarded { problem, first, .. } = guarded;
+    let mut d = buffers.d.clone();
+    let range = |which: usize, length| first[which]..first[which] + length;
+    let matrices = HostMatrices {
+        a: buffers.a.slice(range(0, problem.a.memory.length)).expect("A"),
+        b: buffers.b.slice(range(1, problem.b.memory.length)).expect("B"),
+        c: problem.c.map(|c| buffers.c.slice(range(2, c.memory.length)).expect("C")),
+        d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
+        vectors: Default::default(),
+    };
+    run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
+    d
+}
+
+/// D of columns, checked and fast, has the bits of D of rows: of every type, with few columns of an instruction and with many, where the user's D is
+/// row-major and where it is not, with C and without, by TMA and by threads; of emulated f32, whose rows may be scaled, and of promoted accumulators.
+#[test]
+fn columns_give_the_bits_of_rows() {
+    let mut cases = Vec::new();
+    let tiles = [(64, 64, 8), (128, 64, 16), (128, 128, 24), (64, 64, 32), (128, 64, 64)];
+    for (types, orders) in types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders))) {
+        for (number, tile) in tiles.into_iter().enumerate() {
+            let desc = few(types, orders, tile);
+            let promotes = types.a.is_fp8() || types.a == ElementKind::F32;
+            let promotion = if promotes && number % 2 == 1 { PromotionKind::Stage } else { PromotionKind::Never };
+            let emulations: &[EmulationKind] = match types.a {
+                ElementKind::F32 => &[EmulationKind::Bf16x6, EmulationKind::F16x3],
+                _ => &[EmulationKind::None],
+            };
+            for &emulation in emulations {
+                let align_c = if cases.len() % 3 == 0 { 1 } else { desc.alignments()[2] };
+                let desc = but!(desc, promotion: promotion, emulation: emulation, align_c: align_c);
+                assert_eq!(desc.check(), Ok(()), "{desc:?}");
+                cases.push((desc, draw(0xc01, cases.len() as u64)));
+            }
+        }
+    }
+    let sums: usize = cases
+        .par_iter()
+        .flat_map(|(desc, seed)| (0..2u64).into_par_iter().map(move |i| (desc, draw(*seed, i))))
+        .map(|(desc, seed)| {
+            let guarded = guarded(seed, desc, Wanted { most_work: 2_000_000, aligned: false });
+            let buffers = Buffers::filled(desc, &guarded, Fill::Random, seed).expect("buffers");
+            // The same depth, promotion and emulation by a tile that a row-major D has.
+            let mut rows = default(desc.user_types(), [desc.orders().a, desc.orders().b, desc.orders().c]);
+            rows = rows.with(Pins { threadblock: None, warp: None, instruction: None, schedule: None, ..desc.user_pins() });
+            let small = Mnk { m: 128, n: 64, ..desc.threadblock() };
+            let instruction = Mnk { n: 64, ..desc.roles().knobs.instruction };
+            let rows = but!(rows, threadblock: small, warp: Mnk { m: 64, ..small }, instruction: instruction, schedule: ScheduleKind::Cooperative);
+            assert_eq!((rows.check(), rows.class.output.layout), (Ok(()), Order::Row), "{rows:?}");
+            let wanted = run(&rows, Mode::Checked { seed }, &guarded, &buffers);
+            for mode in [Mode::Fast, Mode::Checked { seed }] {
+                let found = run(desc, mode, &guarded, &buffers);
+                assert!(found == wanted, "{mode:?}: other bits\n{desc:?}\n{guarded:?}");
+            }
+            guarded.problem.m * guarded.problem.n
+        })
+        .sum();
+    println!("{} descriptions, {sums} elements of D, all bits alike", cases.len());
+    assert!(cases.len() >= 200 && sums > 100_000);
+}
