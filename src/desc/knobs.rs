@@ -247,6 +247,16 @@ impl Pins {
         flags
     }
 
+    /// Whether a shape is pinned, or where A comes from.
+    pub(crate) const fn pins_shapes(&self) -> bool {
+        self.threadblock.is_some()
+            || self.warp.is_some()
+            || self.instruction.is_some()
+            || self.cluster.is_some()
+            || self.schedule.is_some()
+            || self.a_operand.is_some()
+    }
+
     /// Whether no knob is pinned.
     pub const fn is_none(&self) -> bool {
         self.first().is_none()

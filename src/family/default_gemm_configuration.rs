@@ -21,6 +21,8 @@ pub(super) struct Row {
     pub promotion: Option<PromotionKind>,
     /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what a problem chooses among.
     pub families: &'static [FamilyDesc],
+    /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are the columns of its instructions.
+    pub of_columns: &'static [FamilyDesc],
 }
 
 /// Operands of two types.
@@ -33,12 +35,12 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
     mixed(ab, ab, accumulator, c)
 }
 
-/// What a class may take, by default the first: the families of the first row that has what is pinned.
+/// What a class may take: the first row that has what is pinned.
 ///
 /// # Errors
 /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row;
 /// [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of these types has what is pinned.
-pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pins) -> Result<&'static [FamilyDesc], Refusal> {
+pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pins) -> Result<&'static Row, Refusal> {
     let (mut room, mut i, mut elsewhere, mut refused): (_, _, &[ArchKind], _) = (0, 0, &[], None);
     while room < ALL_ROWS.len() {
         if i == ALL_ROWS[room].len() {
@@ -59,7 +61,7 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
             _ => continue,
         }
         match check_pins(&row.families[0], pins, op, arch) {
-            Ok(()) => return Ok(row.families),
+            Ok(()) => return Ok(row),
             // Of a row that has the main loop, the sentence is of the knob that it lacks.
             Err(refusal @ Refusal::OtherFamilysKnob { .. }) if pins.mainloop.is_some() => refused = Some(refusal),
             Err(refusal) if refused.is_none() => refused = Some(refusal),
@@ -89,7 +91,10 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
 /// # Errors
 /// Those of a table without a row: [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`].
 pub const fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Combined) -> Result<&'static [FamilyDesc], Refusal> {
-    rows(op, arch, types, &Pins::NONE)
+    match rows(op, arch, types, &Pins::NONE) {
+        Ok(row) => Ok(row.families),
+        Err(refusal) => Err(refusal),
+    }
 }
 
 /// The description of a product whose types are values, configured by default. C may be column-major: then the description

@@ -17,7 +17,7 @@ const MOST_CHECKS: u32 = 64;
 pub(super) const AXES: usize = 4;
 
 /// The most configurations of a row.
-const MOST_CONFIGURATIONS: usize = 8;
+const MOST_CONFIGURATIONS: usize = 12;
 
 /// The kernels of a class and pins.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,8 @@ pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<Com
 }
 
 const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, Refusal> {
-    let families = hold!(rows(user.op, user.arch, user.combined(), &pins));
+    let row = hold!(rows(user.op, user.arch, user.combined(), &pins));
+    let families = row.families;
     let mut found: Option<Completions> = None;
     let mut i = 0;
     while i < families.len() {
@@ -98,6 +99,14 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
                 None => Completions::of(desc),
                 Some(all) => all.and(desc),
             });
+        }
+        i += 1;
+    }
+    // Whose shapes are pinned, has D in the order that they were made for.
+    let mut i = if pins.pins_shapes() { row.of_columns.len() } else { 0 };
+    while i < row.of_columns.len() {
+        if let (Some(all), Ok(desc)) = (found, legal(placed(user, frame, row.of_columns[i], pins).of_columns())) {
+            found = Some(all.and(desc));
         }
         i += 1;
     }

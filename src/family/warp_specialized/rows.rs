@@ -51,6 +51,16 @@ const fn small(m: u32, n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(m, 64, n, stages, a, c))
 }
 
+/// Few rows of the user's D, as so many columns of the kernel's: 64 x `n`, in as many stages as keep device memory busy.
+const fn few_rows(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(specialized(64, 64, n, if n > 32 { 12 } else { 16 }, a, c))
+}
+
+/// Those of one input and one output.
+const fn few(a: ElementKind, c: ElementKind) -> [FamilyDesc; 3] {
+    [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c)]
+}
+
 /// A from registers, where it is M-major.
 const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { a_operand: AOperandKind::Registers, ..knobs })
@@ -116,7 +126,11 @@ pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecialize
 });
 
 const fn tensor_op(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::TensorOp, archs: &[Sm90], types, promotion: None, families }
+    Row { op: OpKind::TensorOp, archs: &[Sm90], types, promotion: None, families, of_columns: &[] }
+}
+
+const fn and_few_rows(types: &'static [Combined], families: &'static [FamilyDesc], of_columns: &'static [FamilyDesc]) -> Row {
+    Row { of_columns, ..tensor_op(types, families) }
 }
 
 const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
@@ -126,10 +140,10 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
-    tensor_op(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16)),
-    tensor_op(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16)),
-    tensor_op(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32)),
-    tensor_op(
+    and_few_rows(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &few(F16, F16)),
+    and_few_rows(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &few(Bf16, Bf16)),
+    and_few_rows(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &few(F16, F32)),
+    and_few_rows(
         &[of(Tf32, F32, F32)],
         &[
             turns(128, Tf32, F32),
@@ -139,13 +153,14 @@ pub(in crate::family) const ROWS: &[Row] = &[
             small(128, 64, Tf32, F32),
             LOADED_IN_TURNS,
         ],
+        &few(Tf32, F32),
     ),
     tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
     with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
-    tensor_op(&of_fp8(Bf16), &of_bytes(Bf16)),
-    tensor_op(&of_fp8(F16), &of_bytes(F16)),
-    tensor_op(&of_fp8(F32), &of_bytes(F32)),
-    tensor_op(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32)),
+    and_few_rows(&of_fp8(Bf16), &of_bytes(Bf16), &few(E4m3, Bf16)),
+    and_few_rows(&of_fp8(F16), &of_bytes(F16), &few(E4m3, F16)),
+    and_few_rows(&of_fp8(F32), &of_bytes(F32), &few(E4m3, F32)),
+    and_few_rows(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &few(I8, I32)),
 ];
