@@ -76,8 +76,8 @@ pub(super) struct Features {
     pub not_hidden: u64,
     /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
     pub pingpong: bool,
-    /// Time in which device memory brings an element of A or B, of the whole machine, in products of a multiprocessor; 0 where it is never what limits.
-    pub memory: u64,
+    /// What memory takes to bring A and B; `None` where it is never what limits.
+    pub memory: Option<Memory>,
     /// What parts of K cost beside.
     pub exchange: Exchange,
 }
@@ -100,6 +100,30 @@ impl Features {
             }
             None => 1,
         }
+    }
+}
+
+/// What memory takes to bring an element of A or B, in products of a multiprocessor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    /// From device memory, to one of all multiprocessors.
+    pub first: u64,
+    /// To one multiprocessor, whichever memory has it: what it has under way fills no more bandwidth than that.
+    pub own: u64,
+    /// What it waits longer for one that nobody else has brought before.
+    pub longer: u64,
+    /// From the second-level cache, where it was brought before: in hundredths.
+    pub again: u64,
+}
+
+impl Memory {
+    /// Time of so many elements, of which each of so many units loads some.
+    fn cost(&self, elements: u128, of_unit: u128, units: u64) -> u128 {
+        let loaded = of_unit.saturating_mul(units.into());
+        let again = loaded.saturating_sub(elements).saturating_mul(self.again.into()) / 100;
+        let bandwidth = elements.saturating_mul(self.first.into()).saturating_add(again);
+        let first = elements.saturating_mul(self.longer.into()) / u128::from(units.max(1));
+        bandwidth.max(of_unit.saturating_mul(self.own.into()).saturating_add(first))
     }
 }
 
@@ -194,8 +218,12 @@ impl GemmDesc {
         // Of extents beyond 64 bits the largest number is the cost.
         let step = load.saturating_mul(features.each.into()).saturating_add(waves.saturating_mul(features.latency.into()));
         let exposed = if features.pingpong { 1 } else { load };
-        let read = (m.saturating_add(n) as u128).saturating_mul(k as u128).saturating_mul(size.batch as u128);
-        let steps = step.saturating_mul(depth).max(read.saturating_mul(features.memory.into()));
+        let mut steps = step.saturating_mul(depth);
+        if let Some(memory) = &features.memory {
+            let elements = (m.saturating_add(n) as u128).saturating_mul(k as u128).saturating_mul(size.batch as u128);
+            let of_unit = depth.saturating_mul(tile.m.saturating_add(tile.n).into());
+            steps = steps.max(memory.cost(elements, of_unit, units));
+        }
         let tiles = steps.saturating_add(exposed.saturating_mul(features.not_hidden.into()));
         tiles.saturating_add(features.exchange.cost(parts, load))
     }
@@ -272,7 +300,7 @@ mod tests {
     /// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`).
     #[test]
     fn small_problems_take_small_tiles() {
-        for (size, wanted) in [(512, (128, 64)), (1024, (128, 64)), (2048, (128, 128)), (3072, (128, 192))] {
+        for (size, wanted) in [(256, (64, 16)), (512, (64, 32)), (1024, (128, 64)), (2048, (128, 128)), (3072, (128, 192))] {
             assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
         }
         let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
@@ -320,7 +348,7 @@ mod tests {
             let request = Request { a, b, c, op, ..Request::default() };
             request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
         };
-        assert_eq!([0, 1, 22].map(chosen), [64, 64, 176]);
+        assert_eq!([0, 1, 22].map(chosen), [64, 32, 128]);
     }
 
     /// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is taken.

@@ -93,7 +93,7 @@ impl SimtDesc {
         let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
         let exchange = Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators };
         let not_hidden = NOT_HIDDEN * products;
-        Features { transposed: 0, each: turns * each, latency, block, not_hidden, pingpong: false, memory: 0, exchange }
+        Features { transposed: 0, each: turns * each, latency, block, not_hidden, pingpong: false, memory: None, exchange }
     }
 }
 

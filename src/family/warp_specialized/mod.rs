@@ -20,7 +20,7 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::extents::{Exchange, Features};
+use super::extents::{Exchange, Features, Memory};
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
@@ -95,7 +95,9 @@ impl WarpSpecializedDesc {
     pub(super) const fn features(&self) -> Features {
         const LOADS: u64 = 60;
         const NOT_HIDDEN: u64 = 2900;
-        const MEMORY: u64 = 2;
+        const MEMORY: Memory = Memory { first: 2, own: LOADS, longer: 40, again: 40 };
+        // The begin and the end of a smaller tile take as long as those of 128 x 64.
+        const LEAST: u64 = 128 * 64;
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
         // Of an instruction of 64 x 128, one; of a wider one less goes by reads of shared memory.
         let wide = at_least_one(self.knobs.instruction.n) as u64;
@@ -105,9 +107,9 @@ impl WarpSpecializedDesc {
             each: if products > loads { products } else { loads },
             latency: 0,
             block: None,
-            not_hidden: NOT_HIDDEN * m * n,
+            not_hidden: NOT_HIDDEN * if m * n > LEAST { m * n } else { LEAST },
             pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
-            memory: MEMORY,
+            memory: Some(MEMORY),
             exchange: self.exchange_of_parts(),
         }
     }
@@ -116,8 +118,8 @@ impl WarpSpecializedDesc {
     const fn exchange_of_parts(&self) -> Exchange {
         const BEGUN: u64 = 250;
         const STORED: u64 = 30;
-        const COUNTED: u64 = 120;
-        const ROUND: u64 = 45;
+        const COUNTED: u64 = 80;
+        const ROUND: u64 = 25;
         let Some(components) = self.components() else { return Exchange::NONE };
         let under_way = components.parts_under_way();
         let vectors = components.numbers().div_ceil(TOGETHER * under_way.vectors);
