@@ -13,10 +13,13 @@
 //! |---|---|---|
 //! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, else 9000: the barriers and the loads between them |
-//! | `hidden_by_nothing` | `2900 m n`, once under ping-pong, else for each tile | `32 m n` for each tile |
-//! | `begun`, clearing tickets and drawing them | | 1,200,000 |
-//! | `stored`, a unit's accumulators to its slot | | `4900 a` for threads that hold `a` accumulators |
-//! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
+//! | `hidden_by_nothing` | `2900 m n`, of 128 x 64 at least, once under ping-pong, else for each tile | `32 m n` for each tile |
+//! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
+//! | `stored`, a unit's accumulators to its slot | 0.3 us | `4900 a` for threads that hold `a` accumulators |
+//! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | 0.8 us, and 0.25 us for each round of loads | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
+//!
+//! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again; and, of
+//! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
 //!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!
@@ -77,7 +80,7 @@ pub(super) struct Features {
     /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
     pub pingpong: bool,
     /// What memory takes to bring A and B; `None` where it is never what limits.
-    pub memory: Option<Memory>,
+    pub memory: Option<Bandwidth>,
     /// What parts of K cost beside.
     pub exchange: Exchange,
 }
@@ -105,7 +108,7 @@ impl Features {
 
 /// What memory takes to bring an element of A or B, in products of a multiprocessor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Memory {
+pub(super) struct Bandwidth {
     /// From device memory, to one of all multiprocessors.
     pub first: u64,
     /// To one multiprocessor, whichever memory has it: what it has under way fills no more bandwidth than that.
@@ -116,7 +119,7 @@ pub(super) struct Memory {
     pub again: u64,
 }
 
-impl Memory {
+impl Bandwidth {
     /// Time of so many elements, of which each of so many units loads some.
     fn cost(&self, elements: u128, of_unit: u128, units: u64) -> u128 {
         let loaded = of_unit.saturating_mul(units.into());

@@ -1,13 +1,14 @@
 //! K in parts: the order in which parts are added, what is refused, and the memory that they take.
 
 use falchion::{
+    arch::{ArchKind, OpKind},
     desc::GemmDesc,
     device::{GemmOperation, Request, run_on_host},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         host::Mode,
     },
-    numeric::F16,
+    numeric::{Bf16, Element, F16},
     prelude::*,
 };
 
@@ -30,13 +31,13 @@ fn number(i: usize) -> f32 {
 }
 
 /// Parts of whole k-tiles, the first ones longer; each a chain of multiply-adds.
-fn ranges(k: usize, parts: usize) -> Vec<core::ops::Range<usize>> {
-    let tiles = k.div_ceil(8);
+fn ranges(k: usize, depth: usize, parts: usize) -> Vec<core::ops::Range<usize>> {
+    let tiles = k.div_ceil(depth);
     let mut begin = 0;
     let part = |part: usize| tiles / parts + usize::from(part < tiles % parts);
     (0..parts)
         .map(|number| {
-            let range = begin..k.min(begin + 8 * part(number));
+            let range = begin..k.min(begin + depth * part(number));
             begin = range.end;
             range
         })
@@ -56,7 +57,7 @@ fn parts_are_added_eight_at_a_time() {
     for (parts, k) in [(2, 16), (3, 100), (8, 200), (9, 200), (20, 1000), (64, 600), (65, 1041), (256, 2050)] {
         let (a, b): (Vec<f32>, Vec<f32>) = (0..k).map(|i| (number(i), number(3 * i + 1))).unzip();
         let chain = |range: core::ops::Range<usize>| range.fold(0.0f32, |sum, i| a[i].mul_add(b[i], sum));
-        let wanted = eight_by_eight(ranges(k, parts).into_iter().map(chain).collect());
+        let wanted = eight_by_eight(ranges(k, 8, parts).into_iter().map(chain).collect());
         for mode in [Mode::Fast, Mode::Checked { seed: 5 }] {
             let mut d = [f32::NAN];
             run(&split("f32", parts as u32), mode, (&a, &b, &mut d));
@@ -66,10 +67,14 @@ fn parts_are_added_eight_at_a_time() {
 }
 
 /// One element of D.
-fn run<T: falchion::numeric::Element<Storage = T> + bytemuck::Pod>(
+fn run<T: Element<Storage = T> + bytemuck::Pod>(desc: &GemmDesc, mode: Mode, operands: (&[T], &[T], &mut [T])) {
+    one_element::<T, T>(desc, mode, operands);
+}
+
+fn one_element<T: Element, C: Element>(
     desc: &GemmDesc,
     mode: Mode,
-    (a, b, d): (&[T], &[T], &mut [T]),
+    (a, b, d): (&[T::Storage], &[T::Storage], &mut [C::Storage]),
 ) {
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
@@ -78,7 +83,7 @@ fn run<T: falchion::numeric::Element<Storage = T> + bytemuck::Pod>(
         a: HostSlice::new::<T>(a),
         b: HostSlice::new::<T>(b),
         c: Source::None,
-        d: HostSliceMut::new::<T>(d),
+        d: HostSliceMut::new::<C>(d),
         vectors: Default::default(),
     };
     run_on_host(desc, mode, problem.with(matrices)).expect("a product");
@@ -104,6 +109,34 @@ fn parts_of_f16_are_added_in_f32() {
         let mut d = [one(f32::NAN)];
         run(&split("f16", 8), mode, (&a, &b, &mut d));
         assert_eq!(d[0].to_f32(), 2056.0, "{mode:?}");
+    }
+}
+
+/// The same on tensor cores, whose parts are sums of steps of their instruction: those of products of their ranges of K alone.
+#[test]
+fn parts_on_tensor_cores_are_products_of_their_ranges() {
+    let operation = |parts: u32, tile: &str| {
+        let [a, b, c] = ["bf16:row", "bf16:col", "f32:row"].map(|matrix| matrix.parse().ok());
+        let knobs = [("threadblock", tile.to_owned()), ("split_k", parts.to_string())];
+        let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
+        let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
+        GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() }).expect("a kernel").desc()
+    };
+    for (parts, k, tile) in [(2, 128, "64x128x64"), (3, 300, "128x64x64"), (9, 640, "64x64x64"), (20, 1300, "128x128x64")] {
+        let (a, b): (Vec<Bf16>, Vec<Bf16>) =
+            (0..k).map(|i| (Bf16::from_f32(number(i)), Bf16::from_f32(number(3 * i + 1)))).unzip();
+        let whole = operation(1, tile);
+        let of = |range: core::ops::Range<usize>| {
+            let mut d = [f32::NAN];
+            one_element::<Bf16, f32>(&whole, Mode::Fast, (&a[range.clone()], &b[range], &mut d));
+            d[0]
+        };
+        let wanted = eight_by_eight(ranges(k, 64, parts).into_iter().map(of).collect());
+        for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
+            let mut d = [f32::NAN];
+            one_element::<Bf16, f32>(&operation(parts as u32, tile), mode, (&a, &b, &mut d));
+            assert_eq!(d[0].to_bits(), wanted.to_bits(), "{parts} parts of {k}, {mode:?}: {} and {wanted}", d[0]);
+        }
     }
 }
 
@@ -171,4 +204,20 @@ fn the_workspace_is_slots_and_tickets() {
     assert_eq!(bytes("f64", 20, (100, 100, 1000)), 4 * 20 * slot * 2 + 256 + 256);
     assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + (10_000 * 4 * 4u64).next_multiple_of(256) + 256);
     assert_eq!(bytes("f32", 20, (0, 100, 1000)), 0);
+    // Two consumers that share a tile have tickets of their own, and a cluster's rectangle has tiles beyond D.
+    let tensor_cores = |tile: &str, cluster: &str, extents| {
+        let [a, b, c] = ["bf16:row", "bf16:col", "bf16:row"].map(|matrix| matrix.parse().ok());
+        let knobs = [("threadblock", tile), ("split_k", "20"), ("cluster", cluster), ("schedule", "cooperative")];
+        let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
+        let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
+        let desc = GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() }).expect("a kernel").desc();
+        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8])).expect("a kernel").workspace_bytes()
+    };
+    let slot = 128 * 64 * 4;
+    assert_eq!(tensor_cores("128x64x64", "1x1", (128, 64, 2048)), 20 * slot + 256 + 256);
+    assert_eq!(
+        tensor_cores("128x64x64", "1x1", (1280, 64, 2048)),
+        10 * 20 * slot + (10 * 2 * 4 * 4u64).next_multiple_of(256) + 256
+    );
+    assert_eq!(tensor_cores("128x64x64", "2x1", (128, 64, 2048)), 2 * 20 * slot + 256 + 256);
 }

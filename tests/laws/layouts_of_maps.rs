@@ -13,6 +13,7 @@ use falchion::{
     arch::WARP,
     desc::{Frame, GemmDesc},
     epilogue::{
+        partials::SlotMap,
         tensor_store::{StagedMap, StagingMap},
         tile_store::{AccumulatorMap, PartialsMap},
     },
@@ -88,6 +89,8 @@ fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
 /// The maps of a warp-specialized kernel: A's and B's tiles of a stage, what registers hold, and the staging of D.
 fn of_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let components = d.components().expect("a kernel");
+    prop_assert_eq!(falchion::internals::index::laws::bijective(&SlotMap::of(&components)), Ok(()));
+    affine("slot", &SlotMap::of(&components))?;
     if let Some(&tiles) = components.threads() {
         for operand in OperandKind::BOTH {
             affine("boxes", &components.boxed_tile(operand))?;

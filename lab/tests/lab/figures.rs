@@ -134,6 +134,7 @@ fn the_suites_pages_are_those_of_their_lines() {
         "small",
         "simt_shapes",
         "deep",
+        "decode",
     ] {
         let page = read(suite, "md");
         let command = page.split('`').nth(1).expect("the command that made the page");

@@ -20,7 +20,7 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::extents::{Exchange, Features, Memory};
+use super::extents::{Exchange, Features, Bandwidth};
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
@@ -95,7 +95,7 @@ impl WarpSpecializedDesc {
     pub(super) const fn features(&self) -> Features {
         const LOADS: u64 = 60;
         const NOT_HIDDEN: u64 = 2900;
-        const MEMORY: Memory = Memory { first: 2, own: LOADS, longer: 40, again: 40 };
+        const MEMORY: Bandwidth = Bandwidth { first: 2, own: LOADS, longer: 40, again: 40 };
         // The begin and the end of a smaller tile take as long as those of 128 x 64.
         const LEAST: u64 = 128 * 64;
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);

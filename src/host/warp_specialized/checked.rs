@@ -3,7 +3,7 @@
 use super::{
     emulation::Scales,
     numbers::{Numbers, Placed},
-    parts::Parts,
+    parts::PartsOfTiles,
     reading::Reading,
 };
 use crate::{
@@ -42,7 +42,7 @@ pub(super) fn products(
     };
     let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
     let mut written = vec![false; problem.batch * problem.m * problem.n];
-    let mut parts = Parts::default();
+    let mut parts = PartsOfTiles::default();
     BLOCKS.expect(work.clusters.into());
     for cluster in 0..work.clusters {
         BLOCKS.advance();

@@ -2,7 +2,7 @@
 
 use super::{
     emulation::Scales,
-    parts::Parts,
+    parts::PartsOfTiles,
     reading::Reading,
     subtiles::{Place, WARP_ROWS},
 };
@@ -51,7 +51,7 @@ pub(super) struct Numbers<'r> {
     /// Of each element of each D: whether it is written.
     pub written: &'r mut [bool],
     /// Parts of K that have come.
-    pub parts: &'r mut Parts,
+    pub parts: &'r mut PartsOfTiles,
     /// The first thing that went wrong.
     pub wrong: Option<Error>,
 }

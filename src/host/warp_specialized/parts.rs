@@ -1,4 +1,4 @@
-//! Parts of K on their way to each other: the slots of the workspace, and the tickets.
+//! PartsOfTiles of K on their way to each other: the slots of the workspace, and the tickets.
 
 use super::numbers::Numbers;
 use crate::{
@@ -11,19 +11,19 @@ use crate::{
 use std::collections::HashMap;
 
 /// A tile of a D, and the consumer's share of it.
-type Share = (u32, u32, u32, u32);
+type ShareOfTile = (u32, u32, u32, u32);
 
 /// What consumers leave to each other.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct PartsOfTiles {
     /// By share and warp, the parts that have come, in no order.
-    slots: HashMap<(Share, u32), Vec<(u32, Accumulators)>>,
+    slots: HashMap<(ShareOfTile, u32), Vec<(u32, Accumulators)>>,
     /// How many parts of a share have been counted.
-    tickets: HashMap<Share, u32>,
+    tickets: HashMap<ShareOfTile, u32>,
 }
 
 /// The share of a consumer in a unit's tile.
-fn share(program: &WarpSpecializedProgram, unit: Unit, warpgroup: u32) -> Share {
+fn share_of(program: &WarpSpecializedProgram, unit: Unit, warpgroup: u32) -> ShareOfTile {
     (unit.product, unit.row, unit.column, if program.ring.ring.pingpong { 0 } else { warpgroup })
 }
 
@@ -31,7 +31,7 @@ impl Numbers<'_> {
     /// A warp's accumulators of a unit, to its slot.
     pub(super) fn put_part(&mut self, warp: WarpName, unit: u32, accumulators: Accumulators) -> Result<(), Fault> {
         let unit = self.unit(warp.block, unit)?;
-        let slots = self.parts.slots.entry((share(self.program, unit, warp.warpgroup), warp.warp)).or_default();
+        let slots = self.parts.slots.entry((share_of(self.program, unit, warp.warpgroup), warp.warp)).or_default();
         slots.push((unit.part, accumulators));
         Ok(())
     }
@@ -39,7 +39,7 @@ impl Numbers<'_> {
     /// Counts a part; whether it is the last.
     pub(super) fn count_part(&mut self, block: u32, warpgroup: u32, unit: u32) -> Result<bool, Fault> {
         let unit = self.unit(block, unit)?;
-        let counted = self.parts.tickets.entry(share(self.program, unit, warpgroup)).or_default();
+        let counted = self.parts.tickets.entry(share_of(self.program, unit, warpgroup)).or_default();
         *counted += 1;
         Ok(*counted == self.work.split_k)
     }
@@ -47,7 +47,7 @@ impl Numbers<'_> {
     /// The sum of a warp's slots in ascending k; of `f16`, rounded once.
     pub(super) fn added_parts(&mut self, warp: WarpName, unit: u32) -> Result<Accumulators, Fault> {
         let unit = self.unit(warp.block, unit)?;
-        let slots = self.parts.slots.remove(&(share(self.program, unit, warp.warpgroup), warp.warp));
+        let slots = self.parts.slots.remove(&(share_of(self.program, unit, warp.warpgroup), warp.warp));
         let mut slots = slots.unwrap_or_default();
         slots.sort_by_key(|(part, _)| *part);
         let mut sum = Accumulators::sum_of_parts(&slots.iter().map(|(_, part)| part).collect::<Vec<_>>());
