@@ -68,14 +68,10 @@ fn parts_are_added_eight_at_a_time() {
 
 /// One element of D.
 fn run<T: Element<Storage = T> + bytemuck::Pod>(desc: &GemmDesc, mode: Mode, operands: (&[T], &[T], &mut [T])) {
-    one_element::<T, T>(desc, mode, operands);
+    one_element::<T, T>(desc, mode, [operands.0, operands.1], operands.2);
 }
 
-fn one_element<T: Element, C: Element>(
-    desc: &GemmDesc,
-    mode: Mode,
-    (a, b, d): (&[T::Storage], &[T::Storage], &mut [C::Storage]),
-) {
+fn one_element<T: Element, C: Element>(desc: &GemmDesc, mode: Mode, [a, b]: [&[T::Storage]; 2], d: &mut [C::Storage]) {
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
     let problem = Problem::of(desc, (1, 1, a.len()), [None; 3], scalars);
@@ -128,13 +124,13 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
         let whole = operation(1, tile);
         let of = |range: core::ops::Range<usize>| {
             let mut d = [f32::NAN];
-            one_element::<Bf16, f32>(&whole, Mode::Fast, (&a[range.clone()], &b[range], &mut d));
+            one_element::<Bf16, f32>(&whole, Mode::Fast, [&a[range.clone()], &b[range]], &mut d);
             d[0]
         };
         let wanted = eight_by_eight(ranges(k, 64, parts).into_iter().map(of).collect());
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             let mut d = [f32::NAN];
-            one_element::<Bf16, f32>(&operation(parts as u32, tile), mode, (&a, &b, &mut d));
+            one_element::<Bf16, f32>(&operation(parts as u32, tile), mode, [&a, &b], &mut d);
             assert_eq!(d[0].to_bits(), wanted.to_bits(), "{parts} parts of {k}, {mode:?}: {} and {wanted}", d[0]);
         }
     }
