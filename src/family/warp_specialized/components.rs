@@ -149,8 +149,7 @@ impl WarpSpecialized {
         let pending = if d.promotes() { 0 } else { d.knobs.pending as u8 };
         let registers = Self::registers(&ring);
         let fragments = d.a_from_registers();
-        let options =
-            RoleOptions {
+        let options = RoleOptions {
             pending,
             promoted_parts: parts,
             fragments,

@@ -20,7 +20,7 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::extents::{Exchange, Features, Bandwidth};
+use super::extents::{Bandwidth, Exchange, Features};
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,

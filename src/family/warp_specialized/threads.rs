@@ -70,16 +70,15 @@ impl WarpSpecialized {
             source: false,
         };
         let registers = Self::registers(&ring);
-        let options =
-            RoleOptions {
-                pending: 0,
-                promoted_parts: None,
-                fragments: false,
-                subtiles: 0,
-                split_k: d.knobs.split_k > 1,
-                by_threads: true,
-                registers,
-            };
+        let options = RoleOptions {
+            pending: 0,
+            promoted_parts: None,
+            fragments: false,
+            subtiles: 0,
+            split_k: d.knobs.split_k > 1,
+            by_threads: true,
+            registers,
+        };
         let consumers = Mn { m: count, n: 1 };
         let this = Self {
             ring,

@@ -183,9 +183,10 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
         ("ring", "threadblock::PipelineLayout<Config::Ring>", Arc::new(PipelineLayout(components.ring))),
         ("position", "threadblock::RingPosition<Config::Ring>", Arc::new(RingPosition { stages: components.ring.stages })),
     ];
-    let slot = components.options.split_k.then(|| -> Mirrored {
-        ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::of(components)))
-    });
+    let slot = components
+        .options
+        .split_k
+        .then(|| -> Mirrored { ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::of(components))) });
     own.into_iter().chain(ring).chain(slot).collect()
 }
 
