@@ -26,8 +26,9 @@ struct Partials {
   static constexpr int kTogether = Map::kTogether;
   using Access = Vector<Sum, kTogether>;
   static constexpr unsigned kSlot = Ring::kWarpgroup * kCount;
-  // Consumers that share a tile, each of which adds the parts of its own part of it.
+  // Consumers that share a tile, each of which adds the parts of its own share of it.
   static constexpr unsigned kSharing = Ring::kTurns > 0 ? 1 : Ring::kConsumers;
+
   // Whether this consumer has added the last of all parts, and holds the sum.
   template <class Params, class Get, class Set>
   static __device__ __forceinline__ bool reduce(Params const& params, threadblock::Unit<Config> const& unit, unsigned consumer, unsigned thread, Get get, Set set) {

@@ -4,6 +4,7 @@ use falchion::{
     Error,
     desc::{GemmDesc, SimtDesc},
     epilogue::{
+        partials::SlotMap,
         tensor_store::StagingMap,
         tile_store::{AccumulatorMap, PartialsMap},
     },
@@ -112,6 +113,9 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
             found.push(stated("accumulators", "(thread, accumulator) to m * N + n", accumulators.layout()));
             found.push(stated("subtile of D", "(m, n) to a byte", StagingMap::of(components).layout()));
         }
+    }
+    if components.options.split_k {
+        found.push(stated("slot of a part", "(thread, accumulator) to a place", SlotMap::of(components).layout()));
     }
     found
 }

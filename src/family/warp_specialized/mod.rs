@@ -22,6 +22,7 @@ pub(super) use rows::ROWS;
 
 use super::extents::{Bandwidth, Exchange, Features};
 use crate::{
+    arch::OpKind,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
@@ -109,7 +110,7 @@ impl WarpSpecializedDesc {
             block: None,
             not_hidden: NOT_HIDDEN * if m * n > LEAST { m * n } else { LEAST },
             pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
-            memory: Some(MEMORY),
+            memory: if matches!(self.class.op, OpKind::TensorOp) { Some(MEMORY) } else { None },
             exchange: self.exchange_of_parts(),
         }
     }
@@ -124,8 +125,11 @@ impl WarpSpecializedDesc {
         let under_way = components.parts_under_way();
         let vectors = components.numbers().div_ceil(TOGETHER * under_way.vectors);
         let rounds = vectors as u64 * (PARTS_AT_ONCE / under_way.parts) as u64;
-        // 4.5 million products of 16 bits a microsecond.
-        let products = 45_000 * 16 / at_least_one(self.multiplied().class.a.element.bits()) as u64;
+        // 4.5 million products of 16 bits a microsecond, and 0.3 million where threads multiply.
+        let products = match self.class.op {
+            OpKind::Simt => 3_000,
+            OpKind::TensorOp => 45_000 * 16 / at_least_one(self.multiplied().class.a.element.bits()) as u64,
+        };
         Exchange { begun: BEGUN * products, stored: STORED * products, added: (COUNTED + ROUND * rounds) * products }
     }
 }
