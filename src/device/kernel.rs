@@ -84,8 +84,8 @@ impl<G> Kernel<G> {
             return (only, *only.desc());
         }
         let chosen = operation.desc_for(size, machine).for_batch(*products);
-        let compiled = chosen.compiled().family;
-        match kernels.iter().find(|kernel| kernel.desc().compiled().family == compiled) {
+        let compiled = (chosen.compiled().family, chosen.frame);
+        match kernels.iter().find(|kernel| (kernel.desc().compiled().family, kernel.desc().frame) == compiled) {
             Some(kernel) => (kernel, chosen),
             None => (&kernels[0], *kernels[0].desc()),
         }
