@@ -94,7 +94,7 @@ const FAULTS: &[Named<Needs>] = &[
         without(p, Role::Consumer, Section::Body, |step| matches!(step, RoleStep::Release { .. }));
     }),
     ("products are not waited for before the epilogue", Needs::Nothing, |p| {
-        without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::AwaitProducts { .. }));
+        without(p, Role::Consumer, Section::Tail, |step| matches!(step, RoleStep::AwaitProducts { .. }));
     }),
     ("the proxy is not fenced", Needs::Nothing, |p| {
         without(p, Role::Consumer, Section::Epilogue, |step| matches!(step, RoleStep::FenceProxy));
