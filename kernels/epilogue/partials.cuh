@@ -56,33 +56,28 @@ struct Partials {
     }
   }
 
-  // Adds so many slots, which lie so far apart, in ascending k. Loads of kPartsUnderWay parts and kVectorsAhead vectors are under way at a time.
+  static __device__ __forceinline__ Access vector(Sum const* slot, unsigned thread, int i) { return *reinterpret_cast<Access const*>(slot + Map::at(thread, i)); }
+
+  // Adds so many slots, which lie so far apart, in ascending k. Loads of kVectorsAhead vectors of each are under way at a time.
   template <class Set>
   static __device__ __forceinline__ void add(Sum const* slots, unsigned apart, unsigned parts, unsigned thread, Set set) {
+    constexpr int ahead = Config::kVectorsAhead;
 #pragma unroll
-    for (int i = 0; i < kCount; i += kTogether * Config::kVectorsAhead) {
-      Access sum[Config::kVectorsAhead];
+    for (int i = 0; i < kCount; i += kTogether * ahead) {
+      Access partial[Config::kPartsAtOnce][ahead];
 #pragma unroll
-      for (int first = 0; first < Config::kPartsAtOnce; first += Config::kPartsUnderWay) {
-        Access partial[Config::kPartsUnderWay][Config::kVectorsAhead];
+      for (int part = 0; part < Config::kPartsAtOnce; ++part)
 #pragma unroll
-        for (int part = 0; part < Config::kPartsUnderWay; ++part)
+        for (int of = 0; of < ahead; ++of)
+          if (part < parts && i + of * kTogether < kCount) partial[part][of] = vector(slots + (unsigned long long)part * apart, thread, i + of * kTogether);
 #pragma unroll
-          for (int ahead = 0; ahead < Config::kVectorsAhead; ++ahead)
-            if (first + part < parts && i + ahead * kTogether < kCount)
-              partial[part][ahead] = *reinterpret_cast<Access const*>(slots + (unsigned long long)(first + part) * apart + Map::at(thread, i + ahead * kTogether));
+      for (int at = 0; at < ahead * kTogether; ++at) {
+        if (i + at >= kCount) break;
+        Sum sum = partial[0][at / kTogether].element[at % kTogether];
 #pragma unroll
-        for (int part = 0; part < Config::kPartsUnderWay; ++part)
-#pragma unroll
-          for (int at = 0; at < Config::kVectorsAhead * kTogether; ++at) {
-            Sum& so_far = sum[at / kTogether].element[at % kTogether];
-            Sum const next = partial[part][at / kTogether].element[at % kTogether];
-            so_far = first + part == 0 ? next : first + part < parts ? plus(so_far, next) : so_far;
-          }
+        for (int part = 1; part < Config::kPartsAtOnce; ++part) sum = part < parts ? plus(sum, partial[part][at / kTogether].element[at % kTogether]) : sum;
+        set(i + at, sum);
       }
-#pragma unroll
-      for (int at = 0; at < Config::kVectorsAhead * kTogether; ++at)
-        if (i + at < kCount) set(i + at, sum[at / kTogether].element[at % kTogether]);
     }
   }
 };

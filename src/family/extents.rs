@@ -145,6 +145,9 @@ impl Exchange {
     /// That of kernels whose K is whole.
     pub const NONE: Self = Self { begun: 0, stored: 0, added: 0 };
 
+    /// That of kernels whose K cannot be cut.
+    pub const NEVER: Self = Self { begun: u64::MAX, stored: 0, added: 0 };
+
     /// Time of so many parts, where a multiprocessor has `load` units.
     fn cost(&self, mut parts: u32, load: u128) -> u128 {
         let mut levels = 0;

@@ -18,20 +18,9 @@ pub(crate) const TOGETHER: u32 = 4;
 /// accumulators, 138 for 112 and 146 for 120 (C7602).
 const BESIDE_ACCUMULATORS: u32 = 26;
 
-/// Loads of a thread of a consumer that are under way at a time where it adds parts of K.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct PartsUnderWay {
-    /// Of so many parts.
-    pub parts: u32,
-    /// So many vectors of each.
-    pub vectors: u32,
-}
-
-impl PartsUnderWay {
-    /// Registers for them.
-    const fn registers(parts: u32, vectors: u32) -> u32 {
-        TOGETHER * vectors * (parts + 1) + 2 * parts
-    }
+/// Registers for loads of so many vectors of each of [`PARTS_AT_ONCE`] parts, their sums, and the addresses. With fewer, adding one part after the other, NVRTC 13 spilled.
+const fn registers_of_parts(vectors: u32) -> u32 {
+    TOGETHER * vectors * (PARTS_AT_ONCE + 1) + 2 * PARTS_AT_ONCE
 }
 
 impl WarpSpecialized {
@@ -63,22 +52,24 @@ impl WarpSpecialized {
         Self { options: RoleOptions { pending: 0, ..self.options }, ..self }
     }
 
-    /// Registers that a thread of a consumer needs.
+    /// Registers that a thread of a consumer needs: for its main loop and its epilogue, and to add parts of K.
     pub const fn registers_needed(&self) -> u32 {
+        self.registers_of_tiles() + if self.options.split_k { registers_of_parts(1) } else { 0 }
+    }
+
+    /// Those of whole tiles.
+    const fn registers_of_tiles(&self) -> u32 {
         self.accumulators() + self.partial_accumulators() + self.fragments() + OVERHEAD
     }
 
-    /// What a thread loads of the parts of K at a time: as much as there are registers for beside those, for the loads, their sums and the addresses.
-    pub(crate) const fn parts_under_way(&self) -> PartsUnderWay {
-        let spare = self.registers_available().saturating_sub(self.registers_needed());
-        let (mut parts, mut vectors) = (PARTS_AT_ONCE, 4);
-        while vectors > 1 && PartsUnderWay::registers(parts, vectors) > spare {
+    /// Vectors of each of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time: as many as there are registers for beside those, up to four; none where K cannot be cut.
+    pub(crate) const fn vectors_ahead(&self) -> u32 {
+        let spare = self.registers_available().saturating_sub(self.registers_of_tiles());
+        let mut vectors = 4;
+        while vectors > 0 && registers_of_parts(vectors) > spare {
             vectors /= 2;
         }
-        while parts > 1 && PartsUnderWay::registers(parts, vectors) > spare {
-            parts /= 2;
-        }
-        PartsUnderWay { parts, vectors }
+        vectors
     }
 
     /// Registers of a thread that hold partial accumulators, where stages are promoted: one instruction's.

@@ -31,7 +31,7 @@ use crate::{
     refusal::Refusal,
     schedule::ScheduleKind,
     shape::at_least_one,
-    threadblock::{PARTS_AT_ONCE, WarpSpecialized, WorkKind, consumer_registers::TOGETHER},
+    threadblock::{WarpSpecialized, WorkKind, consumer_registers::TOGETHER},
 };
 use std::sync::Arc;
 
@@ -122,15 +122,17 @@ impl WarpSpecializedDesc {
         const COUNTED: u64 = 80;
         const ROUND: u64 = 25;
         let Some(components) = self.components() else { return Exchange::NONE };
-        let under_way = components.parts_under_way();
-        let vectors = components.numbers().div_ceil(TOGETHER * under_way.vectors);
-        let rounds = vectors as u64 * (PARTS_AT_ONCE / under_way.parts) as u64;
+        let rounds = match components.vectors_ahead() {
+            // There are no registers to add them.
+            0 => return Exchange::NEVER,
+            vectors => components.numbers().div_ceil(TOGETHER * vectors),
+        };
         // 4.5 million products of 16 bits a microsecond, and 0.3 million where threads multiply.
         let products = match self.class.op {
             OpKind::Simt => 3_000,
             OpKind::TensorOp => 45_000 * 16 / at_least_one(self.multiplied().class.a.element.bits()) as u64,
         };
-        Exchange { begun: BEGUN * products, stored: STORED * products, added: (COUNTED + ROUND * rounds) * products }
+        Exchange { begun: BEGUN * products, stored: STORED * products, added: (COUNTED + ROUND * rounds as u64) * products }
     }
 }
 

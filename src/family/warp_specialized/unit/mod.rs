@@ -45,7 +45,6 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
 
 /// `config.cuh`: the components, the roles and the epilogue, for the C++ templates.
 fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
-    let under_way = components.parts_under_way();
     let block = [
         ("kTileM", d.knobs.threadblock.m),
         ("kTileN", d.knobs.threadblock.n),
@@ -55,8 +54,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
         ("kClusterN", d.knobs.cluster.n),
         ("kThreads", components.ring.threads()),
         ("kAccumulators", components.numbers()),
-        ("kPartsUnderWay", under_way.parts),
-        ("kVectorsAhead", under_way.vectors),
+        ("kVectorsAhead", components.vectors_ahead().max(1)),
     ];
     let own = match &components.mma {
         ConsumerMma::Threads(tiles) => threads::own(d, components, tiles),
