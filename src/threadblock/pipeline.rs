@@ -41,6 +41,8 @@ pub const MOST_CONSUMERS: u32 = 3;
 pub const REGISTERS: u32 = ArchKind::Sm90.machine().registers_per_sm;
 /// The fewest registers that a thread can be left with.
 pub const LEAST_REGISTERS: u32 = 24;
+/// The most that a thread can have.
+const THREAD_REGISTERS: u32 = 255;
 /// The most; between them lie multiples of 8.
 const MOST_REGISTERS: u32 = 248;
 /// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and two of them below the
@@ -199,6 +201,12 @@ impl Pipeline {
     pub const fn launch_registers(&self) -> u32 {
         let share = REGISTERS / self.threads() / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
+    }
+
+    /// Registers with which each thread can be launched, at most: all 255 that a thread can have, where two warpgroups share those of the multiprocessor.
+    pub const fn most_launch_registers(&self) -> u32 {
+        let share = REGISTERS / self.threads() / 8 * 8;
+        if share < THREAD_REGISTERS { share } else { THREAD_REGISTERS }
     }
 
     /// Registers that each thread of a consumer can take where those of the producer keep so many: the most that the block has, a

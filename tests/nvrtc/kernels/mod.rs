@@ -83,7 +83,7 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
         Ok(one) => (one.base().registers(), one.registers_available(machine.registers_per_sm)),
         Err(_) => {
             let components = d.components().expect("it checks");
-            (components.instruction_registers(), components.ring.launch_registers())
+            (components.instruction_registers(), components.ring.most_launch_registers())
         }
     };
     if !report.is_clean() || report.registers == 0 || report.registers > available || entry.log.contains("warning") {
