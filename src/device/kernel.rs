@@ -9,6 +9,7 @@ use crate::{
     desc::{Config, GemmDesc},
     error::Error,
     family::ProblemSize,
+    host::parallel_map,
     layout::Layout,
     numeric::Element,
     pass::transpose::{Choice, Combine},
@@ -52,12 +53,12 @@ pub struct Kernel<G> {
 }
 
 struct PreparedKernels {
-    /// The description of the types first.
-    kernels: Vec<CudaKernel>,
+    /// That of the description of the types.
+    first: CudaKernel,
+    /// Of each configuration that the operation chooses among: with K whole, and in parts; `None` of what the device does not take.
+    kernels: Vec<[Option<CudaKernel>; 2]>,
     operation: GemmOperation,
     machine: Machine,
-    /// Of a kernel of batches [`MANY`].
-    products: usize,
 }
 
 impl<G> Clone for Kernel<G> {
@@ -79,31 +80,28 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> 
 impl<G> Kernel<G> {
     /// The kernel of a problem, and the description that it runs with. The first stands in for one that the device does not take.
     fn of(&self, size: &ProblemSize) -> (&CudaKernel, GemmDesc) {
-        let PreparedKernels { kernels, operation, machine, products } = &*self.prepared;
-        if let [only] = &**kernels {
-            return (only, *only.desc());
-        }
-        let chosen = operation.desc_for(size, machine).for_batch(*products);
-        let compiled = (chosen.compiled().family, chosen.frame);
-        match kernels.iter().find(|kernel| (kernel.desc().compiled().family, kernel.desc().frame) == compiled) {
-            Some(kernel) => (kernel, chosen),
-            None => (&kernels[0], *kernels[0].desc()),
+        let PreparedKernels { first, kernels, operation, machine } = &*self.prepared;
+        let (number, cut) = operation.choice(size, machine);
+        match (&kernels[number], cut) {
+            ([Some(kernel), _], None) => (kernel, *kernel.desc()),
+            ([_, Some(kernel)], Some(parts)) => (kernel, kernel.desc().cut(parts)),
+            _ => (first, *first.desc()),
         }
     }
 
     /// What the assembler said of the first kernel: registers, shared memory, spills.
     pub fn report(&self) -> &Report {
-        self.prepared.kernels[0].report()
+        self.prepared.first.report()
     }
 
     /// The text of the first kernel.
     pub fn source(&self) -> &TranslationUnit {
-        self.prepared.kernels[0].source()
+        self.prepared.first.source()
     }
 
     /// The description of the first kernel: that of the types.
     pub fn desc(&self) -> &GemmDesc {
-        self.prepared.kernels[0].desc()
+        self.prepared.first.desc()
     }
 
     /// Bytes of the workspace that the product takes.
@@ -196,11 +194,22 @@ impl GemmOperation {
 
     fn prepared<G>(&self, context: &Arc<CudaContext>, products: usize) -> Result<Kernel<G>, Error> {
         let machine = machine_of(context)?;
+        let descs: Vec<_> = self.kernels().flatten().collect();
+        // Side by side: compilers wait for nobody.
+        let prepared = parallel_map(descs.len(), |i| {
+            let desc = descs[i].filter(|desc| *desc == self.desc() || desc.check_on(&machine).is_ok());
+            desc.map(|desc| CudaKernel::prepare(context, &desc.for_batch(products))).transpose()
+        });
+        let mut all = prepared.into_iter();
         let mut kernels = Vec::new();
-        for desc in self.kernels().filter(|desc| *desc == self.desc() || desc.check_on(&machine).is_ok()) {
-            kernels.push(CudaKernel::prepare(context, &desc.for_batch(products))?);
+        while let (Some(whole), Some(in_parts)) = (all.next(), all.next()) {
+            kernels.push([whole?, in_parts?]);
         }
-        Ok(Kernel { prepared: Arc::new(PreparedKernels { kernels, operation: *self, machine, products }), _gemm: PhantomData })
+        let first = match &kernels[..] {
+            [[Some(first), _], ..] => first.clone(),
+            _ => CudaKernel::prepare(context, &self.desc().for_batch(products))?,
+        };
+        Ok(Kernel { prepared: Arc::new(PreparedKernels { first, kernels, operation: *self, machine }), _gemm: PhantomData })
     }
 }
 

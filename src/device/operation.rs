@@ -103,11 +103,17 @@ impl GemmOperation {
         self.completions.choose(size, machine)
     }
 
-    /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first.
+    /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K, where it does.
     #[cfg(feature = "cuda")]
-    pub(super) fn kernels(&self) -> impl Iterator<Item = GemmDesc> {
-        let all = || self.completions.all().iter().copied();
-        all().chain(all().filter(|_| self.completions.cuts_k()).map(|desc| desc.cut(2)))
+    pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<u32>) {
+        self.completions.choice(size, machine)
+    }
+
+    /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first: each with K as it has it, and in parts, if a problem chooses how many.
+    #[cfg(feature = "cuda")]
+    pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
+        let cuts_k = self.completions.cuts_k();
+        self.completions.all().iter().map(move |desc| [Some(*desc), cuts_k.then(|| desc.cut(2))])
     }
 
     /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the epilogue reads.

@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, else 9000: the barriers and the loads between them |
-//! | `hidden_by_nothing` | `2900 m n`, of 128 x 64 at least, once under ping-pong, else for each tile | `32 m n` for each tile |
+//! | `hidden_by_nothing` | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong, else for each tile | `32 m n` for each tile |
 //! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
 //! | `stored`, a unit's accumulators to its slot | 0.3 us | `4900 a` for threads that hold `a` accumulators |
 //! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | 0.8 us, and 0.25 us for each round of loads | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
@@ -45,20 +45,25 @@ impl Completions {
     /// The one that a problem costs the least with on `machine`, rows and columns of D as the user has them. Of equals, the first. What is invalid
     /// there does not count.
     pub(crate) fn choose(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        let (all, cuts_k) = (self.all(), self.cuts_k());
-        let first = &all[0];
-        if let ([only], false) = (all, cuts_k) {
-            return *only;
+        match self.choice(size, machine) {
+            (number, Some(parts)) => self.all()[number].cut(parts),
+            (number, None) => self.all()[number],
         }
-        // All of them have been checked for the smallest machine of their architecture.
-        let larger = machine.has_all_of(&first.class.arch.machine());
-        // By number: descriptions are large.
+    }
+
+    /// Which one that is, and into how many parts it cuts K, where those are others than it has.
+    pub(crate) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<u32>) {
+        let (all, cuts_k) = (self.all(), self.cuts_k());
+        if let ([_], false) = (all, cuts_k) {
+            return (0, None);
+        }
+        // All of them have been checked for the smallest machine of their architecture; by number, since descriptions are large.
+        let larger = machine.has_all_of(&all[0].class.arch.machine());
         let legal = (0..all.len()).filter(|&i| larger || i == 0 || all[i].check_on(machine).is_ok());
         let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], cuts_k, size, machine), i);
         match legal.map(cheapest).min_by_key(|((cost, _), _)| *cost) {
-            Some(((_, parts), i)) if parts != all[i].split_k() => all[i].cut(parts),
-            Some((_, i)) => all[i],
-            None => *first,
+            Some(((_, parts), i)) => (i, Some(parts).filter(|&parts| parts != all[i].split_k())),
+            None => (0, None),
         }
     }
 }
@@ -303,10 +308,11 @@ mod tests {
         }
     }
 
-    /// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`).
+    /// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`).
     #[test]
     fn small_problems_take_small_tiles() {
-        for (size, wanted) in [(256, (64, 16)), (512, (64, 32)), (1024, (128, 64)), (2048, (128, 128)), (3072, (128, 192))] {
+        let wanted = [(64, 16), (64, 32), (64, 128), (128, 144), (128, 128), (128, 192)];
+        for (size, wanted) in [256, 512, 1024, 1536, 2048, 3072].into_iter().zip(wanted) {
             assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
         }
         let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });

@@ -35,4 +35,6 @@ mod vectors;
 mod warp_specialized;
 
 pub use accumulators::Accumulators;
+#[cfg(feature = "cuda")]
+pub(crate) use parallel::parallel_map;
 pub use run::{HostKernel, Mode, run_on_host};

@@ -8,6 +8,6 @@ pub(super) fn parallel_pieces<T: Send>(elements: &mut [T], length: usize, work: 
 }
 
 /// What `make` makes of every number below `count`, in their order.
-pub(super) fn parallel_map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+pub(crate) fn parallel_map<T: Send>(count: usize, make: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     (0..count).into_par_iter().map(make).collect()
 }

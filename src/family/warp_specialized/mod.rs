@@ -103,12 +103,14 @@ impl WarpSpecializedDesc {
         // Of an instruction of 64 x 128, one; of a wider one less goes by reads of shared memory.
         let wide = at_least_one(self.knobs.instruction.n) as u64;
         let (products, loads) = (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n));
+        // Consumers that share a tile begin and end it side by side.
+        let share = m * n / at_least_one(self.sum().sharing()) as u64;
         Features {
             transposed: self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32,
             each: if products > loads { products } else { loads },
             latency: 0,
             block: None,
-            not_hidden: NOT_HIDDEN * if m * n > LEAST { m * n } else { LEAST },
+            not_hidden: NOT_HIDDEN * if share > LEAST { share } else { LEAST },
             pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
             memory: if matches!(self.class.op, OpKind::TensorOp) { Some(MEMORY) } else { None },
             exchange: self.exchange_of_parts(),

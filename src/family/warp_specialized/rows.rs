@@ -44,11 +44,19 @@ const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 }
 
 /// 64 x 128 or 128 x 64, which small problems have more of: half the rows a consumer under ping-pong, or two consumers that share the tile and so the
-/// end of it. Chosen among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`.
+/// end of it. Chosen among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`. Two of 64 x 128 share the columns of B, which pays where rows of 2000 bytes begin in the
+/// middle of lines (`squares_tensor_op.jsonl` there).
 const fn small(m: u32, n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     // Wide outputs are staged in more of the shared memory.
     let stages = if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 };
-    FamilyDesc::WarpSpecialized(specialized(m, 64, n, stages, a, c))
+    let cluster = if m == 64 && a.bits() == 16 { Mn { m: 2, n: 1 } } else { Mn::ONE };
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster, ..specialized(m, 64, n, stages, a, c) })
+}
+
+/// 128 x 144, of which two consumers have half the rows each: 1536 squared has as many as there are multiprocessors, and a tile that is its multiprocessor's only one has nobody to take turns with
+/// (`docs/performance/explore/squares_tensor_op.jsonl`).
+const fn together(a: ElementKind, c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(specialized(128, 64, 144, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
 }
 
 /// Few rows of the user's D, as so many columns of the kernel's: 64 x `n`, in as many stages as keep device memory busy.
@@ -83,11 +91,12 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
 });
 
 /// Those of 8 bits and one output.
-const fn of_bytes(c: ElementKind) -> [FamilyDesc; 7] {
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 8] {
     [
         turns(128, E4m3, c),
         turns(176, E4m3, c),
         turns(192, E4m3, c),
+        together(E4m3, c),
         small(128, 64, E4m3, c),
         small(64, 128, E4m3, c),
         loaded(256, E4m3, c),
@@ -96,8 +105,8 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 7] {
 }
 
 /// Those of 16 bits and one output.
-const fn of_halves(c: ElementKind) -> [FamilyDesc; 5] {
-    [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c), small(128, 64, F16, c), small(64, 128, F16, c)]
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 6] {
+    [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c), together(F16, c), small(64, 128, F16, c), small(128, 64, F16, c)]
 }
 
 /// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
