@@ -3,7 +3,6 @@
 #include "numeric.cuh"
 #include "schedule.cuh"
 #include "threadblock/work.cuh"
-#include "warp/mma_simt.cuh"
 
 namespace epilogue {
 
@@ -17,12 +16,12 @@ struct PartialsMap {
   }
 };
 
-template <class Config>
+// WarpMma is what multiplied: it knows where its accumulators belong.
+template <class Config, class WarpMma>
 struct TileStore {
   using Accumulator = typename Config::Accumulator;
   using Compute = typename Config::Epilogue::Compute;
   using C = typename Config::C;
-  using WarpMma = warp::MmaSimt<Config>;
 
   WarpMma& warp_mma;
   Accumulator* partials;

@@ -1,12 +1,7 @@
-// The kernel of the family whose threads all follow one schedule: D = epilogue(A·B, C), one tile of D a block. Twin of src/family/simt/mod.rs.
+// The maps of kernels on the CUDA cores whose threads all follow one schedule. Twin of src/family/simt/mod.rs.
 #pragma once
-#include "config.cuh"
-#include "epilogue/tile_store.cuh"
-#include "index.cuh"
-#include "threadblock/mma_multistage.cuh"
-#include "threadblock/mma_pipelined.cuh"
-#include "threadblock/mma_single_stage.cuh"
-#include "threadblock/work.cuh"
+#include "family/one_schedule.cuh"
+#include "warp/mma_simt.cuh"
 
 // The maps that have a Rust twin, by the names of src/plan/program.rs.
 namespace maps {
@@ -19,40 +14,3 @@ using fragment_b = warp::FragmentMap<Config, Config::B, false>;
 using depth = warp::DepthMap<Config>;
 using partials = epilogue::PartialsMap<Config>;
 }  // namespace maps
-
-extern __shared__ __align__(16) char shared_memory[];
-
-namespace family {
-
-template <class Config, class Mainloop>
-struct Simt {
-  // A unit behind another would copy to stages that threads still read.
-  static_assert(Config::kWork == threadblock::WorkKind::DataParallel, "a block of this family has one unit of work");
-
-  template <class Params>
-  static __device__ __forceinline__ void run(Params const& params) {
-    int const thread = threadIdx.x;
-    threadblock::Work<Config> work(params);
-    threadblock::Unit<Config> unit = work.first();
-    do {
-      int const row = unit.tile.row * Config::kTileM, column = unit.tile.column * Config::kTileN;
-      Mainloop mainloop(
-          shared_memory,
-          typename Mainloop::IteratorA(matrix<typename Config::A>(unit, params.a, params.stride_a), params.lda, row, params.m, params.k, thread),
-          typename Mainloop::IteratorB(matrix<typename Config::B>(unit, params.b, params.stride_b), params.ldb, column, params.n, params.k, thread),
-          thread, unit.k_count(params));
-      if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
-      mainloop.run();
-      epilogue::TileStore<Config> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
-      store.store(params, unit, row, column);
-    } while (work.take(unit));
-  }
-
- private:
-  template <class Operand>
-  static __device__ __forceinline__ typename Operand::Element const* matrix(threadblock::Unit<Config> const& unit, unsigned long long address, long long stride) {
-    return threadblock::matrix_of<Config, typename Operand::Element const>(unit.product, address, stride);
-  }
-};
-
-}  // namespace family

@@ -3,19 +3,19 @@
 #include "schedule.cuh"
 #include "smem.cuh"
 #include "threadblock/tile_iterator.cuh"
-#include "warp/mma_simt.cuh"
 
 namespace threadblock {
 
-// What every main loop has: the walk over both operands, the ring of stages, and the warp's share. Derived adds the copies.
-template <class Config, class Derived>
+// What every main loop has: the walk over both operands, the ring of stages, and the warp's share, a WarpMma. Derived adds the copies.
+template <class Config, class WarpMma, class Derived>
 struct Mma {
+  using Warp = WarpMma;
   using IteratorA = TileIterator<typename Config::A>;
   using IteratorB = TileIterator<typename Config::B>;
 
   IteratorA a;
   IteratorB b;
-  warp::MmaSimt<Config> warp_mma;
+  WarpMma warp_mma;
   // The thread's part of both operands, in the stage that is written.
   char* to_a;
   char* to_b;

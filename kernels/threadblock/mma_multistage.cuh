@@ -16,9 +16,9 @@ __device__ __forceinline__ void copy_async(void* to, void const* from, bool exis
   }
 }
 
-template <class Config>
-struct MmaMultistage : Mma<Config, MmaMultistage<Config>> {
-  using Base = Mma<Config, MmaMultistage<Config>>;
+template <class Config, class WarpMma>
+struct MmaMultistage : Mma<Config, WarpMma, MmaMultistage<Config, WarpMma>> {
+  using Base = Mma<Config, WarpMma, MmaMultistage<Config, WarpMma>>;
   using Base::Base;
 
   template <StepKind Kind, int First, int Second>

@@ -5,9 +5,9 @@
 namespace threadblock {
 
 // Copies that wait in registers on their way to shared memory.
-template <class Config, class Derived>
-struct ThroughRegisters : Mma<Config, Derived> {
-  using Base = Mma<Config, Derived>;
+template <class Config, class WarpMma, class Derived>
+struct ThroughRegisters : Mma<Config, WarpMma, Derived> {
+  using Base = Mma<Config, WarpMma, Derived>;
   using Base::Base;
 
   template <class Operand>
@@ -61,9 +61,9 @@ struct ThroughRegisters : Mma<Config, Derived> {
   }
 };
 
-template <class Config>
-struct MmaPipelined : ThroughRegisters<Config, MmaPipelined<Config>> {
-  using ThroughRegisters<Config, MmaPipelined<Config>>::ThroughRegisters;
+template <class Config, class WarpMma>
+struct MmaPipelined : ThroughRegisters<Config, WarpMma, MmaPipelined<Config, WarpMma>> {
+  using ThroughRegisters<Config, WarpMma, MmaPipelined<Config, WarpMma>>::ThroughRegisters;
 };
 
 }  // namespace threadblock

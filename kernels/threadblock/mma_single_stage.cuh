@@ -5,9 +5,9 @@
 namespace threadblock {
 
 // The copies are those of two stages; the order of steps, and the number of stages, are values.
-template <class Config>
-struct MmaSingleStage : ThroughRegisters<Config, MmaSingleStage<Config>> {
-  using ThroughRegisters<Config, MmaSingleStage<Config>>::ThroughRegisters;
+template <class Config, class WarpMma>
+struct MmaSingleStage : ThroughRegisters<Config, WarpMma, MmaSingleStage<Config, WarpMma>> {
+  using ThroughRegisters<Config, WarpMma, MmaSingleStage<Config, WarpMma>>::ThroughRegisters;
 };
 
 }  // namespace threadblock

@@ -9,6 +9,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     ("epilogue/tensor_store/staging.cuh", include_str!("../../kernels/epilogue/tensor_store/staging.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),
+    ("family/one_schedule.cuh", include_str!("../../kernels/family/one_schedule.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),
     ("numeric.cuh", include_str!("../../kernels/numeric.cuh")),
     ("numeric/emulation.cuh", include_str!("../../kernels/numeric/emulation.cuh")),
@@ -32,5 +33,6 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/work.cuh", include_str!("../../kernels/threadblock/work.cuh")),
     ("warp/mma_warpgroup/registers.cuh", include_str!("../../kernels/warp/mma_warpgroup/registers.cuh")),
     ("warp/mma_simt.cuh", include_str!("../../kernels/warp/mma_simt.cuh")),
+    ("warp/mma_tensor_op.cuh", include_str!("../../kernels/warp/mma_tensor_op.cuh")),
     ("warp/mma_warpgroup.cuh", include_str!("../../kernels/warp/mma_warpgroup.cuh")),
 ];

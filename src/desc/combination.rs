@@ -66,6 +66,7 @@ combinations! {
         E5m2, E5m2, f32, f32;
         i8,   i8,   i32, i32;
         u8,   u8,   i32, i32;
+        f64,  f64,  f64, f64;
     }
 }
 

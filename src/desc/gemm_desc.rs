@@ -75,8 +75,8 @@ macro_rules! sum {
             /// The family of a main loop, with knobs all of which are pinned.
             #[cfg(feature = "serde")]
             pub(super) fn all(mainloop: MainloopKind, pins: Pins) -> Option<Self> {
-                $(if mainloop.is_among(knobs::$Knobs::MAINLOOPS) {
-                    return knobs::$Knobs::all(pins).map(Self::$Family);
+                $(if let (true, Some(knobs)) = (mainloop.is_among(knobs::$Knobs::MAINLOOPS), knobs::$Knobs::all(pins)) {
+                    return Some(Self::$Family(knobs));
                 })*
                 None
             }

@@ -182,6 +182,11 @@ knobs! {
         WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized {
             threadblock warp instruction stages swizzle split_k align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
+
+        /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
+        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined {
+            threadblock warp instruction mainloop stages swizzle split_k align_a align_b align_c blocks_per_sm spills
+        }
     }
 
     knobs {
@@ -189,7 +194,7 @@ knobs! {
         threadblock: Mnk, flag "--threadblock";
         /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores, that of a warpgroup.
         warp: Mnk, flag "--warp";
-        /// What one instruction of Hopper's tensor cores computes; where threads multiply what TMA brings, what a thread computes.
+        /// What one instruction of tensor cores computes; where threads multiply what TMA brings, what a thread computes.
         instruction: Mnk, flag "--instruction";
         /// How tiles come from global to shared memory.
         mainloop: MainloopKind, flag "--mainloop";

@@ -35,13 +35,14 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
     mixed(ab, ab, accumulator, c)
 }
 
-/// What a class may take: the first row that has what is pinned.
+/// What a class may take: the first row that has what is pinned. An instruction that is pinned is of as many rows of A as the row's, or of the first row's where it is of none's.
 ///
 /// # Errors
 /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row;
 /// [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of these types has what is pinned.
 pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pins) -> Result<&'static Row, Refusal> {
     let (mut room, mut i, mut elsewhere, mut refused): (_, _, &[ArchKind], _) = (0, 0, &[], None);
+    let mut of_others: Option<&'static Row> = None;
     while room < ALL_ROWS.len() {
         if i == ALL_ROWS[room].len() {
             (room, i) = (room + 1, 0);
@@ -61,17 +62,30 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
             _ => continue,
         }
         match check_pins(&row.families[0], pins, op, arch) {
-            Ok(()) => return Ok(row),
+            Ok(()) if same_rows(&row.families[0], pins) => return Ok(row),
+            Ok(()) if of_others.is_none() => of_others = Some(row),
+            Ok(()) => {}
             // Of a row that has the main loop, the sentence is of the knob that it lacks.
             Err(refusal @ Refusal::OtherFamilysKnob { .. }) if pins.mainloop.is_some() => refused = Some(refusal),
             Err(refusal) if refused.is_none() => refused = Some(refusal),
             Err(_) => {}
         }
     }
+    if let Some(row) = of_others {
+        return Ok(row);
+    }
     match (refused, elsewhere) {
         (Some(refusal), _) => Err(refusal),
         (None, [nearest, ..]) => Err(Refusal::NoSuchOperation { op, arch, nearest: *nearest }),
         (None, []) => Err(types.refused_by(op)),
+    }
+}
+
+/// Whether an instruction that is pinned has as many rows of A as a family's.
+const fn same_rows(family: &FamilyDesc, pins: &Pins) -> bool {
+    match (pins.instruction, family.pins().instruction) {
+        (Some(pinned), Some(own)) => pinned.m == own.m,
+        _ => true,
     }
 }
 

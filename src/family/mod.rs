@@ -9,6 +9,7 @@ pub mod default_gemm_configuration;
 mod explain;
 mod extents;
 mod lowering;
+mod one_schedule;
 mod request;
 mod resolve;
 
@@ -20,8 +21,8 @@ use crate::{
     arch::Machine,
     call::{Problem, Routes, fitting},
     desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
-    plan::{Geometry, Plan},
-    refusal::Refusal,
+    plan::{Geometry, HostProgram, Plan, Program},
+    refusal::{Refusal, Word},
 };
 use std::sync::Arc;
 
@@ -130,6 +131,18 @@ impl GemmDesc {
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
         self.check()?;
         asked!(self, desc => desc.planned())
+    }
+
+    /// What the host runs, where its threads all follow one schedule.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check); [`Refusal::IsWarpSpecialized`] where they do not.
+    #[doc(hidden)]
+    pub fn one_schedule(&self) -> Result<Program, Refusal> {
+        match self.plan()?.program()? {
+            HostProgram::OneSchedule(program) => Ok(*program),
+            HostProgram::Roles(_) => Err(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) }),
+        }
     }
 
     /// Threads of a block; of a description that is refused, any number.

@@ -1,7 +1,7 @@
 //! What a thread makes of its fragments: accumulators, or a record of what it would have multiplied.
 
 use super::accumulators::Accumulators;
-use crate::operand::OperandKind;
+use crate::{numeric::Instruction, operand::OperandKind};
 
 /// A value in a fragment: which k-block of which tile it belongs to.
 #[derive(Clone, Copy)]
@@ -10,6 +10,12 @@ pub(super) struct Held {
     pub word: u64,
     pub tile: u32,
     pub k_block: u32,
+}
+
+/// The words of each row, k after k, of those of each k.
+fn turned(of_k: &[Vec<Held>]) -> Vec<Vec<u64>> {
+    let rows = of_k.first().map_or(0, Vec::len);
+    (0..rows).map(|row| of_k.iter().map(|held| held[row].word).collect()).collect()
 }
 
 /// The accumulators of a thread.
@@ -29,6 +35,14 @@ impl Accumulated {
             Self::Names(names) => {
                 names.iter_mut().zip([a, b]).for_each(|(names, side)| names.extend(side.iter().map(|held| held.word)));
             }
+        }
+    }
+
+    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction adds them.
+    pub fn add_steps(&mut self, instruction: &Instruction, a: &[Vec<Held>], b: &[Vec<Held>]) {
+        match self {
+            Self::Numbers(numbers) => numbers.add_steps(instruction, &turned(a), &turned(b)),
+            Self::Names(_) => a.iter().zip(b).for_each(|(a, b)| self.multiply(a, b)),
         }
     }
 

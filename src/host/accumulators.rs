@@ -1,7 +1,7 @@
 //! Accumulators of one of four types: what the checked mode adds up, many at a time.
 
 use crate::{
-    numeric::{Accumulator, ElementKind, F16, Number, sum_of_parts},
+    numeric::{Accumulator, ElementKind, F16, Instruction, Number, sum_of_parts},
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
     threadblock::PARTS_AT_ONCE,
@@ -192,6 +192,30 @@ impl Accumulators {
     /// Adds the outer product of two fragments, which are words.
     pub(super) fn add_products(&mut self, extents: [usize; 2], a: impl Fn(usize) -> u64 + Copy, b: impl Fn(usize) -> u64 + Copy) {
         each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
+    }
+
+    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds them: numbers of `f32`, or of `f16`.
+    pub(super) fn add_steps(&mut self, instruction: &Instruction, a: &[Vec<u64>], b: &[Vec<u64>]) {
+        fn add<T: Copy>(
+            sums: &mut [T],
+            [a, b]: [&[Vec<u64>]; 2],
+            number: impl Fn(u64) -> f32,
+            step: impl Fn(T, &[f32], &[f32]) -> T,
+        ) {
+            let [a, b] = [a, b].map(|rows| rows.iter().map(|row| row.iter().map(|&word| number(word)).collect::<Vec<f32>>()));
+            let columns: Vec<_> = b.collect();
+            for (sums, row) in sums.chunks_exact_mut(columns.len().max(1)).zip(a) {
+                sums.iter_mut().zip(&columns).for_each(|(sum, column)| *sum = step(*sum, &row, column));
+            }
+        }
+        match self {
+            Self::F32(sums) => add(sums, [a, b], of_word, |sum, a, b| instruction.step(sum, a, b)),
+            Self::F16(sums) => {
+                let half = |word| of_word::<F16>(word).to_f32();
+                add(sums, [a, b], half, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
+            }
+            Self::F64(_) | Self::I32(_) => {}
+        }
     }
 
     /// Adds the outer product of two fragments to the accumulators from `at` on; of another type, nothing.

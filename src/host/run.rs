@@ -151,12 +151,22 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
     let extents = |batch| ((call.m, call.n), batch, blocks.tiles());
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), u32::MAX);
-    if let Mode::Checked { seed } = mode {
+    let arithmetic = program.arithmetic();
+    // Slices of K have sums of their own, which whole panels of steps do not know.
+    let seed = match mode {
+        Mode::Checked { seed } => Some(seed),
+        Mode::Fast if arithmetic.is_some() && tiling.slices > 1 => Some(0),
+        Mode::Fast => None,
+    };
+    if let Some(seed) = seed {
         return OneSchedule { program, composition, work: work(call.batch)? }.checked(seed, tiling, call);
     }
     let this = OneSchedule { program, composition, work: work(1)? };
     (0..call.batch).try_for_each(|number| {
         let product = &mut Product::of(&desc.class, tiling, call.product(number))?;
+        if let Some(instruction) = arithmetic {
+            return warp_specialized::stepped_unscaled(product, instruction);
+        }
         match desc.class.accumulator {
             ElementKind::F64 => this.fast::<f64>(product),
             ElementKind::I32 => this.fast::<i32>(product),

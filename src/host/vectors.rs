@@ -15,11 +15,14 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
     let (base, maps) = (&program.base, &program.maps);
     for operand in OperandKind::BOTH {
         let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
+        let (loaded, loaded_along_k) = base.fragment_access(operand);
         // As vectors are copied, and as fragments load them.
-        for (along_k, width) in [(facts.k_contiguous, facts.shared_access()), (false, facts.fragment_access())] {
+        for (along_k, width) in [(facts.k_contiguous, facts.shared_access()), (loaded_along_k, loaded)] {
             vectors(smem.as_ref(), operand, width, if along_k { (0, 1) } else { (1, 0) })?;
         }
-        let (fragment, width) = (maps.fragment[operand.index()].as_ref(), facts.fragment_access());
+        // Rows that `ldmatrix` reads begin where their first element lies, and that is a whole vector.
+        let width = if base.instruction.is_some() { 1 } else { loaded };
+        let fragment = maps.fragment[operand.index()].as_ref();
         for point in points(fragment).filter(|point| point.column.is_multiple_of(width)) {
             if !side_by_side(width, |i| fragment.at(at(point.row, point.column + i))) {
                 return Err(Fault::VectorApart { operand, mn: fragment.at(point).unwrap_or(0), k: 0 });

@@ -117,6 +117,11 @@ impl Instruction {
         f64::from(self.products + 1) * 2f64.powi(-(self.aligned_bits as i32)) + rounding
     }
 
+    /// The same of an instruction whose K is so much: it adds no more products at once.
+    pub const fn within(self, k: u32) -> Self {
+        Self { products: if k < self.products { k } else { self.products }, ..self }
+    }
+
     /// The same instruction, its sums promoted to f32 after every `k` products: at least one step's, and whole steps.
     ///
     /// CUTLASS and DeepGEMM promote fp8 after every 128: four `wgmma`.

@@ -4,13 +4,20 @@ use super::WarpSpecializedProgram;
 use crate::{
     desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
-    index::{IndexMap, Map, Tabled},
+    index::{Coord, IndexMap, Map, Tabled, at},
+    numeric::Instruction,
     operand::OperandKind,
     schedule::Schedule,
     threadblock::{MmaBase, Units, Work},
-    warp::mma_simt::{DepthMap, FragmentMap},
+    warp::{
+        mma_simt::{DepthMap, FragmentMap},
+        mma_tensor_op::StepMap,
+    },
 };
 use std::sync::Arc;
+
+/// Points of a map of reads that have a fingerprint: a compiler evaluates no more.
+const MOST_READS: u32 = 8192;
 
 /// Every map of a kernel; arrays are for A and B.
 #[derive(Clone)]
@@ -19,9 +26,11 @@ pub struct Maps {
     pub copy: [Map; 2],
     /// (mn, k) to an offset in a stage, in elements.
     pub smem: [Map; 2],
-    /// (thread, fragment element) to mn.
+    /// (thread, fragment element) to `mn * step + k`, of a k-block of `step` k's: on the CUDA cores, to mn.
     pub fragment: [Map; 2],
-    /// (thread, k-block) to k.
+    /// (thread, `ldmatrix`) to the same of the first element of the row that it says; `None` where threads load what they hold.
+    pub rows: [Option<Map>; 2],
+    /// (thread, k-block) to its first k.
     pub depth: Map,
     /// (thread, accumulator) to `row * tile_n + column`.
     pub accumulator: Map,
@@ -61,12 +70,25 @@ impl Program {
         let maps = Maps {
             copy: base.operands.map(|operand| tabled(&operand.thread_map())),
             smem: base.operands.map(|operand| tabled(&operand.smem)),
-            fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(base.tiles, operand))),
-            depth: tabled(&DepthMap(base.tiles)),
+            fragment: OperandKind::BOTH.map(|operand| match base.fragment(operand) {
+                Some(fragment) => tabled(&fragment),
+                None => tabled(&FragmentMap::of(base.tiles, operand)),
+            }),
+            rows: OperandKind::BOTH.map(|operand| base.matrix_loads(operand).map(|loads| tabled(&loads))),
+            depth: match base.instruction {
+                Some(_) => tabled(&StepMap { tiles: base.tiles, step: base.step() }),
+                None => tabled(&DepthMap(base.tiles)),
+            },
             accumulator: tabled(&AccumulatorMap(base.tiles)),
             partials: tabled(&PartialsMap(base.tiles)),
         };
         Self { desc, base, maps, schedule: base.schedule(), units: Arc::new(Work::unit) }
+    }
+
+    /// How its instruction adds; `None` where every accumulator is a chain of multiply-adds.
+    pub fn arithmetic(&self) -> Option<Instruction> {
+        let class = &self.desc.class;
+        self.base.instruction.and_then(|_| Instruction::of(class.combined(), class.arch)).map(|one| one.within(self.base.step()))
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.
@@ -74,7 +96,7 @@ impl Program {
         let [copy_a, copy_b] = self.maps.copy.clone();
         let [smem_a, smem_b] = self.maps.smem.clone();
         let [fragment_a, fragment_b] = self.maps.fragment.clone();
-        vec![
+        let mut maps = vec![
             ("copy_a", copy_a),
             ("copy_b", copy_b),
             ("smem_a", smem_a),
@@ -83,6 +105,29 @@ impl Program {
             ("fragment_b", fragment_b),
             ("depth", self.maps.depth.clone()),
             ("partials", self.maps.partials.clone()),
-        ]
+        ];
+        let [rows_a, rows_b] = self.maps.rows.clone();
+        maps.extend(rows_a.map(|rows| ("rows_a", rows)));
+        maps.extend(rows_b.map(|rows| ("rows_b", rows)));
+        if self.base.instruction.is_some() {
+            maps.push(("accumulator", self.maps.accumulator.clone()));
+            maps.push(("reads_a", self.reads(OperandKind::A)));
+            maps.push(("reads_b", self.reads(OperandKind::B)));
+        }
+        maps
+    }
+
+    /// (thread, k-block and load or element of it) to the offset in a stage from which the thread reads of an operand: what the maps before compose to, of the first k-blocks.
+    fn reads(&self, operand: OperandKind) -> Map {
+        let (maps, side, step) = (&self.maps, operand.index(), self.base.step());
+        let of_k_block = maps.rows[side].as_ref().unwrap_or(&maps.fragment[side]);
+        let Coord { row: threads, column: each } = of_k_block.domain();
+        let offset = |point: Coord| {
+            let place = of_k_block.at(at(point.row, point.column % each))?;
+            let k = maps.depth.at(at(point.row, point.column / each))?;
+            maps.smem[side].at(at(place / step, k + place % step))
+        };
+        let fit = (MOST_READS / (threads * each).max(1)).clamp(1, self.base.k_blocks());
+        Arc::new(Tabled::by(at(threads, each * fit), maps.smem[side].codomain(), offset))
     }
 }

@@ -6,8 +6,12 @@ use crate::{
     numeric::ElementKind,
     operand::OperandKind,
     schedule::{Schedule, Step},
+    smem::Along,
     threadblock::{MainloopKind, OperandDesc},
-    warp::mma_simt::ThreadTiles,
+    warp::{
+        mma_simt::ThreadTiles,
+        mma_tensor_op::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},
+    },
 };
 
 /// A block whose threads all follow one schedule. Facts are computed before they are checked, too: sums and products stop at the largest
@@ -26,12 +30,62 @@ pub struct MmaBase {
     pub stages: u32,
     /// Elements of D that a thread stores at once: neighbours along N, within the interleave of its fragment.
     pub store_access: u32,
+    /// What warps multiply by; `None` of threads, each its own tile.
+    pub instruction: Option<WarpInstruction>,
 }
 
 impl MmaBase {
     /// One operand.
     pub const fn operand(&self, operand: OperandKind) -> OperandDesc {
         self.operands[operand.index()]
+    }
+
+    /// K of a k-block: an instruction's, or 1.
+    pub const fn step(&self) -> u32 {
+        match self.instruction {
+            Some(instruction) => instruction.shape().k,
+            None => 1,
+        }
+    }
+
+    /// K-blocks of a warp's tile: what one `Load` and one `Multiply` are of.
+    pub const fn k_blocks(&self) -> u32 {
+        self.tiles.warp.k / self.step()
+    }
+
+    /// An operand's part of a k-block, where warps multiply.
+    pub const fn fragment(&self, operand: OperandKind) -> Option<FragmentMap> {
+        match self.instruction {
+            Some(instruction) => Some(FragmentMap::of(self.tiles, instruction, operand)),
+            None => None,
+        }
+    }
+
+    /// Elements of an operand's part of a k-block that a thread holds.
+    pub const fn fragment_elements(&self, operand: OperandKind) -> u32 {
+        match self.fragment(operand) {
+            Some(fragment) => fragment.elements(),
+            None => self.operand(operand).thread_mn(),
+        }
+    }
+
+    /// How warps load it; `None` where each thread loads what it holds.
+    pub const fn matrix_loads(&self, operand: OperandKind) -> Option<MatrixLoads> {
+        let facts = self.operand(operand);
+        match self.fragment(operand) {
+            Some(fragment) => MatrixLoads::of(fragment, WordLoad::of(facts.element, facts.smem.along)),
+            None => None,
+        }
+    }
+
+    /// Elements in one access to shared memory when a fragment loads, and whether they lie along K.
+    pub const fn fragment_access(&self, operand: OperandKind) -> (u32, bool) {
+        let facts = self.operand(operand);
+        match (self.matrix_loads(operand), self.instruction) {
+            (Some(loads), _) => (loads.row_elements(), facts.smem.along.is(Along::K)),
+            (None, Some(_)) => (1, false),
+            (None, None) => (facts.fragment_access(), false),
+        }
     }
 
     /// Bytes of one stage of both operands.

@@ -16,8 +16,9 @@ const COPY_PARTS: u8 = 2;
 
 /// The order of steps of [`MainloopKind::Multistage`](super::MainloopKind::Multistage).
 pub(super) fn schedule(base: &MmaBase) -> Schedule {
-    let k_blocks = base.tiles.warp.k as u8;
-    let parts = COPY_PARTS;
+    let k_blocks = base.k_blocks() as u8;
+    // Before the last k-block the tile's group is complete.
+    let parts = COPY_PARTS.min(k_blocks.saturating_sub(1)).max(1);
     let landed = Step::Wait { pending: base.stages as u8 - 2 };
     let mut prologue = [Step::Copy { part: 0, of: 1 }, Step::Commit].repeat(base.stages as usize - 1);
     prologue.extend([landed, Step::Barrier, Step::Load { k_block: 0 }]);

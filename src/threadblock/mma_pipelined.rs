@@ -11,7 +11,7 @@ use crate::schedule::{Schedule, Step};
 
 /// The order of steps of [`MainloopKind::Pipelined`](super::MainloopKind::Pipelined).
 pub(super) fn schedule(base: &MmaBase) -> Schedule {
-    let k_blocks = base.tiles.warp.k as u8;
+    let k_blocks = base.k_blocks() as u8;
     let mut body = Vec::new();
     for k_block in 0..k_blocks {
         if k_block + 1 == k_blocks {

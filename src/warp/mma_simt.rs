@@ -28,13 +28,15 @@ pub struct LaneArrangement {
     pub m: u32,
     /// Lanes along N.
     pub n: u32,
+    /// Whether lanes run along N first, as `mma.sync` has them; else their bits alternate.
+    pub quads: bool,
 }
 
 impl LaneArrangement {
     /// The arrangement for a warp's tile: the least `tm + tn`, and of two such the one with more lanes along N; along M for accumulators of
     /// `f16`, so that what is permuted of A is in more products.
     pub const fn of(warp_m: u32, warp_n: u32, accumulator: ElementKind) -> Self {
-        let mut best = Self { m: 1, n: WARP };
+        let mut best = Self { m: 1, n: WARP, quads: false };
         let mut least = u32::MAX;
         let mut m = 1;
         while m <= WARP {
@@ -45,15 +47,18 @@ impl LaneArrangement {
                 && (sum < least || sum == least && matches!(accumulator, ElementKind::F16))
             {
                 least = sum;
-                best = Self { m, n };
+                best = Self { m, n, quads: false };
             }
             m *= 2;
         }
         best
     }
 
-    /// The place (along M, along N) of a lane: its bits alternate, M first, while both have bits left.
+    /// The place (along M, along N) of a lane: its bits alternate, M first, while both have bits left; or N's come first.
     pub const fn place(&self, lane: u32) -> (u32, u32) {
+        if self.quads {
+            return (lane / self.n, lane % self.n);
+        }
         let (bits_m, bits_n) = (self.m.trailing_zeros(), self.n.trailing_zeros());
         let (mut m, mut n, mut taken_m, mut taken_n, mut bit) = (0, 0, 0, 0, 0);
         while bit < bits_m + bits_n {
@@ -71,8 +76,11 @@ impl LaneArrangement {
     }
 
     /// The bits of a lane as modes (extent, stride) of its place, of such strides along M and N: as long as both have bits left, one of M
-    /// and one of N.
+    /// and one of N; or N's first.
     pub fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
+        if self.quads {
+            return vec![(self.n, n), (self.m, m)];
+        }
         let both = self.m.min(self.n);
         let alternating = (0..both.trailing_zeros()).flat_map(|bit| [(2, m << bit), (2, n << bit)]);
         alternating.chain([(self.m / both, m * both), (self.n / both, n * both)]).collect()

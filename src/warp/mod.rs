@@ -4,6 +4,8 @@ mod choices;
 #[doc(hidden)]
 pub mod mma_simt;
 #[doc(hidden)]
+pub mod mma_tensor_op;
+#[doc(hidden)]
 pub mod mma_warpgroup;
 
 pub use choices::{InterleaveKind, UnrollKind};

@@ -2,6 +2,6 @@
 
 use falchion::prelude::*;
 
-const _: GemmDesc = Gemm::<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>::checked();
+const _: GemmDesc = Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor, i32, TensorOp, Sm80>::checked();
 
 fn main() {}

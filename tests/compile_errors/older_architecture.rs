@@ -2,6 +2,6 @@
 
 use falchion::prelude::*;
 
-const _: GemmDesc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp, Sm80>::checked();
+const _: GemmDesc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp, Sm70>::checked();
 
 fn main() {}

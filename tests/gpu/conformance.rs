@@ -3,11 +3,11 @@
 use crate::harness::{
     asked_for,
     completions::conform,
-    conformance::{Cases, by_threads, conforms, distinct, warp_specialized_only},
+    conformance::{Cases, by_threads, conforms, distinct, mma_sync, warp_specialized_only},
     descriptions::Wanted,
     on_cuda::OnCuda,
 };
-use falchion::arch::OpKind;
+use falchion::arch::{ArchKind, OpKind};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
@@ -30,6 +30,21 @@ fn the_device_conforms_for_warp_specialized_kernels() {
     if asked_for().is_none() {
         assert!(tally.cases >= 1000 && distinct(&descriptions) >= 80);
         assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+    }
+}
+
+/// Every instruction that Hopper has; those of older tags are compiled for the device, too.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn the_device_conforms_for_mma_sync() {
+    for (arch, seed) in [(Some(ArchKind::Sm90), 0x0c0d_a0b0), (None, 0x0c0d_a0b1)] {
+        let cases = Cases { descriptions: 90, problems_each: 12, most_work: 8_000_000, wanted: mma_sync(arch) };
+        let (tally, descriptions) = conforms(&OnCuda::new(), cases, seed);
+        println!("{arch:?}: {tally:?}, {} descriptions", distinct(&descriptions));
+        if asked_for().is_none() {
+            assert!(tally.cases >= 1000 && distinct(&descriptions) >= 80);
+            assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+        }
     }
 }
 

@@ -14,9 +14,19 @@ use rayon::prelude::*;
 
 /// The fast mode and the device on problems of descriptions drawn from a seed.
 fn device_pairs(seed: u64, descriptions: u64, wanted: descriptions::Wanted) -> (usize, Vec<GemmDesc>) {
+    device_pairs_of(seed, descriptions, wanted, |_| true)
+}
+
+/// The same of those of the descriptions that are `asked` for.
+fn device_pairs_of(
+    seed: u64,
+    descriptions: u64,
+    wanted: descriptions::Wanted,
+    asked: impl Fn(&GemmDesc) -> bool,
+) -> (usize, Vec<GemmDesc>) {
     let device = OnCuda::new();
-    let descriptions: Vec<(u64, GemmDesc)> =
-        (0..descriptions).map(|i| draw(seed, i)).map(|seed| (seed, description(seed, wanted))).collect();
+    let all = (0..descriptions).map(|i| draw(seed, i)).map(|seed| (seed, description(seed, wanted)));
+    let descriptions: Vec<(u64, GemmDesc)> = all.filter(|(_, desc)| asked(desc)).collect();
     let pairs = descriptions
         .par_iter()
         .map(|(seed, desc)| {
@@ -87,4 +97,35 @@ fn the_tensor_cores_give_the_hosts_bits() {
     let kinds = [ElementKind::F16, ElementKind::Bf16, ElementKind::I8].map(of);
     println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f16, bf16 and i8", distinct(&descriptions));
     assert!(pairs >= 500 && distinct(&descriptions) >= 80 && kinds.iter().all(|&count| count >= 3));
+}
+
+/// Descriptions of Hopper whose warps multiply by `mma.sync`.
+fn mma_sync() -> descriptions::Wanted {
+    let family = descriptions::Family::MmaSync;
+    descriptions::Wanted {
+        largest_tile: MOST_WORK as u32 / 4,
+        family,
+        arch: Some(ArchKind::Sm90),
+        ..descriptions::Wanted::default()
+    }
+}
+
+/// Of integers, and of f64, whose instructions add in the order of k.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn mma_sync_gives_the_hosts_bits_of_integers_and_f64() {
+    let whole = |kind: ElementKind| kind.is_integer() || kind == ElementKind::F64;
+    let (pairs, descriptions) = device_pairs_of(0xb175_55d0, 240, mma_sync(), |desc| whole(desc.class.a.element));
+    println!("{pairs} pairs from {} descriptions", distinct(&descriptions));
+    assert!(pairs >= 150);
+}
+
+/// Of those that round as `numeric::Instruction` says; of shallow ones, fewer products at once.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn mma_sync_gives_the_hosts_bits_of_other_floating_point_numbers() {
+    let whole = |kind: ElementKind| kind.is_integer() || kind == ElementKind::F64;
+    let (pairs, descriptions) = device_pairs_of(0xb175_55d1, 160, mma_sync(), |desc| !whole(desc.class.a.element));
+    println!("{pairs} pairs from {} descriptions", distinct(&descriptions));
+    assert!(pairs >= 300);
 }

@@ -57,6 +57,11 @@ pub fn warp_specialized_only() -> descriptions::Wanted {
     descriptions::Wanted { family: descriptions::Family::WarpSpecialized, ..descriptions::Wanted::default() }
 }
 
+/// Kernels whose warps multiply by `mma.sync`, of one architecture or of any.
+pub fn mma_sync(arch: Option<falchion::arch::ArchKind>) -> descriptions::Wanted {
+    descriptions::Wanted { family: descriptions::Family::MmaSync, arch, ..descriptions::Wanted::default() }
+}
+
 /// Kernels whose threads multiply what TMA brings.
 pub fn by_threads() -> descriptions::Wanted {
     descriptions::Wanted { family: descriptions::Family::Threads, ..descriptions::Wanted::default() }

@@ -14,6 +14,7 @@ mod f32_accurate;
 mod fast_equals_checked;
 #[cfg(feature = "cuda")]
 mod missing_libraries;
+mod mma_sync;
 mod mutants;
 mod operations;
 mod promotion;

@@ -140,3 +140,14 @@ fn threads_give_the_bits_of_the_other_main_loops() {
     println!("{compared} products");
     assert!(compared >= 180);
 }
+
+/// The same of kernels whose warps multiply by `mma.sync`: slices of K, which the fast mode leaves to the checked one where an instruction rounds, among them.
+#[test]
+fn fast_and_checked_give_the_same_bits_of_mma_sync() {
+    let family = descriptions::Family::MmaSync;
+    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, family, ..descriptions::Wanted::default() };
+    let (pairs, special, descriptions) = random_pairs(0xb175_55c0, 120, 3, wanted);
+    let distinct: std::collections::HashSet<_> = descriptions.iter().collect();
+    println!("{pairs} pairs from {} descriptions, {special} with special numbers", distinct.len());
+    assert!(asked_for().is_some() || pairs >= 360 && distinct.len() >= 100 && special >= 50);
+}

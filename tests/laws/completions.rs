@@ -39,6 +39,10 @@ fn every_value_completes<V: ToString + Copy>(base: &GemmDesc, knob: &'static str
     assert!(found > 0, "{knob}: none of {}", values.len());
 }
 
+fn is_warp_specialized(base: &GemmDesc) -> bool {
+    matches!(base.family, FamilyDesc::WarpSpecialized(_))
+}
+
 /// Every schedule, share of a tile and instruction.
 fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
     let FamilyDesc::WarpSpecialized(knobs) = base.family else { panic!("a row of tensor cores") };
@@ -60,7 +64,7 @@ fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>)
 
 #[test]
 fn every_tile_of_tensor_cores_completes() {
-    for base in classes(OpKind::TensorOp) {
+    for base in classes(OpKind::TensorOp).filter(is_warp_specialized) {
         let all = tiles(&multiples(64, 512), &multiples(8, 512), &[base.threadblock().k]);
         every_value_completes(&base, "threadblock", &all, |tile| on_tensor_cores(&base, Some(tile), None));
         every_value_completes(&base, "warp", &all, |tile| on_tensor_cores(&base, None, Some(tile)));
@@ -110,7 +114,7 @@ fn every_tile_of_cuda_cores_completes() {
 /// Stages, clusters, schedules and main loops, each by itself.
 #[test]
 fn every_value_of_other_knobs_completes() {
-    for base in classes(OpKind::TensorOp) {
+    for base in classes(OpKind::TensorOp).filter(is_warp_specialized) {
         let k = base.threadblock().k;
         let small = tiles(&[64, 128], &[8, 16, 32, 64], &[k]);
         let stages: Vec<u32> = (2..=16).collect();

@@ -184,8 +184,8 @@ proptest! {
     }
 
     #[test]
-    fn lanes_are_their_layout(m in 0u32..=5, point in 0u32..32) {
-        let lanes = LaneArrangement { m: 1 << m, n: WARP >> m };
+    fn lanes_are_their_layout(m in 0u32..=5, point in 0u32..32, quads in any::<bool>()) {
+        let lanes = LaneArrangement { m: 1 << m, n: WARP >> m, quads };
         let (row, column) = lanes.place(point);
         let layout = lanes.layout().expect("lanes have a layout");
         prop_assert_eq!(layout.offset([u64::from(point), 0]).ok(), Some(u64::from(row * lanes.n + column)), "{}", layout);
@@ -345,7 +345,7 @@ fn layouts_read_as_cute_writes_them() {
     assert_eq!(said(&sums), "((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
     let crossed = sums.with_rows(FragmentRows::Crossed);
     assert_eq!(said(&crossed), "Sw<1,4,3> o _0 o ((_4,_32),(_2,_2,_2)):((_2,_32),(_1,_16,_8))");
-    let lanes = LaneArrangement { m: 4, n: 8 };
+    let lanes = LaneArrangement { m: 4, n: 8, quads: false };
     // Bits 0 and 2 of a lane go down, 1, 3 and 4 across.
     assert_eq!(lanes.layout().expect("lanes").to_string(), "((_2,_2,_2,_4),_1):((_8,_1,_16,_2),_0)");
     assert_eq!(said(&TileOrder { kind: SwizzleKind::Identity(2), rows: 3, columns: 4 }), "(_1,(_2,_3,_2)):(_0,(_1,_4,_2))");

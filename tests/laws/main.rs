@@ -18,6 +18,7 @@ mod house;
 mod index_maps;
 mod layout_algebra;
 mod layouts_of_maps;
+mod mma_sync;
 mod numeric_types;
 mod refusals;
 mod repack;

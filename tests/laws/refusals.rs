@@ -172,13 +172,14 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
 #[test]
 fn the_table_refuses_what_it_has_no_row_for() {
     let types = random_cases::types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
-    let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm80, types).expect_err("no row").to_string();
+    let whole = random_cases::types(ElementKind::I32, ElementKind::I32, ElementKind::I32);
+    let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm70, types).expect_err("no row").to_string();
     assert!(
-        refused(OpKind::TensorOp, types)
-            .contains("f64 by f64 accumulating in f64 into f64 on tensor cores: that is for the CUDA cores, op simt")
+        refused(OpKind::TensorOp, whole)
+            .contains("i32 by i32 accumulating in i32 into i32 on tensor cores: that is for the CUDA cores, op simt")
     );
     let halves = random_cases::types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
-    assert!(refused(OpKind::TensorOp, halves).contains("op tensorop on sm80 is unsupported; try sm90"));
+    assert!(refused(OpKind::TensorOp, halves).contains("op tensorop on sm70 is unsupported; try sm80"));
     let mixed = falchion::numeric::Combined { b: ElementKind::F32, ..types };
     assert!(refused(OpKind::Simt, mixed).contains("f64 by f32 accumulating in f64 into f64"));
 }

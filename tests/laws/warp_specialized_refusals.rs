@@ -68,7 +68,7 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         (changed(|d| d.class.arch = ArchKind::Sm80), "HopperAlone", &["warp", "sm90 alone", "arch = sm80", "try sm90"], true),
         (changed(|d| d.class.op = OpKind::Simt), "OnTensorCores", &["op = simt", "try tensorop"], true),
         (changed(|d| d.class.b.element = ElementKind::F16), "NoSuchCombination", &["bf16 by f16"], false),
-        (changed(|d| (d.class.a.element, d.class.b.element, d.class.accumulator, d.class.output.element) = (F64, F64, F64, F64)), "OfOtherUnits", &["f64 by f64", "on tensor cores", "op simt"], false),
+        (changed(|d| (d.class.a.element, d.class.b.element, d.class.accumulator, d.class.output.element) = (F64, F64, F64, F64)), "OtherMainloop", &["mainloop = warpspecialized", "try multistage"], false),
         (changed(|d| d.knobs.schedule = ScheduleKind::Pingpong), "OutOfRange", &["warpgroups of a tile that pingpong gives to one = 2", "try 1, or take --schedule cooperative"], false),
         (changed(|d| d.knobs.pending = 4), "OutOfRange", &["pending = 4", "0 to 3", "try 3"], true),
         (changed(|d| d.knobs.instruction.m = 16), "OutOfRange", &["instruction M = 16", "64 to 64", "try 64"], true),
@@ -169,7 +169,7 @@ fn a_machine_that_is_not_hopper_is_named() {
 fn a_knob_of_another_family_is_named() {
     let (bf16, f32) = (ElementKind::Bf16, ElementKind::F32);
     for (op, kind, knob, value, flag, mainloop) in [
-        (OpKind::TensorOp, bf16, "blocks_per_sm", "2", "--blocks-per-sm", "warpspecialized"),
+        (OpKind::TensorOp, ElementKind::E4m3, "blocks_per_sm", "2", "--blocks-per-sm", "warpspecialized"),
         (OpKind::TensorOp, bf16, "smem_a", "k+8", "--smem-a", "warpspecialized"),
         (OpKind::TensorOp, bf16, "smem_b", "k+8", "--smem-b", "warpspecialized"),
         (OpKind::TensorOp, bf16, "interleave", "2", "--interleave", "warpspecialized"),

@@ -50,7 +50,7 @@ struct SimtConsumer : Worker<Config, Params> {
       this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
-      epilogue::TileStore<Config>::write(warp_mma, this->params, this->params.d_address, this->unit.product, this->unit.tile.row * Config::kTileM, this->unit.tile.column * Config::kTileN);
+      epilogue::TileStore<Config, warp::MmaSimt<Config>>::write(warp_mma, this->params, this->params.d_address, this->unit.product, this->unit.tile.row * Config::kTileM, this->unit.tile.column * Config::kTileN);
     }
   }
 

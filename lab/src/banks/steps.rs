@@ -90,7 +90,7 @@ pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
     match (desc.warp_specialized(), desc.components()) {
         (Some(d), Some(components)) => roles::of_warp_specialized(&d.multiplied(), &components),
-        _ => of_program(&desc.as_simt()?.program()),
+        _ => of_program(&desc.one_schedule()?),
     }
 }
 

@@ -173,6 +173,9 @@ pub fn configuration(d: &GemmDesc) -> String {
     let (tile, stages, order) = (d.threadblock(), d.stages(), d.swizzle());
     match d.family {
         FamilyDesc::Simt(knobs) => format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm),
+        FamilyDesc::MmaSync(knobs) => {
+            format!("{tile}_{}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.instruction, knobs.blocks_per_sm)
+        }
         FamilyDesc::WarpSpecialized(knobs) => {
             let promoted = if knobs.promotion == PromotionKind::Stage { "_promoted" } else { "" };
             let emulation = if knobs.emulation.decomposes() { format!("_{}", knobs.emulation.name()) } else { String::new() };

@@ -3,6 +3,7 @@
 use falchion::{
     device::Explanation,
     internals::family::{
+        mma_sync::Explanation as MmaSyncExplanation,
         simt::{Explanation as SimtExplanation, OperandExplanation},
         warp_specialized::{BoxesExplanation, Explanation as WarpSpecializedExplanation},
     },
@@ -15,6 +16,7 @@ pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
     match explanation {
         Explanation::Simt(facts) => simt(facts),
         Explanation::WarpSpecialized(facts) => roles(facts),
+        Explanation::MmaSync(facts) => mma_sync(facts),
     }
 }
 
@@ -39,6 +41,26 @@ fn simt(of: &SimtExplanation) -> Vec<(&'static str, String)> {
         ("shared memory", simt_shared_memory(of)),
         ("A", operand(a)),
         ("B", operand(b)),
+        ("D", format!("stored {} at a time", of.store_access)),
+        ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
+    ];
+    facts.splice(0..0, exchanged_fact(of.exchanged, Order::Col, false));
+    facts
+}
+
+fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
+    let Mnk { m, n, k } = of.repeats;
+    let operand = |side: usize| {
+        let how = if of.by_ldmatrix[side] { "by ldmatrix" } else { "element by element" };
+        format!("{} bytes at a time from global memory, fragments {how}", of.access_bytes[side])
+    };
+    let mut facts = vec![
+        ("warps", format!("{}: {} threads", of.warps, of.threads)),
+        ("instruction", format!("{}, {m} x {n} of a warp for each of {k} k-blocks", of.instruction)),
+        ("registers", format!("about {} of {} a thread", of.registers, of.registers_available)),
+        ("shared memory", format!("{} of {} bytes a block: {} a stage", of.smem_bytes, of.smem_bytes_available, of.stage_bytes)),
+        ("A", operand(0)),
+        ("B", operand(1)),
         ("D", format!("stored {} at a time", of.store_access)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];

@@ -2,7 +2,7 @@
 
 use falchion::{
     Error,
-    desc::{GemmDesc, SimtDesc},
+    desc::GemmDesc,
     epilogue::{
         partials::SlotMap,
         tensor_store::StagingMap,
@@ -10,9 +10,10 @@ use falchion::{
     },
     internals::{index::IndexMap, operand::OperandKind, pass::transpose::TransposeDesc},
     layout::algebra::Composed,
-    threadblock::{ConsumerMma, SmemTile, StageTile, WarpSpecialized},
+    threadblock::{ConsumerMma, MmaBase, SmemTile, StageTile, WarpSpecialized},
     warp::{
-        mma_simt::{DepthMap, FragmentMap, ThreadTiles},
+        mma_simt::{FragmentMap, ThreadTiles},
+        mma_tensor_op::{self, StepMap},
         mma_warpgroup,
     },
 };
@@ -52,7 +53,7 @@ pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     desc.check()?;
     Ok(match desc.components() {
         Some(components) => of_warp_specialized(&components),
-        None => of_threads(&desc.as_simt()?),
+        None => of_threads(&desc.one_schedule()?.base),
     })
 }
 
@@ -64,16 +65,27 @@ const fn tile_of(operand: OperandKind) -> &'static str {
     }
 }
 
-fn of_threads(d: &SimtDesc) -> Vec<StatedLayout> {
-    let (mut found, base) = (Vec::new(), d.base());
+fn of_threads(base: &MmaBase) -> Vec<StatedLayout> {
+    let mut found = Vec::new();
     for operand in OperandKind::BOTH {
         let (name, facts) = (operand.name(), base.operand(operand));
         found.push(stated(format!("{name} in shared memory"), tile_of(operand), facts.smem.layout()));
         found.push(stated(format!("threads that copy {name}"), "(thread, access) to a vector", facts.thread_map().layout()));
     }
-    found.extend(of_tiles(&base.tiles));
+    match base.instruction {
+        None => found.extend(of_tiles(&base.tiles)),
+        Some(instruction) => {
+            for (operand, maps) in
+                OperandKind::BOTH.into_iter().zip(["(thread, element) to m * k + k", "(thread, element) to n * k + k"])
+            {
+                let fragment = mma_tensor_op::FragmentMap::of(base.tiles, instruction, operand);
+                found.push(stated(format!("fragment of {}", operand.name()), maps, fragment.layout()));
+            }
+            found.push(stated("accumulators", "(thread, accumulator) to m * N + n", AccumulatorMap(base.tiles).layout()));
+        }
+    }
     if base.tiles.warps().k > 1 {
-        found.push(stated("slices of K", "(thread, k-block) to k", DepthMap(base.tiles).layout()));
+        found.push(stated("slices of K", "(thread, k-block) to k", StepMap { tiles: base.tiles, step: base.step() }.layout()));
         found.push(stated("accumulators of slices", "(thread, accumulator) to a place", PartialsMap(base.tiles).layout()));
     }
     found

@@ -81,6 +81,7 @@ fn percent(share: f64) -> String {
 fn side_by_side(explanation: &Explanation, machine: &Machine) -> u32 {
     match explanation {
         Explanation::Simt(facts) => machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1),
+        Explanation::MmaSync(facts) => machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1),
         // Persistent: one a multiprocessor.
         Explanation::WarpSpecialized(_) => 1,
     }

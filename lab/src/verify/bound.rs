@@ -123,22 +123,29 @@ pub struct Accumulation {
 /// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of fraction.
 const TF32_READ: f64 = 1.0 / 1024.0;
 
+/// K of a kernel's instruction, where one is chosen.
+fn instruction_k(d: &GemmDesc) -> u32 {
+    d.pins().instruction.map_or(u32::MAX, |shape| shape.k.max(1))
+}
+
 impl Accumulation {
     /// The accumulation of `k` products by a kernel, promoted where its description says so.
     pub fn of(d: &GemmDesc, k: usize) -> Self {
         let accumulator = d.class.accumulator;
         // A slice of K takes its share of every tile; slice 0 adds the others to its own, one after the other.
-        let (slices, longest) = match d.simt() {
-            Some(d) => {
-                let tiles = k.div_ceil(d.knobs.threadblock.k.max(1) as usize);
-                (d.base().tiles.warps().k.max(1) as usize, k.min(tiles.saturating_mul(d.knobs.warp.k as usize)))
+        let (slices, longest) = match d.warp_specialized() {
+            None => {
+                let [tile, warp] = [d.threadblock().k.max(1) as usize, d.warp().k.max(1) as usize];
+                (tile.div_ceil(warp), k.min(k.div_ceil(tile).saturating_mul(warp)))
             }
-            None => (1, k),
+            Some(_) => (1, k),
         };
         let chained = Self::chained(accumulator, longest + slices - 1);
         let (instruction, emulation) = match d.warp_specialized() {
             Some(d) => (d.matrix_instruction(), d.knobs.emulation),
-            None => (Instruction::of(d.class.combined(), d.class.arch), EmulationKind::None),
+            None => {
+                (Instruction::of(d.class.combined(), d.class.arch).map(|one| one.within(instruction_k(d))), EmulationKind::None)
+            }
         };
         let own = match (d.class.op, instruction) {
             (OpKind::TensorOp, Some(instruction)) if emulation.decomposes() => {
@@ -148,7 +155,10 @@ impl Accumulation {
             (OpKind::TensorOp, Some(instruction)) => {
                 Self::by(&instruction, longest).then(&Self::chained(accumulator, slices - 1))
             }
-            (OpKind::TensorOp, None) if !accumulator.is_integer() => Self { relative: f64::INFINITY, ..chained },
+            // Of f64, they are chains of multiply-adds.
+            (OpKind::TensorOp, None) if !accumulator.is_integer() && accumulator != ElementKind::F64 => {
+                Self { relative: f64::INFINITY, ..chained }
+            }
             _ => chained,
         };
         Self { products: k as f64, ..own }

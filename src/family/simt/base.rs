@@ -1,8 +1,8 @@
 //! What follows from a description of this family: the components of its block, and the registers that its threads have.
 
 use crate::{
-    arch::WARP,
     desc::SimtDesc,
+    family::one_schedule,
     numeric::ElementKind,
     operand::OperandKind,
     shape::at_least_one,
@@ -24,6 +24,7 @@ impl SimtDesc {
             mainloop: knobs.mainloop,
             stages: knobs.stages,
             store_access: if knobs.align_c < interleave[1] { knobs.align_c } else { interleave[1] },
+            instruction: None,
         }
     }
 
@@ -71,11 +72,8 @@ impl SimtDesc {
         }
     }
 
-    /// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's, which are dealt to
-    /// warps in eights for a thread, a quarter of them to every fourth warp.
+    /// The registers that a thread can have.
     pub const fn registers_available(&self, per_sm: u32) -> u32 {
-        let threads = self.tiles().threads().saturating_mul(self.knobs.blocks_per_sm).div_ceil(4 * WARP).saturating_mul(4 * WARP);
-        let share = per_sm / at_least_one(threads) / 8 * 8;
-        if share < 255 { share } else { 255 }
+        one_schedule::registers_available(self.tiles().threads(), self.knobs.blocks_per_sm, per_sm)
     }
 }

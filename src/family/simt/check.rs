@@ -3,7 +3,7 @@
 use crate::{
     arch::{Machine, OpKind},
     desc::{SimtDesc, SpillKind},
-    numeric::MOST_PARTS,
+    family::one_schedule,
     operand::{Axis, OperandKind},
     refusal::{
         Field, Legal, Operand, Part, Refusal, Word, hold,
@@ -84,13 +84,7 @@ impl SimtDesc {
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
-        if let Some(group_size) = self.knobs.swizzle.group_size()
-            && let Err(refusal) = within(Field::Swizzle, group_size as u64, 1, 64)
-        {
-            return Err(refusal);
-        }
-        hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
-        hold!(within(Field::BlocksPerSm, self.knobs.blocks_per_sm as u64, 1, 16));
+        hold!(one_schedule::check_order(self.knobs.swizzle, self.knobs.split_k, self.knobs.blocks_per_sm));
         if let InterleaveKind::Elements(elements) = self.knobs.interleave
             && !(elements.is_power_of_two() && elements <= 64)
         {
@@ -104,21 +98,7 @@ impl SimtDesc {
             }
             hold!(within(Field::Unroll, groups as u64, 1, self.knobs.warp.k as u64));
         }
-        match self.knobs.mainloop {
-            MainloopKind::SingleStage => within(Field::Stages, self.knobs.stages as u64, 1, 1),
-            MainloopKind::Pipelined if self.knobs.stages < 2 => within(Field::Stages, self.knobs.stages as u64, 2, 2),
-            MainloopKind::Pipelined if self.knobs.stages != 2 => Err(Refusal::PipelinedStages { stages: self.knobs.stages }),
-            MainloopKind::Pipelined => Ok(()),
-            MainloopKind::Multistage if !self.class.arch.copies_asynchronously() => {
-                Err(Refusal::NoAsynchronousCopy { arch: self.class.arch })
-            }
-            MainloopKind::Multistage => within(Field::Stages, self.knobs.stages as u64, 2, 16),
-            MainloopKind::WarpSpecialized => Err(Refusal::NoChoice {
-                field: Field::Mainloop,
-                mainloop: Word(self.knobs.mainloop.name()),
-                nearest: Word(MainloopKind::Multistage.name()),
-            }),
-        }
+        one_schedule::check_stages(self.knobs.mainloop, self.knobs.stages, self.class.arch)
     }
 
     const fn check_operand(&self, base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
@@ -168,32 +148,8 @@ impl SimtDesc {
     }
 
     const fn check_budgets(&self, base: &MmaBase, machine: &Machine) -> Result<(), Refusal> {
-        let threads = base.tiles.threads();
-        hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
-        let (needed, available) = (base.registers(), self.registers_available(machine.registers_per_sm));
-        if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
-            return Err(Refusal::Registers { needed, available, threads, blocks: self.knobs.blocks_per_sm });
-        }
-        if let Err(refusal) = within(
-            Field::ThreadsOfAMultiprocessor,
-            threads.saturating_mul(self.knobs.blocks_per_sm) as u64,
-            32,
-            machine.threads_per_sm as u64,
-        ) {
-            return Err(refusal);
-        }
-        let (needed, available) = (base.smem_bytes(), machine.shared_bytes_each_of(self.knobs.blocks_per_sm));
-        if needed > available {
-            return Err(Refusal::SharedMemory {
-                needed,
-                available,
-                stages: self.knobs.stages,
-                stage: base.stage_bytes(),
-                partials: base.partials_bytes(),
-                blocks: self.knobs.blocks_per_sm,
-                arch: machine.sm,
-            });
-        }
-        Ok(())
+        let registers = [base.registers(), self.registers_available(machine.registers_per_sm)];
+        let bounded = matches!(self.knobs.spills, SpillKind::Refused);
+        one_schedule::check_budgets(base, machine, self.knobs.blocks_per_sm, if bounded { Some(registers) } else { None })
     }
 }

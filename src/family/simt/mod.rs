@@ -6,57 +6,44 @@ mod axes;
 mod base;
 mod check;
 mod explain;
-mod launch;
 mod registers;
 mod rows;
-mod unit;
 
 pub(super) use axes::{VALUES, along_axes, axis_against};
 pub use explain::{OperandExplanation, SimtExplanation as Explanation};
 pub(super) use rows::ROWS;
 
-use super::extents::{BlockResources, Exchange, Features};
+use super::{
+    extents::{BlockResources, Exchange, Features},
+    one_schedule::{self, OneSchedulePlan},
+};
 use crate::{
-    call::{Launch, OperandNeed, Problem},
-    codegen::TranslationUnit,
     desc::{FamilyDesc, GemmDesc, SimtDesc},
-    plan::{Geometry, HostProgram, Plan, Program},
+    plan::{Geometry, Plan, Program},
     refusal::{Refusal, Word},
     shape::at_least_one,
-    threadblock::{MainloopKind, MmaBase, WorkKind},
+    threadblock::MainloopKind,
 };
 use std::sync::Arc;
 
-/// How units of work are divided.
-const WORK: WorkKind = WorkKind::DataParallel;
-
-/// A description and the components of its block.
-struct SimtPlan {
-    desc: SimtDesc,
-    base: MmaBase,
-}
-
-impl Plan for SimtPlan {
-    fn needs(&self) -> [OperandNeed; 2] {
-        self.base.operands.map(|operand| OperandNeed::Accesses(operand.access))
-    }
-
-    fn launch(&self, problem: &Problem, geometry: &Geometry, _: u32) -> Result<Launch, Refusal> {
-        self.desc.launch(problem, geometry)
-    }
-
-    fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
-        unit::translation_unit(&self.desc, &self.base, with_fingerprints)
-    }
-
-    fn program(&self) -> Result<HostProgram, Refusal> {
-        Ok(HostProgram::OneSchedule(Box::new(self.desc.program())))
-    }
-}
+/// The maps of its kernels.
+const HEADERS: &[(&str, &str)] = &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
 
 impl SimtDesc {
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
-        Ok(Arc::new(SimtPlan { desc: self, base: self.base() }))
+        Ok(Arc::new(OneSchedulePlan {
+            desc: self.sum(),
+            base: self.base(),
+            headers: HEADERS,
+            warp_mma: "warp::MmaSimt<Config>",
+            includes: "",
+            declarations: String::new(),
+            of_operands: Default::default(),
+            facts: vec![
+                ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
+                ("static constexpr int kUnroll", self.groups_a_turn().to_string()),
+            ],
+        }))
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
@@ -69,9 +56,7 @@ impl SimtDesc {
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
-        let base = self.base();
-        let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
-        Geometry { tile, cluster: 1, work: WORK, threads, shared_bytes }
+        one_schedule::geometry(&self.base())
     }
 
     /// The numbers are explained in `src/family/extents.rs`.

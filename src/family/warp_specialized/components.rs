@@ -120,6 +120,10 @@ impl WarpSpecialized {
         if !user.class.combined().is_of(d.class.op) {
             return Err(user.class.combined().refused_by(d.class.op));
         }
+        if !is_input(d.class.a.element) {
+            let (mainloop, nearest) = (Word(MainloopKind::WarpSpecialized.name()), Word(MainloopKind::Multistage.name()));
+            return Err(Refusal::OtherMainloop { mainloop, op: d.class.op, arch: d.class.arch, nearest });
+        }
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));
         let mma = hold!(consumer_mma(d));

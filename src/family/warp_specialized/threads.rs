@@ -53,7 +53,7 @@ impl WarpSpecialized {
         let tiles = ThreadTiles {
             block,
             warp,
-            lanes: LaneArrangement { m: warp.m / thread.m, n: warp.n / thread.n },
+            lanes: LaneArrangement { m: warp.m / thread.m, n: warp.n / thread.n, quads: false },
             interleave: [interleave(InterleaveKind::Vector, f32, thread.m), interleave(InterleaveKind::Vector, f32, thread.n)],
         };
         let warps = tiles.warps();

@@ -5,16 +5,19 @@ use super::{
     observer::{Observer, Purpose, Touched},
 };
 use crate::{
+    arch::WARP,
     host::{
         accumulated::{Accumulated, Held},
         composition::stored_once,
         vectors::whole,
     },
     index::at,
+    numeric::Instruction,
     operand::OperandKind,
     plan::Program,
     schedule::{Fault, Spelled, Step},
-    threadblock::mma::accesses,
+    threadblock::{MmaBase, mma::accesses},
+    warp::{mma_simt::FragmentMap, mma_tensor_op::MATRICES},
 };
 use std::collections::VecDeque;
 
@@ -55,6 +58,28 @@ struct Block<'a> {
     program: &'a Program,
     started: &'a Started<'a>,
     threads: Vec<Thread>,
+    /// Where warps multiply, of A and of B: the lane and its element that an instruction takes for (row or column of the warp's tile, k of a k-block).
+    holders: Option<[Vec<(u32, u32)>; 2]>,
+    /// How their instruction adds.
+    arithmetic: Option<Instruction>,
+}
+
+/// The lane and the element of its fragment that an instruction takes for (mn, k) of a warp's tile, row by row.
+fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
+    let instruction = base.instruction?;
+    let step = instruction.shape().k;
+    Some(OperandKind::BOTH.map(|operand| {
+        let (extent, per_word) = (instruction.extent(operand), instruction.per_word());
+        let (own, elements) = (instruction.words(operand) * per_word, base.fragment_elements(operand));
+        let mut held = vec![(0, 0); (base.operand(operand).warp_mn * step) as usize];
+        for lane in 0..WARP {
+            for element in 0..elements {
+                let (mn, k) = instruction.coordinate(operand, lane, (element % own / per_word, element % per_word));
+                held[((element / own * extent + mn) * step + k) as usize] = (lane, element);
+            }
+        }
+        held
+    }))
 }
 
 /// Runs block 0 over `tiles` k-tiles with someone looking on. Returns how many products were added up.
@@ -83,8 +108,8 @@ pub(in crate::host) fn run_block(
     let thread = Thread {
         staging: operands.map(|o| vec![0; (o.thread_map().accesses() * o.access) as usize]),
         staged_tile: u32::MAX,
-        fragments: operands.map(|o| {
-            let empty = vec![Held { word: 0, tile: u32::MAX, k_block: u32::MAX }; o.thread_mn() as usize];
+        fragments: OperandKind::BOTH.map(|operand| {
+            let empty = vec![Held { word: 0, tile: u32::MAX, k_block: u32::MAX }; base.fragment_elements(operand) as usize];
             [empty.clone(), empty]
         }),
         accumulators: started.accumulators.clone(),
@@ -103,7 +128,8 @@ pub(in crate::host) fn run_block(
         bytes: base.smem_bytes(),
         granule: elements.into_iter().map(|element| element.bytes_of(1)).min().unwrap_or(1),
     };
-    let mut block = Block { program, started, threads: vec![thread; base.tiles.threads() as usize] };
+    let threads = vec![thread; base.tiles.threads() as usize];
+    let mut block = Block { program, started, threads, holders: holders(base), arithmetic: program.arithmetic() };
     run(shape, &mut block, started.seed, observer)?;
     block.finished()?;
     Ok(block.threads.into_iter().map(|thread| thread.accumulators).collect())
@@ -125,7 +151,7 @@ impl LaneSteps for Block<'_> {
             Step::Load { k_block } => return self.load(lane, u32::from(k_block)),
             Step::Multiply { k_block } => return self.multiply(lane.thread, u32::from(k_block)),
             Step::MultiplyTile => {
-                return (0..base.tiles.warp.k).try_for_each(|k_block| {
+                return (0..base.k_blocks()).try_for_each(|k_block| {
                     self.load(lane, k_block)?;
                     self.multiply(lane.thread, k_block)
                 });
@@ -211,16 +237,34 @@ impl Block<'_> {
         if tile >= self.started.tiles {
             return Ok(());
         }
-        let (maps, operands) = (&self.program.maps, &self.program.base.operands);
+        let (maps, base) = (&self.program.maps, &self.program.base);
         let left_out = |map, column| Fault::LeftOut { map, row: id, column };
         for operand in OperandKind::BOTH {
-            let (side, facts) = (operand.index(), &operands[operand.index()]);
-            let width = facts.fragment_access();
-            for element in 0..facts.thread_mn() {
-                let mn = maps.fragment[side].at(at(id, element)).ok_or(left_out("fragment", element))?;
-                let k = maps.depth.at(at(id, k_block)).ok_or(left_out("depth", k_block))?;
-                let place = self.place(operand, tile, (mn, k))?;
-                if element.is_multiple_of(width) {
+            let side = operand.index();
+            let (width, _) = base.fragment_access(operand);
+            let first = maps.depth.at(at(id, k_block)).ok_or(left_out("depth", k_block))?;
+            let of_tile = |offset: u32| (offset / base.step(), first + offset % base.step());
+            let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
+            for load in 0..rows.as_ref().map_or(0, |(rows, _)| rows.domain().column) {
+                // What a lane says is a row that others receive.
+                if let Some(row) = rows.as_ref().and_then(|(rows, _)| rows.at(at(id, load))) {
+                    let row = self.place(operand, tile, of_tile(row))?;
+                    lane.sees(Purpose::Load, Some(operand), [k_block, load], row.neighbours(width));
+                }
+            }
+            for element in 0..base.fragment_elements(operand) {
+                let coordinate = match &rows {
+                    None => of_tile(maps.fragment[side].at(at(id, element)).ok_or(left_out("fragment", element))?),
+                    Some((rows, loads)) => {
+                        let per_word = base.instruction.map_or(1, |instruction| instruction.per_word());
+                        let (from, within) = loads.source(id, (element / per_word, element % per_word));
+                        let load = element / per_word / MATRICES;
+                        let (mn, k) = of_tile(rows.at(at(from, load)).ok_or(left_out("rows", load))?);
+                        if loads.transposed() { (mn + within, k) } else { (mn, k + within) }
+                    }
+                };
+                let place = self.place(operand, tile, coordinate)?;
+                if rows.is_none() && element.is_multiple_of(width) {
                     lane.sees(Purpose::Load, Some(operand), [k_block, element], place.neighbours(width));
                 }
                 let Content { word, tag: found } = lane.read(place)?;
@@ -234,7 +278,7 @@ impl Block<'_> {
     }
 
     fn multiply(&mut self, thread: u32, k_block: u32) -> Result<(), Fault> {
-        let groups = u64::from(self.program.base.tiles.warp.k);
+        let groups = u64::from(self.program.base.k_blocks());
         let state = &mut self.threads[thread as usize];
         let tile = (state.multiplied / groups) as u32;
         if state.multiplied % groups != u64::from(k_block) {
@@ -248,8 +292,30 @@ impl Block<'_> {
             }
         }
         state.multiplied += 1;
-        state.accumulators.multiply(fragments[0], fragments[1]);
+        if self.holders.is_none() {
+            state.accumulators.multiply(fragments[0], fragments[1]);
+            return Ok(());
+        }
+        let [a, b] = OperandKind::BOTH.map(|operand| self.given(thread, operand, k_block));
+        let accumulators = &mut self.threads[thread as usize].accumulators;
+        match &self.arithmetic {
+            Some(instruction) => accumulators.add_steps(instruction, &a, &b),
+            None => a.iter().zip(&b).for_each(|(a, b)| accumulators.multiply(a, b)),
+        }
         Ok(())
+    }
+
+    /// What an instruction takes of the registers of a thread's warp for the thread's accumulators: for each k of a k-block their rows of A, or columns of B.
+    fn given(&self, thread: u32, operand: OperandKind, k_block: u32) -> Vec<Vec<Held>> {
+        let (base, side) = (&self.program.base, operand.index());
+        let (map, step) = (FragmentMap::of(base.tiles, operand), base.step());
+        let warp_mn = base.operand(operand).warp_mn;
+        let held = |i: u32, k: u32| {
+            let at = map.mn(thread, i) % warp_mn * step + k;
+            let (lane, element) = self.holders.as_ref().map_or((0, 0), |holders| holders[side][at as usize]);
+            self.threads[(thread / WARP * WARP + lane) as usize].fragments[side][k_block as usize % 2][element as usize]
+        };
+        (0..step).map(|k| (0..base.operand(operand).thread_mn()).map(|i| held(i, k)).collect()).collect()
     }
 
     /// The slice of K of a thread, and its number in that.
@@ -298,7 +364,8 @@ impl Block<'_> {
     /// Whether every product was made and every slice added.
     fn finished(&self) -> Result<(), Fault> {
         let tiles = &self.program.base.tiles;
-        let (wanted, slices) = (u64::from(self.started.tiles) * u64::from(tiles.warp.k), tiles.warps().k);
+        let k_blocks = u64::from(self.program.base.k_blocks());
+        let (wanted, slices) = (u64::from(self.started.tiles) * k_blocks, tiles.warps().k);
         for (thread, state) in (0..).zip(&self.threads) {
             if state.multiplied != wanted {
                 return Err(Fault::Unfinished { thread, multiplied: state.multiplied, wanted });

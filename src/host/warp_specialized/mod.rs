@@ -32,7 +32,7 @@ use crate::{
     call::HostCall,
     desc::WarpSpecializedDesc,
     error::Error,
-    numeric::{Accumulator, ElementKind, F16, Number},
+    numeric::{Accumulator, ElementKind, F16, Instruction, Number},
     plan::{EmulationProgram, WarpSpecializedProgram},
 };
 use emulation::{DecomposedOperands, Scales};
@@ -87,9 +87,7 @@ const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
 fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: (Scales<'_>, usize)) -> Result<(), Error> {
     let instruction = desc.matrix_instruction().filter(|_| matches!(desc.class.op, OpKind::TensorOp));
     if let Some(instruction) = instruction {
-        let steps = Steps::of(product.operands, scales, instruction)?;
-        let grid @ (_, columns) = steps.grid();
-        return compute(&steps, grid, |block| Ok((block / columns as u32, block % columns as u32)), product);
+        return stepped(product, scales, instruction);
     }
     match desc.class.accumulator {
         ElementKind::F64 => chains::<f64>(product),
@@ -97,6 +95,22 @@ fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: (
         ElementKind::F16 => chains::<F16>(product),
         _ => chains::<f32>(product),
     }
+}
+
+/// Every accumulator is summed in steps of an instruction.
+fn stepped(product: &mut Product<'_>, scales: (Scales<'_>, usize), instruction: Instruction) -> Result<(), Error> {
+    let steps = Steps::of(product.operands, scales, instruction)?;
+    let grid @ (_, columns) = steps.grid();
+    compute(&steps, grid, |block| Ok((block / columns as u32, block % columns as u32)), product)
+}
+
+/// The same where nothing was scaled, whichever family's instruction it is.
+///
+/// # Errors
+/// [`Error::Refused`] where the operands are not widened to `f32`.
+pub(super) fn stepped_unscaled(product: &mut Product<'_>, instruction: Instruction) -> Result<(), Error> {
+    let scales = Scales { shifts: &Default::default(), lines: [[0; 2]; 2], unscaled: EmulationProgram::RIGHT.unscaled };
+    stepped(product, (scales, 0), instruction)
 }
 
 /// Every accumulator is one chain of multiply-adds along K, whoever makes it.

@@ -1,6 +1,7 @@
 //! Descriptions drawn from all that `check` accepts, the same one for the same seed: for every suite that needs any.
 
 pub mod coverage;
+pub mod mma_sync;
 pub mod simt;
 pub mod threads;
 pub mod warp_specialized;
@@ -24,6 +25,8 @@ pub enum Family {
     Simt,
     /// On Hopper's tensor cores: warp-specialized.
     WarpSpecialized,
+    /// On the tensor cores of a warp: all threads follow one schedule.
+    MmaSync,
     /// On Hopper's CUDA cores: warp-specialized, and threads multiply.
     Threads,
 }
@@ -83,6 +86,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let desc = match wanted.family {
         Family::Simt => simt::description(seed, wanted),
         Family::WarpSpecialized => warp_specialized::description(seed, wanted),
+        Family::MmaSync => mma_sync::description(seed, wanted),
         Family::Threads => threads::description(seed, wanted),
     };
     let desc = with_groups_under_way(desc, seed);

@@ -13,7 +13,10 @@ use falchion_lab::verify::draw;
 
 /// The types that there is a default for.
 pub fn types() -> Vec<Combined> {
-    let has_default = |types: &&Combined| default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types).is_ok();
+    let has_default = |types: &&Combined| {
+        let families = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, **types);
+        families.is_ok_and(|families| matches!(families[0], FamilyDesc::WarpSpecialized(_)))
+    };
     TENSOR_OP_COMBINATIONS.iter().filter(has_default).copied().collect()
 }
 

@@ -6,12 +6,14 @@
 mod batches;
 mod columns;
 mod halves;
+mod mma_sync;
 mod nodes;
 mod registers;
 mod threads;
 mod vectors;
 
 use crate::harness::{
+    OfFamily,
     changed::unit_of,
     descriptions::{self, Family, Wanted, description, that_just_fits},
     random_cases, sample,
@@ -25,6 +27,7 @@ use falchion::{
         report::Report,
     },
     desc::{COMBINATIONS, GemmDesc, SpillKind},
+    device::Explanation,
     epilogue::{EpilogueDesc, Node, register},
     internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description, schedule::ScheduleKind},
     layout::Order,
@@ -79,9 +82,10 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
     let Some(report) = Report::read(&entry.log) else {
         return Some(format!("no kernel in: {}", entry.log));
     };
-    let (wanted, available) = match d.as_simt() {
-        Ok(one) => (one.base().registers(), one.registers_available(machine.registers_per_sm)),
-        Err(_) => {
+    let (wanted, available) = match d.explain().expect("it checks") {
+        Explanation::Simt(facts) => (facts.registers, d.one().registers_available(machine.registers_per_sm)),
+        Explanation::MmaSync(facts) => (facts.registers, facts.registers_available),
+        Explanation::WarpSpecialized(_) => {
             let components = d.components().expect("it checks");
             (components.instruction_registers(), components.ring.most_launch_registers())
         }

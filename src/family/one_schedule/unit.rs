@@ -1,24 +1,20 @@
-//! The text of a kernel of this family.
+//! The text of such a kernel.
 
-use super::WORK;
+use super::{OneSchedulePlan, WORK};
 use crate::{
     codegen::{
         ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, fingerprints_of_parts,
         order_header, work_facts,
     },
-    desc::SimtDesc,
     facts::facts,
     plan::Program,
     smem::Along,
-    threadblock::{MmaBase, OperandDesc},
+    threadblock::OperandDesc,
 };
 use core::fmt::Write;
 
-/// The kernel itself.
-const TWIN: &[(&str, &str)] = &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
-
 /// One operand's facts, as a C++ struct.
-fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
+fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32, others: &[(&'static str, String)]) -> String {
     let (smem, map) = (d.smem, d.thread_map());
     let own = [
         ("kAccess", d.access),
@@ -39,12 +35,16 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32) -> String {
     let _ = writeln!(text, "  static constexpr bool kContiguousK = {};", d.k_contiguous);
     let _ = writeln!(text, "  static constexpr bool kAlongK = {};", smem.along.is(Along::K));
     text.push_str(&facts("int", smem.facts().iter().chain(&own)));
+    others.iter().for_each(|(fact, value)| {
+        let _ = writeln!(text, "  static constexpr {fact} = {value};");
+    });
     text.push_str("};\n");
     text
 }
 
 /// `config.cuh`: the components, the schedule and the epilogue, for the C++ templates.
-fn header(d: &SimtDesc, base: &MmaBase) -> String {
+fn header(of: &OneSchedulePlan) -> String {
+    let (class, base) = (&of.desc.class, &of.base);
     let [a, b] = base.operands;
     let own = [
         ("kTileM", base.tiles.block.m),
@@ -55,42 +55,44 @@ fn header(d: &SimtDesc, base: &MmaBase) -> String {
         ("kStageBytes", base.stage_bytes()),
         ("kClusterM", 1),
         ("kClusterN", 1),
-        ("kBlocksPerSm", d.knobs.blocks_per_sm),
-        ("kUnroll", d.groups_a_turn()),
     ];
     let mut text =
         String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n#include \"threadblock/work.cuh\"\n");
+    text.push_str(of.includes);
     text.push_str(&GemmParams::declaration());
-    text.push_str(&operand_header("OperandA", &a, 0));
-    text.push_str(&operand_header("OperandB", &b, a.stage_bytes()));
+    text.push_str(&operand_header("OperandA", &a, 0, &of.of_operands[0]));
+    text.push_str(&operand_header("OperandB", &b, a.stage_bytes(), &of.of_operands[1]));
+    text.push_str(&of.declarations);
     text.push_str(&base.schedule().header());
-    text.push_str(&order_header(d.knobs.swizzle));
-    text.push_str(&epilogue_header(&d.class));
+    text.push_str(&order_header(of.desc.swizzle()));
+    text.push_str(&epilogue_header(class));
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
-    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), d.class.output.element.cuda());
+    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), class.output.element.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(WORK, d.class.mode, d.knobs.split_k > 1));
+    text.push_str(&work_facts(WORK, class.mode, of.desc.split_k() > 1));
     text.push_str(&facts("int", facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own)));
+    of.facts.iter().for_each(|(member, value)| {
+        let _ = writeln!(text, "  {member} = {value};");
+    });
     text.push_str("};\n");
     text
 }
 
 /// The text of a kernel.
-pub(super) fn translation_unit(d: &SimtDesc, base: &MmaBase, with_fingerprints: bool) -> TranslationUnit {
-    let mut source = format!(
-        "#include \"config.cuh\"\n#include \"family/simt.cuh\"\nusing Mainloop = {}<Config>;\n",
-        base.mainloop.cuda().unwrap_or_default()
-    );
+pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) -> TranslationUnit {
+    let (maps, mainloop) = (of.headers.first().map_or("", |header| header.0), of.base.mainloop.cuda().unwrap_or_default());
+    let mut source =
+        format!("#include \"config.cuh\"\n#include \"{maps}\"\nusing Mainloop = {mainloop}<Config, {}>;\n", of.warp_mma);
     if with_fingerprints {
-        let program = Program::of(d.sum(), *base);
-        source.push_str(&fingerprints_of(&program.mirrored(), d.knobs.swizzle));
-        if d.knobs.split_k > 1 {
+        let program = Program::of(of.desc, of.base);
+        source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
+        if of.desc.split_k() > 1 {
             source.push_str(&fingerprints_of_parts());
         }
     }
     let _ = writeln!(
         source,
-        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  family::Simt<Config, Mainloop>::run(params);\n}}"
+        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  family::OneSchedule<Config, Mainloop>::run(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(d, base), headers: TWIN }
+    TranslationUnit { entry: ENTRY, source, config: header(of), headers: of.headers }
 }

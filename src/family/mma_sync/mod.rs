@@ -1,0 +1,100 @@
+//! The room of the family whose warps multiply by `mma.sync`: tensor cores of Turing, Ampere and Ada, and those of Hopper for f64.
+//!
+//! Tiles come as in the family on the CUDA cores, through registers or by `cp.async` in stages, along whichever index an operand lies; no tile is turned on its
+//! way. Fragments come by `ldmatrix` where it can bring them.
+//!
+//! Twin: `kernels/family/mma_sync.cuh`.
+
+mod axes;
+mod base;
+mod check;
+mod explain;
+mod rows;
+
+pub(super) use axes::{VALUES, along_axes, axis_against};
+pub use explain::MmaSyncExplanation as Explanation;
+pub(super) use rows::ROWS;
+
+use super::{
+    extents::{BlockResources, Exchange, Features},
+    one_schedule::{self, OneSchedulePlan},
+};
+use crate::{
+    desc::MmaSyncDesc,
+    operand::OperandKind,
+    plan::{Geometry, Plan},
+    refusal::Refusal,
+    shape::at_least_one,
+    threadblock::MmaBase,
+    warp::mma_tensor_op::{WarpInstruction, WordLoad},
+};
+use std::sync::Arc;
+
+/// The maps of its kernels.
+const HEADERS: &[(&str, &str)] = &[("family/mma_sync.cuh", include_str!("../../../kernels/family/mma_sync.cuh"))];
+
+/// An operand's facts that its fragments are loaded by.
+fn operand_facts(base: &MmaBase, instruction: &WarpInstruction, operand: OperandKind) -> Vec<(&'static str, String)> {
+    let facts = base.operand(operand);
+    let load = match WordLoad::of(facts.element, facts.smem.along) {
+        WordLoad::Matrices => "Matrices",
+        WordLoad::Transposed => "Transposed",
+        WordLoad::Elements => "Elements",
+    };
+    vec![
+        ("int kInstructionMn", instruction.extent(operand).to_string()),
+        ("int kInstructionWords", instruction.words(operand).to_string()),
+        ("int kPerWord", instruction.per_word().to_string()),
+        ("warp::WordLoad kLoad", format!("warp::WordLoad::{load}")),
+    ]
+}
+
+impl MmaSyncDesc {
+    pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
+        let (base, instruction) = (self.base(), self.instruction()?);
+        Ok(Arc::new(OneSchedulePlan {
+            desc: self.sum(),
+            base,
+            headers: HEADERS,
+            warp_mma: "warp::MmaTensorOp<Config>",
+            includes: "#include \"warp/mma_tensor_op.cuh\"\n",
+            declarations: instruction.declaration(),
+            of_operands: OperandKind::BOTH.map(|operand| operand_facts(&base, &instruction, operand)),
+            facts: vec![
+                ("using Instruction", "MmaInstruction".to_owned()),
+                ("static constexpr int kStep", base.step().to_string()),
+                ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
+            ],
+        }))
+    }
+
+    pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
+        Ok(Explanation::of(self, &self.base()))
+    }
+
+    pub(super) const fn geometry(&self) -> Geometry {
+        one_schedule::geometry(&self.base())
+    }
+
+    /// As on the CUDA cores, by products of tensor cores: not fitted to times yet.
+    pub(super) const fn features(&self) -> Features {
+        const READS: u64 = 16;
+        const LATENCY: u64 = 2600;
+        const NOT_HIDDEN: u64 = 32;
+        let (tile, warp, base) = (self.knobs.threadblock, self.knobs.warp, self.base());
+        let products = tile.m as u64 * tile.n as u64;
+        let [rows, columns] = [at_least_one(warp.m) as u64, at_least_one(warp.n) as u64];
+        let (threads, shared_bytes) = (base.tiles.threads(), base.smem_bytes());
+        let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
+        Features {
+            transposed: 0,
+            each: products + READS * (products / rows + products / columns),
+            latency: LATENCY,
+            block: Some(BlockResources { threads, registers: self.registers(&base), shared_bytes }),
+            not_hidden: NOT_HIDDEN * products,
+            pingpong: false,
+            memory: None,
+            exchange: Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators },
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What such a product is launched with: a block for each tile.
+
+use crate::{
+    call::{Grid, Launch, Partials, Problem},
+    codegen::GemmParams,
+    desc::GemmDesc,
+    plan::Geometry,
+    refusal::Refusal,
+    shape::{Mn, at_least_one},
+    threadblock::{Work, tickets_of},
+};
+
+/// The launch of a kernel of this geometry, which computes what the description says.
+pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) -> Result<Launch, Refusal> {
+    let (class, tile) = (&desc.class, geometry.tile);
+    let source = problem.read_source();
+    let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
+    let work = Work::of((geometry.work, desc.swizzle(), desc.split_k()), (tile, Mn::ONE), extents, u32::MAX)?;
+    let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).at(problem);
+    let params = GemmParams {
+        a: problem.a.memory.address,
+        b: problem.b.memory.address,
+        c: source.map_or(0, |c| c.memory.address),
+        d: problem.d.memory.address,
+        lda: problem.a.leading(class.a.layout) as i64,
+        ldb: problem.b.leading(class.b.layout) as i64,
+        ldc: source.map_or(0, |c| c.leading(class.output.layout)) as i64,
+        ldd: problem.d.leading(class.output.layout) as i64,
+        scalars: problem.scalars,
+        m: problem.m as i32,
+        n: problem.n as i32,
+        k: problem.k as i32,
+        tiles_k: work.tiles_k,
+        tiles_m: work.rows,
+        tiles_n: work.columns,
+        reads_source: u32::from(source.is_some()),
+        batch: work.batch,
+        stride_a: problem.batch_stride(&problem.a) as i64,
+        stride_b: problem.batch_stride(&problem.b) as i64,
+        stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
+        stride_d: problem.batch_stride(&problem.d) as i64,
+        vectors: problem.vector_addresses(),
+        slots: partials.map_or(0, |partials| partials.slots().start),
+        tickets: partials.map_or(0, |partials| partials.tickets().start),
+        split_k: work.split_k,
+        part_tiles: work.tiles_k / at_least_one(work.split_k),
+        longer_parts: work.tiles_k % at_least_one(work.split_k),
+        tile_tickets: tickets_of(work.split_k),
+    };
+    let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
+    Ok(Launch { clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })
+}

@@ -1,0 +1,394 @@
+//! `mma.sync`: one instruction of a warp, the part of each operand that a lane holds of it, and how it comes there.
+//!
+//! A warp multiplies `m` x `k` of A by `k` x `n` of B. With `g = lane / 4`, `t = lane mod 4`, and words of `p` elements, 4 bytes or one f64, element `j` of
+//! a lane's word `w` is
+//!
+//! ```text
+//! A:  row g + 8 (w mod m/8)      k = p t + j + 4 p (w / (m/8))
+//! B:  column g                   k = p t + j + 4 p w
+//! D:  row g + 8 (i / 2)          column 2 t + i mod 2           of accumulator i
+//! ```
+//!
+//! | A, B | m x n x k | accumulators | from |
+//! |---|---|---|---|
+//! | f64 | 8x8x4 | f64 | sm80 |
+//! | f64 | 16x8x4, 16x8x8, 16x8x16 | f64 | sm90 |
+//! | f16 | 16x8x8 | f32, f16 | sm75 |
+//! | f16 | 16x8x16 | f32, f16 | sm80 |
+//! | bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
+//! | tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
+//! | s8, u8 | 8x8x16 | s32 | sm75 |
+//! | s8, u8 | 16x8x16, 16x8x32 | s32 | sm80 |
+//! | e4m3, e5m2, each with each | 16x8x32 | f32 | sm89 |
+//!
+//! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each shape; measured of none.
+
+mod loads;
+mod spell;
+
+pub use loads::{MATRICES, MatrixLoads, WordLoad};
+
+use super::mma_simt::{LaneArrangement, ThreadTiles};
+use crate::{
+    arch::WARP,
+    index::{Coord, IndexMap, affine},
+    layout::algebra::Composed,
+    numeric::ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
+    operand::{Axis, OperandKind},
+    refusal::{Field, Legal, Refusal},
+    shape::{Mnk, at_least_one},
+};
+
+const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32) -> Refusal {
+    Refusal::NotOneOf {
+        field: Field::Instruction(axis),
+        value: value as u64,
+        legal: Legal::OneOf(legal),
+        nearest: nearest as u64,
+    }
+}
+
+/// Lanes that hold one row of A, and one column of B.
+const QUAD: u32 = 4;
+
+/// Rows of A, and columns of B, that the lanes of a warp hold with one word each.
+const EIGHT: u32 = 8;
+
+/// The lanes of a warp over accumulators: eight rows of four.
+pub const LANES: LaneArrangement = LaneArrangement { m: EIGHT, n: QUAD, quads: true };
+
+/// Neighbours along M, and along N, that a lane has of accumulators.
+pub const INTERLEAVE: [u32; 2] = [1, 2];
+
+/// Rows of the table of instructions of one M: their inputs, accumulators, M, depths, and the least compute capability. All have eight columns.
+struct InstructionRow {
+    inputs: &'static [ElementKind],
+    accumulators: &'static [ElementKind],
+    m: u32,
+    depths: &'static [u32],
+    sm: u32,
+}
+
+const fn row(
+    inputs: &'static [ElementKind],
+    accumulators: &'static [ElementKind],
+    m: u32,
+    depths: &'static [u32],
+    sm: u32,
+) -> InstructionRow {
+    InstructionRow { inputs, accumulators, m, depths, sm }
+}
+
+/// The table. Of a type, what newer architectures have comes first, and the deepest.
+const TABLE: [InstructionRow; 9] = [
+    row(&[F64], &[F64], 16, &[16, 8, 4], 90),
+    row(&[F64], &[F64], 8, &[4], 80),
+    row(&[F16], &[F32, F16], 16, &[16, 8], 80),
+    row(&[F16], &[F32, F16], 16, &[8], 75),
+    row(&[Bf16], &[F32], 16, &[16, 8], 80),
+    row(&[Tf32], &[F32], 16, &[8, 4], 80),
+    row(&[I8, U8], &[I32], 16, &[32, 16], 80),
+    row(&[I8, U8], &[I32], 8, &[16], 75),
+    row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
+];
+
+const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {
+    let mut i = 0;
+    while i < kinds.len() && !kinds[i].is(kind) {
+        i += 1;
+    }
+    i < kinds.len()
+}
+
+const fn has_depth(depths: &[u32], depth: u32) -> bool {
+    let mut i = 0;
+    while i < depths.len() && depths[i] != depth {
+        i += 1;
+    }
+    i < depths.len()
+}
+
+impl InstructionRow {
+    const fn adds(&self, [a, b]: [ElementKind; 2], accumulator: ElementKind) -> bool {
+        has(self.inputs, a) && has(self.inputs, b) && (a.is(b) || a.is_fp8()) && has(self.accumulators, accumulator)
+    }
+}
+
+/// One `mma.sync`, as a value: a row of the table above.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WarpInstruction {
+    inputs: [ElementKind; 2],
+    accumulator: ElementKind,
+    shape: Mnk,
+    sm: u32,
+}
+
+impl WarpInstruction {
+    /// The instruction of such inputs, accumulators and shape; `None` where no architecture has it.
+    ///
+    /// ```
+    /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::WarpInstruction};
+    /// let dmma = WarpInstruction::of([F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
+    /// assert_eq!(dmma.sm(), 90);
+    /// assert!(WarpInstruction::of([F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
+    /// ```
+    pub const fn of(inputs: [ElementKind; 2], accumulator: ElementKind, shape: Mnk) -> Option<Self> {
+        let (mut found, mut i) = (None, 0);
+        while i < TABLE.len() {
+            let InstructionRow { m, depths, sm, .. } = TABLE[i];
+            // What an older architecture has, comes later.
+            if TABLE[i].adds(inputs, accumulator) && m == shape.m && shape.n == EIGHT && has_depth(depths, shape.k) {
+                found = Some(Self { inputs, accumulator, shape, sm });
+            }
+            i += 1;
+        }
+        found
+    }
+
+    /// The same of those that machines of compute capability `sm` have.
+    ///
+    /// # Errors
+    /// [`Refusal::NotOneOf`] of the extent that no such instruction has; `None` where the types have no instruction there.
+    pub const fn of_machine(
+        inputs: [ElementKind; 2],
+        accumulator: ElementKind,
+        shape: Mnk,
+        sm: u32,
+    ) -> Result<Option<Self>, Refusal> {
+        let (mut first, mut of_m, mut ms, mut i): (Option<u32>, Option<&'static [u32]>, &'static [u32], _) = (None, None, &[], 0);
+        while i < TABLE.len() {
+            let InstructionRow { m, depths, .. } = TABLE[i];
+            if TABLE[i].adds(inputs, accumulator) && TABLE[i].sm <= sm {
+                ms = match first {
+                    None if m == 8 => &[8],
+                    None => &[16],
+                    Some(other) if other != m => &[8, 16],
+                    Some(_) => ms,
+                };
+                if first.is_none() {
+                    first = Some(m);
+                }
+                if m == shape.m && of_m.is_none() {
+                    of_m = Some(depths);
+                }
+            }
+            i += 1;
+        }
+        let Some(m) = first else { return Ok(None) };
+        let Some(depths) = of_m else {
+            return Err(not_one_of(Axis::M, shape.m, ms, m));
+        };
+        if shape.n != EIGHT {
+            return Err(not_one_of(Axis::N, shape.n, &[EIGHT], EIGHT));
+        }
+        if !has_depth(depths, shape.k) {
+            return Err(not_one_of(Axis::K, shape.k, depths, depths[0]));
+        }
+        Ok(Self::of(inputs, accumulator, shape))
+    }
+
+    /// Every instruction.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let shapes = |row: &InstructionRow| row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>();
+        let typed = |row: &'static InstructionRow| {
+            let pairs = row.inputs.iter().flat_map(|&a| row.inputs.iter().map(move |&b| [a, b]));
+            pairs.flat_map(|inputs| row.accumulators.iter().map(move |&accumulator| (inputs, accumulator)))
+        };
+        TABLE.iter().flat_map(move |row| {
+            typed(row).flat_map(move |(inputs, sum)| {
+                shapes(row).into_iter().filter_map(move |shape| Self::of(inputs, sum, shape).filter(|one| one.sm == row.sm))
+            })
+        })
+    }
+
+    /// What it multiplies: M, N and K.
+    pub const fn shape(&self) -> Mnk {
+        self.shape
+    }
+
+    /// The least compute capability, major times 10 plus minor.
+    pub const fn sm(&self) -> u32 {
+        self.sm
+    }
+
+    /// Elements of an operand.
+    pub const fn input(&self, operand: OperandKind) -> ElementKind {
+        self.inputs[operand.index()]
+    }
+
+    /// What it adds in.
+    pub const fn accumulator(&self) -> ElementKind {
+        self.accumulator
+    }
+
+    /// Rows of A, or columns of B.
+    pub const fn extent(&self, operand: OperandKind) -> u32 {
+        match operand {
+            OperandKind::A => self.shape.m,
+            OperandKind::B => self.shape.n,
+        }
+    }
+
+    /// Elements of a word: of 4 bytes, or one f64.
+    pub const fn per_word(&self) -> u32 {
+        let bits = self.inputs[0].bits();
+        if bits > 32 { 1 } else { 32 / bits }
+    }
+
+    /// Words of an operand that a lane holds.
+    pub const fn words(&self, operand: OperandKind) -> u32 {
+        self.extent(operand) * self.shape.k / WARP / self.per_word()
+    }
+
+    /// InstructionRow of A or column of B, and k, of element `j` of a lane's word `w`.
+    pub const fn coordinate(&self, operand: OperandKind, lane: u32, (w, j): (u32, u32)) -> (u32, u32) {
+        let (eights, per_word) = (self.extent(operand) / EIGHT, self.per_word());
+        (lane / QUAD + w % eights * EIGHT, lane % QUAD * per_word + j + w / eights * QUAD * per_word)
+    }
+
+    /// The map of an operand of one instruction: (lane, element) to `mn * k + k`.
+    pub const fn operand_map(self, operand: OperandKind) -> InstructionMap {
+        InstructionMap { instruction: self, operand }
+    }
+}
+
+/// The map (lane, element) of an operand of one instruction to `mn * instruction K + k`.
+#[derive(Clone, Copy, Debug)]
+pub struct InstructionMap {
+    instruction: WarpInstruction,
+    operand: OperandKind,
+}
+
+impl IndexMap for InstructionMap {
+    fn domain(&self) -> Coord {
+        Coord { row: WARP, column: self.instruction.words(self.operand) * self.instruction.per_word() }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.instruction.extent(self.operand) * self.instruction.shape.k
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let word = (point.column / self.instruction.per_word(), point.column % self.instruction.per_word());
+        let (mn, k) = self.instruction.coordinate(self.operand, point.row, word);
+        Some(mn * self.instruction.shape.k + k)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let (depth, per_word, eights) =
+            (self.instruction.shape.k, self.instruction.per_word(), self.instruction.extent(self.operand) / EIGHT);
+        let words = self.instruction.words(self.operand);
+        let columns = [(per_word, 1), (eights, EIGHT * depth), (words / at_least_one(eights), QUAD * per_word)];
+        affine(self.domain(), &[(QUAD, per_word), (EIGHT, depth)], &columns)
+    }
+}
+
+/// The map (thread, element) of an operand of one k-block of a block's tile to `mn * instruction K + k`: an instruction's words, one instruction's tile along MN
+/// after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct FragmentMap {
+    tiles: ThreadTiles,
+    instruction: WarpInstruction,
+    operand: OperandKind,
+}
+
+impl FragmentMap {
+    /// The map of one operand.
+    pub const fn of(tiles: ThreadTiles, instruction: WarpInstruction, operand: OperandKind) -> Self {
+        Self { tiles, instruction, operand }
+    }
+
+    /// Extent of a warp's tile.
+    const fn warp_mn(&self) -> u32 {
+        match self.operand {
+            OperandKind::A => self.tiles.warp.m,
+            OperandKind::B => self.tiles.warp.n,
+        }
+    }
+
+    /// Words of a lane.
+    pub const fn words(&self) -> u32 {
+        (self.warp_mn() / self.instruction.extent(self.operand)).saturating_mul(self.instruction.words(self.operand))
+    }
+
+    /// Elements of a lane.
+    pub const fn elements(&self) -> u32 {
+        self.words().saturating_mul(self.instruction.per_word())
+    }
+
+    /// Where a warp's tile begins.
+    const fn origin(&self, thread: u32) -> u32 {
+        let (m, n, _) = self.tiles.warp_place(thread / WARP);
+        match self.operand {
+            OperandKind::A => m * self.tiles.warp.m,
+            OperandKind::B => n * self.tiles.warp.n,
+        }
+    }
+
+    /// InstructionRow or column of the block's tile, and k of the k-block, of element `j` of a thread's word `w`.
+    pub const fn coordinate(&self, thread: u32, (w, j): (u32, u32)) -> (u32, u32) {
+        let words = self.instruction.words(self.operand);
+        let (mn, k) = self.instruction.coordinate(self.operand, thread % WARP, (w % words, j));
+        (self.origin(thread) + w / words * self.instruction.extent(self.operand) + mn, k)
+    }
+}
+
+impl IndexMap for FragmentMap {
+    fn domain(&self) -> Coord {
+        Coord { row: self.tiles.threads(), column: self.elements() }
+    }
+
+    fn codomain(&self) -> u32 {
+        let block = self.tiles.block;
+        self.instruction.shape.k * if matches!(self.operand, OperandKind::A) { block.m } else { block.n }
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let per_word = self.instruction.per_word();
+        let (mn, k) = self.coordinate(point.row, (point.column / per_word, point.column % per_word));
+        Some(mn * self.instruction.shape.k + k)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let (shape, per_word, extent) =
+            (self.instruction.shape, self.instruction.per_word(), self.instruction.extent(self.operand));
+        let (warps, eights) = (self.tiles.warps(), extent / EIGHT);
+        let (along_m, along_n) = match self.operand {
+            OperandKind::A => (self.tiles.warp.m * shape.k, 0),
+            OperandKind::B => (0, self.tiles.warp.n * shape.k),
+        };
+        let threads = [(QUAD, per_word), (EIGHT, shape.k), (warps.m, along_m), (warps.n, along_n), (warps.k, 0)];
+        let words = self.instruction.words(self.operand) / at_least_one(eights);
+        let tiles = (self.warp_mn() / extent, extent * shape.k);
+        affine(self.domain(), &threads, &[(per_word, 1), (eights, EIGHT * shape.k), (words, QUAD * per_word), tiles])
+    }
+}
+
+/// The map (thread, k-block) to the first k of the block's tile: each slice of warps has its own share.
+#[derive(Clone, Copy, Debug)]
+pub struct StepMap {
+    /// The tiles.
+    pub tiles: ThreadTiles,
+    /// K of a k-block.
+    pub step: u32,
+}
+
+impl IndexMap for StepMap {
+    fn domain(&self) -> Coord {
+        Coord { row: self.tiles.threads(), column: self.tiles.warp.k / at_least_one(self.step) }
+    }
+
+    fn codomain(&self) -> u32 {
+        self.tiles.block.k
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let (_, _, slice) = self.tiles.warp_place(point.row / WARP);
+        Some(slice * self.tiles.warp.k + point.column * self.step)
+    }
+
+    fn layout(&self) -> Option<Composed> {
+        let slices = (self.tiles.warps().k, self.tiles.warp.k);
+        affine(self.domain(), &[(self.tiles.threads_per_slice(), 0), slices], &[(self.domain().column, self.step)])
+    }
+}

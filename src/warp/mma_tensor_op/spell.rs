@@ -1,0 +1,66 @@
+//! An instruction as C++: its registers, and the PTX that multiplies.
+
+use super::WarpInstruction;
+use crate::{numeric::ElementKind, operand::OperandKind};
+
+/// PTX's name of a type.
+const fn ptx(kind: ElementKind) -> &'static str {
+    match kind {
+        ElementKind::I8 => "s8",
+        ElementKind::I32 => "s32",
+        other => other.name(),
+    }
+}
+
+/// The C++ type of a register, and its constraint.
+const fn register(kind: ElementKind, accumulates: bool) -> (&'static str, &'static str) {
+    match kind {
+        ElementKind::F64 => ("double", "d"),
+        ElementKind::F32 if accumulates => ("float", "f"),
+        ElementKind::I32 if accumulates => ("int", "r"),
+        _ => ("unsigned", "r"),
+    }
+}
+
+/// `{%2, %3}`: so many operands, from one on.
+fn operands(first: u32, count: u32) -> String {
+    let names: Vec<String> = (first..first + count).map(|i| format!("%{i}")).collect();
+    format!("{{{}}}", names.join(", "))
+}
+
+/// `"r"(a[0]), "r"(a[1])`.
+fn bound(name: &str, constraint: &str, count: u32) -> String {
+    let each: Vec<String> = (0..count).map(|i| format!("\"{constraint}\"({name}[{i}])")).collect();
+    each.join(", ")
+}
+
+impl WarpInstruction {
+    /// Registers of accumulators that a lane holds.
+    pub const fn accumulator_words(&self) -> u32 {
+        let all = self.shape().m * self.shape().n / crate::arch::WARP;
+        if matches!(self.accumulator(), ElementKind::F16) { all / 2 } else { all }
+    }
+
+    /// The mnemonic.
+    pub fn mnemonic(&self) -> String {
+        let (shape, sum) = (self.shape(), ptx(self.accumulator()));
+        let [a, b] = OperandKind::BOTH.map(|operand| ptx(self.input(operand)));
+        format!("mma.sync.aligned.m{}n{}k{}.row.col.{sum}.{a}.{b}.{sum}", shape.m, shape.n, shape.k)
+    }
+
+    /// The struct `MmaInstruction`: `multiply(d, a, b)` adds the products of a lane's words of A and B to accumulators.
+    pub fn declaration(&self) -> String {
+        let [a, b] = OperandKind::BOTH.map(|operand| self.words(operand));
+        let d = self.accumulator_words();
+        let (word, input) = register(self.input(OperandKind::A), false);
+        let (sum, output) = register(self.accumulator(), true);
+        let ptx =
+            format!("{} {}, {}, {}, {};", self.mnemonic(), operands(0, d), operands(d, a), operands(d + a, b), operands(0, d));
+        format!(
+            "struct MmaInstruction {{\n  using Word = {word};\n  using Register = {sum};\n  static __device__ __forceinline__ void multiply(Register (&d)[{d}], Word const (&a)[{a}], Word const (&b)[{b}]) {{\n    asm(\"{ptx}\" : {} : {}, {});\n  }}\n}};\n",
+            bound("d", &format!("+{output}"), d),
+            bound("a", input, a),
+            bound("b", input, b)
+        )
+    }
+}

@@ -1,0 +1,80 @@
+//! Descriptions of kernels whose warps multiply by `mma.sync`.
+
+use super::{Random, Wanted, epilogue, order};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{FamilyDesc, GemmDesc, MmaSyncKnobs, SpillKind, TENSOR_OP_COMBINATIONS},
+    layout::Order,
+    numeric::{Combined, ComputeKind, ElementKind},
+    shape::Mnk,
+    threadblock::MainloopKind,
+    warp::mma_tensor_op::WarpInstruction,
+};
+
+/// Architectures that have such instructions.
+pub const ARCHS: [ArchKind; 5] = [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
+
+/// The instructions that an architecture has for such types.
+pub fn instructions(types: Combined, arch: ArchKind) -> Vec<Mnk> {
+    if types.a.is_fp8() && arch == ArchKind::Sm90 {
+        return Vec::new();
+    }
+    let fits = |one: &WarpInstruction| {
+        one.sm() <= arch.sm() && WarpInstruction::of([types.a, types.b], types.accumulator, one.shape()) == Some(*one)
+    };
+    WarpInstruction::all().filter(fits).map(|one| one.shape()).collect()
+}
+
+/// A legal description.
+pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
+    let mut random = Random::new(seed);
+    let (types, arch, shapes) = loop {
+        let types = random.pick(TENSOR_OP_COMBINATIONS);
+        let arch = wanted.arch.unwrap_or(random.pick(&ARCHS));
+        let shapes = instructions(types, arch);
+        if types.a != ElementKind::F32 && !shapes.is_empty() {
+            break (types, arch, shapes);
+        }
+    };
+    for _ in 0..100_000 {
+        let instruction = random.pick(&shapes);
+        let desc = attempt(&mut random, types, arch, instruction, wanted.plain);
+        let tile = desc.threadblock();
+        if desc.check().is_ok() && tile.m * tile.n * tile.k <= wanted.largest_tile {
+            return desc;
+        }
+    }
+    panic!("no legal description was drawn from seed {seed}: {types:?} {arch}");
+}
+
+/// Any values for every knob; many of them are invalid.
+fn attempt(random: &mut Random, types: Combined, arch: ArchKind, instruction: Mnk, plain: bool) -> GemmDesc {
+    let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
+    let warp = Mnk::new(
+        random.pick(&[8, 16, 32, 64, 128]),
+        random.pick(&[8, 16, 32, 64, 128]),
+        2 * instruction.k * random.pick(&[1, 1, 2, 4]),
+    );
+    let warps = [1, 1, 2, 2, 3, 4, 8];
+    let slices = if random.once_in(3) { random.pick(&[2, 3, 4]) } else { 1 };
+    let threadblock = Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
+    let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
+    let mainloop = random.pick(&[MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::Multistage]);
+    let knobs = MmaSyncKnobs {
+        threadblock,
+        warp,
+        instruction,
+        mainloop,
+        stages: if mainloop == MainloopKind::Pipelined { 2 } else { random.pick(&[2, 3, 4, 5, 6]) },
+        swizzle: order(random),
+        split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
+        align_a: align(random),
+        align_b: align(random),
+        align_c: align(random),
+        blocks_per_sm: random.pick(&[1, 1, 1, 2, 3]),
+        spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
+    };
+    let desc = but!(GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, FamilyDesc::MmaSync(knobs)), epilogue: epilogue(random, plain));
+    let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
+    if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
+}
