@@ -11,7 +11,7 @@
 //!
 //! | | tensor cores of Hopper | CUDA cores |
 //! |---|---|---|
-//! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns |
+//! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, twice that where copies and products take turns; `28 (m + n)` more for copies under mma.sync, whose products take less (`f64_tensor_op.jsonl`) |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, else 9000: the barriers and the loads between them |
 //! | `hidden_by_nothing` | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong, else for each tile | `32 m n` for each tile |
 //! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |

@@ -2,6 +2,7 @@
 
 use super::WarpSpecializedProgram;
 use crate::{
+    arch::WARP,
     desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
     index::{Coord, IndexMap, Map, Tabled, at},
@@ -117,7 +118,8 @@ impl Program {
         maps
     }
 
-    /// (thread, k-block and load or element of it) to the offset in a stage from which the thread reads of an operand: what the maps before compose to, of the first k-blocks.
+    /// (thread, k-block and load or element of it) to the offset in a stage from which the thread reads of an operand: what the maps before compose to, of the first
+    /// warps and k-blocks.
     fn reads(&self, operand: OperandKind) -> Map {
         let (maps, side, step) = (&self.maps, operand.index(), self.base.step());
         let of_k_block = maps.rows[side].as_ref().unwrap_or(&maps.fragment[side]);
@@ -127,6 +129,7 @@ impl Program {
             let k = maps.depth.at(at(point.row, point.column / each))?;
             maps.smem[side].at(at(place / step, k + place % step))
         };
+        let threads = threads.min((MOST_READS / each.max(1) / WARP).max(1) * WARP);
         let fit = (MOST_READS / (threads * each).max(1)).clamp(1, self.base.k_blocks());
         Arc::new(Tabled::by(at(threads, each * fit), maps.smem[side].codomain(), offset))
     }

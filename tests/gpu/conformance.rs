@@ -82,6 +82,16 @@ fn a_few_cases_for_a_sanitizer() {
     assert!(tally.cases >= 60);
 }
 
+/// The same of warps that multiply by `mma.sync`.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_few_mma_sync_cases_for_a_sanitizer() {
+    let cases = Cases { descriptions: 40, problems_each: 1, most_work: 1_000_000, wanted: mma_sync(Some(ArchKind::Sm90)) };
+    let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_7292);
+    println!("{tally:?}, {} descriptions", distinct(&descriptions));
+    assert!(tally.cases >= 40);
+}
+
 /// The same of warp-specialized kernels.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]

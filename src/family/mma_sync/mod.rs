@@ -79,6 +79,7 @@ impl MmaSyncDesc {
     /// As on the CUDA cores, by products of tensor cores: not fitted to times yet.
     pub(super) const fn features(&self) -> Features {
         const READS: u64 = 16;
+        const COPIES: u64 = 28;
         const LATENCY: u64 = 2600;
         const NOT_HIDDEN: u64 = 32;
         let (tile, warp, base) = (self.knobs.threadblock, self.knobs.warp, self.base());
@@ -88,7 +89,7 @@ impl MmaSyncDesc {
         let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
         Features {
             transposed: 0,
-            each: products + READS * (products / rows + products / columns),
+            each: products + READS * (products / rows + products / columns) + COPIES * (tile.m as u64 + tile.n as u64),
             latency: LATENCY,
             block: Some(BlockResources { threads, registers: self.registers(&base), shared_bytes }),
             not_hidden: NOT_HIDDEN * products,

@@ -51,13 +51,14 @@ const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
     FamilyDesc::MmaSync(MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..knobs })
 }
 
-/// `f64` on Hopper: the shape that cuBLAS takes (`sm90 dmma tilesize64x128x16_stage3_warpsize2x2x1_tensor16x8x8`), and smaller ones. Instructions of
-/// 16x8x4: two fragments of a deeper one leave no registers for addresses beside 128 of accumulators.
-const DOUBLE: [FamilyDesc; 4] = [
+/// `f64` on Hopper, which measured best of `docs/performance/explore/f64_tensor_op.jsonl` without spills: 128x128 in eight warps, by the instruction of 16x8x4. Two fragments of 16x8x8
+/// leave too few registers beside 128 of accumulators: five are spilled where both operands lie along K, and it is faster by 4 parts in 100 all the same. Then cuBLAS's own shape, and smaller ones.
+const DOUBLE: [FamilyDesc; 5] = [
+    FamilyDesc::MmaSync(tiled((128, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
     FamilyDesc::MmaSync(tiled((64, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((128, 64), (64, 32), 16, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((64, 64), (32, 32), 16, Mnk::new(16, 8, 4), 4, 2)),
-    FamilyDesc::MmaSync(tiled((32, 64), (16, 32), 16, Mnk::new(16, 8, 4), 4, 2)),
+    FamilyDesc::MmaSync(tiled((128, 64), (32, 32), 16, Mnk::new(16, 8, 8), 3, 2)),
+    FamilyDesc::MmaSync(tiled((64, 64), (32, 32), 16, Mnk::new(16, 8, 8), 4, 2)),
+    FamilyDesc::MmaSync(tiled((32, 64), (16, 32), 16, Mnk::new(16, 8, 8), 4, 2)),
 ];
 
 /// `f64` on Ampere: what fits its instruction of 8x8x4.
