@@ -6,26 +6,17 @@ use crate::{
     family::one_schedule,
     operand::{Axis, OperandKind},
     refusal::{
-        Field, Legal, Operand, Part, Refusal, Word, hold,
-        rules::{check_alignment, multiple, nearest_multiple, nearest_power_of_two, within},
+        Field, Legal, Operand, Refusal, Word, hold,
+        rules::{multiple, nearest_power_of_two, within},
     },
     threadblock::{MainloopKind, MmaBase},
     warp::mma_tensor_op::WarpInstruction,
 };
 
-/// Legal extents of a warp's tile. Powers of two, so that the parts of an address that a lane has and those that are known while compiling have no bit in common.
-const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
-
 /// Legal depths of a warp's tile.
 const WARP_DEPTHS: &[u32] = &[8, 16, 32, 64, 128, 256];
 
-/// The largest extent of a threadblock tile along M, and along N.
-const THREADBLOCK_MN: u32 = 256;
-
-/// The largest depth of a threadblock tile.
-const THREADBLOCK_K: u32 = 512;
-
-/// Refuses an extent of a warp's tile that is no power of two in its range.
+/// Refuses an extent of a warp tile that is no power of two in its range: the parts of an address that a lane has and those that are known while compiling have no bit in common.
 const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Result<(), Refusal> {
     let most = legal[legal.len() - 1];
     if value.is_power_of_two() && value >= least && value <= most {
@@ -64,39 +55,19 @@ impl MmaSyncDesc {
 
     const fn check_shapes(&self, instruction: &WarpInstruction) -> Result<(), Refusal> {
         let (tb, warp, shape) = (self.knobs.threadblock, self.knobs.warp, instruction.shape());
-        hold!(power(Axis::M, warp.m, WARP_EXTENTS, shape.m));
-        hold!(power(Axis::N, warp.n, WARP_EXTENTS, shape.n));
+        hold!(power(Axis::M, warp.m, one_schedule::WARP_EXTENTS, shape.m));
+        hold!(power(Axis::N, warp.n, one_schedule::WARP_EXTENTS, shape.n));
         hold!(power(Axis::K, warp.k, WARP_DEPTHS, 8));
         // Fragments alternate between two buffers.
         hold!(multiple(Field::Warp(Axis::K), warp.k as u64, 2 * shape.k as u64, 256));
         hold!(within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128));
-        hold!(within(Field::Threadblock(Axis::M), tb.m as u64, 8, THREADBLOCK_MN as u64));
-        hold!(within(Field::Threadblock(Axis::N), tb.n as u64, 8, THREADBLOCK_MN as u64));
-        hold!(within(Field::Threadblock(Axis::K), tb.k as u64, 8, THREADBLOCK_K as u64));
-        let axes = [(Axis::M, tb.m, warp.m), (Axis::N, tb.n, warp.n), (Axis::K, tb.k, warp.k)];
-        let mut i = 0;
-        while i < 3 {
-            let (axis, outer, inner) = axes[i];
-            if !outer.is_multiple_of(inner) {
-                let nearest = nearest_multiple(outer, inner, if i < 2 { THREADBLOCK_MN } else { THREADBLOCK_K });
-                let field = Field::Threadblock(axis);
-                return Err(Refusal::DoesNotNest { field, inner: Part::Warp, value: outer, of: inner, nearest });
-            }
-            i += 1;
-        }
-        let warps = (tb.m / warp.m) * (tb.n / warp.n) * (tb.k / warp.k);
-        within(Field::WarpsOfABlock, warps as u64, 1, 16)
+        one_schedule::check_threadblock(tb, warp)
     }
 
     const fn check_operand(&self, base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
         let (operand, facts) = (Operand::of(kind), base.operand(kind));
-        let element = facts.element;
-        hold!(check_alignment(Field::Alignment(operand), align, element.elements_in(16)));
-        let contiguous = facts.tile_contiguous();
-        if !contiguous.is_multiple_of(align) {
-            let nearest = 1 << contiguous.trailing_zeros();
-            return Err(Refusal::AccessDoesNotDivideTile { operand, access: align, extent: contiguous, nearest });
-        }
+        hold!(one_schedule::check_access(base, kind, align));
+        let (element, contiguous) = (facts.element, facts.tile_contiguous());
         let bytes = facts.access_bytes();
         if self.knobs.mainloop.copies_asynchronously() && bytes < 4 {
             let wider = element.elements_in(4);

@@ -6,22 +6,13 @@ use crate::{
     family::one_schedule,
     operand::{Axis, OperandKind},
     refusal::{
-        Field, Legal, Operand, Part, Refusal, Word, hold,
-        rules::{check_alignment, nearest_multiple, nearest_power_of_two, within},
+        Field, Legal, Operand, Refusal, Word, hold,
+        rules::{nearest_power_of_two, within},
     },
     smem::SmemLayout,
     threadblock::{MainloopKind, MmaBase, OperandDesc},
     warp::{InterleaveKind, UnrollKind},
 };
-
-/// Legal extents of a warp tile along M and N.
-const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
-
-/// The largest extent of a threadblock tile along M, and along N.
-const THREADBLOCK_MN: u32 = 256;
-
-/// The largest depth of a threadblock tile.
-const THREADBLOCK_K: u32 = 512;
 
 impl SimtDesc {
     pub(in crate::family) const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
@@ -54,7 +45,7 @@ impl SimtDesc {
                 return Err(Refusal::NotOneOf {
                     field,
                     value: extent as u64,
-                    legal: Legal::OneOf(WARP_EXTENTS),
+                    legal: Legal::OneOf(one_schedule::WARP_EXTENTS),
                     nearest: nearest_power_of_two(extent, 8, 128) as u64,
                 });
             }
@@ -65,22 +56,7 @@ impl SimtDesc {
         if !warp.k.is_multiple_of(2) {
             return Err(Refusal::NotEven { field: Field::Warp(Axis::K), value: warp.k });
         }
-        hold!(within(Field::Threadblock(Axis::M), tb.m as u64, 8, THREADBLOCK_MN as u64));
-        hold!(within(Field::Threadblock(Axis::N), tb.n as u64, 8, THREADBLOCK_MN as u64));
-        hold!(within(Field::Threadblock(Axis::K), tb.k as u64, 8, THREADBLOCK_K as u64));
-        let axes = [(Axis::M, tb.m, warp.m), (Axis::N, tb.n, warp.n), (Axis::K, tb.k, warp.k)];
-        let mut i = 0;
-        while i < 3 {
-            let (axis, outer, inner) = axes[i];
-            if !outer.is_multiple_of(inner) {
-                let nearest = nearest_multiple(outer, inner, if i < 2 { THREADBLOCK_MN } else { THREADBLOCK_K });
-                let field = Field::Threadblock(axis);
-                return Err(Refusal::DoesNotNest { field, inner: Part::Warp, value: outer, of: inner, nearest });
-            }
-            i += 1;
-        }
-        let warps = self.tiles().warps();
-        within(Field::WarpsOfABlock, (warps.m * warps.n * warps.k) as u64, 1, 16)
+        one_schedule::check_threadblock(tb, warp)
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
@@ -104,12 +80,7 @@ impl SimtDesc {
     const fn check_operand(&self, base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
         let operand = Operand::of(kind);
         let facts = base.operand(kind);
-        hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
-        let contiguous = facts.tile_contiguous();
-        if !contiguous.is_multiple_of(align) {
-            let nearest = 1 << contiguous.trailing_zeros();
-            return Err(Refusal::AccessDoesNotDivideTile { operand, access: align, extent: contiguous, nearest });
-        }
+        hold!(one_schedule::check_access(base, kind, align));
         match self.smem_choice(kind) {
             SmemLayout::Auto => {}
             SmemLayout::Padded { padding, .. } => {

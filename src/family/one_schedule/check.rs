@@ -1,0 +1,122 @@
+//! The rules that families have in common whose threads all follow one schedule.
+
+use crate::{
+    arch::{ArchKind, Machine, WARP},
+    numeric::MOST_PARTS,
+    operand::{Axis, OperandKind},
+    refusal::{
+        Field, Operand, Part, Refusal, Word, hold,
+        rules::{check_alignment, nearest_multiple, within},
+    },
+    shape::{Mnk, at_least_one},
+    threadblock::{MainloopKind, MmaBase, SwizzleKind},
+};
+
+/// Legal extents of a warp tile along M and N.
+pub(in crate::family) const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
+
+/// The largest extent of a threadblock tile along M, and along N.
+const THREADBLOCK_MN: u32 = 256;
+
+/// The largest depth of a threadblock tile.
+const THREADBLOCK_K: u32 = 512;
+
+/// Whether a threadblock tile is within its range and a whole number of warp tiles, which are not 0, and those not too many.
+pub(in crate::family) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
+    let axes = [
+        (Axis::M, tb.m, warp.m, THREADBLOCK_MN),
+        (Axis::N, tb.n, warp.n, THREADBLOCK_MN),
+        (Axis::K, tb.k, warp.k, THREADBLOCK_K),
+    ];
+    let mut i = 0;
+    while i < axes.len() {
+        let (axis, value, _, most) = axes[i];
+        hold!(within(Field::Threadblock(axis), value as u64, 8, most as u64));
+        i += 1;
+    }
+    i = 0;
+    while i < axes.len() {
+        let (axis, value, of, most) = axes[i];
+        if !value.is_multiple_of(of) {
+            let (field, nearest) = (Field::Threadblock(axis), nearest_multiple(value, of, most));
+            return Err(Refusal::DoesNotNest { field, inner: Part::Warp, value, of, nearest });
+        }
+        i += 1;
+    }
+    let warps = (tb.m / warp.m) * (tb.n / warp.n) * (tb.k / warp.k);
+    within(Field::WarpsOfABlock, warps as u64, 1, 16)
+}
+
+/// Whether an access is one of an operand's elements, and the contiguous extent of its tile a whole number of them.
+pub(in crate::family) const fn check_access(base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
+    let (operand, facts) = (Operand::of(kind), base.operand(kind));
+    hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
+    let extent = facts.tile_contiguous();
+    if extent.is_multiple_of(align) {
+        return Ok(());
+    }
+    Err(Refusal::AccessDoesNotDivideTile { operand, access: align, extent, nearest: 1 << extent.trailing_zeros() })
+}
+
+/// Whether the order of tiles, the parts of K and the blocks of a multiprocessor are within their ranges.
+pub(in crate::family) const fn check_order(swizzle: SwizzleKind, split_k: u32, blocks_per_sm: u32) -> Result<(), Refusal> {
+    if let Some(group_size) = swizzle.group_size()
+        && let Err(refusal) = within(Field::Swizzle, group_size as u64, 1, 64)
+    {
+        return Err(refusal);
+    }
+    hold!(within(Field::SplitK, split_k as u64, 1, MOST_PARTS as u64));
+    within(Field::BlocksPerSm, blocks_per_sm as u64, 1, 16)
+}
+
+/// Whether the main loop is one of these, and has as many stages.
+pub(in crate::family) const fn check_stages(mainloop: MainloopKind, stages: u32, arch: ArchKind) -> Result<(), Refusal> {
+    match mainloop {
+        MainloopKind::SingleStage => within(Field::Stages, stages as u64, 1, 1),
+        MainloopKind::Pipelined if stages < 2 => within(Field::Stages, stages as u64, 2, 2),
+        MainloopKind::Pipelined if stages != 2 => Err(Refusal::PipelinedStages { stages }),
+        MainloopKind::Pipelined => Ok(()),
+        MainloopKind::Multistage if !arch.copies_asynchronously() => Err(Refusal::NoAsynchronousCopy { arch }),
+        MainloopKind::Multistage => within(Field::Stages, stages as u64, 2, 16),
+        MainloopKind::WarpSpecialized => Err(Refusal::NoChoice {
+            field: Field::Mainloop,
+            mainloop: Word(mainloop.name()),
+            nearest: Word(MainloopKind::Multistage.name()),
+        }),
+    }
+}
+
+/// Whether a machine has the threads, the registers and the shared memory of so many blocks. Registers are those that a thread needs and can have; `None`
+/// where it may need more.
+pub(in crate::family) const fn check_budgets(
+    base: &MmaBase,
+    machine: &Machine,
+    blocks: u32,
+    registers: Option<[u32; 2]>,
+) -> Result<(), Refusal> {
+    let threads = base.tiles.threads();
+    hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
+    if let Some([needed, available]) = registers
+        && needed > available
+    {
+        return Err(Refusal::Registers { needed, available, threads, blocks });
+    }
+    let resident = threads.saturating_mul(blocks) as u64;
+    if let Err(refusal) = within(Field::ThreadsOfAMultiprocessor, resident, 32, machine.threads_per_sm as u64) {
+        return Err(refusal);
+    }
+    let (needed, available) = (base.smem_bytes(), machine.shared_bytes_each_of(blocks));
+    if needed > available {
+        let (stages, stage, partials) = (base.stages, base.stage_bytes(), base.partials_bytes());
+        return Err(Refusal::SharedMemory { needed, available, stages, stage, partials, blocks, arch: machine.sm });
+    }
+    Ok(())
+}
+
+/// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's, which are dealt to
+/// warps in eights for a thread, a quarter of them to every fourth warp.
+pub(in crate::family) const fn registers_available(base_threads: u32, blocks: u32, per_sm: u32) -> u32 {
+    let threads = base_threads.saturating_mul(blocks).div_ceil(4 * WARP).saturating_mul(4 * WARP);
+    let share = per_sm / at_least_one(threads) / 8 * 8;
+    if share < 255 { share } else { 255 }
+}
