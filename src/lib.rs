@@ -21,7 +21,7 @@
 //! | over tiles of D | the grid; persistent clusters | [`threadblock::Work`], [`threadblock::TileOrder`] | `family/*.cuh`, `threadblock/{work,swizzle}.cuh` |
 //! | over k-tiles | a block | [`threadblock::Mma`]: [`threadblock::MmaSingleStage`], [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] over a [`threadblock::Pipeline`] | `threadblock/{mma_*,pipeline}.cuh` |
 //! | copying a tile | its threads; TMA | [`threadblock::ThreadMap`], [`threadblock::SmemTile`]; [`threadblock::TensorCopy`] | `threadblock/{thread_map,tensor_copy}.cuh`, `smem.cuh` |
-//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh`, `warp/mma_warpgroup.cuh` |
+//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh`, `warp/mma_tensor_op.cuh`, `warp/mma_warpgroup.cuh` |
 //! | over i, j of a fragment | a thread | `thread::Mma` | `thread/mma.cuh` |
 //! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/{tile_store,tensor_store}.cuh` |
 //!

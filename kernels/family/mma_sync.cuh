@@ -3,12 +3,8 @@
 #include "family/one_schedule.cuh"
 #include "warp/mma_tensor_op.cuh"
 
-// The maps that have a Rust twin, by the names of src/plan/program.rs.
+// The maps of what its warps read, by the names of src/plan/program.rs.
 namespace maps {
-using copy_a = threadblock::ThreadMap<Config::A>;
-using copy_b = threadblock::ThreadMap<Config::B>;
-using smem_a = smem::SmemTile<Config::A>;
-using smem_b = smem::SmemTile<Config::B>;
 using fragment_a = warp::OperandFragment<Config, Config::A, true>;
 using fragment_b = warp::OperandFragment<Config, Config::B, false>;
 using rows_a = warp::MatrixLoads<Config, Config::A, true>;
@@ -17,5 +13,4 @@ using reads_a = warp::FragmentReads<Config, Config::A, true>;
 using reads_b = warp::FragmentReads<Config, Config::B, false>;
 using depth = warp::StepMap<Config>;
 using accumulator = warp::MmaTensorOp<Config>::AccumulatorMap;
-using partials = epilogue::PartialsMap<Config>;
 }  // namespace maps

@@ -8,6 +8,15 @@
 #include "threadblock/mma_single_stage.cuh"
 #include "threadblock/work.cuh"
 
+// The maps that have a Rust twin, by the names of src/plan/program.rs; a family's header has those of what its warps read.
+namespace maps {
+using copy_a = threadblock::ThreadMap<Config::A>;
+using copy_b = threadblock::ThreadMap<Config::B>;
+using smem_a = smem::SmemTile<Config::A>;
+using smem_b = smem::SmemTile<Config::B>;
+using partials = epilogue::PartialsMap<Config>;
+}  // namespace maps
+
 extern __shared__ __align__(16) char shared_memory[];
 
 namespace family {

@@ -90,7 +90,7 @@ struct FragmentReads {
   static constexpr bool kMatrices = Operand::kLoad != WordLoad::Elements;
   static constexpr int kEach = kMatrices ? Loads::kColumns : Fragment::kColumns;
   // Of as many warps as a compiler evaluates, and then of as many k-blocks.
-  static constexpr int kMost = 8192, kWarps = kMost / kEach / threadblock::kWarp, kMostThreads = (kWarps < 1 ? 1 : kWarps) * threadblock::kWarp;
+  static constexpr int kMost = Config::kMostReads, kWarps = kMost / kEach / threadblock::kWarp, kMostThreads = (kWarps < 1 ? 1 : kWarps) * threadblock::kWarp;
   static constexpr int kRows = Config::kThreads < kMostThreads ? Config::kThreads : kMostThreads;
   static constexpr int kFit = kMost / (kRows * kEach), kBlocks = Config::kWarpK / Config::kStep;
   static constexpr int kColumns = (kFit < 1 ? 1 : kFit < kBlocks ? kFit : kBlocks) * kEach;

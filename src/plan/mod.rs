@@ -5,6 +5,7 @@ mod program;
 mod ring;
 mod roles;
 
+pub(crate) use program::MOST_READS;
 pub use program::{HostProgram, Maps, Program};
 pub use ring::RingProgram;
 pub(crate) use roles::instruction_mn;

@@ -18,7 +18,7 @@ use crate::{
 use std::sync::Arc;
 
 /// Points of a map of reads that have a fingerprint: a compiler evaluates no more.
-const MOST_READS: u32 = 8192;
+pub(crate) const MOST_READS: u32 = 8192;
 
 /// Every map of a kernel; arrays are for A and B.
 #[derive(Clone)]

@@ -192,6 +192,12 @@ impl Work {
         Some(Unit { product, row, column, part, k_begin, k_count })
     }
 
+    /// What a kernel is told of the parts of K: how many there are, k-tiles of each, how many have one more, and tickets of a tile.
+    pub(crate) const fn parts(&self) -> [u32; 4] {
+        let (each, longer) = (self.tiles_k / at_least_one(self.split_k), self.tiles_k % at_least_one(self.split_k));
+        [self.split_k, each, longer, tickets_of(self.split_k)]
+    }
+
     /// The order of rectangles.
     const fn tile_order(&self) -> TileOrder {
         TileOrder { kind: self.order, rows: self.rows, columns: self.columns }

@@ -16,15 +16,14 @@ pub use explain::MmaSyncExplanation as Explanation;
 pub(super) use rows::ROWS;
 
 use super::{
-    extents::{BlockResources, Exchange, Features},
+    extents::Features,
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{
     desc::MmaSyncDesc,
     operand::OperandKind,
-    plan::{Geometry, Plan},
+    plan::{Geometry, MOST_READS, Plan},
     refusal::Refusal,
-    shape::at_least_one,
     threadblock::MmaBase,
     warp::mma_tensor_op::{WarpInstruction, WordLoad},
 };
@@ -63,6 +62,7 @@ impl MmaSyncDesc {
             facts: vec![
                 ("using Instruction", "MmaInstruction".to_owned()),
                 ("static constexpr int kStep", base.step().to_string()),
+                ("static constexpr int kMostReads", MOST_READS.to_string()),
                 ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
             ],
         }))
@@ -76,26 +76,10 @@ impl MmaSyncDesc {
         one_schedule::geometry(&self.base())
     }
 
-    /// As on the CUDA cores, by products of tensor cores: not fitted to times yet.
+    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Fitted to f64 on an H200.
     pub(super) const fn features(&self) -> Features {
-        const READS: u64 = 16;
         const COPIES: u64 = 28;
-        const LATENCY: u64 = 2600;
-        const NOT_HIDDEN: u64 = 32;
-        let (tile, warp, base) = (self.knobs.threadblock, self.knobs.warp, self.base());
-        let products = tile.m as u64 * tile.n as u64;
-        let [rows, columns] = [at_least_one(warp.m) as u64, at_least_one(warp.n) as u64];
-        let (threads, shared_bytes) = (base.tiles.threads(), base.smem_bytes());
-        let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
-        Features {
-            transposed: 0,
-            each: products + READS * (products / rows + products / columns) + COPIES * (tile.m as u64 + tile.n as u64),
-            latency: LATENCY,
-            block: Some(BlockResources { threads, registers: self.registers(&base), shared_bytes }),
-            not_hidden: NOT_HIDDEN * products,
-            pingpong: false,
-            memory: None,
-            exchange: Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators },
-        }
+        let base = self.base();
+        one_schedule::features(&base, self.registers(&base), COPIES)
     }
 }

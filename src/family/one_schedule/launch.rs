@@ -6,8 +6,8 @@ use crate::{
     desc::GemmDesc,
     plan::Geometry,
     refusal::Refusal,
-    shape::{Mn, at_least_one},
-    threadblock::{Work, tickets_of},
+    shape::Mn,
+    threadblock::Work,
 };
 
 /// The launch of a kernel of this geometry, which computes what the description says.
@@ -17,6 +17,7 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) ->
     let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
     let work = Work::of((geometry.work, desc.swizzle(), desc.split_k()), (tile, Mn::ONE), extents, u32::MAX)?;
     let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).at(problem);
+    let [split_k, part_tiles, longer_parts, tile_tickets] = work.parts();
     let params = GemmParams {
         a: problem.a.memory.address,
         b: problem.b.memory.address,
@@ -42,10 +43,10 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) ->
         vectors: problem.vector_addresses(),
         slots: partials.map_or(0, |partials| partials.slots().start),
         tickets: partials.map_or(0, |partials| partials.tickets().start),
-        split_k: work.split_k,
-        part_tiles: work.tiles_k / at_least_one(work.split_k),
-        longer_parts: work.tiles_k % at_least_one(work.split_k),
-        tile_tickets: tickets_of(work.split_k),
+        split_k,
+        part_tiles,
+        longer_parts,
+        tile_tickets,
     };
     let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
     Ok(Launch { clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })

@@ -8,13 +8,15 @@ mod check;
 mod launch;
 mod unit;
 
+use super::extents::{BlockResources, Exchange, Features};
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::GemmDesc,
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::Refusal,
-    threadblock::{MmaBase, WorkKind},
+    shape::at_least_one,
+    threadblock::{MainloopKind, MmaBase, WorkKind},
 };
 pub(super) use check::{
     WARP_EXTENTS, check_access, check_budgets, check_order, check_stages, check_threadblock, registers_available,
@@ -62,4 +64,30 @@ impl Plan for OneSchedulePlan {
 pub(super) const fn geometry(base: &MmaBase) -> Geometry {
     let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
     Geometry { tile, cluster: 1, work: WORK, threads, shared_bytes }
+}
+
+/// What the model of time knows of such a block, whose threads have so many registers and whose copies cost so much beside, for each row of A and column of B of its tile. The numbers are explained in
+/// `src/family/extents.rs`.
+pub(super) const fn features(base: &MmaBase, registers: u32, copies: u64) -> Features {
+    const READS: u64 = 16;
+    const NOT_HIDDEN: u64 = 32;
+    let (tile, warp) = (base.tiles.block, base.tiles.warp);
+    let products = tile.m as u64 * tile.n as u64;
+    let [rows, columns] = [at_least_one(warp.m) as u64, at_least_one(warp.n) as u64];
+    let (turns, latency) = match base.mainloop {
+        MainloopKind::SingleStage => (2, 9000),
+        MainloopKind::Multistage => (1, 2600),
+        _ => (1, 9000),
+    };
+    let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
+    Features {
+        transposed: 0,
+        each: turns * (products + READS * (products / rows + products / columns) + copies * (tile.m as u64 + tile.n as u64)),
+        latency,
+        block: Some(BlockResources { threads: base.tiles.threads(), registers, shared_bytes: base.smem_bytes() }),
+        not_hidden: NOT_HIDDEN * products,
+        pingpong: false,
+        memory: None,
+        exchange: Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators },
+    }
 }

@@ -14,15 +14,13 @@ pub use explain::{OperandExplanation, SimtExplanation as Explanation};
 pub(super) use rows::ROWS;
 
 use super::{
-    extents::{BlockResources, Exchange, Features},
+    extents::Features,
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     plan::{Geometry, Plan, Program},
     refusal::{Refusal, Word},
-    shape::at_least_one,
-    threadblock::MainloopKind,
 };
 use std::sync::Arc;
 
@@ -59,26 +57,9 @@ impl SimtDesc {
         one_schedule::geometry(&self.base())
     }
 
-    /// The numbers are explained in `src/family/extents.rs`.
     pub(super) const fn features(&self) -> Features {
-        const READS: u64 = 16;
-        const NOT_HIDDEN: u64 = 32;
-        let (tile, warp) = (self.knobs.threadblock, self.knobs.warp);
-        let products = tile.m as u64 * tile.n as u64;
-        let [rows, columns] = [if warp.m == 0 { 1 } else { warp.m }, if warp.n == 0 { 1 } else { warp.n }];
-        let each = products + READS * (products / rows as u64 + products / columns as u64);
-        let (turns, latency) = match self.knobs.mainloop {
-            MainloopKind::SingleStage => (2, 9000),
-            MainloopKind::Multistage => (1, 2600),
-            _ => (1, 9000),
-        };
         let base = self.base();
-        let (threads, shared_bytes) = (base.tiles.threads(), base.smem_bytes());
-        let block = Some(BlockResources { threads, registers: base.registers(), shared_bytes });
-        let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
-        let exchange = Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators };
-        let not_hidden = NOT_HIDDEN * products;
-        Features { transposed: 0, each: turns * each, latency, block, not_hidden, pingpong: false, memory: None, exchange }
+        one_schedule::features(&base, base.registers(), 0)
     }
 }
 

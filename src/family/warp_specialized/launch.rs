@@ -9,9 +9,8 @@ use crate::{
     operand::OperandKind,
     plan::Geometry,
     refusal::{Operand, Refusal},
-    shape::at_least_one,
     smem::Along,
-    threadblock::{WarpSpecialized, Work, tickets_of},
+    threadblock::{WarpSpecialized, Work},
 };
 
 /// The launch of a problem whose operands are where the kernel reads them; the description is of what it reads
@@ -47,6 +46,7 @@ pub(super) fn launch(
     let tensors = [operand(OperandKind::A)?, operand(OperandKind::B)?, of_source, subtiles(Operand::D, problem.d)?];
     let read = [Some(problem.a), Some(problem.b), source];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
+    let [split_k, part_tiles, longer_parts, tile_tickets] = work.parts();
     let params = TensorGemmParams {
         a: NOTHING,
         b: NOTHING,
@@ -77,10 +77,10 @@ pub(super) fn launch(
         vectors: problem.vector_addresses(),
         slots: partials.map_or(0, |partials| partials.slots().start),
         tickets: partials.map_or(0, |partials| partials.tickets().start),
-        split_k: work.split_k,
-        part_tiles: work.tiles_k / at_least_one(work.split_k),
-        longer_parts: work.tiles_k % at_least_one(work.split_k),
-        tile_tickets: tickets_of(work.split_k),
+        split_k,
+        part_tiles,
+        longer_parts,
+        tile_tickets,
         reserved: bytemuck::Zeroable::zeroed(),
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
