@@ -33,6 +33,8 @@ struct TensorStore {
   unsigned row = 0;
   unsigned column = 0;
   unsigned product = 0;
+  // Of groups, which lines of D are the product's.
+  threadblock::Lines<Config::kRagged> group{};
   Compute scalars[8];
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
@@ -88,15 +90,26 @@ struct TensorStore {
     for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile, 2>(box), barrier);
   }
 
-  // A subtile from its staging buffer to D.
+  // A subtile from its staging buffer to D: by TMA, and true; or by threads, as one is that other groups' lines follow.
   template <int Subtile>
-  __device__ __forceinline__ void write(unsigned staging) {
-    if constexpr (Config::kByTma) {
+  __device__ __forceinline__ bool write(unsigned staging) {
+    constexpr bool grouped = Config::kRagged != threadblock::Ragged::None;
+    unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
+    if (Config::kByTma && group.reach(first_row + Map::kRows, first_column + Config::kSubtileColumns)) {
       if (thread == 0) {
 #pragma unroll
         for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
       }
-    } else if constexpr (Config::kColumnMajor) {
+      return true;
+    }
+    if constexpr (!Config::kByTma || grouped) write_by_threads<Subtile>(staging);
+    return false;
+  }
+
+ private:
+  template <int Subtile>
+  __device__ __forceinline__ void write_by_threads(unsigned staging) const {
+    if constexpr (Config::kColumnMajor) {
       write_columns<Subtile>(staging);
     } else {
       unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
@@ -105,16 +118,15 @@ struct TensorStore {
       constexpr unsigned a_row = Config::kSubtileColumns / Config::kStoreAccess, apart = warp::kWarpgroup / a_row;
       static_assert(warp::kWarpgroup % a_row == 0, "a thread has one column");
       unsigned const n = thread % a_row * Config::kStoreAccess;
-      if (first_column + n >= unsigned(params.n)) return;
+      if (first_column + n >= group.columns(params)) return;
       unsigned m = thread / a_row;
-      C* d = threadblock::matrix_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
+      C* d = threadblock::output_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
 #pragma unroll 4
-      for (; m < Map::kRows && first_row + m < unsigned(params.m); m += apart, d += apart * params.ldd)
+      for (; m < Map::kRows && first_row + m < group.rows(params); m += apart, d += apart * params.ldd)
         *reinterpret_cast<Access*>(d) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
     }
   }
 
- private:
   // Where a box of a subtile lies in C, tensor 2 of the parameters, or D, tensor 3.
   template <int Subtile, int Number>
   __device__ __forceinline__ auto corner(int box) const {
@@ -129,11 +141,11 @@ struct TensorStore {
     using Access = Vector<C, Config::kStoreAccess>;
     constexpr unsigned a_column = Map::kRows / Config::kStoreAccess, apart = warp::kWarpgroup / a_column;
     unsigned const m = thread % a_column * Config::kStoreAccess;
-    if (first_row + m >= unsigned(params.m)) return;
+    if (first_row + m >= group.rows(params)) return;
     unsigned n = thread / a_column;
-    C* d = threadblock::matrix_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
+    C* d = threadblock::output_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
 #pragma unroll 4
-    for (; n < Config::kSubtileColumns && first_column + n < unsigned(params.n); n += apart, d += apart * params.ldd)
+    for (; n < Config::kSubtileColumns && first_column + n < group.columns(params); n += apart, d += apart * params.ldd)
       *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
   }
 
@@ -185,14 +197,14 @@ struct TensorStore {
   __device__ __forceinline__ Pair read_column(int of_part) const {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_part;
-    if (!MayRead || !params.reads_source || n >= unsigned(params.n)) return two;
-    C const* const from = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c) + (long long)n * params.ldc + m;
+    if (!MayRead || !params.reads_source || n >= group.columns(params)) return two;
+    C const* const from = threadblock::output_of<Config, C const>(product, params.c, params.stride_c) + (long long)n * params.ldc + m;
     if constexpr (Config::kStoreAccess >= 2) {
-      if (m < unsigned(params.m)) two = *reinterpret_cast<Pair const*>(from);
+      if (m < group.rows(params)) two = *reinterpret_cast<Pair const*>(from);
     } else {
 #pragma unroll
       for (unsigned i = 0; i < 2; ++i)
-        if (m + i < unsigned(params.m)) two.element[i] = from[i];
+        if (m + i < group.rows(params)) two.element[i] = from[i];
     }
     return two;
   }
@@ -283,9 +295,9 @@ struct TensorStore {
   // neither is read: nothing was decomposed.
   __device__ __forceinline__ void shifts(int (&shift)[2], unsigned m, unsigned n) const {
     if (params.lines[0] == 0) return;
-    int const of_row = m < unsigned(params.m) ? lines<0>()[m].shift : 0;
+    int const of_row = m < group.rows(params) ? lines<0>()[m].shift : 0;
 #pragma unroll
-    for (unsigned i = 0; i < 2; ++i) shift[i] = of_row + (n + i < unsigned(params.n) ? lines<1>()[n + i].shift : 0);
+    for (unsigned i = 0; i < 2; ++i) shift[i] = of_row + (n + i < group.columns(params) ? lines<1>()[n + i].shift : 0);
   }
 
   // What is known of the rows of A, or of the columns of B.
@@ -309,21 +321,21 @@ struct TensorStore {
   __device__ __forceinline__ Pair read(int octet, int lower) const {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
-    if (!MayRead || !params.reads_source || m >= unsigned(params.m)) return two;
-    C const* const matrix = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c);
+    if (!MayRead || !params.reads_source || m >= group.rows(params)) return two;
+    C const* const matrix = threadblock::output_of<Config, C const>(product, params.c, params.stride_c);
     if constexpr (Config::kColumnMajor) {
 #pragma unroll
       for (unsigned i = 0; i < 2; ++i)
-        if (n + i < unsigned(params.n)) two.element[i] = matrix[(long long)(n + i) * params.ldc + m];
+        if (n + i < group.columns(params)) two.element[i] = matrix[(long long)(n + i) * params.ldc + m];
       return two;
     }
     C const* const from = matrix + (long long)m * params.ldc + n;
     if constexpr (Config::kStoreAccess >= 2) {
-      if (n < unsigned(params.n)) two = *reinterpret_cast<Pair const*>(from);
+      if (n < group.columns(params)) two = *reinterpret_cast<Pair const*>(from);
     } else {
 #pragma unroll
       for (unsigned i = 0; i < 2; ++i)
-        if (n + i < unsigned(params.n)) two.element[i] = from[i];
+        if (n + i < group.columns(params)) two.element[i] = from[i];
     }
     return two;
   }

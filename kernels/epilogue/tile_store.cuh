@@ -50,16 +50,16 @@ struct TileStore {
 
   __device__ __forceinline__ void wrote() {}
 
-  // The slices of K brought together, and the thread's accumulators stored; (row, column) is the tile's first element of the product's D. Of a part of K
+  // The slices of K brought together, and the thread's accumulators stored. Of a part of K
   // the block that arrives last adds all parts before.
   template <class Params>
-  __device__ __forceinline__ void store(Params const& params, threadblock::Unit<Config> const& unit, int row, int column) {
+  __device__ __forceinline__ void store(Params const& params, threadblock::Unit<Config> const& unit) {
     schedule::perform<typename Config::Schedule::Epilogue>(*this);
     bool const holds = Config::kWarpsK == 1 || thread < Config::kThreadsPerSlice;
     if constexpr (Config::kSplitK) {
       if (!finishes(params, unit, holds)) return;
     }
-    if (holds) write(warp_mma, params, params.d, unit.product, row, column);
+    if (holds) write(warp_mma, params, params.d, unit);
   }
 
   // Accumulators of a thread, and of a tile.
@@ -119,17 +119,18 @@ struct TileStore {
 
   // Epilogue and store of a thread's accumulators; the first D of the batch is at an address.
   template <class Params>
-  static __device__ __forceinline__ void write(WarpMma const& warp_mma, Params const& params, unsigned long long d_address, unsigned product, int row, int column) {
+  static __device__ __forceinline__ void write(WarpMma const& warp_mma, Params const& params, unsigned long long d_address, threadblock::Unit<Config> const& unit) {
+    int const row = unit.row(), column = unit.column();
     Compute scalars[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
     constexpr int width = Config::kStoreAccess, columns = Config::B::kThreadMn;
     using Access = Vector<C, width>;
     // Distances to the end of D: origins lie within it, sums with them might not lie within 32 bits.
-    int const left_m = params.m - row - warp_mma.mn_a, left_n = params.n - column - warp_mma.mn_b;
+    int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - warp_mma.mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + warp_mma.mn_b;
-    C const* source = threadblock::matrix_of<Config, C const>(product, params.c, params.stride_c) + first_row * params.ldc + first_column;
-    C* destination = threadblock::matrix_of<Config, C>(product, d_address, params.stride_d) + first_row * params.ldd + first_column;
+    C const* source = threadblock::output_of<Config, C const>(unit.product, params.c, params.stride_c) + first_row * params.ldc + first_column;
+    C* destination = threadblock::output_of<Config, C>(unit.product, d_address, params.stride_d) + first_row * params.ldd + first_column;
 #pragma unroll
     for (int i = 0; i < Config::A::kThreadMn; ++i) {
       int const m = WarpMma::MapA::of_element(i);

@@ -30,19 +30,20 @@ struct OneSchedule {
   static __device__ __forceinline__ void run(Params const& params) {
     int const thread = threadIdx.x;
     threadblock::Work<Config> work(params);
-    threadblock::Unit<Config> unit = work.first();
+    threadblock::Unit<Config> unit{};
+    if (!work.first(params, unit)) return;
     do {
-      int const row = unit.tile.row * Config::kTileM, column = unit.tile.column * Config::kTileN;
+      int const row = unit.row(), column = unit.column();
       Mainloop mainloop(
           shared_memory,
-          typename Mainloop::IteratorA(matrix<typename Config::A>(unit, params.a, params.stride_a), params.lda, row, params.m, params.k, thread),
-          typename Mainloop::IteratorB(matrix<typename Config::B>(unit, params.b, params.stride_b), params.ldb, column, params.n, params.k, thread),
+          typename Mainloop::IteratorA(matrix<typename Config::A>(unit, params.a, params.stride_a), params.lda, row, unit.rows(params), params.k, thread),
+          typename Mainloop::IteratorB(matrix<typename Config::B>(unit, params.b, params.stride_b), params.ldb, column, unit.columns(params), params.k, thread),
           thread, unit.k_count(params));
       if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
       mainloop.run();
       epilogue::TileStore<Config, typename Mainloop::Warp> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
-      store.store(params, unit, row, column);
-    } while (work.take(unit));
+      store.store(params, unit);
+    } while (work.take(params, unit));
   }
 
  private:

@@ -34,7 +34,7 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
   __device__ __forceinline__ Worker(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : State(shared, consumer, thread), params(params), work(params) {}
 
-  __device__ __forceinline__ bool next_tile() { return work.take(unit); }
+  __device__ __forceinline__ bool next_tile() { return work.take(params, unit); }
   __device__ __forceinline__ unsigned k_tiles() const { return unit.k_count(params); }
   __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
   __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
@@ -63,9 +63,9 @@ struct Producer : Worker<Config, Params> {
   __device__ __forceinline__ void step() {
     static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
     if constexpr (Operand == 0) {
-      copy<typename Config::A, 0>(this->params.a, this->unit.tile.row * Config::kTileM, this->stage_a());
+      copy<typename Config::A, 0>(this->params.a, this->unit.row(), this->stage_a());
     } else {
-      copy<typename Config::B, 1>(this->params.b, this->unit.tile.column * Config::kTileN, this->stage_b());
+      copy<typename Config::B, 1>(this->params.b, this->unit.column(), this->stage_b());
     }
   }
 
@@ -125,10 +125,11 @@ struct Consumer : Worker<Config, Params> {
   __device__ __forceinline__ bool reads_source() const { return this->params.reads_source; }
 
   __device__ __forceinline__ bool next_tile() {
-    if (!this->work.take(this->unit)) return false;
-    store.row = this->unit.tile.row * Config::kTileM + part_m();
-    store.column = this->unit.tile.column * Config::kTileN + part_n();
+    if (!this->work.take(this->params, this->unit)) return false;
+    store.row = this->unit.row() + part_m();
+    store.column = this->unit.column() + part_n();
     store.product = this->unit.product;
+    store.group = this->unit;
     // Where nothing is multiplied, or accumulators are added to, nothing overwrites those of the tile before.
     if (Config::kPromotes || this->k_tiles() == 0) store.clear(accumulators);
     return true;
@@ -154,7 +155,11 @@ struct Consumer : Worker<Config, Params> {
       store.template store_staging<Part>(accumulators, this->staging(Part));
     } else {
       static_assert(Kind == RoleStepKind::StoreTensor, "a consumer has no such step");
-      store.template write<Part>(this->staging(Part));
+      // What threads have read of a staging buffer TMA may write only then.
+      if (!store.template write<Part>(this->staging(Part)) && Config::kByTma) {
+        schedule::roles::synchronize<RoleStepKind::FenceProxy, 0>(*this);
+        schedule::roles::synchronize<RoleStepKind::Meet, 0>(*this);
+      }
     }
   }
 

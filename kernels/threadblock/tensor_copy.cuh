@@ -28,12 +28,15 @@ struct Corner {
   int at[Rank];
 };
 
-// The same of tensor `Number` of a kernel's parameters, A, B, C or D: of a batch's product where each has a matrix of its own, as each has a D.
+// The same of tensor `Number` of a kernel's parameters, A, B, C or D: of a batch's product where each has a matrix of its own, as each has a D. Groups have one D, and of A
+// and B the one whose lines are theirs.
 template <class Config, int Number, class Params>
 __device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> corner_of(Params const& params, unsigned product, int along, int across) {
   if constexpr (!Config::kBatched) {
     return {{along, across}};
   } else {
+    constexpr bool grouped = Config::kRagged != Ragged::None;
+    if constexpr (grouped && Number != (Config::kRagged == Ragged::M ? 1 : 0)) return {{along, across, 0}};
     bool const own = Number == 3 || params.own >> Number & 1;
     return {{along, across, own ? int(product) : 0}};
   }

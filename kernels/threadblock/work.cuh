@@ -1,5 +1,6 @@
 // Twin of src/threadblock/work.rs: which block computes what.
 #pragma once
+#include "index.cuh"
 #include "threadblock/swizzle.cuh"
 
 namespace threadblock {
@@ -15,6 +16,35 @@ struct Product {
 template <>
 struct Product<false> {
   static constexpr unsigned product = 0;
+};
+
+// Which extent of A and D, or of B and D, is of groups one behind another, each with a matrix of its own on the other side.
+enum class Ragged { None, M, N };
+
+// The lines of a group, rows or columns of D: from the first to the one behind the last. Of no groups they are all, and nothing is kept.
+template <Ragged Axis>
+struct Lines {
+  unsigned first, limit;
+
+  __device__ __forceinline__ unsigned first_row() const { return Axis == Ragged::M ? first : 0; }
+  __device__ __forceinline__ unsigned first_column() const { return Axis == Ragged::N ? first : 0; }
+  // Where rows end, and columns.
+  template <class Params>
+  __device__ __forceinline__ unsigned rows(Params const& params) const { return Axis == Ragged::M ? limit : unsigned(params.m); }
+  template <class Params>
+  __device__ __forceinline__ unsigned columns(Params const& params) const { return Axis == Ragged::N ? limit : unsigned(params.n); }
+  // Whether all that lies before these ends is the group's.
+  __device__ __forceinline__ bool reach(unsigned row, unsigned column) const { return (Axis == Ragged::M ? row : column) <= limit; }
+};
+template <>
+struct Lines<Ragged::None> {
+  static __device__ __forceinline__ constexpr unsigned first_row() { return 0; }
+  static __device__ __forceinline__ constexpr unsigned first_column() { return 0; }
+  template <class Params>
+  static __device__ __forceinline__ unsigned rows(Params const& params) { return unsigned(params.m); }
+  template <class Params>
+  static __device__ __forceinline__ unsigned columns(Params const& params) { return unsigned(params.n); }
+  static __device__ __forceinline__ constexpr bool reach(unsigned, unsigned) { return true; }
 };
 
 // Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a register.
@@ -85,8 +115,12 @@ struct PartsLevel {
 
 // What a block computes at a time: products of some k-tiles, for one tile of a D.
 template <class Config>
-struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK> {
+struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK>, Lines<Config::kRagged> {
   Tile tile;
+
+  // The tile's first row and column of D.
+  __device__ __forceinline__ int row() const { return this->first_row() + tile.row * Config::kTileM; }
+  __device__ __forceinline__ int column() const { return this->first_column() + tile.column * Config::kTileN; }
 };
 
 // The matrix of a product at an address, of matrices that lie `stride` elements apart.
@@ -95,6 +129,13 @@ __device__ __forceinline__ Element* matrix_of(unsigned product, unsigned long lo
   Element* const first = reinterpret_cast<Element*>(address);
   if constexpr (!Config::kBatched) return first;
   return first + product * stride;
+}
+
+// The same of C or D, of which groups have one.
+template <class Config, class Element>
+__device__ __forceinline__ Element* output_of(unsigned product, unsigned long long address, long long stride) {
+  if constexpr (Config::kRagged != Ragged::None) return reinterpret_cast<Element*>(address);
+  return matrix_of<Config, Element>(product, address, stride);
 }
 
 // The number of this block in its cluster.
@@ -116,9 +157,9 @@ template <class Config>
 __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, KRange<Config::kSplitK> range = {}) {
   if constexpr (Config::kBatched) {
     unsigned const product = number / (rows * columns);
-    return {{product}, range, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
+    return {{product}, range, {}, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
   } else {
-    return {{}, range, tile_of_rank<Config>(number, rank, rows, columns)};
+    return {{}, range, {}, tile_of_rank<Config>(number, rank, rows, columns)};
   }
 }
 
@@ -130,6 +171,59 @@ struct ClusterTiles {
   static __device__ constexpr unsigned at(int rank, int number) {
     Unit<Config> const unit = unit_of_rank<Config>(number, rank, Rows, Columns);
     return (unit.product * Rows * Config::kClusterM + unit.tile.row) * Columns * Config::kClusterN + unit.tile.column;
+  }
+};
+
+// A walk over the groups: how many were entered, the lines of the last of them, and the number of the first rectangle behind it.
+template <class Config>
+struct Groups {
+  static constexpr bool kDown = Config::kRagged == Ragged::M;
+  // Lines of a rectangle.
+  static constexpr unsigned kLines = kDown ? Config::kTileM * Config::kClusterM : Config::kTileN * Config::kClusterN;
+
+  unsigned entered = 0, behind = 0;
+  Lines<Config::kRagged> lines{0, 0};
+
+  static __device__ __forceinline__ constexpr unsigned rectangles(unsigned lines) { return (lines + kLines - 1) / kLines; }
+
+  // Goes on to the group of rectangle `number`; false where there is none. Offsets that descend or leave the extent make a group empty, or end it: nothing lies outside.
+  template <class Offsets>
+  __device__ __forceinline__ constexpr bool reach(unsigned number, Offsets offsets, unsigned groups, unsigned extent, unsigned across) {
+    while (number >= behind) {
+      if (entered == groups) return false;
+      lines.first = entered == 0 ? smaller(offsets[0], extent) : lines.limit;
+      unsigned const limit = smaller(offsets[++entered], extent);
+      lines.limit = limit < lines.first ? lines.first : limit;
+      behind += rectangles(lines.limit - lines.first) * across;
+    }
+    return true;
+  }
+
+  // The unit of block `rank` in a rectangle of the group that was reached.
+  __device__ __forceinline__ constexpr Unit<Config> unit(unsigned number, unsigned rank, unsigned across) const {
+    unsigned const along = rectangles(lines.limit - lines.first);
+    Tile const tile = tile_of_rank<Config>(number + along * across - behind, rank, kDown ? along : across, kDown ? across : along);
+    return {{entered - 1}, {}, lines, tile};
+  }
+
+ private:
+  static __device__ __forceinline__ constexpr unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
+};
+
+// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i has i * Lines / 2 lines.
+template <class Config, int Lines, int Count, int Across>
+struct GroupTiles {
+  static constexpr int kRows = Config::kClusterM * Config::kClusterN;
+  // What a grid has at most.
+  static constexpr int kColumns = (Count * (Count - 1) / 2 * Lines / 2 / Groups<Config>::kLines + Count) * Across;
+  struct Offsets {
+    __device__ constexpr unsigned operator[](unsigned i) const { return i == 0 ? 0 : i * (i - 1) / 2 * Lines / 2; }
+  };
+  static __device__ constexpr unsigned at(int rank, int number) {
+    Groups<Config> groups;
+    if (!groups.reach(number, Offsets{}, Count, Offsets{}[Count], Across)) return index::kLeftOut;
+    Unit<Config> const unit = groups.unit(number, rank, Across);
+    return (unit.first << 16) + (unit.product << 12) + (unit.tile.row << 6) + unit.tile.column;
   }
 };
 
@@ -147,11 +241,16 @@ struct Parts<false> {
   __device__ __forceinline__ explicit Parts(Params const&) {}
 };
 
+// Nothing, where there are no groups to walk over.
+struct NoGroups {};
+
 // The units of this block, one after the other. Clusters take rectangles in the order of the swizzle, and under split-K those of all first parts before those of
 // all second ones: one each, or each the next one after all clusters'.
 template <class Config>
 struct Work : Parts<Config::kSplitK> {
   static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
+  static constexpr bool kGrouped = Config::kRagged != Ragged::None;
+  static_assert(!kGrouped || (Config::kBatched && !Config::kSplitK), "groups are a batch, whose K is whole");
 
   // The extents of a D in rectangles, and Ds.
   unsigned const rows;
@@ -171,17 +270,21 @@ struct Work : Parts<Config::kSplitK> {
     step *= of;
   }
 
-  // The first unit, which every block of a grid has.
-  __device__ __forceinline__ Unit<Config> first() {
-    Unit<Config> const unit = unit_of(next);
+  // The first unit, which every block of a grid has; of groups, whose number of tiles the host need not know, false where there is none.
+  template <class Params>
+  __device__ __forceinline__ bool first(Params const& params, Unit<Config>& unit) {
+    if constexpr (kGrouped) return take_of_groups(params, unit);
+    unit = unit_of(next);
     next += step;
-    return unit;
+    return true;
   }
 
   // The next unit; false where there is none, as behind the first of a data-parallel grid. Its tile may lie beyond D where D is no whole
   // number of rectangles.
-  __device__ __forceinline__ bool take(Unit<Config>& unit) {
+  template <class Params>
+  __device__ __forceinline__ bool take(Params const& params, Unit<Config>& unit) {
     if constexpr (Config::kWork == WorkKind::DataParallel) return false;
+    if constexpr (kGrouped) return take_of_groups(params, unit);
     if (next >= rows * columns * batch * this->parts) return false;
     unit = unit_of(next);
     next += step;
@@ -194,6 +297,18 @@ struct Work : Parts<Config::kSplitK> {
   }
 
  private:
+  typename index::Either<kGrouped, Groups<Config>, NoGroups>::Type groups;
+
+  template <class Params>
+  __device__ __forceinline__ bool take_of_groups(Params const& params, Unit<Config>& unit) {
+    constexpr bool down = Config::kRagged == Ragged::M;
+    unsigned const across = down ? columns : rows;
+    if (!groups.reach(next, reinterpret_cast<unsigned const*>(params.offsets), batch, down ? params.m : params.n, across)) return false;
+    unit = groups.unit(next, rank, across);
+    next += step;
+    return true;
+  }
+
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
     if constexpr (Config::kSplitK) {
       unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;

@@ -2,7 +2,7 @@
 
 use super::{
     Source,
-    space::{MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Space, Writable},
+    space::{MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space, Writable},
 };
 use crate::{
     epilogue::SCALARS,
@@ -29,6 +29,7 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) leading: [Option<usize>; 4],
     pub(crate) strides: [Option<[usize; 2]>; 4],
     pub(crate) batch: usize,
+    pub(crate) groups: Option<S::Ref<'a, u32>>,
     pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
@@ -91,6 +92,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
             leading,
             strides,
             batch: 1,
+            groups: None,
             batch_strides,
             vectors: Vectors::NONE,
             scalars,
@@ -112,6 +114,27 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// ```
     pub fn batch(mut self, count: usize) -> Self {
         self.batch = count;
+        self
+    }
+
+    /// One product of each group of rows, one behind another: rows `offsets[i]` to `offsets[i + 1]` of A times the `i`-th B are the same rows of D. There are as many Bs as groups,
+    /// [a batch stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are left alone, and groups may be of any length, 0 too.
+    ///
+    /// The offsets, one more than groups, lie where the operands do. In host memory they are checked; on a device nobody but the kernel reads them, when it runs, so that a captured
+    /// graph may compute them: an offset that descends or leaves D makes groups short or empty, and nothing is written outside D. K of groups is not cut into parts.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// // Three experts of 4 x 5 weights: two rows of A go to the first, none to the second, one to the third.
+    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 3 * 20], vec![0.0f32; 3 * 5]);
+    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups(&[0, 2, 2, 3]))?;
+    /// assert_eq!(d, [8.0; 15]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    pub fn groups(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
+        self.groups = Some(offsets.view());
         self
     }
 

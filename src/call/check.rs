@@ -9,7 +9,7 @@ use crate::{
     operand::{Axis, OperandKind},
     refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar, rules::within},
     shape::Mn,
-    threadblock::{Work, WorkKind},
+    threadblock::WorkKind,
 };
 
 /// The largest extent: block coordinates within a tile's reach of it stay below 2^32.
@@ -33,19 +33,20 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::Emulation(EmulationRefusal::TooDeep { k: self.k, emulation, most: most as u64 }));
             }
         }
+        self.check_groups(d.split_k())?;
         let output = &d.class.output;
         let integral = matches!(d.class.compute, ComputeKind::I32);
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
             return Err(Refusal::NotFinite { scalar: Scalar(slot as u8) });
         }
-        check_written(&self.d, output.layout, (self.m, self.n), self.batch)?;
+        check_written(&self.d, output.layout, (self.m, self.n), self.outputs())?;
         if reads.accumulator {
             for (operand, extents) in [(OperandKind::A, (self.m, self.k)), (OperandKind::B, (self.k, self.n))] {
                 check_view(Operand::of(operand), self.operand(operand), d.class.operand(operand).layout, extents, self.batch)?;
             }
         }
         match &self.c {
-            Source::Matrix(c) => check_output(Operand::C, c, output.layout, (self.m, self.n), self.batch)?,
+            Source::Matrix(c) => check_output(Operand::C, c, output.layout, (self.m, self.n), self.outputs())?,
             Source::None if reads.source => return Err(Refusal::MissingOperand { operand: Operand::C }),
             _ => {}
         }
@@ -64,8 +65,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             within(Field::SplitKOfThisK, u64::from(split_k), 1, tiles_k)?;
         }
         // However they are divided, tiles are as many.
-        let kinds = (WorkKind::DataParallel, d.swizzle(), split_k);
-        Work::of(kinds, (tile, Mn::ONE), ((self.m, self.n), self.batch, 0), u32::MAX)?;
+        self.problem().work((WorkKind::DataParallel, d.swizzle(), split_k), (tile, Mn::ONE), 0, u32::MAX)?;
         output.epilogue.check_functions(d.class.compute)
     }
 }

@@ -1,11 +1,17 @@
 //! The kernel that a problem takes: that of its description, or one of narrower accesses.
 
 use super::{Elements, OperandNeed, Problem, View};
-use crate::{desc::GemmDesc, operand::OperandKind, thread::access::dividing};
+use crate::{
+    desc::GemmDesc,
+    operand::{Axis, OperandKind},
+    thread::access::dividing,
+};
 
 /// The description with accesses as wide as addresses, leading dimensions and extents of a problem allow, whose operands are where the kernel
 /// reads them.
 pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> GemmDesc {
+    // Groups begin anywhere: where they are contiguous along that, an access of more than one element is of two groups.
+    let ragged = |axis: Axis| problem.groups.is_some_and(|groups| groups.axis == axis);
     let access = |operand: OperandKind| {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
         // TMA reads whole vectors or nothing.
@@ -13,7 +19,9 @@ pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) 
         // An address of an odd byte is no element's: cudarc's slices have none.
         let first = class.element.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, class.layout);
-        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, problem.batch_stride(view)]);
+        let next = problem.batch_stride(view);
+        let apart = u64::from(!class.layout.along_k(operand) && ragged(operand.axis()));
+        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, next, apart]);
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.class.output;
@@ -24,6 +32,7 @@ pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) 
     };
     let align_c = dividing(align_c, &limits(problem.d));
     let align_c = dividing(align_c, &problem.read_source().map_or([0; 3], limits));
-    let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64]);
+    let apart = u64::from(ragged(if output.layout.is_row() { Axis::N } else { Axis::M }));
+    let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64, apart]);
     desc.narrowed([access(OperandKind::A), access(OperandKind::B), align_c])
 }

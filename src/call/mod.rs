@@ -8,6 +8,7 @@ mod arguments;
 mod check;
 mod decomposed_layout;
 mod fitting;
+mod groups;
 mod launch;
 mod partials;
 mod route;
@@ -21,6 +22,7 @@ pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_w
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
 pub use fitting::fitting;
+pub use groups::Groups;
 pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
 pub use partials::Partials;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
@@ -122,6 +124,8 @@ pub struct Call<R, W = R> {
     pub k: usize,
     /// Products, each of the next matrices of a batch.
     pub batch: usize,
+    /// Whose lines of D lie one behind another, of a batch whose products share A and D, or B and D.
+    pub groups: Option<Groups<R>>,
     /// A, m x k.
     pub a: View<R>,
     /// B, k x n.
@@ -170,7 +174,7 @@ impl Problem {
         let c = if desc.class.output.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
         let (a, b) = (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
         let vectors = Vectors::by(|kind| Some(View::vector(all, kind.side())));
-        Self { m, n, k, batch: 1, a, b, c, d, vectors, scalars, workspace: None }
+        Self { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }
     }
 
     /// Elements from a matrix of the batch to the next; 0 where there is no next.
@@ -210,7 +214,7 @@ impl Problem {
         let c = self.c.with(matrices.c);
         let mut memory = matrices.vectors;
         let vectors = Vectors::by(|kind| Some(self.vectors.get(kind)?.with(memory.slot(kind).take()?)));
-        Call { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }
+        Call { m, n, k, batch, groups: None, a, b, c, d, vectors, scalars, workspace: None }
     }
 }
 
@@ -223,6 +227,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             n: self.n,
             k: self.k,
             batch: self.batch,
+            groups: self.groups.as_ref().map(|groups| Groups { axis: groups.axis, offsets: groups.offsets.without_data() }),
             a: self.a.without_data(),
             b: self.b.without_data(),
             c: self.c.as_ref().map(View::without_data),
@@ -263,6 +268,7 @@ impl<R, W> Call<R, W> {
         Self {
             m: self.n,
             n: self.m,
+            groups: self.groups.map(Groups::exchange),
             a: self.b.transposed(),
             b: self.a.transposed(),
             c: self.c.map(View::transposed),

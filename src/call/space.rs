@@ -317,15 +317,25 @@ pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;
 impl HostCall<'_> {
     /// One product of a batch that has been checked; of a matrix that is not there, no element.
     pub(crate) fn product(&mut self, number: usize) -> HostCall<'_> {
-        fn read<'b>(view: &View<HostSlice<'b>>, number: usize) -> View<HostSlice<'b>> {
+        self.part(number, (0..self.m, 0..self.n))
+    }
+
+    /// The same of some rows and columns of its D.
+    pub(super) fn part(&mut self, number: usize, (rows, columns): (Range<usize>, Range<usize>)) -> HostCall<'_> {
+        /// From element `at` of a matrix on.
+        fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> View<HostSlice<'b>> {
             let HostSlice { kind, bytes } = view.memory;
-            view.with(HostSlice { kind, bytes: bytes.get(view.first_byte(kind, number) as usize..).unwrap_or_default() })
+            let first = view.first_byte(kind, number) + kind.matrix_bytes(view.offset(at.0, at.1) as u64);
+            view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })
         }
-        let Self { m, n, k, scalars, .. } = *self;
-        let (a, b, c) = (read(&self.a, number), read(&self.b, number), self.c.as_ref().map(|c| read(c, number)));
+        let (m, n, at) = (rows.len(), columns.len(), (rows.start, columns.start));
+        let Self { k, scalars, .. } = *self;
+        let (a, b) = (read(&self.a, number, (at.0, 0)), read(&self.b, number, (0, at.1)));
+        let (c, vectors) = (self.c.as_ref().map(|c| read(c, number, at)), self.vectors.map(|_, vector| read(&vector, 0, at)));
         let (kind, d) = (self.d.memory.kind, self.d.with(()));
-        let bytes = self.d.memory.bytes.get_mut(d.first_byte(kind, number) as usize..).unwrap_or_default();
+        let first = d.first_byte(kind, number) + kind.matrix_bytes(d.offset(at.0, at.1) as u64);
+        let bytes = self.d.memory.bytes.get_mut(first as usize..).unwrap_or_default();
         let d = d.with(HostSliceMut { kind, bytes });
-        Call { m, n, k, batch: 1, a, b, c, d, vectors: self.vectors, scalars, workspace: None }
+        Call { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }
     }
 }

@@ -8,9 +8,10 @@ use crate::{
     epilogue,
     index::{IndexMap, Map, fingerprint},
     numeric::ElementKind,
-    operand::VectorKind,
+    operand::{Axis, VectorKind},
+    shape::{Mn, Mnk},
     thread::mma::packed,
-    threadblock::{PARTS_AT_ONCE, PartsOfK, SwizzleKind, TileOrder, WorkKind},
+    threadblock::{GroupTiles, PARTS_AT_ONCE, PartsOfK, SwizzleKind, TileOrder, Work, WorkKind},
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -152,6 +153,8 @@ mirrored! {
         longer_parts: u32,
         /// Tickets of each tile.
         tile_tickets: u32,
+        /// Address of the offsets of groups; 0 without groups.
+        offsets: u64,
     }
 }
 
@@ -208,9 +211,10 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 
 /// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts of K, as facts of its `Config`.
 pub(crate) fn work_facts(kind: WorkKind, mode: GemmMode, split_k: bool) -> String {
-    let (kind, batched) = (kind.cuda(), mode == GemmMode::Batched);
+    let (kind, batched) = (kind.cuda(), mode.several());
+    let ragged = mode.groups().map_or("None", Axis::name);
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n"
     )
 }
 
@@ -261,6 +265,28 @@ pub(crate) fn fingerprints_of_parts() -> String {
         fingerprint_assertion(&format!("threadblock::PartsOfK<{tiles_k}, {parts}>"), "parts", &PartsOfK { tiles_k, parts })
     };
     PARTS.map(assertion).concat()
+}
+
+/// Those of the walk over groups, on both sides of a tile's end; none without groups.
+pub(crate) fn fingerprints_of_groups(mode: GemmMode, tile: Mnk, (order, cluster): (SwizzleKind, Mn)) -> String {
+    let Some(axis) = mode.groups() else { return String::new() };
+    let (tile, blocks) = if axis == Axis::M { (tile.m, cluster.m) } else { (tile.n, cluster.n) };
+    let assertion = |(count, across): (u32, u32)| {
+        let work = Work {
+            kind: WorkKind::DataParallel,
+            order,
+            cluster,
+            rows: across,
+            columns: across,
+            batch: 1,
+            tiles_k: 1,
+            split_k: 1,
+            clusters: 1,
+        };
+        let map = GroupTiles { work, along: (axis, tile), lines: tile * blocks, count };
+        fingerprint_assertion(&format!("threadblock::GroupTiles<Config, {}, {count}, {across}>", tile * blocks), "groups", &map)
+    };
+    [(1, 3), (6, 2)].map(assertion).concat()
 }
 
 /// Those of maps by the names of their twins, and of the order of tiles.

@@ -74,7 +74,7 @@ mirrored! {
         longer_parts: u32,
         /// Tickets of each tile, of each consumer that shares it.
         tile_tickets: u32,
-        /// Makes the size a multiple of the maps' alignment.
-        reserved: [u64; 5 - VectorKind::ALL.len()],
+        /// Address of the offsets of groups; 0 without groups. Behind four vectors the size is a multiple of the maps' alignment.
+        offsets: u64,
     }
 }

@@ -145,7 +145,9 @@ impl CudaKernel {
         let vectors = call.vectors.as_ref().map(|kind, vector| operand(Operand::Vector(kind), vector, (problem.m, problem.n)));
         let a = operand(Operand::A, &call.a, (problem.m, problem.k));
         let b = operand(Operand::B, &call.b, (problem.k, problem.n));
-        let read = || [&a, &b].into_iter().chain(vectors.iter().map(|(_, memory)| memory));
+        let offsets =
+            call.groups.as_ref().map(|groups| OperandMemory::of(Operand::Offsets, &groups.offsets, ((problem.batch + 1, 1), 1)));
+        let read = || [&a, &b].into_iter().chain(vectors.iter().map(|(_, memory)| memory)).chain(&offsets);
         let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n)));
         check_memory(context, &d, read(), source.as_ref())?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
@@ -154,7 +156,7 @@ impl CudaKernel {
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
         let first = workspace::begin(&routes, call, [&d].into_iter().chain(read()).chain(&source).map(OperandMemory::extent))?;
         let routed = routes.problem(desc, &problem, first);
-        let fitting = fitting((desc, self.0.plan.needs()), &routed).for_batch(problem.batch);
+        let fitting = fitting((desc, self.0.plan.needs()), &routed).in_mode(problem.mode());
         let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;

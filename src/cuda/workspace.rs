@@ -65,6 +65,7 @@ mod tests {
             n: 7,
             k: 100,
             batch: 1,
+            groups: None,
             a,
             b,
             c: Source::None,

@@ -5,7 +5,7 @@ use crate::{
     epilogue::{EpilogueDesc, LinearCombination, Node},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
-    operand::{OperandKind, framed},
+    operand::{Axis, OperandKind, framed},
     words::words,
 };
 
@@ -38,6 +38,44 @@ words! {
         Gemm = "gemm",
         /// A batch, each product of the next matrices, which lie equal distances apart.
         Batched = "batched",
+        /// One of each group of rows of A and D, with a B of its own.
+        GroupedM = "grouped-m",
+        /// One of each group of columns of B and D, with an A of its own.
+        GroupedN = "grouped-n",
+    }
+}
+
+impl GemmMode {
+    /// That of groups along an extent of D, or of so many products.
+    pub(crate) const fn of(groups: Option<Axis>, products: usize) -> Self {
+        match (groups, products) {
+            (Some(Axis::N), _) => Self::GroupedN,
+            (Some(_), _) => Self::GroupedM,
+            (None, 0 | 1) => Self::Gemm,
+            _ => Self::Batched,
+        }
+    }
+
+    /// The extent of D that groups share.
+    pub const fn groups(self) -> Option<Axis> {
+        match self {
+            Self::Gemm | Self::Batched => None,
+            Self::GroupedM => Some(Axis::M),
+            Self::GroupedN => Some(Axis::N),
+        }
+    }
+
+    /// Whether there may be several products, whose matrices are told apart.
+    pub const fn several(self) -> bool {
+        !matches!(self, Self::Gemm)
+    }
+
+    const fn exchange(self) -> Self {
+        match self {
+            Self::GroupedM => Self::GroupedN,
+            Self::GroupedN => Self::GroupedM,
+            _ => self,
+        }
     }
 }
 
@@ -105,7 +143,7 @@ impl Class {
     /// The class with A and B in each other's place, their layouts transposed, and the epilogue's vectors with them. D keeps the kernel's order.
     pub(super) const fn exchange(self) -> Self {
         let output = OutputClass { epilogue: self.output.epilogue.exchange(), ..self.output };
-        Self { a: self.b.transposed(), b: self.a.transposed(), output, ..self }
+        Self { a: self.b.transposed(), b: self.a.transposed(), output, mode: self.mode.exchange(), ..self }
     }
 }
 

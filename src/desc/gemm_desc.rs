@@ -8,7 +8,7 @@ use crate::{
     arch::OpKind,
     layout::Orders,
     numeric::Combined,
-    operand::{Frame, framed},
+    operand::{Axis, Frame, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
     threadblock::{MainloopKind, SwizzleKind, pipeline::WARPS},
@@ -211,9 +211,20 @@ impl GemmDesc {
 
     /// The description of the kernel for so many products: of more than one, in one launch.
     #[must_use]
-    pub const fn for_batch(mut self, products: usize) -> Self {
-        if products > 1 {
-            self.class.mode = GemmMode::Batched;
+    pub const fn for_batch(self, products: usize) -> Self {
+        self.in_mode(GemmMode::of(None, products))
+    }
+
+    /// The description of the kernel for products of groups along an extent of the user's D.
+    #[must_use]
+    pub const fn for_groups(self, groups: Axis) -> Self {
+        self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
+    }
+
+    /// The description in a mode of the kernel's frame. A kernel of batches computes single products, too; one of groups computes nothing else.
+    pub(crate) const fn in_mode(mut self, mode: GemmMode) -> Self {
+        if mode.several() || self.class.mode.groups().is_some() {
+            self.class.mode = mode;
         }
         self
     }

@@ -2,13 +2,16 @@
 
 use crate::{
     arch::Machine,
-    call::{Arguments, Elements, Host, HostCall, Matrices, MatrixElements, Memory, Problem, Source, Space, View, check_types},
+    call::{
+        Arguments, Elements, Groups, Host, HostCall, Matrices, MatrixElements, Memory, Problem, Source, Space, View, check_types,
+    },
     desc::GemmDesc,
     error::Error,
     family::ProblemSize,
     host::{Mode, run_on_host},
     layout::Orders,
     numeric::{Combined, ElementKind},
+    operand::Axis,
     pass::transpose::{Choice, Combine, TransposeCall},
     refusal::{Operand, Refusal},
 };
@@ -47,6 +50,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
     /// The problem without its data; where nothing else was said, matrices are packed, in the orders of the types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let (m, n, k) = self.extents;
+        let groups = self.groups.as_ref().map(|offsets| S::length(offsets).saturating_sub(1));
         let matrix = |which: usize, length, order, extents| {
             // What is said of C is said of D where that is C.
             let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
@@ -55,13 +59,16 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
                 Some(strides) => View::strided(memory, strides, order, extents).one_behind_another(extents),
                 None => View::packed(memory, order, extents, self.leading[which].or(self.leading[beside])),
             };
-            self.batch_strides[which].or(self.batch_strides[beside]).map_or(view, |stride| view.batched(stride))
+            // Groups share all matrices but B.
+            let shared = Some(0).filter(|_| groups.is_some() && which != 1);
+            shared.or(self.batch_strides[which]).or(self.batch_strides[beside]).map_or(view, |stride| view.batched(stride))
         };
         Problem {
             m,
             n,
             k,
-            batch: self.batch,
+            batch: groups.unwrap_or(self.batch),
+            groups: groups.map(|count| Groups::of(Axis::M, count)),
             a: matrix(0, A::length(&self.a), orders.a, (m, k)),
             b: matrix(1, B::length(&self.b), orders.b, (k, n)),
             c: self.c.as_ref().map(|c| matrix(2, C::length(c), orders.c, (m, n))),
@@ -75,7 +82,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
     /// What a choice among kernels reads of it, with a workspace of so many bytes: where operands may be transposed to it, it is theirs.
     pub(crate) fn size(&self, workspace: u64) -> ProblemSize {
         let workspace = if self.strides[..2] == [None; 2] { workspace } else { 0 };
-        ProblemSize { extents: self.extents, batch: self.batch, workspace }
+        let Some(offsets) = &self.groups else { return ProblemSize { extents: self.extents, batch: self.batch, workspace } };
+        // Groups as if they were of as many rows each; their K stays whole.
+        let (groups, (m, n, k)) = (S::length(offsets).saturating_sub(1), self.extents);
+        ProblemSize { extents: (m.div_ceil(groups.max(1)), n, k), batch: groups, workspace: 0 }
     }
 
     /// Bytes of the workspace that is given.
@@ -115,7 +125,9 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         let (a, b) = (A::read(self.a, queue), B::read(self.b, queue));
         let (c, d) = (self.c.map(|c| C::read(c, queue)), C::write(self.d, queue));
         let workspace = self.workspace.map(|bytes| S::write(ElementKind::U8, bytes, queue));
-        CallIn::<S> { workspace, ..problem.with(Matrices { a, b, c, d, vectors }) }
+        let offsets = self.groups.map(|offsets| S::read(ElementKind::I32, offsets, queue));
+        let groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
+        CallIn::<S> { workspace, groups, ..problem.with(Matrices { a, b, c, d, vectors }) }
     }
 }
 

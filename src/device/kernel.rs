@@ -12,6 +12,7 @@ use crate::{
     host::parallel_map,
     layout::Layout,
     numeric::Element,
+    operand::Axis,
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
 };
@@ -21,7 +22,8 @@ use std::sync::Arc;
 
 impl Executor for Cuda {
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        CudaKernel::for_run(stream, &desc.for_batch(call.batch).for_scalars(&call.scalars))?.run(stream, call)
+        let desc = call.groups.as_ref().map_or(desc.for_batch(call.batch), |groups| desc.for_groups(groups.axis));
+        CudaKernel::for_run(stream, &desc.for_scalars(&call.scalars))?.run(stream, call)
     }
 
     fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: CudaTransposeCall<'_>) -> Result<(), Error> {
@@ -39,8 +41,20 @@ impl Executor for Cuda {
     }
 }
 
-/// Products of which a batch has as many at least.
-const MANY: usize = 2;
+/// The kernel of single products.
+const fn of_one(desc: GemmDesc) -> Option<GemmDesc> {
+    Some(desc)
+}
+
+/// The kernel of any batch.
+const fn of_batches(desc: GemmDesc) -> Option<GemmDesc> {
+    Some(desc.for_batch(2))
+}
+
+/// The kernel of any groups of rows, whose K is whole.
+const fn of_groups(desc: GemmDesc) -> Option<GemmDesc> {
+    if desc.split_k() > 1 { None } else { Some(desc.for_groups(Axis::M)) }
+}
 
 /// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or a [`GemmOperation`] make. `Clone + Send + Sync`; clones
 /// share the kernels.
@@ -163,7 +177,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, 1)
+        Self::OPERATION.prepared(context, of_one)
     }
 
     /// The same of every kernel that a [batch](Arguments::batch) of more than one product may take.
@@ -171,7 +185,15 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, MANY)
+        Self::OPERATION.prepared(context, of_batches)
+    }
+
+    /// The same of every kernel that [groups](Arguments::groups) of rows may take.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        Self::OPERATION.prepared(context, of_groups)
     }
 }
 
@@ -181,7 +203,7 @@ impl GemmOperation {
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, 1)
+        self.prepared(context, of_one)
     }
 
     /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
@@ -189,16 +211,25 @@ impl GemmOperation {
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, MANY)
+        self.prepared(context, of_batches)
     }
 
-    fn prepared<G>(&self, context: &Arc<CudaContext>, products: usize) -> Result<Kernel<G>, Error> {
+    /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, of_groups)
+    }
+
+    fn prepared<G>(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> Option<GemmDesc>) -> Result<Kernel<G>, Error> {
         let machine = machine_of(context)?;
         let descs: Vec<_> = self.kernels().flatten().collect();
         // Side by side: compilers wait for nobody.
         let prepared = parallel_map(descs.len(), |i| {
-            let desc = descs[i].filter(|desc| *desc == self.desc() || desc.check_on(&machine).is_ok());
-            desc.map(|desc| CudaKernel::prepare(context, &desc.for_batch(products))).transpose()
+            let first = descs[i] == Some(self.desc());
+            let desc = descs[i].and_then(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
+            desc.map(|desc| CudaKernel::prepare(context, &desc)).transpose()
         });
         let mut all = prepared.into_iter();
         let mut kernels = Vec::new();
@@ -207,7 +238,7 @@ impl GemmOperation {
         }
         let first = match &kernels[..] {
             [[Some(first), _], ..] => first.clone(),
-            _ => CudaKernel::prepare(context, &self.desc().for_batch(products))?,
+            _ => CudaKernel::prepare(context, &mode(self.desc()).unwrap_or(self.desc()))?,
         };
         Ok(Kernel { prepared: Arc::new(PreparedKernels { first, kernels, operation: *self, machine }), _gemm: PhantomData })
     }

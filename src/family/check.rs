@@ -4,7 +4,10 @@ use crate::{
     arch::Machine,
     desc::{Class, GemmDesc},
     numeric::ComputeKind,
-    refusal::{Field, Operand, Refusal, hold, rules::check_alignment},
+    refusal::{
+        Field, Operand, Refusal, hold,
+        rules::{check_alignment, within},
+    },
 };
 
 impl GemmDesc {
@@ -17,6 +20,9 @@ impl GemmDesc {
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         if machine.sm < self.class.arch.sm() {
             return Err(Refusal::MachineTooOld { arch: self.class.arch, sm: machine.sm });
+        }
+        if self.class.mode.groups().is_some() {
+            hold!(within(Field::SplitKOfGroups, self.split_k() as u64, 1, 1));
         }
         self.check_family(machine)
     }

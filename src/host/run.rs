@@ -119,12 +119,17 @@ impl HostKernel for WarpSpecializedProgram {
 }
 
 /// Does `run` with a user's call as the kernel of a description sees it; nothing where D has no element.
-fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, run: impl FnOnce(HostCall<'_>) -> Result<(), Error>) -> Result<(), Error> {
-    let call = call.seen_by(desc)?;
+/// Of groups, it does each as a product of its own.
+fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    let mut call = call.seen_by(desc)?;
     if call.m == 0 || call.n == 0 {
         return Ok(());
     }
-    run(call).map_err(|error| error.framed(desc.frame))
+    let ran = match call.groups()? {
+        None => run(call),
+        Some(groups) => groups.into_iter().try_for_each(|group| run(call.group(group))),
+    };
+    ran.map_err(|error| error.framed(desc.frame))
 }
 
 fn has_roles(desc: &GemmDesc) -> Refusal {

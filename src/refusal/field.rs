@@ -44,6 +44,7 @@ fields! {
     Mainloop "mainloop";
     SplitK "split_k";
     SplitKOfThisK "split_k, whose parts are a k-tile of K at least,";
+    SplitKOfGroups "split_k of groups";
     Swizzle "swizzle";
     Interleave "interleave";
     Unroll "unroll";
@@ -108,11 +109,13 @@ fields! {
     ReadsOfAThread "reads of a thread";
     // Problems.
     Size "size";
+    Groups "the number of groups";
     Rows "the number of rows";
     Columns "the number of columns";
     }
     of {
     Extent(axis: Axis) [axis.name(),];
+    GroupOffset(number: u32) ["offset ", num number, " of the groups",];
     Threadblock(axis: Axis) ["threadblock ", axis.name(),];
     Warp(axis: Axis) ["warp ", axis.name(),];
     Instruction(axis: Axis) ["instruction ", axis.name(),];

@@ -52,5 +52,8 @@ pub use tensor_copy::{SharedBox, TensorCopy};
 pub use tensor_map::{TensorMapDesc, TensorMatrix};
 #[doc(hidden)]
 pub use thread_map::ThreadMap;
+pub(crate) use work::group_rectangles;
 #[doc(hidden)]
-pub use work::{ClusterTiles, PARTS_AT_ONCE, PartsOfK, Unit, Units, Work, WorkKind, part_of_k, tickets_of};
+pub use work::{
+    ClusterTiles, GroupTiles, GroupedWork, PARTS_AT_ONCE, PartsOfK, Unit, Units, Work, WorkKind, part_of_k, tickets_of,
+};

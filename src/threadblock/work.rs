@@ -23,6 +23,7 @@ use crate::{
     arch::MOST_BLOCKS,
     index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
+    operand::Axis,
     refusal::Refusal,
     shape::{Mn, Mnk, at_least_one},
     words::words,
@@ -210,6 +211,101 @@ impl Work {
         let rectangle = self.tile_order().at(at(0, number % of_a_product))?;
         let (row, column) = (rectangle / self.columns, rectangle % self.columns);
         Some((product, row * self.cluster.m + rank % self.cluster.m, column * self.cluster.n + rank / self.cluster.m))
+    }
+}
+
+/// How many rectangles of so many lines each there are at most in groups of so many lines of D together: each group but the empty ones has a last one of one line at least.
+pub(crate) const fn group_rectangles(lines: usize, groups: usize, of_rectangle: u32) -> usize {
+    let groups = if groups < lines { groups } else { lines };
+    let of_rectangle = if of_rectangle == 0 { 1 } else { of_rectangle as usize };
+    (lines - groups) / of_rectangle + groups
+}
+
+/// The work of groups, whose offsets are known: what each block finds by itself on a device.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupedWork<'o> {
+    /// The kind, the order, the cluster and the number of clusters; the extent in rectangles on the side that groups do not share.
+    pub work: Work,
+    /// The extent of D that groups share, M or N.
+    pub axis: Axis,
+    /// Lines of a tile along it.
+    pub tile: u32,
+    /// Lines of D along it.
+    pub extent: u32,
+    /// Where groups begin, and the last one ends.
+    pub offsets: &'o [u32],
+}
+
+impl GroupedWork<'_> {
+    /// The unit that block `rank` of a cluster takes as its number `i`, and the lines of its group: it begins `row`, or `column`, tiles behind the first of them. `None` after the last.
+    pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<(Unit, [u32; 2])> {
+        let Work { kind, clusters, cluster: blocks, rows, columns, tiles_k, .. } = self.work;
+        let number = match kind {
+            WorkKind::DataParallel if i > 0 => return None,
+            WorkKind::DataParallel => cluster,
+            WorkKind::Persistent => cluster.checked_add(i.checked_mul(clusters)?)?,
+        };
+        let down = matches!(self.axis, Axis::M);
+        let (across, of_rectangle) = if down { (columns, self.tile * blocks.m) } else { (rows, self.tile * blocks.n) };
+        let (mut limit, mut before) = (self.offsets.first()?.min(&self.extent), 0);
+        for (product, offset) in self.offsets.iter().skip(1).enumerate() {
+            let first = limit;
+            limit = offset.min(&self.extent).max(first);
+            let along = (limit - first).div_ceil(of_rectangle);
+            if number - before < along * across {
+                let (rows, columns) = if down { (along, columns) } else { (rows, along) };
+                let of_group = Work { rows, columns, batch: 1, ..self.work };
+                let (_, row, column) = of_group.tile_of(number - before, rank)?;
+                return Some((
+                    Unit { product: product as u32, row, column, part: 0, k_begin: 0, k_count: tiles_k },
+                    [*first, *limit],
+                ));
+            }
+            before += along * across;
+        }
+        None
+    }
+}
+
+/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has `i * lines / 2` lines; left out where there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupTiles {
+    /// The work, its offsets aside.
+    pub work: Work,
+    /// The extent that groups share, and lines of a tile along it.
+    pub along: (Axis, u32),
+    /// As many as the offsets grow by.
+    pub lines: u32,
+    /// Groups.
+    pub count: u32,
+}
+
+impl GroupTiles {
+    fn offset(&self, i: u32) -> u32 {
+        i * i.saturating_sub(1) / 2 * self.lines / 2
+    }
+}
+
+impl IndexMap for GroupTiles {
+    fn domain(&self) -> Coord {
+        let Mn { m, n } = self.work.cluster;
+        let (axis, tile) = self.along;
+        let down = matches!(axis, Axis::M);
+        let (of_rectangle, across) = if down { (tile * m, self.work.columns) } else { (tile * n, self.work.rows) };
+        at(m * n, (self.offset(self.count) / of_rectangle + self.count) * across)
+    }
+
+    fn codomain(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn at(&self, point: Coord) -> Option<u32> {
+        let offsets: Vec<u32> = (0..=self.count).map(|i| self.offset(i)).collect();
+        let (axis, tile) = self.along;
+        let work = Work { kind: WorkKind::DataParallel, ..self.work };
+        let grouped = GroupedWork { work, axis, tile, extent: self.offset(self.count), offsets: &offsets };
+        let (unit, [first, _]) = grouped.unit(point.column, point.row, 0)?;
+        Some((first << 16).wrapping_add(unit.product << 12).wrapping_add(unit.row << 6).wrapping_add(unit.column))
     }
 }
 

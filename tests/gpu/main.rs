@@ -10,6 +10,7 @@ mod cublaslt;
 mod cute_gemm;
 mod explore;
 mod f32_accurate;
+mod groups;
 mod ladder;
 mod nodes;
 mod operations;

@@ -9,7 +9,7 @@ use falchion::{device::ProblemSize, prelude::*};
 use std::sync::Arc;
 
 /// A stream whose slices record no events, so that it can be captured.
-fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
+pub(super) fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
     // SAFETY: the slices are used on one stream.
     #[allow(unsafe_code, reason = "cudarc asks for a promise")]
     unsafe {
@@ -18,12 +18,12 @@ fn untracked(context: &Arc<CudaContext>) -> Arc<CudaStream> {
     context.new_stream().unwrap()
 }
 
-fn capture(stream: &CudaStream) {
+pub(super) fn capture(stream: &CudaStream) {
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
 }
 
 /// What was captured since; `None` where nothing was.
-fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
+pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
     stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH).unwrap()
 }
 

@@ -87,8 +87,20 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
     let mut result = Data::new(d.class.output.element, (0..c.memory.length).map(|_| poison));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    let problem =
-        Problem { m, n, k, batch: 1, a, b, c: Source::None, d: c, vectors: Default::default(), scalars, workspace: None };
+    let problem = Problem {
+        m,
+        n,
+        k,
+        batch: 1,
+        groups: None,
+        a,
+        b,
+        c: Source::None,
+        d: c,
+        vectors: Default::default(),
+        scalars,
+        workspace: None,
+    };
     let matrices = HostMatrices {
         a: a_data.slice(),
         b: b_data.slice(),

@@ -12,6 +12,7 @@ pub mod conformance;
 pub mod cute_partitions;
 pub mod descriptions;
 pub mod functions;
+pub mod groups;
 pub mod integers;
 pub mod multicast;
 pub mod mutated;

@@ -81,7 +81,7 @@ pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
 pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
-    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
+    Problem { m, n, k, batch: 1, groups: None, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
 }
 
 /// Rows along K as a matrix of `rows` x K, or of K x `rows`, laid out in an order.

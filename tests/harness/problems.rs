@@ -78,7 +78,7 @@ pub fn packed([m, n, k]: [usize; 3]) -> Problem {
     let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
+    Problem { m, n, k, batch: 1, groups: None, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
 }
 
 /// A problem for a description. D is column-major where the description is of exchanged operands.
@@ -126,8 +126,20 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let values = if random.once_in(2) { &[0.0, 1.0, -1.0, 2.0][..] } else { &[0.0, 1.0, -0.5, 1.5, 2.0][..] };
     // The first is drawn more often than a zero would be.
     (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
-    let mut problem =
-        Problem { m, n, k, batch: 1, a, b, c: Source::None, d: d_shape, vectors: Default::default(), scalars, workspace: None };
+    let mut problem = Problem {
+        m,
+        n,
+        k,
+        batch: 1,
+        groups: None,
+        a,
+        b,
+        c: Source::None,
+        d: d_shape,
+        vectors: Default::default(),
+        scalars,
+        workspace: None,
+    };
     let reads = d.class.output.epilogue.reads(&scalars).source;
     problem.c = match random.below(3) {
         0 if !reads => Source::None,

@@ -86,8 +86,20 @@ fn guarded(d: &GemmDesc) -> Guarded {
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
     let mut scalars = [0.0; 8];
     (scalars[0], scalars[1]) = (1.0, 1.0);
-    let problem =
-        Problem { m, n, k, batch: 1, a, b, c: Source::Matrix(c), d: c, vectors: Default::default(), scalars, workspace: None };
+    let problem = Problem {
+        m,
+        n,
+        k,
+        batch: 1,
+        groups: None,
+        a,
+        b,
+        c: Source::Matrix(c),
+        d: c,
+        vectors: Default::default(),
+        scalars,
+        workspace: None,
+    };
     Guarded { problem, first: [0; 4], behind: [0; 4], poisoned: false }
 }
 

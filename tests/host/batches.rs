@@ -64,7 +64,7 @@ fn held<A: Element, B: Element, C: Element>(desc: &GemmDesc, (m, n, k): (usize, 
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
         let vectors = Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
         let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
-        let problem = Problem { m, n, k, batch, a, b, c: source, d, vectors, scalars, workspace: None };
+        let problem = Problem { m, n, k, batch, groups: None, a, b, c: source, d, vectors, scalars, workspace: None };
         let (x, y) = (elements::<A>(1, a.memory.length), elements::<B>(2, b.memory.length));
         let of_vectors = Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
         let (z, before) = (elements::<C>(3, c.memory.length), elements::<C>(4, d.memory.length));
@@ -129,7 +129,20 @@ fn mutated_products_of_a_batch_are_found() {
         scalars[0] = 1.0;
         let (a, b) = (view(orders.a, (m, k), batch, Apart::Packed), view(orders.b, (k, n), batch, Apart::One));
         let d = view(orders.c, (m, n), batch, Apart::Padded);
-        let problem = Problem { m, n, k, batch, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None };
+        let problem = Problem {
+            m,
+            n,
+            k,
+            batch,
+            groups: None,
+            a,
+            b,
+            c: Source::None,
+            d,
+            vectors: Default::default(),
+            scalars,
+            workspace: None,
+        };
         let (x, y, mut z) =
             (elements::<A>(1, a.memory.length), elements::<A>(2, b.memory.length), vec![f32::NAN; d.memory.length]);
         let (a, b) = (HostSlice::new::<A>(&x), HostSlice::new::<A>(&y));

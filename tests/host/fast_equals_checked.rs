@@ -99,6 +99,7 @@ where
             d: c,
             vectors: Default::default(),
             scalars: all,
+            groups: None,
             workspace: None,
         };
         let run = |mode| {

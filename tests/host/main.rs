@@ -12,6 +12,7 @@ mod contract;
 mod counters;
 mod f32_accurate;
 mod fast_equals_checked;
+mod groups;
 #[cfg(feature = "cuda")]
 mod missing_libraries;
 mod mma_sync;

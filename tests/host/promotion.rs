@@ -40,7 +40,7 @@ fn problem() -> Problem {
     let packed = |order: Order, rows, columns| View::packed(Elements::of(rows * columns), order, (rows, columns), None);
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
-    Problem { m, n, k, batch: 1, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
+    Problem { m, n, k, batch: 1, groups: None, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
 }
 
 fn product(run: impl FnOnce(HostCall<'_>) -> Result<(), falchion::Error>) -> Result<Vec<f32>, falchion::Error> {

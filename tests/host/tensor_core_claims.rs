@@ -50,6 +50,7 @@ impl RandomCase {
             d: matrix(Order::Row, N, M * N),
             scalars,
             batch: 1,
+            groups: None,
             workspace: None,
             vectors: Default::default(),
         };

@@ -71,6 +71,7 @@ fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 
         d: packed(orders.c, m, n),
         scalars,
         batch: 1,
+        groups: None,
         workspace: None,
         vectors: Default::default(),
     };

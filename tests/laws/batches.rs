@@ -35,7 +35,8 @@ fn batch(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, mor
     let (a, b) = (view(0, orders.a, (m, k)), view(1, orders.b, (k, n)));
     let (c, d) = (Source::Matrix(view(2, orders.c, (m, n))), view(3, orders.c, (m, n)));
     let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let problem = Problem { m, n, k, batch: products, a, b, c, d, vectors: Default::default(), scalars, workspace: None };
+    let problem =
+        Problem { m, n, k, batch: products, groups: None, a, b, c, d, vectors: Default::default(), scalars, workspace: None };
     problem.seen_by(desc).expect("a batch")
 }
 

@@ -233,6 +233,7 @@ fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
         c: Source::None,
         d: matrix,
         scalars: [1.0; 8],
+        groups: None,
         workspace: None,
         vectors: Default::default(),
     };

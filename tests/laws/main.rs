@@ -14,6 +14,7 @@ mod epilogue_functions;
 mod epilogue_vectors;
 mod epilogues;
 mod fragments;
+mod groups;
 mod house;
 mod index_maps;
 mod layout_algebra;

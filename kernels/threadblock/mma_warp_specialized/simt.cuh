@@ -25,7 +25,7 @@ struct SimtConsumer : Worker<Config, Params> {
   }
 
   __device__ __forceinline__ bool next_tile() {
-    if (!this->work.take(this->unit)) return false;
+    if (!this->work.take(this->params, this->unit)) return false;
 #pragma unroll
     for (int i = 0; i < warp_mma.kAccumulators; ++i) warp_mma.accumulators[i] = 0;
     return true;
@@ -50,7 +50,7 @@ struct SimtConsumer : Worker<Config, Params> {
       this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
-      epilogue::TileStore<Config, warp::MmaSimt<Config>>::write(warp_mma, this->params, this->params.d_address, this->unit.product, this->unit.tile.row * Config::kTileM, this->unit.tile.column * Config::kTileN);
+      epilogue::TileStore<Config, warp::MmaSimt<Config>>::write(warp_mma, this->params, this->params.d_address, this->unit);
     }
   }
 

@@ -163,6 +163,7 @@ impl SuiteProblem {
             n,
             k,
             batch,
+            groups: None,
             a: matrix(self.a, self.lda, (m, k), self.broadcast == Some(Broadcast::A)),
             b: matrix(self.b, self.ldb, (k, n), self.broadcast == Some(Broadcast::B)),
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },

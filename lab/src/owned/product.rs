@@ -96,7 +96,7 @@ impl HostProduct {
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
         let vectors = self.vectors.as_ref().map(|kind, vector| View::vector(vector.view().memory, kind.side()));
         let c = self.c.as_ref().map(HostMatrix::view);
-        Problem { m, n, k, batch, a, b, c, d, vectors, scalars, workspace: None }
+        Problem { m, n, k, batch, groups: None, a, b, c, d, vectors, scalars, workspace: None }
     }
 
     /// The matrices, D to be written.

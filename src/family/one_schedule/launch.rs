@@ -7,15 +7,14 @@ use crate::{
     plan::Geometry,
     refusal::Refusal,
     shape::Mn,
-    threadblock::Work,
 };
 
 /// The launch of a kernel of this geometry, which computes what the description says.
 pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) -> Result<Launch, Refusal> {
     let (class, tile) = (&desc.class, geometry.tile);
     let source = problem.read_source();
-    let extents = ((problem.m, problem.n), problem.batch, problem.k.div_ceil(tile.k as usize) as u32);
-    let work = Work::of((geometry.work, desc.swizzle(), desc.split_k()), (tile, Mn::ONE), extents, u32::MAX)?;
+    let (kinds, tiles_k) = ((geometry.work, desc.swizzle(), desc.split_k()), problem.k.div_ceil(tile.k as usize) as u32);
+    let work = problem.work(kinds, (tile, Mn::ONE), tiles_k, u32::MAX)?;
     let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).at(problem);
     let [split_k, part_tiles, longer_parts, tile_tickets] = work.parts();
     let params = GemmParams {
@@ -35,7 +34,7 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) ->
         tiles_m: work.rows,
         tiles_n: work.columns,
         reads_source: u32::from(source.is_some()),
-        batch: work.batch,
+        batch: problem.batch as u32,
         stride_a: problem.batch_stride(&problem.a) as i64,
         stride_b: problem.batch_stride(&problem.b) as i64,
         stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
@@ -47,6 +46,7 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) ->
         part_tiles,
         longer_parts,
         tile_tickets,
+        offsets: problem.offsets(),
     };
     let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
     Ok(Launch { clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })

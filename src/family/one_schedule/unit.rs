@@ -3,11 +3,12 @@
 use super::{OneSchedulePlan, WORK};
 use crate::{
     codegen::{
-        ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, fingerprints_of_parts,
-        order_header, work_facts,
+        ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, fingerprints_of_groups,
+        fingerprints_of_parts, order_header, work_facts,
     },
     facts::facts,
     plan::Program,
+    shape::Mn,
     smem::Along,
     threadblock::OperandDesc,
 };
@@ -86,6 +87,7 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
     if with_fingerprints {
         let program = Program::of(of.desc, of.base);
         source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
+        source.push_str(&fingerprints_of_groups(of.desc.class.mode, of.base.tiles.block, (of.desc.swizzle(), Mn::ONE)));
         if of.desc.split_k() > 1 {
             source.push_str(&fingerprints_of_parts());
         }

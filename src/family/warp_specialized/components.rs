@@ -162,9 +162,18 @@ impl WarpSpecialized {
             by_threads: false,
             registers,
         };
-        let this =
-            Self { ring, consumers, repeats, mma, options, layout_c: d.class.output.layout, subtile_columns, subtile_swizzle }
-                .with_fitting_sets();
+        let this = Self {
+            ring,
+            consumers,
+            repeats,
+            mma,
+            options,
+            grouped: d.class.mode.groups().is_some(),
+            layout_c: d.class.output.layout,
+            subtile_columns,
+            subtile_swizzle,
+        }
+        .with_fitting_sets();
         hold!(this.shared_evenly());
         hold!(ring.check());
         Ok(this)

@@ -3,14 +3,14 @@
 use crate::{
     call::{DecomposedLayout, Elements, Grid, Launch, Partials, Problem, TmaTensor, View},
     codegen::{TensorGemmParams, TensorMap},
-    desc::{GemmMode, WarpSpecializedDesc},
+    desc::WarpSpecializedDesc,
     layout::Order,
     numeric::ElementKind,
     operand::OperandKind,
     plan::Geometry,
     refusal::{Operand, Refusal},
     smem::Along,
-    threadblock::{WarpSpecialized, Work},
+    threadblock::WarpSpecialized,
 };
 
 /// The launch of a problem whose operands are where the kernel reads them; the description is of what it reads
@@ -23,11 +23,10 @@ pub(super) fn launch(
 ) -> Result<Launch, Refusal> {
     let order = desc.class.output.layout;
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
-    let extents = ((problem.m, problem.n), problem.batch, blocks.tiles());
     let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
-    let work = Work::of(kinds, (geometry.tile, desc.knobs.cluster), extents, resident)?;
+    let work = problem.work(kinds, (geometry.tile, desc.knobs.cluster), blocks.tiles(), resident)?;
     let partials = Partials::of(&desc.sum(), (problem.m, problem.n), problem.batch).at(problem);
-    let batch = |view: &View<Elements>| (desc.class.mode == GemmMode::Batched).then(|| problem.matrices(view));
+    let batch = |view: &View<Elements>| desc.class.mode.several().then(|| problem.matrices(view));
     // Boxes of an operand; none where nothing is multiplied.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
@@ -69,7 +68,7 @@ pub(super) fn launch(
         stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
         stride_d: problem.batch_stride(&problem.d) as i64,
         stride_lines: [&problem.a, &problem.b].map(|parts| ElementKind::F16.matrix_bytes(problem.batch_stride(parts))),
-        batch: work.batch,
+        batch: problem.batch as u32,
         own: read
             .iter()
             .rev()
@@ -81,7 +80,7 @@ pub(super) fn launch(
         part_tiles,
         longer_parts,
         tile_tickets,
-        reserved: bytemuck::Zeroable::zeroed(),
+        offsets: problem.offsets(),
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };

@@ -86,6 +86,7 @@ impl WarpSpecialized {
             repeats: Mn::ONE,
             mma,
             options,
+            grouped: d.class.mode.groups().is_some(),
             layout_c: d.class.output.layout,
             subtile_columns: 0,
             subtile_swizzle: SwizzleMode::None,

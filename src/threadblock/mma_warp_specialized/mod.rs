@@ -64,6 +64,8 @@ pub struct WarpSpecialized {
     pub mma: ConsumerMma,
     /// What the schedules leave open.
     pub options: RoleOptions,
+    /// Whether units of work are of groups, over which each role walks.
+    pub grouped: bool,
     /// The order of C and D, and so of subtiles.
     pub layout_c: Order,
     /// Columns of D in a subtile, which has the rows of an instruction; 0 where threads store.

@@ -6,9 +6,10 @@ use super::WORK;
 use crate::{
     codegen::{
         DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints, emulation_header,
-        epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_parts, order_header, work_facts,
+        epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts, order_header,
+        work_facts,
     },
-    desc::{GemmMode, WarpSpecializedDesc},
+    desc::WarpSpecializedDesc,
     epilogue::{
         partials::SlotMap,
         tensor_store::{StagedMap, StagingMap},
@@ -213,7 +214,8 @@ pub(super) fn translation_unit(
         if d.knobs.split_k > 1 {
             source.push_str(&fingerprints_of_parts());
         }
-        let batch = if d.class.mode == GemmMode::Batched { 3 } else { 1 };
+        source.push_str(&fingerprints_of_groups(d.class.mode, d.knobs.threadblock, (order, cluster)));
+        let batch = if d.class.mode.several() { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
             let tiles =

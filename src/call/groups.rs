@@ -1,0 +1,132 @@
+//! Groups: the rows of A and D, or the columns of B and D, of several products one behind another.
+
+use super::{Call, Elements, HostCall, Problem, View};
+use crate::{
+    desc::GemmMode,
+    operand::Axis,
+    refusal::{Field, Refusal, rules::within},
+    shape::{Mn, Mnk},
+    threadblock::{SwizzleKind, Work, WorkKind, group_rectangles},
+};
+use core::ops::Range;
+
+/// The lines of D along `axis` in groups, one behind another: group `i` is those from offset `i` to offset `i + 1`, and is multiplied by matrix `i` of the batch on the other
+/// side. Lines of no group are left alone.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Groups<R> {
+    /// M for rows of A and D, N for columns of B and D.
+    pub axis: Axis,
+    /// Offsets of 32 bits without a sign, one more than groups, as a column.
+    pub offsets: View<R>,
+}
+
+impl<R> Groups<R> {
+    /// Groups by their offsets.
+    pub const fn new(axis: Axis, offsets: R) -> Self {
+        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 } }
+    }
+
+    pub(super) fn exchange(self) -> Self {
+        Self { axis: self.axis.exchange(), ..self }
+    }
+
+    /// The same groups by offsets in other memory.
+    pub(crate) fn with<S>(&self, offsets: S) -> Groups<S> {
+        Groups { axis: self.axis, offsets: self.offsets.with(offsets) }
+    }
+}
+
+impl<R, W> Call<R, W> {
+    /// What a kernel is of that computes this, in the frame of this call.
+    pub(crate) fn mode(&self) -> GemmMode {
+        GemmMode::of(self.groups.as_ref().map(|groups| groups.axis), self.batch)
+    }
+
+    /// How many Ds there are: groups share one.
+    pub(super) const fn outputs(&self) -> usize {
+        if self.groups.is_some() { 1 } else { self.batch }
+    }
+
+    /// Lines of D along the axis of groups.
+    const fn lines_of_groups(&self, axis: Axis) -> usize {
+        if matches!(axis, Axis::N) { self.n } else { self.m }
+    }
+
+    /// Whether there are groups that a kernel of so many parts of K computes.
+    pub(super) fn check_groups(&self, split_k: u32) -> Result<(), Refusal> {
+        if self.groups.is_none() {
+            return Ok(());
+        }
+        within(Field::Groups, self.batch as u64, 1, i32::MAX as u64)?;
+        within(Field::SplitKOfGroups, split_k.into(), 1, 1)
+    }
+}
+
+impl Problem {
+    /// Where the offsets of groups lie; 0 without groups.
+    pub(crate) fn offsets(&self) -> u64 {
+        self.groups.map_or(0, |groups| groups.offsets.memory.address)
+    }
+
+    /// The work of this problem, as [`Work::of`] has it; of groups, whose offsets nobody has looked at, that of as many rectangles as there may be.
+    pub fn work(
+        &self,
+        kinds: (WorkKind, SwizzleKind, u32),
+        (tile, cluster): (Mnk, Mn),
+        tiles_k: u32,
+        resident: u32,
+    ) -> Result<Work, Refusal> {
+        let (mut extents, batch) = ((self.m, self.n), self.outputs());
+        if let Some(Groups { axis, .. }) = self.groups {
+            let (lines, of_rectangle) = match axis {
+                Axis::N => (&mut extents.1, tile.n.saturating_mul(cluster.n)),
+                _ => (&mut extents.0, tile.m.saturating_mul(cluster.m)),
+            };
+            *lines = group_rectangles(*lines, self.batch, of_rectangle).saturating_mul(of_rectangle as usize);
+        }
+        Work::of(kinds, (tile, cluster), (extents, batch, tiles_k), resident)
+    }
+}
+
+/// A group, by its number, and its lines.
+pub(crate) type Group = (usize, Range<usize>);
+
+impl HostCall<'_> {
+    /// The groups of this call, none of which is empty.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfRange`] for the first offset that descends, or leaves D.
+    pub(crate) fn groups(&self) -> Result<Option<Vec<Group>>, Refusal> {
+        let Some(groups) = &self.groups else { return Ok(None) };
+        let most = self.lines_of_groups(groups.axis) as u64;
+        let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();
+        let (mut first, mut all) = (0, Vec::new());
+        for (number, word) in words.iter().enumerate() {
+            let offset = u32::from_ne_bytes(*word) as usize;
+            within(Field::GroupOffset(number as u32), offset as u64, first as u64, most)?;
+            if number > 0 && offset > first {
+                all.push((number - 1, first..offset));
+            }
+            first = offset;
+        }
+        Ok(Some(all))
+    }
+
+    /// The product of a group.
+    pub(crate) fn group(&mut self, (number, lines): Group) -> HostCall<'_> {
+        let all = (0..self.m, 0..self.n);
+        let (rows, columns) = match self.mode().groups() {
+            Some(Axis::N) => (all.0, lines),
+            _ => (lines, all.1),
+        };
+        self.part(number, (rows, columns))
+    }
+}
+
+/// The offsets of a problem without data: as many as it has groups, and one.
+impl Groups<Elements> {
+    /// Groups of a problem, so many.
+    pub const fn of(axis: Axis, count: usize) -> Self {
+        Self::new(axis, Elements::of(count + 1))
+    }
+}

@@ -1,0 +1,194 @@
+//! Groups of rows on a device: the bits of each group's product alone, in every family; what is of no group stays as it was, whatever the offsets.
+
+use super::prepared::{capture, captured, untracked};
+use crate::harness::{
+    descriptions::{Family, Wanted, description},
+    groups::{Alone, Grouped, largest, whole},
+};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use falchion::{
+    Error,
+    arch::ArchKind,
+    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
+    desc::GemmDesc,
+    internals::{
+        call::{Groups, Problem, Source},
+        operand::{OperandKind, Vectors},
+    },
+    numeric::ElementKind,
+    prelude::*,
+};
+use falchion_lab::verify::draw;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The matrices of a case on a device, and as much workspace as any of its calls takes.
+struct OnDevice {
+    stream: Arc<CudaStream>,
+    a: CudaSlice<u8>,
+    b: CudaSlice<u8>,
+    c: CudaSlice<u8>,
+    d: CudaSlice<u8>,
+    vectors: Vectors<CudaSlice<u8>>,
+    offsets: CudaSlice<u8>,
+    workspace: CudaSlice<u8>,
+}
+
+impl OnDevice {
+    fn new(stream: &Arc<CudaStream>, case: &Grouped) -> Self {
+        let copied = |bytes: &[u8]| stream.clone_htod(bytes).expect("device memory");
+        let mut vectors = case.vectors.as_ref();
+        Self {
+            stream: stream.clone(),
+            a: copied(&case.a),
+            b: copied(&case.b),
+            c: copied(&case.c),
+            d: copied(&case.d),
+            vectors: Vectors::by(|kind| vectors.slot(kind).take().map(|bytes| copied(bytes))),
+            offsets: copied(case.offset_bytes()),
+            workspace: stream.alloc_zeros(1 << 26).expect("device memory"),
+        }
+    }
+
+    fn run(&mut self, kernel: &CudaKernel, (problem, first, row): (&Problem, [usize; 4], usize)) -> Result<(), Error> {
+        let (stream, types) = (&self.stream, kernel.desc().user_types());
+        let read = |kind: ElementKind, bytes, first| DeviceMatrix::read_bytes(kind, bytes, stream).from(first);
+        let matrices = CudaMatrices {
+            a: read(types.a, &self.a, first[0]),
+            b: read(types.b, &self.b, first[1]),
+            c: match problem.c {
+                Source::Matrix(_) => Source::Matrix(read(types.c, &self.c, first[2])),
+                other => other.map(|_| read(types.c, &self.c, 0)),
+            },
+            d: DeviceMatrix::write_bytes(types.c, &mut self.d, stream).from(first[3]),
+            vectors: Vectors::by(|kind| {
+                let first = if kind.side() == OperandKind::A { row } else { 0 };
+                self.vectors.get(kind).map(|bytes| read(types.c, bytes, first))
+            }),
+        };
+        let offsets = || DeviceMatrix::read_bytes(ElementKind::I32, &self.offsets, stream);
+        let groups = problem.groups.map(|groups| Groups::new(groups.axis, offsets()));
+        let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut self.workspace, stream));
+        let call = CudaCall { groups, workspace, ..problem.with(matrices) };
+        kernel.run(stream, call)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.stream.clone_dtoh(&self.d).expect("device memory")
+    }
+}
+
+/// A case in one launch, beside its products alone; false where groups begin at elements at which asynchronous copies, or TMA's, do not.
+fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) -> bool {
+    let stream = context.new_stream().expect("a stream");
+    let case = Grouped::of(desc, seed);
+    let kernel = CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    let (mut together, mut alone) = (OnDevice::new(&stream, &case), OnDevice::new(&stream, &case));
+    match together.run(&kernel, (&case.problem, [0; 4], 0)) {
+        Err(error) if ["an asynchronous copy", "groups begin at any"].iter().any(|told| error.to_string().starts_with(told)) => {
+            return false;
+        }
+        ran => ran.unwrap_or_else(|error| panic!("{error}\n{desc:?}")),
+    }
+    for Alone { problem, first, row } in case.alone() {
+        alone.run(&kernel, (&problem, first, row)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    }
+    let (together, alone) = (together.bytes(), alone.bytes());
+    if let Some(at) = together.iter().zip(&alone).position(|(one, other)| one != other) {
+        let (element, types) = (at as u64, desc.user_types());
+        let element = types.c.matrix_elements(element);
+        panic!(
+            "element {element} of D, whose strides are {:?}: {:?} {desc:?} {:?}",
+            case.problem.d.strides, case.offsets, case.problem
+        );
+    }
+    assert!(together != case.d, "nothing was written: {desc:?}");
+    true
+}
+
+fn drawn(seed: u64, count: u64, family: Family) -> impl Iterator<Item = (GemmDesc, u64)> {
+    let wanted = Wanted { family, largest_tile: largest(family), arch: Some(ArchKind::Sm90), ..Wanted::default() };
+    (0..count).map(move |i| (whole(description(draw(seed, i), wanted)), draw(seed + 1, i)))
+}
+
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn groups_of_every_family_are_their_products() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    for (family, count) in [(Family::Simt, 40), (Family::WarpSpecialized, 60), (Family::MmaSync, 40)] {
+        let all: Vec<_> = drawn(0x6120_0700, count, family).collect();
+        let ran = all.par_iter().filter(|(desc, seed)| held(&context, desc, *seed)).count() as u64;
+        println!("{ran} of {count} descriptions of {family:?}");
+        assert!(ran >= count / 3);
+    }
+}
+
+/// One case of each family.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_few_groups_for_a_sanitizer() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync] {
+        for (desc, seed) in drawn(0x6120_0700, 6, family) {
+            held(&context, &desc, seed);
+        }
+    }
+}
+
+type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+
+/// By types, as a caller has it; and in a captured graph, whose offsets change between launches.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn offsets_may_change_between_launches_of_a_graph() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = untracked(&context);
+    let (m, n, k) = (600usize, 136, 72);
+    let whole =
+        |seed, length: usize| (0..length as u64).map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect::<Vec<_>>();
+    let (host_a, host_b) = (whole(1, m * k), whole(2, 3 * k * n));
+    let (a, b) = (stream.clone_htod(&host_a).unwrap(), stream.clone_htod(&host_b).unwrap());
+    let mut d = stream.alloc_zeros::<Bf16>(m * n).unwrap();
+    let mut offsets = stream.clone_htod(&[0u32, 200, 200, 600]).unwrap();
+    let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
+    capture(&stream);
+    kernel.run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets)).expect("captured");
+    let graph = captured(&stream).expect("a graph");
+    for ends in [[0u32, 200, 200, 600], [7, 100, 599, 599], [0, 0, 1, 129], [600; 4]] {
+        stream.memcpy_htod(&ends, &mut offsets).unwrap();
+        let before = whole(3, m * n);
+        stream.memcpy_htod(&before, &mut d).unwrap();
+        graph.launch().unwrap();
+        let mut want = before;
+        Rows::new().run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends)).expect("the host");
+        assert!(stream.clone_dtoh(&d).unwrap() == want, "{ends:?}");
+    }
+}
+
+/// Offsets that descend or leave D write nothing outside it, and every launch ends.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn bad_offsets_write_nothing_outside_d() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = context.new_stream().expect("a stream");
+    let (m, n, k, guard) = (300usize, 136, 72, 4096);
+    type Threads = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    let a = stream.clone_htod(&vec![Bf16::ONE; m * k]).unwrap();
+    let b = stream.clone_htod(&vec![Bf16::ONE; 3 * k * n]).unwrap();
+    let (x, y) = (stream.clone_htod(&vec![1.0f32; m * k]).unwrap(), stream.clone_htod(&vec![1.0f32; 3 * k * n]).unwrap());
+    for ends in [[0u32, 200, 100, 300], [0, 5000, 40, 300], [u32::MAX, 0, 1 << 31, 7], [250, 200, 290, u32::MAX], [u32::MAX; 4]] {
+        let offsets = stream.clone_htod(&ends).unwrap();
+        let mut d = stream.clone_htod(&vec![Bf16::from_f32(7.0); guard + m * n + guard]).unwrap();
+        let mut z = stream.clone_htod(&vec![7.0f32; guard + m * n + guard]).unwrap();
+        let (mut of_d, mut of_z) = (d.slice_mut(guard..guard + m * n), z.slice_mut(guard..guard + m * n));
+        Rows::new().run(Arguments::new((m, n, k), &a, &b, &mut of_d).groups(&offsets)).expect("a launch");
+        Threads::new().run(Arguments::new((m, n, k), &x, &y, &mut of_z).groups(&offsets)).expect("a launch");
+        stream.synchronize().expect("it ends");
+        let (d, z) = (stream.clone_dtoh(&d).unwrap(), stream.clone_dtoh(&z).unwrap());
+        let inside = |i: &usize| (guard..guard + m * n).contains(i);
+        let numbers = d.iter().map(|x| x.to_f32()).enumerate().chain(z.iter().copied().enumerate());
+        for (i, x) in numbers {
+            assert!(x == 7.0 || inside(&i) && x == k as f32, "{ends:?}: element {i} is {x}");
+        }
+    }
+}

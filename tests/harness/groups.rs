@@ -1,0 +1,110 @@
+//! Groups of rows beside the products that they are: the same call on memory from each group's first row on.
+
+use super::{descriptions::Family, random::Random};
+use falchion::{
+    desc::GemmDesc,
+    internals::{
+        call::{Elements, Groups, Problem, Source, View},
+        operand::{Axis, OperandKind, VectorKind, Vectors},
+    },
+    layout::Order,
+    numeric::ElementKind,
+};
+use falchion_lab::verify::draw;
+
+/// A product of groups, and the bytes of its matrices.
+pub struct Grouped {
+    pub problem: Problem,
+    pub offsets: Vec<u32>,
+    pub a: Vec<u8>,
+    pub b: Vec<u8>,
+    pub c: Vec<u8>,
+    pub d: Vec<u8>,
+    pub vectors: Vectors<Vec<u8>>,
+}
+
+/// One product, and where its matrices begin in elements: A, B, C, D, and vectors by rows.
+pub struct Alone {
+    pub problem: Problem,
+    pub first: [usize; 4],
+    pub row: usize,
+}
+
+/// Bytes of elements of which none is infinite, nor NaN: the highest bit of an exponent is 0. Those of `f32`, which may be scaled, are of one binade.
+fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
+    if kind == ElementKind::F32 {
+        return (0..length as u64).flat_map(|i| (draw(seed, i) as u32 & 0x807f_ffff | 0x3f80_0000).to_ne_bytes()).collect();
+    }
+    (0..kind.matrix_bytes(length as u64)).map(|i| draw(seed, i) as u8 & 0xbf).collect()
+}
+
+impl Grouped {
+    /// Groups of all lengths about a tile's, of a description: some empty, with rows before the first and behind the last one.
+    pub fn of(desc: &GemmDesc, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let (tile, types, orders) = (desc.threadblock(), desc.user_types(), desc.orders());
+        let exchanged = desc.frame.is_exchanged();
+        let (rows, across) = if exchanged { (tile.n, tile.m) } else { (tile.m, tile.n) };
+        let lengths = [rows - 1, 0, rows + 1, 1, 2 * rows, random.below(rows as usize) as u32, 0];
+        let mut offsets = vec![random.below(5) as u32];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + length);
+        }
+        let m = (offsets[offsets.len() - 1] + random.below(9) as u32) as usize;
+        let (n, k) = (across as usize + random.below(20), tile.k as usize + random.below(2 * tile.k as usize));
+        // Rows that TMA takes, or packed ones, which it may not.
+        let padded = random.once_in(2);
+        let matrix = |order: Order, extents: (usize, usize), batch: usize| {
+            let line = order.packed(extents.0, extents.1);
+            let view = View::packed(Elements::ALL, order, extents, padded.then(|| line.next_multiple_of(32)));
+            let view = if batch == 1 { view.batched(0) } else { view };
+            view.with(Elements::of(view.elements(extents, batch) as usize))
+        };
+        let count = offsets.len() - 1;
+        let (a, b, d) = (matrix(orders.a, (m, k), 1), matrix(orders.b, (k, n), count), matrix(orders.c, (m, n), 1));
+        let mut scalars = [0.0; 8];
+        scalars[..3].copy_from_slice(&[1.0, [0.0, 1.0][random.below(2)], 1.0]);
+        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
+        let vectors = Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+        let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(d) };
+        let groups = Some(Groups::of(Axis::M, count));
+        let problem = Problem { m, n, k, batch: count, groups, a, b, c, d, vectors, scalars, workspace: None };
+        Self {
+            problem,
+            offsets,
+            a: bytes(types.a, 1, a.memory.length),
+            b: bytes(types.b, 2, b.memory.length),
+            c: bytes(types.c, 3, d.memory.length),
+            d: bytes(types.c, 4, d.memory.length),
+            vectors: Vectors::by(|kind| Some(bytes(types.c, 5 + kind.index() as u64, length(kind)))),
+        }
+    }
+
+    /// The products of groups that are not empty.
+    pub fn alone(&self) -> impl Iterator<Item = Alone> + '_ {
+        let Problem { a, b, d, .. } = self.problem;
+        self.offsets.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]).map(move |(number, ends)| {
+            let row = ends[0] as usize;
+            let problem = Problem { m: (ends[1] - ends[0]) as usize, batch: 1, groups: None, ..self.problem };
+            Alone { problem, first: [a.offset(row, 0), number * b.batch_stride, d.offset(row, 0), d.offset(row, 0)], row }
+        })
+    }
+
+    /// The bytes of the offsets.
+    pub fn offset_bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.offsets)
+    }
+}
+
+/// The description with K whole: that of groups is not cut.
+pub fn whole(desc: GemmDesc) -> GemmDesc {
+    but!(desc, split_k: 1)
+}
+
+/// Products of the largest tiles that are drawn of a family: those of warpgroups begin at more.
+pub const fn largest(family: Family) -> u32 {
+    match family {
+        Family::WarpSpecialized => 1 << 20,
+        _ => 1 << 16,
+    }
+}

@@ -1,0 +1,125 @@
+//! Groups of rows on the host: each is the product that it is, and rows of no group stay as they were.
+
+use crate::harness::{
+    descriptions::{Family, Wanted, description},
+    groups::{Alone, Grouped, largest, whole},
+};
+use falchion::{
+    Error,
+    desc::GemmDesc,
+    device::run_on_host,
+    internals::{
+        call::{Groups, Host, HostCall, HostMatrices, HostSlice, Problem, Source, Space},
+        host::Mode,
+        operand::{Axis, OperandKind, Vectors},
+    },
+    numeric::ElementKind,
+    prelude::*,
+};
+use falchion_lab::verify::draw;
+
+/// Elements of a kind, from one of them on.
+fn slice(kind: ElementKind, bytes: &[u8], first: usize) -> HostSlice<'_> {
+    Host::read(kind, &bytes[kind.matrix_bytes(first as u64) as usize..], &())
+}
+
+/// Runs a problem on a case's memory from some elements on.
+fn run(
+    desc: &GemmDesc,
+    mode: Mode,
+    case: &Grouped,
+    (problem, first, row): (&Problem, [usize; 4], usize),
+    d: &mut [u8],
+) -> Result<(), Error> {
+    let types = desc.user_types();
+    let matrices = HostMatrices {
+        a: slice(types.a, &case.a, first[0]),
+        b: slice(types.b, &case.b, first[1]),
+        c: match problem.c {
+            Source::Matrix(_) => Source::Matrix(slice(types.c, &case.c, first[2])),
+            other => other.map(|_| slice(types.c, &case.c, 0)),
+        },
+        d: Host::write(types.c, &mut d[types.c.matrix_bytes(first[3] as u64) as usize..], &()),
+        vectors: Vectors::by(|kind| {
+            let by_rows = kind.side() == OperandKind::A;
+            case.vectors.get(kind).map(|bytes| slice(types.c, bytes, if by_rows { row } else { 0 }))
+        }),
+    };
+    let groups =
+        problem.groups.map(|groups| Groups::new(groups.axis, HostSlice::new::<i32>(bytemuck::cast_slice(&case.offsets))));
+    run_on_host(desc, mode, HostCall { groups, ..problem.with(matrices) })
+}
+
+/// A case in a mode, beside its products alone.
+fn held(desc: &GemmDesc, seed: u64, mode: Mode) {
+    let case = Grouped::of(desc, seed);
+    let (mut together, mut alone) = (case.d.clone(), case.d.clone());
+    run(desc, mode, &case, (&case.problem, [0; 4], 0), &mut together).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    for Alone { problem, first, row } in case.alone() {
+        run(desc, mode, &case, (&problem, first, row), &mut alone).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    }
+    assert!(together == alone && together != case.d, "{seed}: {desc:?}");
+}
+
+#[test]
+fn groups_are_their_products() {
+    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads] {
+        let wanted = Wanted { family, largest_tile: largest(family), ..Wanted::default() };
+        for seed in 0..12 {
+            held(&whole(description(draw(77, seed), wanted)), draw(78, seed), Mode::Fast);
+        }
+        for seed in 0..2 {
+            held(&whole(description(draw(79, seed), wanted)), draw(80, seed), Mode::Checked { seed });
+        }
+    }
+}
+
+type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+
+/// Offsets that descend or leave D, and no group at all, are sentences; D is left alone.
+#[test]
+fn bad_offsets_are_refused() {
+    let (a, b, mut d) = (vec![1.0f32; 8 * 4], vec![1.0f32; 3 * 4 * 5], vec![7.0f32; 8 * 5]);
+    let mut refused = |offsets: &[u32]| {
+        let told =
+            Rows::new().run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(offsets)).expect_err("bad offsets").to_string();
+        assert!(d.iter().all(|&x| x == 7.0), "{told}");
+        told
+    };
+    let said = refused(&[0, 5, 3, 8]);
+    assert!(said.starts_with("offset 2 of the groups = 3 is out of range (5 to 8); try 5"), "{said}");
+    let said = refused(&[0, 5, 9]);
+    assert!(said.starts_with("offset 2 of the groups = 9 is out of range (5 to 8); try 8"), "{said}");
+    let said = refused(&[9, 9]);
+    assert!(said.starts_with("offset 0 of the groups = 9 is out of range (0 to 8); try 8"), "{said}");
+    for none in [&[][..], &[3]] {
+        let said = refused(none);
+        assert!(said.starts_with("the number of groups = 0 is out of range"), "{said}");
+    }
+    let said = refused(&[0, 1, 2, 3, 4]);
+    assert!(said.starts_with("B has 60 elements"), "{said}");
+    let cut = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().with::<SplitK<2>>();
+    let told = cut.run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(&[0, 8])).expect_err("parts").to_string();
+    assert!(told.contains("split_k of groups = 2 is out of range (1 to 1); try 1"), "{told}");
+}
+
+/// One B for all groups, K of nothing, and groups that are empty.
+#[test]
+fn groups_may_share_b_and_be_empty() {
+    let (a, b, mut d) = (vec![1.0f32; 6 * 4], vec![2.0f32; 4 * 3], vec![7.0f32; 6 * 3]);
+    Rows::new().run(Arguments::new((6, 3, 4), &a, &b, &mut d).groups(&[1, 3, 3, 5]).batch_stride_b(0)).expect("shared");
+    let want: Vec<f32> = (0..18).map(|i| if (3..15).contains(&i) { 8.0 } else { 7.0 }).collect();
+    assert_eq!(d, want);
+    Rows::new().run(Arguments::new((6, 3, 0), &a, &b, &mut d).groups(&[0, 2, 6]).batch_stride_b(0)).expect("no K");
+    assert_eq!(d, [0.0; 18]);
+    Rows::new().run(Arguments::new((6, 3, 4), &a, &b, &mut d).groups(&[6, 6, 6]).batch_stride_b(0)).expect("empty");
+    assert_eq!(d, [0.0; 18]);
+}
+
+/// In the user's frame groups are of rows, whatever the order of D.
+#[test]
+fn groups_are_of_the_users_rows() {
+    let by_columns = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new().desc();
+    assert_eq!(by_columns.for_groups(Axis::M).class.mode.name(), "grouped-n");
+    assert_eq!(Rows::DESC.for_groups(Axis::M).class.mode.name(), "grouped-m");
+}

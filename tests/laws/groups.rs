@@ -1,0 +1,174 @@
+//! The law of groups: over all blocks of a grid, every tile of every group is in one unit, and no unit reaches beyond D, whatever the offsets.
+
+use crate::harness::random_cases::cases;
+use falchion::{
+    desc::GemmDesc,
+    internals::{
+        call::{Groups, Problem},
+        operand::Axis,
+    },
+    prelude::*,
+    shape::{Mn, Mnk},
+    threadblock::{GroupedWork, SwizzleKind, Unit, Work, WorkKind},
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const TILE: Mnk = Mnk { m: 16, n: 8, k: 4 };
+const ORDERS: [SwizzleKind; 4] =
+    [SwizzleKind::Identity(2), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert];
+
+/// What a block takes as its number `i`.
+type Taken = fn(&GroupedWork<'_>, u32, u32, u32) -> Option<(Unit, [u32; 2])>;
+
+const RIGHT: Taken = |work, cluster, rank, i| work.unit(cluster, rank, i);
+
+/// The work of a call of groups, as a launch has it.
+fn work(
+    kind: WorkKind,
+    order: SwizzleKind,
+    cluster: Mn,
+    axis: Axis,
+    (lines, across): (u32, u32),
+    groups: usize,
+    resident: u32,
+) -> Work {
+    let (m, n) = if axis == Axis::M { (lines, across) } else { (across, lines) };
+    let desc: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
+    let problem = Problem::of(&desc, (m as usize, n as usize, 12), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let problem = Problem { batch: groups, groups: Some(Groups::of(axis, groups)), ..problem };
+    problem.work((kind, order, 1), (TILE, cluster), 3, resident).expect("few tiles")
+}
+
+/// Whether the units of all blocks cover each group's lines and all lines across, once.
+fn covered(grouped: &GroupedWork<'_>, (extent, across): (u32, u32), taken: Taken) -> Result<(), String> {
+    let Work { cluster, clusters, kind, .. } = grouped.work;
+    let down = grouped.axis == Axis::M;
+    let (tile, tile_across) = if down { (TILE.m, TILE.n) } else { (TILE.n, TILE.m) };
+    let mut computed = BTreeMap::<(u32, u32, u32), u32>::new();
+    for (number, rank) in (0..clusters).flat_map(|number| (0..cluster.m * cluster.n).map(move |rank| (number, rank))) {
+        let mut i = 0;
+        while let Some((unit, [first, limit])) = taken(grouped, number, rank, i) {
+            if first > limit || limit > extent {
+                return Err(format!("lines {first} to {limit} of {extent}"));
+            }
+            let (along, other) = if down { (unit.row, unit.column) } else { (unit.column, unit.row) };
+            for line in (first + along * tile..first + (along + 1) * tile).filter(|&line| line < limit) {
+                for column in (other * tile_across..(other + 1) * tile_across).filter(|&column| column < across) {
+                    *computed.entry((unit.product, line, column)).or_default() += 1;
+                }
+            }
+            if unit.k_count != 3 {
+                return Err(format!("{unit:?} is not of all of K"));
+            }
+            i += 1;
+            if kind == WorkKind::DataParallel && i > 1 {
+                return Err("a block of such a grid has one unit".into());
+            }
+        }
+    }
+    for (product, ends) in grouped.offsets.windows(2).enumerate() {
+        for line in ends[0]..ends[1] {
+            for column in 0..across {
+                match computed.remove(&(product as u32, line, column)) {
+                    Some(1) => {}
+                    times => return Err(format!("({line}, {column}) of group {product} is computed {times:?} times")),
+                }
+            }
+        }
+    }
+    computed.keys().next().map_or(Ok(()), |element| Err(format!("{element:?} is of no group")))
+}
+
+const CLUSTERS: [(u32, u32); 5] = [(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)];
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    #[test]
+    fn every_group_is_in_units_once(
+        (kind, order, cluster, along_m) in (0usize..2, 0usize..4, 0usize..5, any::<bool>()),
+        lengths in prop::collection::vec(prop::sample::select(vec![0u32, 0, 1, 7, 8, 9, 15, 16, 17, 33, 70]), 0..9),
+        (before, behind, across, resident) in (0u32..20, 0u32..20, 1u32..40, 1u32..20),
+    ) {
+        let mut offsets = vec![before];
+        lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
+        prop_assume!(offsets.len() > 1);
+        let extent = offsets[offsets.len() - 1] + behind;
+        let (axis, tile) = if along_m { (Axis::M, TILE.m) } else { (Axis::N, TILE.n) };
+        let cluster = Mn { m: CLUSTERS[cluster].0, n: CLUSTERS[cluster].1 };
+        let kind = [WorkKind::DataParallel, WorkKind::Persistent][kind];
+        let work = work(kind, ORDERS[order], cluster, axis, (extent, across), offsets.len() - 1, resident);
+        let grouped = GroupedWork { work, axis, tile, extent, offsets: &offsets };
+        prop_assert_eq!(covered(&grouped, (extent, across), RIGHT), Ok(()));
+    }
+
+    /// Offsets of anything: lines stay within D, in ascending order, and a walk ends.
+    #[test]
+    fn no_offsets_reach_beyond_d(offsets in prop::collection::vec(any::<u32>(), 0..9), small in any::<bool>(), extent in 0u32..300) {
+        let offsets: Vec<u32> = offsets.into_iter().map(|offset| if small { offset % 400 } else { offset }).collect();
+        let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (extent, 20), offsets.len().max(2) - 1, 4);
+        let grouped = GroupedWork { work, axis: Axis::M, tile: TILE.m, extent, offsets: &offsets };
+        for cluster in 0..work.clusters {
+            let mut last = 0;
+            for i in 0.. {
+                let Some((_, [first, limit])) = grouped.unit(cluster, 0, i) else { break };
+                prop_assert!(last <= first && first < limit && limit <= extent, "{first} to {limit} behind {last} of {extent}");
+                last = first;
+                prop_assert!(i < 1000);
+            }
+        }
+    }
+}
+
+/// A walk that is wrong is found, with the sentence of what it leaves out or computes twice.
+#[test]
+fn mutated_walks_are_found() {
+    let offsets = [2, 35, 35, 36, 68];
+    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn { m: 2, n: 1 }, Axis::M, (70, 20), 4, 3);
+    let grouped = GroupedWork { work, axis: Axis::M, tile: TILE.m, extent: 70, offsets: &offsets };
+    covered(&grouped, (70, 20), RIGHT).expect("the right one");
+    let mutations: [(&str, Taken, &str); 8] = [
+        (
+            "an empty group counts",
+            |w, c, r, i| w.unit(c, r, i).map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l)),
+            "group 2",
+        ),
+        ("the first row is the extent's", |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])), "None times"),
+        ("a group ends with D", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])), "of no group"),
+        (
+            "a group ends a line early",
+            |w, c, r, i| w.unit(c, r, i).map(|(u, [first, limit])| (u, [first, limit - 1])),
+            "None times",
+        ),
+        (
+            "the last tile of a group is left out",
+            |w, c, r, i| w.unit(c, r, i).filter(|(u, l)| (u.row + 1) * 16 < l[1] - l[0]),
+            "None times",
+        ),
+        (
+            "every group starts with the first tile",
+            |w, c, r, i| w.unit(c, r, i).map(|(u, l)| (Unit { row: u.row & 1, ..u }, l)),
+            "Some(2) times",
+        ),
+        ("ranks are one block", |w, c, _, i| w.unit(c, 0, i), "times"),
+        ("a cluster takes the next one's", |w, c, r, i| w.unit(c + 1, r, i), "None times"),
+    ];
+    for (name, taken, said) in mutations {
+        let error = covered(&grouped, (70, 20), taken).expect_err(name);
+        println!("{name}: {error}");
+        assert!(error.contains(said), "{name}: {error}");
+    }
+}
+
+/// As many rectangles as there may be, and not one more than some groups need.
+#[test]
+fn a_grid_has_as_many_rectangles_as_groups_may_need() {
+    for (lines, groups) in [(1, 1), (1, 5), (16, 2), (17, 2), (33, 3), (100, 7), (5, 100)] {
+        let work = work(WorkKind::DataParallel, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (lines, 8), groups, 1);
+        // Of lines in any order: one for each group but one, and the rest.
+        let singles = (groups as u32).min(lines) - 1;
+        let most = (0..=singles).map(|ones| ones + (lines - ones).div_ceil(TILE.m)).max();
+        assert_eq!(Some(work.clusters), most, "{lines} lines in {groups} groups");
+    }
+}
