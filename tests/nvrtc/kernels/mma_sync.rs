@@ -69,7 +69,7 @@ fn descriptions_of_mma_sync_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn a_map_of_mma_sync_that_differs_is_refused_by_its_name() {
     let types = *TENSOR_OP_COMBINATIONS.first().expect("halves");
-    let family = families(ArchKind::Sm80, types)[0];
+    let family = families(ArchKind::Sm80, types)[1];
     let unit = unit_of(&GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm80, types, ORDERS[0], family), true);
     for (fact, name) in [
         ("kPitch = 32", "smem_a"),
