@@ -1,7 +1,7 @@
 // Twin of src/schedule/step.rs: the order of steps. This file and schedule/roles.cuh synchronize; no other does.
 #pragma once
 
-enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, Multiply, MultiplyTile, Advance, StorePartials, ReducePartials, Write };
+enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, LoadA, Multiply, MultiplyLoad, MultiplyTile, Advance, StorePartials, ReducePartials, Write };
 
 struct Step {
   StepKind kind;

@@ -57,9 +57,13 @@ struct Mma {
   __device__ __forceinline__ void step() {
     if constexpr (Kind == StepKind::Load) {
       // Only a first group can lie beyond the last tile.
-      if (First != 0 || read < tiles) warp_mma.template load<First>();
+      if (WarpMma::kLoadsBeyond || First != 0 || read < tiles) warp_mma.template load<First>();
+    } else if constexpr (Kind == StepKind::LoadA) {
+      warp_mma.template load_a<First>();
     } else if constexpr (Kind == StepKind::Multiply) {
       warp_mma.template multiply<First>();
+    } else if constexpr (Kind == StepKind::MultiplyLoad) {
+      warp_mma.template multiply_load<First, Second>();
     } else if constexpr (Kind == StepKind::MultiplyTile) {
       warp_mma.multiply_tile();
     } else if constexpr (Kind == StepKind::Advance) {
@@ -72,15 +76,21 @@ struct Mma {
   template <class Operand>
   static __device__ __forceinline__ typename Operand::Element* place(char* to, TileIterator<Operand> const& from, int access, int element) {
     using Tile = smem::SmemTile<Operand>;
+    if constexpr (kWholeSteps<Operand>) return reinterpret_cast<typename Operand::Element*>(to) + Tile::at(from.mn_of(access, element), from.k_of(access, element));
     int const at = Tile::rest(Tile::here(from.mn), Tile::here(from.k), from.mn_of(access, element), from.k_of(access, element));
     return reinterpret_cast<typename Operand::Element*>(to) + at;
   }
 
  private:
+  // Whether accesses of a thread are whole periods of the swizzle apart, which then moves all of them as it does the first. Where some threads have an access fewer, the assembler keeps too many addresses.
+  template <class Operand, class From = TileIterator<Operand>, int Period = 1 << (Operand::kSwizzleShift + Operand::kSwizzleBits), int Span = 1 << (Operand::kSwizzleBase + Operand::kSwizzleBits)>
+  static constexpr bool kWholeSteps = WarpMma::kLoadsBeyond && Operand::kSwizzleBits > 0 && From::kStepStrided % Period == 0 && From::kStepContiguous % Span == 0 && Operand::kAccess <= 1 << Operand::kSwizzleBase && !From::Map::kIdle;
+
   // The thread's part of the first stage.
   template <class Operand>
   static __device__ __forceinline__ char* place(char* shared, TileIterator<Operand> const& from) {
-    return shared + Operand::kStageOffset + smem::SmemTile<Operand>::base(from.mn, from.k) * int(sizeof(typename Operand::Element));
+    using Tile = smem::SmemTile<Operand>;
+    return shared + Operand::kStageOffset + (kWholeSteps<Operand> ? Tile::at(from.mn, from.k) : Tile::base(from.mn, from.k)) * int(sizeof(typename Operand::Element));
   }
 
   // On to the next stage; the distance to it in bytes.

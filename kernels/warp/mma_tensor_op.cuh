@@ -145,6 +145,8 @@ struct MmaTensorOp {
   using Accumulator = typename Config::Accumulator;
   using Instruction = typename Config::Instruction;
   using Word = typename Instruction::Word;
+  // A tile's fragments are loaded whatever it is: what is behind the last is never multiplied.
+  static constexpr bool kLoadsBeyond = true;
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;
 
@@ -175,7 +177,7 @@ struct MmaTensorOp {
   static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
 
   Word a[2][ReadsA::Fragment::kTiles][A::kInstructionWords];
-  Word b[2][ReadsB::Fragment::kTiles][B::kInstructionWords];
+  Word b[ReadsB::Fragment::kTiles][B::kInstructionWords];
   Register accumulators[kAccumulators];
   // The thread's first accumulator.
   int mn_a, mn_b;
@@ -196,21 +198,32 @@ struct MmaTensorOp {
   // Both fragments of a k-block.
   template <int Group>
   __device__ __forceinline__ void load() {
-    load_operand<A, ReadsA, Group>(from_a, within_a, a[Group % 2]);
-    load_operand<B, ReadsB, Group>(from_b, within_b, b[Group % 2]);
+    load_a<Group>();
+#pragma unroll
+    for (int i = 0; i < kLoads<B, ReadsB>; ++i) load_one<B, ReadsB, Group>(from_b, within_b, i, b);
   }
 
-  // Columns run to and fro, so that two products in a row share an operand.
+  // A's.
   template <int Group>
-  __device__ __forceinline__ void multiply() {
-    constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
+  __device__ __forceinline__ void load_a() {
 #pragma unroll
-    for (int i = 0; i < down; ++i) {
+    for (int i = 0; i < kLoads<A, ReadsA>; ++i) load_one<A, ReadsA, Group>(from_a, within_a, i, a[Group % 2]);
+  }
+
+  // Products of a k-block, and B's fragment of the next one, each load behind the last product that takes what it overwrites. Rows run to and fro, so that two products in a row share an operand.
+  template <int Group, int Next>
+  __device__ __forceinline__ void multiply_load() {
+    constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles, loads = kLoads<B, ReadsB>;
 #pragma unroll
-      for (int step = 0; step < across; ++step) {
-        int const j = i % 2 == 0 ? step : across - 1 - step;
-        multiply_one(i, j, a[Group % 2][i], b[Group % 2][j]);
+    for (int j = 0; j < across; ++j) {
+#pragma unroll
+      for (int step = 0; step < down; ++step) {
+        int const i = j % 2 == 0 ? step : down - 1 - step;
+        multiply_one(i, j, a[Group % 2][i], b[j]);
       }
+      // Loads whose words belong to the columns so far.
+#pragma unroll
+      for (int i = j * loads / across; i < (j + 1) * loads / across; ++i) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
     }
   }
 
@@ -260,31 +273,31 @@ struct MmaTensorOp {
     return from + Reads::Place::access(within, Reads::mn_of(i), Group * Config::kStep + Reads::k_of(i)) * int(sizeof(typename Operand::Element));
   }
 
+  // Loads of a fragment: of up to four words by ldmatrix, or of one.
+  template <class Operand, class Reads>
+  static constexpr int kLoads = Reads::kMatrices ? Reads::kEach : Reads::Fragment::kWords;
+
   template <class Operand, class Reads, int Group, int Tiles>
-  __device__ __forceinline__ void load_operand(char const* from, int within, Word (&fragment)[Tiles][Operand::kInstructionWords]) {
+  __device__ __forceinline__ void load_one(char const* from, int within, int i, Word (&fragment)[Tiles][Operand::kInstructionWords]) {
     constexpr int words = Reads::Fragment::kWords, of_instruction = Operand::kInstructionWords;
     if constexpr (Reads::kMatrices) {
+      constexpr bool transposed = Reads::Loads::kTransposed;
+      constexpr int last = words % 4 == 0 ? 4 : words % 4;
+      auto const load = [&](auto& word) {
+        constexpr int count = sizeof(word) / sizeof(word[0]);
+        load_matrices<count, transposed>(place<Operand, Reads, Group>(from, within, i), word);
 #pragma unroll
-      for (int i = 0; i < Reads::kEach; ++i) {
-        constexpr bool transposed = Reads::Loads::kTransposed;
-        constexpr int last = words % 4 == 0 ? 4 : words % 4;
-        auto const load = [&](auto& word) {
-          constexpr int count = sizeof(word) / sizeof(word[0]);
-          load_matrices<count, transposed>(place<Operand, Reads, Group>(from, within, i), word);
-#pragma unroll
-          for (int w = 0; w < count; ++w) fragment[(4 * i + w) / of_instruction][(4 * i + w) % of_instruction] = word[w];
-        };
-        if (4 * i + 4 <= words) {
-          unsigned word[4];
-          load(word);
-        } else {
-          unsigned word[last];
-          load(word);
-        }
+        for (int w = 0; w < count; ++w) fragment[(4 * i + w) / of_instruction][(4 * i + w) % of_instruction] = word[w];
+      };
+      if (4 * i + 4 <= words) {
+        unsigned word[4];
+        load(word);
+      } else {
+        unsigned word[last];
+        load(word);
       }
     } else {
-#pragma unroll
-      for (int w = 0; w < words; ++w) fragment[w / of_instruction][w % of_instruction] = word_of<Operand, Reads, Group>(from, within, w);
+      fragment[i / of_instruction][i % of_instruction] = word_of<Operand, Reads, Group>(from, within, i);
     }
   }
 

@@ -37,10 +37,23 @@ steps! {
             /// Which k of the warp's tile.
             k_block: u8,
         },
+        /// A's part of a `Load`.
+        LoadA {
+            /// Which k of the warp's tile.
+            k_block: u8,
+        },
         /// Accumulators += the outer product of the fragments of k-block `k_block`.
         Multiply {
             /// Which k of the warp's tile.
             k_block: u8,
+        },
+        /// `Multiply` of k-block `k_block`, and B's part of the `Load` of k-block `next`, each load behind the products that take what it
+        /// overwrites: B has one fragment.
+        MultiplyLoad {
+            /// Which k of the warp's tile.
+            k_block: u8,
+            /// Which k is loaded.
+            next: u8,
         },
         /// Every k-block of tile `read`, one after the other: both fragments are loaded, then multiplied.
         MultiplyTile,

@@ -107,6 +107,16 @@ impl MmaBase {
         if stages > partials { stages } else { partials }
     }
 
+    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and it is multiplied. Warps that multiply hold one fragment of B.
+    pub(super) fn turn(&self, k_block: u8, between: impl IntoIterator<Item = Step>) -> Vec<Step> {
+        let next = (k_block + 1) % self.k_blocks() as u8;
+        let [load, multiply] = match self.instruction {
+            Some(_) => [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }],
+            None => [Step::Load { k_block: next }, Step::Multiply { k_block }],
+        };
+        [load].into_iter().chain(between).chain([multiply]).collect()
+    }
+
     /// The order of steps; none of a warp-specialized main loop.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = self.mainloop.schedule(self);

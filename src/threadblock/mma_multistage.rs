@@ -28,12 +28,9 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
         if k_block + 1 == k_blocks {
             body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
         }
-        body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
         // A part without accesses is no step.
-        if k_block < parts && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some() {
-            body.push(Step::Copy { part: k_block, of: parts });
-        }
-        body.push(Step::Multiply { k_block });
+        let copies = k_block < parts && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some();
+        body.extend(base.turn(k_block, copies.then_some(Step::Copy { part: k_block, of: parts })));
     }
     Schedule { prologue, body, ..Schedule::default() }
 }

@@ -17,11 +17,7 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
         if k_block + 1 == k_blocks {
             body.extend([Step::Store, Step::Barrier, Step::Advance]);
         }
-        body.push(Step::Load { k_block: (k_block + 1) % k_blocks });
-        if k_block == 0 {
-            body.push(Step::Fetch);
-        }
-        body.push(Step::Multiply { k_block });
+        body.extend(base.turn(k_block, (k_block == 0).then_some(Step::Fetch)));
     }
     let prologue = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { k_block: 0 }];
     Schedule { prologue, body, ..Schedule::default() }

@@ -73,13 +73,17 @@ impl MmaSyncDesc {
     /// Where slices of K are added. Parts of it have as many as there are: a problem chooses them after the rest.
     const SLICES: u32 = 18;
 
-    /// The registers a thread needs, so that none is spilled: accumulators, two fragments of each operand, what waits on its way to shared memory, and
+    /// Words of B's next fragment that come while those of its last columns wait, as the assembler orders them.
+    const AHEAD: u32 = 8;
+
+    /// The registers a thread needs, so that none is spilled: accumulators, two fragments of A, one of B and what comes ahead of it, what waits on its way to shared memory, and
     /// [`OVERHEAD`](Self::OVERHEAD).
     pub(super) const fn registers(&self, base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
         let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
-        let fragments = words[0].saturating_add(words[1]).saturating_mul(2);
+        let ahead = if words[1] < Self::AHEAD { words[1] } else { Self::AHEAD };
+        let fragments = words[0].saturating_mul(2).saturating_add(words[1]).saturating_add(ahead);
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());

@@ -37,7 +37,7 @@ const fn tiled(
     }
 }
 
-/// The same of a quarter of the tile, and of an eighth in smaller warp tiles, for problems of few tiles.
+/// A tile, half of it, and a quarter in smaller warp tiles, for problems of few tiles.
 const fn three(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc; 3] {
     [
         FamilyDesc::MmaSync(tiled((128, 128), (64, 64), k, instruction, stages, align)),
@@ -46,15 +46,20 @@ const fn three(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc
     ]
 }
 
+/// The same behind a tile of twice the columns and twice as deep, where shared memory has room for three stages of it: 144 KB, whatever the type. It measured best on an H100, or within one part in a hundred of the best (docs/performance/learned.md).
+const fn four(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc; 4] {
+    let [most, half, quarter] = three(k, instruction, stages, align);
+    [FamilyDesc::MmaSync(tiled((128, 256), (64, 64), 2 * k, instruction, 3, align)), most, half, quarter]
+}
+
 /// Turing copies through registers.
 const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
     FamilyDesc::MmaSync(MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..knobs })
 }
 
-/// `f64` on Hopper, which measured best of `docs/performance/explore/f64_tensor_op.jsonl` without spills: 128x128 in eight warps, by the instruction of 16x8x4. Two fragments of 16x8x8
-/// leave too few registers beside 128 of accumulators: five are spilled where both operands lie along K, and it is faster by 4 parts in 100 all the same. Then cuBLAS's own shape, and smaller ones.
+/// `f64` on Hopper, which measured best on an H100, by little: 128x128 in eight warps, by the instruction of 16x8x8, in three stages that are twice as deep. Then cuBLAS's own shape, and smaller ones.
 const DOUBLE: [FamilyDesc; 5] = [
-    FamilyDesc::MmaSync(tiled((128, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
+    FamilyDesc::MmaSync(tiled((128, 128), (32, 64), 32, Mnk::new(16, 8, 8), 3, 2)),
     FamilyDesc::MmaSync(tiled((64, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
     FamilyDesc::MmaSync(tiled((128, 64), (32, 32), 16, Mnk::new(16, 8, 8), 3, 2)),
     FamilyDesc::MmaSync(tiled((64, 64), (32, 32), 16, Mnk::new(16, 8, 8), 4, 2)),
@@ -68,9 +73,12 @@ const DOUBLE_OF_AMPERE: [FamilyDesc; 3] = [
     FamilyDesc::MmaSync(tiled((32, 32), (16, 16), 16, Mnk::new(8, 8, 4), 4, 2)),
 ];
 
-const HALVES: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
-const WORDS: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
-const BYTES: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
+const HALVES: [FamilyDesc; 4] = four(32, Mnk::new(16, 8, 16), 4, 8);
+const WORDS: [FamilyDesc; 4] = four(16, Mnk::new(16, 8, 8), 4, 4);
+const BYTES: [FamilyDesc; 4] = four(64, Mnk::new(16, 8, 32), 4, 16);
+const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
+const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
+const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
 const HALVES_OF_TURING: [FamilyDesc; 2] = [
     pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
     pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 8), 2, 8)),
@@ -85,23 +93,29 @@ const fn tensor_op(archs: &'static [ArchKind], types: &'static [Combined], famil
 }
 
 const AMPERE: &[ArchKind] = &[Sm80, Sm86, Sm89];
-/// Hopper's own family comes first there.
-const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
+/// Those with shared memory for the large tile. Hopper's own family comes first there.
+const LARGE: &[ArchKind] = &[Sm80, Sm90];
+const SMALL: &[ArchKind] = &[Sm86, Sm89];
 
 /// Those of f16 that Turing has, too.
 const OF_F16: &[Combined] = &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F32, F32), of(F16, F16, F16)];
+const OF_BF16: &[Combined] = &[of(Bf16, F32, Bf16), of(Bf16, F32, F16), of(Bf16, F32, F32)];
 const OF_BYTES: &[Combined] = &[of(I8, I32, I32), of(U8, I32, I32)];
 
-/// The rows.
+/// The rows. A class that an architecture lacks is said to be of the last: of sm80.
 pub(in crate::family) const ROWS: &[Row] = &[
     tensor_op(&[Sm90], &[of(F64, F64, F64)], &DOUBLE),
     tensor_op(AMPERE, &[of(F64, F64, F64)], &DOUBLE_OF_AMPERE),
     tensor_op(&[Sm75], OF_F16, &HALVES_OF_TURING),
-    tensor_op(NEWER, OF_F16, &HALVES),
-    tensor_op(NEWER, &[of(Bf16, F32, Bf16), of(Bf16, F32, F16), of(Bf16, F32, F32)], &HALVES),
-    tensor_op(NEWER, &[of(Tf32, F32, F32)], &WORDS),
+    tensor_op(SMALL, OF_F16, &HALVES_OF_99_KB),
+    tensor_op(LARGE, OF_F16, &HALVES),
+    tensor_op(SMALL, OF_BF16, &HALVES_OF_99_KB),
+    tensor_op(LARGE, OF_BF16, &HALVES),
+    tensor_op(SMALL, &[of(Tf32, F32, F32)], &WORDS_OF_99_KB),
+    tensor_op(LARGE, &[of(Tf32, F32, F32)], &WORDS),
     tensor_op(&[Sm75], OF_BYTES, &BYTES_OF_TURING),
-    tensor_op(NEWER, OF_BYTES, &BYTES),
+    tensor_op(SMALL, OF_BYTES, &BYTES_OF_99_KB),
+    tensor_op(LARGE, OF_BYTES, &BYTES),
     tensor_op(
         &[Sm89],
         &[
@@ -118,6 +132,6 @@ pub(in crate::family) const ROWS: &[Row] = &[
             mixed(E5m2, E4m3, F32, F16),
             mixed(E5m2, E4m3, F32, F32),
         ],
-        &BYTES,
+        &BYTES_OF_99_KB,
     ),
 ];

@@ -148,11 +148,17 @@ impl LaneSteps for Block<'_> {
             Step::Fetch if !copies => return transfer(Purpose::Fetch, 0, 1),
             Step::Store if !copies => transfer(Purpose::Store, 0, 1)?,
             Step::Copy { part, of } if copies => return transfer(Purpose::Copy, part, of),
-            Step::Load { k_block } => return self.load(lane, u32::from(k_block)),
+            Step::Load { k_block } => return self.load(lane, &OperandKind::BOTH, u32::from(k_block)),
+            Step::LoadA { k_block } => return self.load(lane, &[OperandKind::A], u32::from(k_block)),
             Step::Multiply { k_block } => return self.multiply(lane.thread, u32::from(k_block)),
+            // Lanes come here one after the other, and each multiplies what others hold: the fragments stay two.
+            Step::MultiplyLoad { k_block, next } => {
+                self.multiply(lane.thread, u32::from(k_block))?;
+                return self.load(lane, &[OperandKind::B], u32::from(next));
+            }
             Step::MultiplyTile => {
                 return (0..base.k_blocks()).try_for_each(|k_block| {
-                    self.load(lane, k_block)?;
+                    self.load(lane, &OperandKind::BOTH, k_block)?;
                     self.multiply(lane.thread, k_block)
                 });
             }
@@ -231,15 +237,15 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Both fragments of a k-block of the tile that is read.
-    fn load(&mut self, lane: &mut Lane<'_, '_>, k_block: u32) -> Result<(), Fault> {
+    /// Fragments of a k-block of the tile that is read.
+    fn load(&mut self, lane: &mut Lane<'_, '_>, operands: &[OperandKind], k_block: u32) -> Result<(), Fault> {
         let (id, tile) = (lane.thread, self.threads[lane.thread as usize].read);
         if tile >= self.started.tiles {
             return Ok(());
         }
         let (maps, base) = (&self.program.maps, &self.program.base);
         let left_out = |map, column| Fault::LeftOut { map, row: id, column };
-        for operand in OperandKind::BOTH {
+        for &operand in operands {
             let side = operand.index();
             let (width, _) = base.fragment_access(operand);
             let first = maps.depth.at(at(id, k_block)).ok_or(left_out("depth", k_block))?;
