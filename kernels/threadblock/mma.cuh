@@ -57,13 +57,13 @@ struct Mma {
   __device__ __forceinline__ void step() {
     if constexpr (Kind == StepKind::Load) {
       // Only a first group can lie beyond the last tile.
-      if (WarpMma::kLoadsBeyond || First != 0 || read < tiles) warp_mma.template load<First>();
+      if (First != 0 || read < tiles) warp_mma.template load<First>();
     } else if constexpr (Kind == StepKind::LoadA) {
-      warp_mma.template load_a<First>();
+      if (First != 0 || read < tiles) warp_mma.template load_a<First>();
     } else if constexpr (Kind == StepKind::Multiply) {
       warp_mma.template multiply<First>();
     } else if constexpr (Kind == StepKind::MultiplyLoad) {
-      warp_mma.template multiply_load<First, Second>();
+      warp_mma.template multiply_load<First, Second>(Second != 0 || read < tiles);
     } else if constexpr (Kind == StepKind::MultiplyTile) {
       warp_mma.multiply_tile();
     } else if constexpr (Kind == StepKind::Advance) {
@@ -84,7 +84,7 @@ struct Mma {
  private:
   // Whether accesses of a thread are whole periods of the swizzle apart, which then moves all of them as it does the first. Where some threads have an access fewer, the assembler keeps too many addresses.
   template <class Operand, class From = TileIterator<Operand>, int Period = 1 << (Operand::kSwizzleShift + Operand::kSwizzleBits), int Span = 1 << (Operand::kSwizzleBase + Operand::kSwizzleBits)>
-  static constexpr bool kWholeSteps = WarpMma::kLoadsBeyond && Operand::kSwizzleBits > 0 && From::kStepStrided % Period == 0 && From::kStepContiguous % Span == 0 && Operand::kAccess <= 1 << Operand::kSwizzleBase && !From::Map::kIdle;
+  static constexpr bool kWholeSteps = WarpMma::kSwizzlesOnce && Operand::kSwizzleBits > 0 && From::kStepStrided % Period == 0 && From::kStepContiguous % Span == 0 && Operand::kAccess <= 1 << Operand::kSwizzleBase && !From::Map::kIdle;
 
   // The thread's part of the first stage.
   template <class Operand>

@@ -68,7 +68,7 @@ struct MmaSimt {
   using A = typename Config::A;
   using B = typename Config::B;
   using Accumulator = typename Config::Accumulator;
-  static constexpr bool kLoadsBeyond = false;
+  static constexpr bool kSwizzlesOnce = false;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
   // Halves lie two in one register: neighbours of a fragment, and accumulators as thread::exchanged has them.

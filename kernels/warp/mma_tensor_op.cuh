@@ -145,8 +145,8 @@ struct MmaTensorOp {
   using Accumulator = typename Config::Accumulator;
   using Instruction = typename Config::Instruction;
   using Word = typename Instruction::Word;
-  // A tile's fragments are loaded whatever it is: what is behind the last is never multiplied.
-  static constexpr bool kLoadsBeyond = true;
+  // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
+  static constexpr bool kSwizzlesOnce = true;
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;
 
@@ -210,9 +210,9 @@ struct MmaTensorOp {
     for (int i = 0; i < kLoads<A, ReadsA>; ++i) load_one<A, ReadsA, Group>(from_a, within_a, i, a[Group % 2]);
   }
 
-  // Products of a k-block, and B's fragment of the next one, each load behind the last product that takes what it overwrites. Rows run to and fro, so that two products in a row share an operand.
+  // Products of a k-block, and B's fragment of the next one where there is one, each load behind the last product that takes what it overwrites. Rows run to and fro, so that two products in a row share an operand.
   template <int Group, int Next>
-  __device__ __forceinline__ void multiply_load() {
+  __device__ __forceinline__ void multiply_load(bool there) {
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles, loads = kLoads<B, ReadsB>;
 #pragma unroll
     for (int j = 0; j < across; ++j) {
@@ -223,7 +223,8 @@ struct MmaTensorOp {
       }
       // Loads whose words belong to the columns so far.
 #pragma unroll
-      for (int i = j * loads / across; i < (j + 1) * loads / across; ++i) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
+      for (int i = j * loads / across; i < (j + 1) * loads / across; ++i)
+        if (there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
     }
   }
 

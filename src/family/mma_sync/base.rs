@@ -74,7 +74,7 @@ impl MmaSyncDesc {
     const SLICES: u32 = 18;
 
     /// Words of B's next fragment that come while those of its last columns wait, as the assembler orders them.
-    const AHEAD: u32 = 8;
+    const AHEAD: u32 = 12;
 
     /// The registers a thread needs, so that none is spilled: accumulators, two fragments of A, one of B and what comes ahead of it, what waits on its way to shared memory, and
     /// [`OVERHEAD`](Self::OVERHEAD).
