@@ -8,6 +8,7 @@ use falchion::{
     desc::{GemmDesc, PromotionKind},
     internals::{
         family::{ProblemSize, Request},
+        operand::Axis,
         pass::PassDesc,
     },
 };
@@ -50,7 +51,9 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let (accumulator, op) = (Some(types.accumulator), Some(op));
     let size = ProblemSize { batch: problem.products(), ..ProblemSize::of((problem.m, problem.n, problem.k)) };
     let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
-    Ok(request.resolve_for(arch, size, None)?.desc.for_batch(size.batch))
+    let size = if problem.grouped { ProblemSize { workspace: 0, ..size } } else { size };
+    let desc = request.resolve_for(arch, size, None)?.desc;
+    Ok(if problem.grouped { desc.for_groups(Axis::M) } else { desc.for_batch(size.batch) })
 }
 
 /// The kernels of a suite that were compiled, and the problems whose knobs make none.

@@ -20,7 +20,7 @@ use falchion::{
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
     desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind},
     internals::{
-        call::{Elements, Problem, Routes, Source, View},
+        call::{Elements, Groups, Problem, Routes, Source, View},
         sys::driver::driver,
     },
     numeric::{Combined, ElementKind},
@@ -88,7 +88,10 @@ impl Bench {
         let results = vec![upload(&c)?];
         let routes = desc.routes(&numbers)?;
         let (kernel, stream, numbers, room) = (&kernel, &self.stream, &numbers, || workspace(&self.stream, &routes));
-        let whole = Ours { kernel, stream, problem: numbers, types, sets: &sets, results, workspace: room()? };
+        let offsets =
+            problem.offsets().map(|bytes| stream.clone_htod(&bytes)).transpose().map_err(driver("cuMemcpyHtoDAsync"))?;
+        let (launched, offsets) = (&problem.launched(), offsets.as_ref());
+        let whole = Ours { kernel, stream, problem: numbers, launched, offsets, types, sets: &sets, results, workspace: room()? };
         whole.verified(&desc, &a, &b, &c)?;
         drop(sets);
         let [a, b, c] = match problem.data {
@@ -100,7 +103,8 @@ impl Bench {
         let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
         let results = || (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>();
         let (ours_d, peer_d) = (results()?, results()?);
-        let mut ours = Ours { kernel, stream, problem: numbers, types, sets: &sets, results: ours_d, workspace: room()? };
+        let mut ours =
+            Ours { kernel, stream, problem: numbers, launched, offsets, types, sets: &sets, results: ours_d, workspace: room()? };
         let decides = Accumulation::of(&desc, numbers.k).relative.is_finite();
         let circumstances = Circumstances {
             family: desc.family.mainloop().name().to_owned(),
@@ -221,6 +225,10 @@ struct Ours<'a> {
     kernel: &'a CudaKernel,
     stream: &'a Arc<CudaStream>,
     problem: &'a Problem,
+    /// The same as it is launched.
+    launched: &'a Problem,
+    /// Of its groups, where it is launched so.
+    offsets: Option<&'a CudaSlice<u8>>,
     types: Combined,
     sets: &'a [[CudaSlice<u8>; 2]],
     results: Vec<CudaSlice<u8>>,
@@ -257,7 +265,7 @@ impl Launch for Ours<'_> {
         let (Some(operands), Some(d)) = (self.sets.get(set), self.results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
-        enqueue(self.kernel, self.stream, self.problem, self.types, operands, d, self.workspace.as_mut())
+        enqueue((self.kernel, self.stream), (self.launched, self.offsets), self.types, operands, d, self.workspace.as_mut())
     }
 
     fn name(&self) -> &str {
@@ -286,9 +294,8 @@ pub(crate) fn workspace(stream: &Arc<CudaStream>, routes: &Routes) -> Result<Opt
 
 /// Enqueues a product of whole buffers; where beta is not 0, C is D.
 pub(crate) fn enqueue(
-    kernel: &CudaKernel,
-    stream: &Arc<CudaStream>,
-    problem: &Problem,
+    (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
+    (problem, offsets): (&Problem, Option<&CudaSlice<u8>>),
     types: Combined,
     [a, b]: &[CudaSlice<u8>; 2],
     d: &mut CudaSlice<u8>,
@@ -298,5 +305,7 @@ pub(crate) fn enqueue(
     let d = DeviceMatrix::write_bytes(types.c, d, stream);
     let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
     let matrices = CudaMatrices { a, b, c: Source::None, d, vectors: Default::default() };
-    kernel.run(stream, CudaCall { workspace, ..problem.with(matrices) })
+    let offsets = offsets.map(|bytes| DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream));
+    let groups = problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
+    kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })
 }

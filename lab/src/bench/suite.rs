@@ -10,7 +10,10 @@ use super::data::Data;
 use falchion::{
     Error,
     epilogue::SCALARS,
-    internals::call::{Elements, Problem, Source, View},
+    internals::{
+        call::{Elements, Groups, Problem, Source, View},
+        operand::Axis,
+    },
     layout::MatrixType,
     numeric::{ElementKind, EmulationKind},
 };
@@ -85,6 +88,9 @@ pub struct SuiteProblem {
     /// The operand that they share, with a stride of 0; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast: Option<Broadcast>,
+    /// Whether ours takes the products of the batch as groups of rows of one A, whose offsets lie on the device; no when absent.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub grouped: bool,
     /// An epilogue expression; the plain linear combination when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<String>,
@@ -125,6 +131,7 @@ impl SuiteProblem {
             beta: None,
             batch: None,
             broadcast: None,
+            grouped: false,
             epilogue: None,
             accumulate: None,
             seed: None,
@@ -174,6 +181,24 @@ impl SuiteProblem {
         }
     }
 
+    /// The same call as groups of rows, where it is [`grouped`](Self::grouped): one A, and one D, of all rows.
+    #[must_use]
+    pub fn launched(&self) -> Problem {
+        let problem = self.problem();
+        if !self.grouped {
+            return problem;
+        }
+        let (m, groups) = (problem.m * problem.batch, Some(Groups::of(Axis::M, problem.batch)));
+        Problem { m, groups, a: problem.a.batched(0), d: problem.d.batched(0), ..problem }
+    }
+
+    /// Where its groups begin, and the last one ends, as bytes of 32 bits each; none where it is not grouped.
+    #[must_use]
+    pub fn offsets(&self) -> Option<Vec<u8>> {
+        let ends = (0..=self.products()).map(|group| (group * self.m) as u32);
+        self.grouped.then(|| ends.flat_map(u32::to_ne_bytes).collect())
+    }
+
     /// A's leading dimension, given or by default.
     #[must_use]
     pub fn lda(&self) -> usize {
@@ -218,6 +243,15 @@ impl SuiteProblem {
         }
         if self.broadcast.is_some() && self.batch.is_none() {
             return Err("`broadcast` is for the products of a batch, and there is no `batch`".to_owned());
+        }
+        if self.grouped
+            && (self.batch.is_none()
+                || self.broadcast == Some(Broadcast::A)
+                || ![self.a, self.c].iter().all(|x| x.order.is_row()))
+        {
+            return Err(
+                "`grouped` is for a `batch` whose A and C are row-major, each product's rows behind the one's before".to_owned()
+            );
         }
         let accumulator = self.acc.as_deref().map(str::parse::<ElementKind>).transpose();
         let acc = self.acc.as_deref().unwrap_or_default();

@@ -52,6 +52,12 @@ fn errors_are_sentences_with_the_line_number() {
         (r#""k":16"#, r#""k":16,"batch":0"#, "`batch` is 0"),
         (r#""k":16"#, r#""k":16,"batch":2,"broadcast":"c""#, "unknown variant `c`, expected `a` or `b`"),
         (r#""k":16"#, r#""k":16,"broadcast":"a""#, "`broadcast` is for the products of a batch, and there is no `batch`"),
+        (r#""k":16"#, r#""k":16,"grouped":true"#, "`grouped` is for a `batch` whose A and C are row-major"),
+        (
+            r#""k":16"#,
+            r#""k":16,"batch":2,"broadcast":"a","grouped":true"#,
+            "`grouped` is for a `batch` whose A and C are row-major",
+        ),
     ] {
         let text = second(&PLAIN.replacen(from, to, 1));
         assert!(text.starts_with("suite odd, line 2: ") && text.contains(says), "{text}");
@@ -144,4 +150,31 @@ fn data_is_of_plain_products_of_f32() {
         assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta, epilogue or batch"), "{says}");
     }
     assert!(sentence(&plain.replace("normal", "odd")).contains("unknown variant `odd`"));
+}
+
+/// The suite of groups: as ours is launched there is one A and one D of all rows, and as the peer has it a batch of the same memory; each of its descriptions is a kernel.
+#[cfg(feature = "cuda")]
+#[test]
+fn the_suite_of_groups() {
+    use crate::bench::{kernels::description, peer::lt_problem};
+    use falchion::{arch::ArchKind, internals::operand::Axis};
+
+    let problems = parse("grouped", include_str!("../../../benches/suites/grouped.jsonl")).unwrap();
+    assert!(problems.len() >= 24);
+    for problem in problems {
+        let desc = description(&problem, ArchKind::Sm90).unwrap();
+        assert!(desc.check().is_ok() && desc.class.mode.groups().is_some(), "{problem:?}");
+        let (batch, launched, groups) = (problem.problem(), problem.launched(), problem.products());
+        assert_eq!(
+            (launched.m, launched.batch, launched.groups.map(|groups| groups.axis)),
+            (problem.m * groups, groups, Some(Axis::M))
+        );
+        let row = problem.m * (groups - 1);
+        assert_eq!(launched.a.offset(row, 0), batch.a.batch_stride * (groups - 1));
+        assert_eq!(launched.d.offset(row, 0), batch.d.batch_stride * (groups - 1));
+        let ends = problem.offsets().expect("groups");
+        let last = ends.as_chunks::<4>().0.last().map(|word| u32::from_ne_bytes(*word));
+        assert_eq!((ends.len(), last), (4 * groups + 4, Some(launched.m as u32)));
+        assert_eq!(lt_problem(&problem).expect("the peer has batches").batch as usize, groups);
+    }
 }

@@ -124,6 +124,13 @@ impl Device for OnDevice<'_> {
         let (Some(operands), Some(d)) = (self.sets.get(set), results.get_mut(set)) else {
             return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
-        enqueue(&kernel, self.stream, self.judge.problem(), self.types, operands, d, self.workspace.borrow_mut().as_mut())
+        enqueue(
+            (&kernel, self.stream),
+            (self.judge.problem(), None),
+            self.types,
+            operands,
+            d,
+            self.workspace.borrow_mut().as_mut(),
+        )
     }
 }
