@@ -5,7 +5,7 @@
 use super::{executor::Executor, operation::GemmOperation};
 use crate::{
     arch::{Arch, Machine, OpClass, Simt},
-    call::Arguments,
+    call::{Arguments, Readable},
     desc::{Auto, Class, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
     epilogue::Node,
     error::Error,
@@ -193,6 +193,39 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         Self::OPERATION.run(arguments)
+    }
+
+    /// [`run`](Self::run) of so many products, of matrices one behind another: of [`Arguments::batch`].
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    pub fn batched<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>, count: usize) -> Result<(), Error> {
+        self.run(arguments.batch(count))
+    }
+
+    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`].
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// // A mixture of two experts: rows 0 to 2 of A go to the first, row 3 to the second.
+    /// let (m, n, k) = (4, 2, 3);
+    /// let (a, mut d) = (vec![1.0f32; m * k], vec![0.0f32; m * n]);
+    /// let experts: Vec<f32> = [vec![1.0; k * n], vec![10.0; k * n]].concat();
+    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// gemm.grouped(Arguments::new((m, n, k), &a, &experts, &mut d), &[0, 3, 4])?;
+    /// assert_eq!(d, [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 30.0, 30.0]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run); [`Error::Refused`] for no group, and in host memory for offsets that descend or leave D.
+    pub fn grouped<'a, S: Executor>(
+        &self,
+        arguments: Arguments<'a, S, A, B, C>,
+        offsets: impl Readable<'a, u32, In = S>,
+    ) -> Result<(), Error> {
+        self.run(arguments.groups(offsets))
     }
 
     /// The description that a problem runs with on a machine: of those that complete what is pinned, with as many parts of K as the workspace has
