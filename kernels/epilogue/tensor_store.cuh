@@ -90,7 +90,7 @@ struct TensorStore {
     for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile, 2>(box), barrier);
   }
 
-  // A subtile from its staging buffer to D: by TMA, and true; or by threads, as one is that other groups' lines follow.
+  // A subtile from its staging buffer to D; whether TMA brings it. Threads do where D is not aligned for it, and where the subtile reaches beyond its group.
   template <int Subtile>
   __device__ __forceinline__ bool write(unsigned staging) {
     constexpr bool grouped = Config::kRagged != threadblock::Ragged::None;

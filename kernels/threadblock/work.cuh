@@ -210,14 +210,14 @@ struct Groups {
   static __device__ __forceinline__ constexpr unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 };
 
-// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i has i * Lines / 2 lines.
-template <class Config, int Lines, int Count, int Across>
+// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i has the lines of i half rectangles.
+template <class Config, int Count, int Across>
 struct GroupTiles {
   static constexpr int kRows = Config::kClusterM * Config::kClusterN;
   // What a grid has at most.
-  static constexpr int kColumns = (Count * (Count - 1) / 2 * Lines / 2 / Groups<Config>::kLines + Count) * Across;
+  static constexpr int kColumns = (Count * (Count - 1) / 2 * Groups<Config>::kLines / 2 / Groups<Config>::kLines + Count) * Across;
   struct Offsets {
-    __device__ constexpr unsigned operator[](unsigned i) const { return i == 0 ? 0 : i * (i - 1) / 2 * Lines / 2; }
+    __device__ constexpr unsigned operator[](unsigned i) const { return i == 0 ? 0 : i * (i - 1) / 2 * Groups<Config>::kLines / 2; }
   };
   static __device__ constexpr unsigned at(int rank, int number) {
     Groups<Config> groups;

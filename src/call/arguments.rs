@@ -118,7 +118,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     }
 
     /// One product of each group of rows, one behind another: rows `offsets[i]` to `offsets[i + 1]` of A times the `i`-th B are the same rows of D. There are as many Bs as groups,
-    /// [a batch stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are left alone, and groups may be of any length, 0 too.
+    /// [a batch stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are left alone, and groups may be of any length, 0 too. Vectors are of all of D: [`bias_m`](Self::bias_m) has a value for each of the m rows, and [`bias_n`](Self::bias_n) is the same for each group.
     ///
     /// The offsets, one more than groups, lie where the operands do. In host memory they are checked; on a device nobody but the kernel reads them, when it runs, so that a captured
     /// graph may compute them: an offset that descends or leaves D makes groups short or empty, and nothing is written outside D. K of groups is not cut into parts.

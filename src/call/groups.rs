@@ -6,7 +6,7 @@ use crate::{
     operand::Axis,
     refusal::{Field, Refusal, rules::within},
     shape::{Mn, Mnk},
-    threadblock::{SwizzleKind, Work, WorkKind, group_rectangles},
+    threadblock::{SwizzleKind, Work, WorkKind, group_rectangles, lines_of_rectangle},
 };
 use core::ops::Range;
 
@@ -78,10 +78,8 @@ impl Problem {
     ) -> Result<Work, Refusal> {
         let (mut extents, batch) = ((self.m, self.n), self.outputs());
         if let Some(Groups { axis, .. }) = self.groups {
-            let (lines, of_rectangle) = match axis {
-                Axis::N => (&mut extents.1, tile.n.saturating_mul(cluster.n)),
-                _ => (&mut extents.0, tile.m.saturating_mul(cluster.m)),
-            };
+            let lines = if matches!(axis, Axis::N) { &mut extents.1 } else { &mut extents.0 };
+            let of_rectangle = lines_of_rectangle(axis, tile, cluster);
             *lines = group_rectangles(*lines, self.batch, of_rectangle).saturating_mul(of_rectangle as usize);
         }
         Work::of(kinds, (tile, cluster), (extents, batch, tiles_k), resident)

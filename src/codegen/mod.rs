@@ -11,7 +11,7 @@ use crate::{
     operand::{Axis, VectorKind},
     shape::{Mn, Mnk},
     thread::mma::packed,
-    threadblock::{GroupTiles, PARTS_AT_ONCE, PartsOfK, SwizzleKind, TileOrder, Work, WorkKind},
+    threadblock::{GroupTiles, PARTS_AT_ONCE, PartsOfK, SwizzleKind, TileOrder, Work, WorkKind, lines_of_rectangle},
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -270,21 +270,12 @@ pub(crate) fn fingerprints_of_parts() -> String {
 /// Those of the walk over groups, on both sides of a tile's end; none without groups.
 pub(crate) fn fingerprints_of_groups(mode: GemmMode, tile: Mnk, (order, cluster): (SwizzleKind, Mn)) -> String {
     let Some(axis) = mode.groups() else { return String::new() };
-    let (tile, blocks) = if axis == Axis::M { (tile.m, cluster.m) } else { (tile.n, cluster.n) };
+    let lines = lines_of_rectangle(axis, tile, cluster);
     let assertion = |(count, across): (u32, u32)| {
-        let work = Work {
-            kind: WorkKind::DataParallel,
-            order,
-            cluster,
-            rows: across,
-            columns: across,
-            batch: 1,
-            tiles_k: 1,
-            split_k: 1,
-            clusters: 1,
-        };
-        let map = GroupTiles { work, along: (axis, tile), lines: tile * blocks, count };
-        fingerprint_assertion(&format!("threadblock::GroupTiles<Config, {}, {count}, {across}>", tile * blocks), "groups", &map)
+        let kind = WorkKind::DataParallel;
+        let work = Work { kind, order, cluster, rows: across, columns: across, batch: 1, tiles_k: 1, split_k: 1, clusters: 1 };
+        let map = GroupTiles { work, axis, lines, count };
+        fingerprint_assertion(&format!("threadblock::GroupTiles<Config, {count}, {across}>"), "groups", &map)
     };
     [(1, 3), (6, 2)].map(assertion).concat()
 }

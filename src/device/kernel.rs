@@ -42,18 +42,18 @@ impl Executor for Cuda {
 }
 
 /// The kernel of single products.
-const fn of_one(desc: GemmDesc) -> Option<GemmDesc> {
-    Some(desc)
+const fn of_one(desc: GemmDesc) -> GemmDesc {
+    desc
 }
 
 /// The kernel of any batch.
-const fn of_batches(desc: GemmDesc) -> Option<GemmDesc> {
-    Some(desc.for_batch(2))
+const fn of_batches(desc: GemmDesc) -> GemmDesc {
+    desc.for_batch(2)
 }
 
-/// The kernel of any groups of rows, whose K is whole.
-const fn of_groups(desc: GemmDesc) -> Option<GemmDesc> {
-    if desc.split_k() > 1 { None } else { Some(desc.for_groups(Axis::M)) }
+/// The kernel of any groups of rows; with K in parts it is refused.
+const fn of_groups(desc: GemmDesc) -> GemmDesc {
+    desc.for_groups(Axis::M)
 }
 
 /// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or a [`GemmOperation`] make. `Clone + Send + Sync`; clones
@@ -222,13 +222,13 @@ impl GemmOperation {
         self.prepared(context, of_groups)
     }
 
-    fn prepared<G>(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> Option<GemmDesc>) -> Result<Kernel<G>, Error> {
+    fn prepared<G>(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> GemmDesc) -> Result<Kernel<G>, Error> {
         let machine = machine_of(context)?;
         let descs: Vec<_> = self.kernels().flatten().collect();
         // Side by side: compilers wait for nobody.
         let prepared = parallel_map(descs.len(), |i| {
             let first = descs[i] == Some(self.desc());
-            let desc = descs[i].and_then(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
+            let desc = descs[i].map(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
             desc.map(|desc| CudaKernel::prepare(context, &desc)).transpose()
         });
         let mut all = prepared.into_iter();
@@ -238,7 +238,7 @@ impl GemmOperation {
         }
         let first = match &kernels[..] {
             [[Some(first), _], ..] => first.clone(),
-            _ => CudaKernel::prepare(context, &mode(self.desc()).unwrap_or(self.desc()))?,
+            _ => CudaKernel::prepare(context, &mode(self.desc()))?,
         };
         Ok(Kernel { prepared: Arc::new(PreparedKernels { first, kernels, operation: *self, machine }), _gemm: PhantomData })
     }

@@ -55,5 +55,6 @@ pub use thread_map::ThreadMap;
 pub(crate) use work::group_rectangles;
 #[doc(hidden)]
 pub use work::{
-    ClusterTiles, GroupTiles, GroupedWork, PARTS_AT_ONCE, PartsOfK, Unit, Units, Work, WorkKind, part_of_k, tickets_of,
+    ClusterTiles, GroupTiles, GroupedWork, PARTS_AT_ONCE, PartsOfK, Unit, Units, Work, WorkKind, lines_of_rectangle, part_of_k,
+    tickets_of,
 };

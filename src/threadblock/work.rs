@@ -182,15 +182,19 @@ impl Work {
 
     /// The unit that block `rank` of a cluster takes as its number `i`; `None` after the last.
     pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
-        let number = match self.kind {
-            WorkKind::DataParallel if i > 0 => return None,
-            WorkKind::DataParallel => cluster,
-            WorkKind::Persistent => cluster.checked_add(i.checked_mul(self.clusters)?)?,
-        };
+        let number = self.number(cluster, i)?;
         let part = number.checked_div(self.rectangles()).filter(|&part| part < self.split_k)?;
         let (product, row, column) = self.tile_of(number % self.rectangles(), rank)?;
         let (k_begin, k_count) = part_of_k(self.tiles_k, self.split_k, part);
         Some(Unit { product, row, column, part, k_begin, k_count })
+    }
+
+    /// The number of the unit that a cluster takes as its number `i`, which there may not be.
+    fn number(&self, cluster: u32, i: u32) -> Option<u32> {
+        match self.kind {
+            WorkKind::DataParallel => (i == 0).then_some(cluster),
+            WorkKind::Persistent => cluster.checked_add(i.checked_mul(self.clusters)?),
+        }
     }
 
     /// What a kernel is told of the parts of K: how many there are, k-tiles of each, how many have one more, and tickets of a tile.
@@ -214,6 +218,14 @@ impl Work {
     }
 }
 
+/// Lines along the extent of D that groups share of a rectangle of so many such tiles.
+pub const fn lines_of_rectangle(axis: Axis, tile: Mnk, cluster: Mn) -> u32 {
+    match axis {
+        Axis::N => tile.n.saturating_mul(cluster.n),
+        _ => tile.m.saturating_mul(cluster.m),
+    }
+}
+
 /// How many rectangles of so many lines each there are at most in groups of so many lines of D together: each group but the empty ones has a last one of one line at least.
 pub(crate) const fn group_rectangles(lines: usize, groups: usize, of_rectangle: u32) -> usize {
     let groups = if groups < lines { groups } else { lines };
@@ -228,8 +240,8 @@ pub struct GroupedWork<'o> {
     pub work: Work,
     /// The extent of D that groups share, M or N.
     pub axis: Axis,
-    /// Lines of a tile along it.
-    pub tile: u32,
+    /// Lines of a rectangle along it.
+    pub lines: u32,
     /// Lines of D along it.
     pub extent: u32,
     /// Where groups begin, and the last one ends.
@@ -239,19 +251,15 @@ pub struct GroupedWork<'o> {
 impl GroupedWork<'_> {
     /// The unit that block `rank` of a cluster takes as its number `i`, and the lines of its group: it begins `row`, or `column`, tiles behind the first of them. `None` after the last.
     pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<(Unit, [u32; 2])> {
-        let Work { kind, clusters, cluster: blocks, rows, columns, tiles_k, .. } = self.work;
-        let number = match kind {
-            WorkKind::DataParallel if i > 0 => return None,
-            WorkKind::DataParallel => cluster,
-            WorkKind::Persistent => cluster.checked_add(i.checked_mul(clusters)?)?,
-        };
+        let Work { rows, columns, tiles_k, .. } = self.work;
+        let number = self.work.number(cluster, i)?;
         let down = matches!(self.axis, Axis::M);
-        let (across, of_rectangle) = if down { (columns, self.tile * blocks.m) } else { (rows, self.tile * blocks.n) };
+        let across = if down { columns } else { rows };
         let (mut limit, mut before) = (self.offsets.first()?.min(&self.extent), 0);
         for (product, offset) in self.offsets.iter().skip(1).enumerate() {
             let first = limit;
             limit = offset.min(&self.extent).max(first);
-            let along = (limit - first).div_ceil(of_rectangle);
+            let along = (limit - first).div_ceil(self.lines);
             if number - before < along * across {
                 let (rows, columns) = if down { (along, columns) } else { (rows, along) };
                 let of_group = Work { rows, columns, batch: 1, ..self.work };
@@ -267,14 +275,14 @@ impl GroupedWork<'_> {
     }
 }
 
-/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has `i * lines / 2` lines; left out where there is none.
+/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has the lines of `i` half rectangles; left out where there is none.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupTiles {
     /// The work, its offsets aside.
     pub work: Work,
-    /// The extent that groups share, and lines of a tile along it.
-    pub along: (Axis, u32),
-    /// As many as the offsets grow by.
+    /// The extent that groups share.
+    pub axis: Axis,
+    /// Lines of a rectangle along it.
     pub lines: u32,
     /// Groups.
     pub count: u32,
@@ -289,10 +297,8 @@ impl GroupTiles {
 impl IndexMap for GroupTiles {
     fn domain(&self) -> Coord {
         let Mn { m, n } = self.work.cluster;
-        let (axis, tile) = self.along;
-        let down = matches!(axis, Axis::M);
-        let (of_rectangle, across) = if down { (tile * m, self.work.columns) } else { (tile * n, self.work.rows) };
-        at(m * n, (self.offset(self.count) / of_rectangle + self.count) * across)
+        let across = if matches!(self.axis, Axis::M) { self.work.columns } else { self.work.rows };
+        at(m * n, (self.offset(self.count) / self.lines + self.count) * across)
     }
 
     fn codomain(&self) -> u32 {
@@ -301,9 +307,9 @@ impl IndexMap for GroupTiles {
 
     fn at(&self, point: Coord) -> Option<u32> {
         let offsets: Vec<u32> = (0..=self.count).map(|i| self.offset(i)).collect();
-        let (axis, tile) = self.along;
+        let Self { axis, lines, .. } = *self;
         let work = Work { kind: WorkKind::DataParallel, ..self.work };
-        let grouped = GroupedWork { work, axis, tile, extent: self.offset(self.count), offsets: &offsets };
+        let grouped = GroupedWork { work, axis, lines, extent: self.offset(self.count), offsets: &offsets };
         let (unit, [first, _]) = grouped.unit(point.column, point.row, 0)?;
         Some((first << 16).wrapping_add(unit.product << 12).wrapping_add(unit.row << 6).wrapping_add(unit.column))
     }

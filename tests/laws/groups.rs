@@ -1,5 +1,6 @@
 //! The law of groups: over all blocks of a grid, every tile of every group is in one unit, and no unit reaches beyond D, whatever the offsets.
 
+use super::work::{ORDERS, TILE};
 use crate::harness::random_cases::cases;
 use falchion::{
     desc::GemmDesc,
@@ -8,15 +9,11 @@ use falchion::{
         operand::Axis,
     },
     prelude::*,
-    shape::{Mn, Mnk},
-    threadblock::{GroupedWork, SwizzleKind, Unit, Work, WorkKind},
+    shape::Mn,
+    threadblock::{GroupedWork, SwizzleKind, Unit, Work, WorkKind, lines_of_rectangle},
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-
-const TILE: Mnk = Mnk { m: 16, n: 8, k: 4 };
-const ORDERS: [SwizzleKind; 4] =
-    [SwizzleKind::Identity(2), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert];
 
 /// What a block takes as its number `i`.
 type Taken = fn(&GroupedWork<'_>, u32, u32, u32) -> Option<(Unit, [u32; 2])>;
@@ -95,11 +92,11 @@ proptest! {
         lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
         prop_assume!(offsets.len() > 1);
         let extent = offsets[offsets.len() - 1] + behind;
-        let (axis, tile) = if along_m { (Axis::M, TILE.m) } else { (Axis::N, TILE.n) };
+        let axis = if along_m { Axis::M } else { Axis::N };
         let cluster = Mn { m: CLUSTERS[cluster].0, n: CLUSTERS[cluster].1 };
         let kind = [WorkKind::DataParallel, WorkKind::Persistent][kind];
         let work = work(kind, ORDERS[order], cluster, axis, (extent, across), offsets.len() - 1, resident);
-        let grouped = GroupedWork { work, axis, tile, extent, offsets: &offsets };
+        let grouped = GroupedWork { work, axis, lines: lines_of_rectangle(axis, TILE, cluster), extent, offsets: &offsets };
         prop_assert_eq!(covered(&grouped, (extent, across), RIGHT), Ok(()));
     }
 
@@ -108,7 +105,7 @@ proptest! {
     fn no_offsets_reach_beyond_d(offsets in prop::collection::vec(any::<u32>(), 0..9), small in any::<bool>(), extent in 0u32..300) {
         let offsets: Vec<u32> = offsets.into_iter().map(|offset| if small { offset % 400 } else { offset }).collect();
         let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (extent, 20), offsets.len().max(2) - 1, 4);
-        let grouped = GroupedWork { work, axis: Axis::M, tile: TILE.m, extent, offsets: &offsets };
+        let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, extent, offsets: &offsets };
         for cluster in 0..work.clusters {
             let mut last = 0;
             for i in 0.. {
@@ -126,7 +123,7 @@ proptest! {
 fn mutated_walks_are_found() {
     let offsets = [2, 35, 35, 36, 68];
     let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn { m: 2, n: 1 }, Axis::M, (70, 20), 4, 3);
-    let grouped = GroupedWork { work, axis: Axis::M, tile: TILE.m, extent: 70, offsets: &offsets };
+    let grouped = GroupedWork { work, axis: Axis::M, lines: 2 * TILE.m, extent: 70, offsets: &offsets };
     covered(&grouped, (70, 20), RIGHT).expect("the right one");
     let mutations: [(&str, Taken, &str); 8] = [
         (
@@ -171,4 +168,25 @@ fn a_grid_has_as_many_rectangles_as_groups_may_need() {
         let most = (0..=singles).map(|ones| ones + (lines - ones).div_ceil(TILE.m)).max();
         assert_eq!(Some(work.clusters), most, "{lines} lines in {groups} groups");
     }
+}
+
+/// Groups along which TMA reads, and groups with K in parts, are unsupported; it is said of the user's operand.
+#[test]
+fn kernels_that_groups_cannot_have_are_refused() {
+    type ByColumns = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Exchanged = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, ColMajor, f32, TensorOp, Sm90>;
+    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    let of_groups = |desc: GemmDesc| desc.for_groups(Axis::M);
+    for desc in [ByColumns::DESC, Exchanged::DESC] {
+        let refusal = of_groups(desc).check().expect_err("A lies along M").framed(desc.frame);
+        let said = refusal.to_string();
+        assert!(
+            said.starts_with("groups begin at any element, and TMA reads A along them in whole vectors of 16 bytes"),
+            "{said}"
+        );
+        assert_eq!(desc.check(), Ok(()));
+    }
+    assert_eq!(of_groups(Rows::DESC).check(), Ok(()));
+    let said = of_groups(Rows::DESC.cut(3)).check().expect_err("parts of K").to_string();
+    assert_eq!(said, "split_k of groups = 3 is out of range (1 to 1); try 1");
 }

@@ -43,9 +43,10 @@ fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<
     Ok(())
 }
 
-const ORDERS: [SwizzleKind; 4] =
+/// Every order of tiles, and a small tile.
+pub(super) const ORDERS: [SwizzleKind; 4] =
     [SwizzleKind::Identity(2), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert];
-const TILE: Mnk = Mnk { m: 16, n: 8, k: 4 };
+pub(super) const TILE: Mnk = Mnk { m: 16, n: 8, k: 4 };
 
 proptest! {
     #![proptest_config(cases(512))]
