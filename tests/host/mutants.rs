@@ -317,6 +317,15 @@ fn nothing_that_ships_is_accused() {
     assert_eq!(clean.len(), 18 * 6 * 8, "types, tags, layouts");
 }
 
+/// Sums of a deep product lie in the narrow types, too.
+#[test]
+fn deep_products_of_every_type_are_compared() {
+    for kind in [ElementKind::U8, ElementKind::I8, ElementKind::F16, ElementKind::Bf16] {
+        let desc = shipped().find(|d| d.class.output.element == kind && d.user_types().a == kind).expect("it ships");
+        assert_eq!(wrong(&desc.one().program(), Mode::Fast, [9, 7, 1053]), None, "{desc:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(cases(64))]
 
