@@ -108,6 +108,9 @@ pub struct GemmArgs {
     /// Products of one shape: a file holds N matrices, as an array of shape (N, rows, columns), or one for all of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
+    /// Groups of so many rows of A and D, one behind another, each with a B of its own: 100,0,37. A file of B holds as many matrices as there are groups.
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = whole, allow_hyphen_values = true, conflicts_with = "batch")]
+    pub group_rows: Option<Vec<usize>>,
     /// What operands without a file are drawn from.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
@@ -147,6 +150,24 @@ pub struct GemmArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub later: LaterArgs,
+}
+
+impl GemmArgs {
+    /// Rows of A and D, where they or those of groups are given.
+    pub fn rows(&self) -> Option<usize> {
+        let together = |rows: &Vec<usize>| rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
+        self.group_rows.as_ref().map(together).or(self.m)
+    }
+
+    /// How many Bs there are, each of which is multiplied.
+    pub fn products(&self) -> usize {
+        self.group_rows.as_ref().map_or(self.batch, Vec::len)
+    }
+
+    /// How many Ds there are: groups share one.
+    pub fn outputs(&self) -> usize {
+        if self.group_rows.is_some() { 1 } else { self.batch }
+    }
 }
 
 /// A transpose. Extents that are not given are those of the files; matrices lie by rows.

@@ -140,8 +140,12 @@ impl Kernel {
     /// seconds.
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
         let problem = product.problem();
+        let offsets = product.offsets().map(<[i32]>::to_vec);
         let matrices = product.matrices()?;
         let mut resident = Resident::new(&self.stream, &matrices)?;
+        if let Some(offsets) = offsets {
+            resident = resident.with_groups(&offsets)?;
+        }
         let seconds = second(&self.stream, || resident.run(&self.kernel, &problem, [0; 4]))?;
         resident.download(matrices.d)?;
         Ok(seconds)

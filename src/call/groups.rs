@@ -2,7 +2,7 @@
 
 use super::{Call, Elements, HostCall, Problem, View};
 use crate::{
-    desc::GemmMode,
+    desc::{GemmDesc, GemmMode},
     operand::Axis,
     refusal::{Field, Refusal, rules::within},
     shape::{Mn, Mnk},
@@ -31,7 +31,7 @@ impl<R> Groups<R> {
     }
 
     /// The same groups by offsets in other memory.
-    pub(crate) fn with<S>(&self, offsets: S) -> Groups<S> {
+    pub fn with<S>(&self, offsets: S) -> Groups<S> {
         Groups { axis: self.axis, offsets: self.offsets.with(offsets) }
     }
 }
@@ -40,6 +40,11 @@ impl<R, W> Call<R, W> {
     /// What a kernel is of that computes this, in the frame of this call.
     pub(crate) fn mode(&self) -> GemmMode {
         GemmMode::of(self.groups.as_ref().map(|groups| groups.axis), self.batch)
+    }
+
+    /// The description of the kernel that computes this call of a user's: one product, a batch, or groups.
+    pub fn kernel_of(&self, desc: GemmDesc) -> GemmDesc {
+        self.groups.as_ref().map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis))
     }
 
     /// How many Ds there are: groups share one.
@@ -63,6 +68,13 @@ impl<R, W> Call<R, W> {
 }
 
 impl Problem {
+    /// The problem of so many groups of this one's rows, each with a B of its own.
+    #[must_use]
+    pub fn grouped(self, count: usize) -> Self {
+        let (a, c, d) = (self.a.batched(0), self.c.map(|c| c.batched(0)), self.d.batched(0));
+        Self { batch: count, groups: Some(Groups::of(Axis::M, count)), a, c, d, ..self }
+    }
+
     /// Where the offsets of groups lie; 0 without groups.
     pub(crate) fn offsets(&self) -> u64 {
         self.groups.map_or(0, |groups| groups.offsets.memory.address)

@@ -83,9 +83,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
     pub(crate) fn size(&self, workspace: u64) -> ProblemSize {
         let workspace = if self.strides[..2] == [None; 2] { workspace } else { 0 };
         let Some(offsets) = &self.groups else { return ProblemSize { extents: self.extents, batch: self.batch, workspace } };
-        // Groups as if they were of as many rows each; their K stays whole.
-        let (groups, (m, n, k)) = (S::length(offsets).saturating_sub(1), self.extents);
-        ProblemSize { extents: (m.div_ceil(groups.max(1)), n, k), batch: groups, workspace: 0 }
+        ProblemSize::of_groups(self.extents, S::length(offsets).saturating_sub(1))
     }
 
     /// Bytes of the workspace that is given.

@@ -22,8 +22,7 @@ use std::sync::Arc;
 
 impl Executor for Cuda {
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        let desc = call.groups.as_ref().map_or(desc.for_batch(call.batch), |groups| desc.for_groups(groups.axis));
-        CudaKernel::for_run(stream, &desc.for_scalars(&call.scalars))?.run(stream, call)
+        CudaKernel::for_run(stream, &call.kernel_of(*desc).for_scalars(&call.scalars))?.run(stream, call)
     }
 
     fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: CudaTransposeCall<'_>) -> Result<(), Error> {

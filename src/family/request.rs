@@ -50,6 +50,12 @@ impl ProblemSize {
     pub const fn of(extents: (usize, usize, usize)) -> Self {
         Self { extents, batch: 1, workspace: u64::MAX }
     }
+
+    /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.
+    pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
+        let rows = if groups == 0 { m } else { m.div_ceil(groups) };
+        Self { extents: (rows, n, k), batch: groups, workspace: 0 }
+    }
 }
 
 /// Where a knob's value came from.

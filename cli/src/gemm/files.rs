@@ -9,7 +9,7 @@ use falchion::{
     },
     numeric::ElementKind,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The files that were given, opened.
 #[derive(Default)]
@@ -27,8 +27,20 @@ pub struct Files {
 impl Files {
     /// Opens what was given, but for vectors.
     pub fn open(args: &GemmArgs) -> Result<Self, Failure> {
-        let open = |path: Option<&Path>| path.map(|path| NpyFile::open_batch(path, args.batch)).transpose();
-        let (a, b, c) = (open(args.a_file.as_deref())?, open(args.b_file.as_deref())?, open(args.c_file.as_deref())?);
+        let products = args.products();
+        let open = |path: &Option<PathBuf>| {
+            let other = |matrices| match &args.group_rows {
+                Some(_) => format!("--group-rows has {products} groups"),
+                None => format!("--batch is {products}; try --batch {matrices}"),
+            };
+            path.as_deref().map(|path| NpyFile::open_batch(path, products, other)).transpose()
+        };
+        // Groups share the others.
+        let open_shared = |path: &Option<PathBuf>| match (&args.group_rows, path) {
+            (Some(_), Some(path)) => NpyFile::open(path).map(Some),
+            _ => open(path),
+        };
+        let (a, b, c) = (open_shared(&args.a_file)?, open(&args.b_file)?, open_shared(&args.c_file)?);
         Ok(Self { a, b, c, vectors: Vectors::NONE })
     }
 
@@ -87,7 +99,10 @@ impl Files {
                 Failure::refused(format!("{axis} is not known; give --{axis}, or a file of an operand that has it as an extent"))
             })
         };
-        let m = known("m", args.m, rows(a), rows(c))?;
+        if let Some((m, rows)) = args.m.zip(args.rows()).filter(|(m, rows)| m != rows) {
+            return Err(Failure::refused(format!("--m is {m}, and --group-rows are {rows} together; leave --m out")));
+        }
+        let m = known("m", args.rows(), rows(a), rows(c))?;
         let n = known("n", args.n, columns(b), columns(c))?;
         let k = known("k", args.k, columns(a), rows(b))?;
         for (operand, axes, file, wanted) in

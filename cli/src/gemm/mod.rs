@@ -49,12 +49,13 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     }
     files.open_vectors(args, &epilogue)?;
     let mut subject = Subject { resolved: &resolved, desc: &desc, problem: None };
-    if args.explain && files.none() && [args.m, args.n, args.k] == [None; 3] {
+    if args.explain && files.none() && [args.rows(), args.n, args.k] == [None; 3] {
         return subject.alone(json);
     }
     let extents = files.extents(args)?;
     let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
-    let problem = files.shared(Problem { batch: args.batch, ..problem });
+    let batched = Problem { batch: args.products(), ..problem };
+    let problem = files.shared(if args.group_rows.is_some() { batched.grouped(args.products()) } else { batched });
     subject.problem = Some((&problem, gpu));
     if args.explain && !(args.run || args.verify.is_some() || args.out.is_some() || args.checked) {
         return subject.alone(json);
@@ -63,10 +64,13 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let matrices = [("--a-file", &args.a_file), ("--b-file", &args.b_file), ("--c-file", &args.c_file)];
     let matrices = matrices.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let target = args.out.as_deref().map(|out| Target::beside(out, matrices.chain(vectors))).transpose()?;
-    let mut product = HostProduct::poisoned(&desc, &problem)?;
+    let mut product = match &args.group_rows {
+        Some(rows) => HostProduct::of_groups(&desc, &problem, rows)?,
+        None => HostProduct::poisoned(&desc, &problem)?,
+    };
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
-    let kernel = place.kernel(args.on, |device| device.prepare(&desc.for_batch(args.batch)))?;
+    let kernel = place.kernel(args.on, |device| device.prepare(&problem.kernel_of(desc)))?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
     let seconds = measured("computing", &BLOCKS, || match &kernel {
         Some(kernel) => kernel.run(&mut product),
@@ -85,14 +89,17 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     }
     // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
     let routes = kernel.is_some().then(|| desc.routes(&problem)).transpose()?;
-    let report = Report { subject, extents, batch: args.batch, on: on(kernel.is_some()), routes, seconds, verdict };
-    report.print(args, json)?;
+    let report = Report { subject, extents, args, on: on(kernel.is_some()), routes, seconds, verdict };
+    report.print(json)?;
     verdict.map_or(Ok(()), judged)
 }
 
 /// What the flags choose, and the files where no flag says what A and B hold.
 fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
-    let size = args.m.zip(args.n).zip(args.k).map(|((m, n), k)| ProblemSize { batch: args.batch, ..ProblemSize::of((m, n, k)) });
+    let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {
+        Some(rows) => ProblemSize::of_groups((m, n, k), rows.len()),
+        None => ProblemSize { batch: args.batch, ..ProblemSize::of((m, n, k)) },
+    });
     let (newest, machine) = match args.gpu {
         Some((_, machine)) => (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine)),
         None => (place.arch(), None),

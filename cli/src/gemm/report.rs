@@ -12,8 +12,8 @@ pub struct Report<'r> {
     pub subject: Subject<'r>,
     /// m, n and k.
     pub extents: (usize, usize, usize),
-    /// Products.
-    pub batch: usize,
+    /// What was asked for.
+    pub args: &'r GemmArgs,
     /// `host` or `cuda`.
     pub on: &'static str,
     /// How A and B reached the kernel, on a device.
@@ -26,15 +26,22 @@ pub struct Report<'r> {
 
 impl Report<'_> {
     /// Prints it, as one object or as text.
-    pub fn print(&self, args: &GemmArgs, json: bool) -> Result<(), Failure> {
-        let &Self { ref subject, extents: (m, n, k), batch, on, routes, seconds, verdict } = self;
+    pub fn print(&self, json: bool) -> Result<(), Failure> {
+        let &Self { ref subject, extents: (m, n, k), args, on, routes, seconds, verdict } = self;
+        let batch = args.outputs();
         let Subject { resolved, desc, .. } = *subject;
         // Products of one shape take as long as one that is as many times as deep.
-        let (work, products) =
-            ((m, n, k.saturating_mul(batch)), if batch == 1 { String::new() } else { format!("{batch} products, each ") });
+        let (work, products) = (
+            (m, n, k.saturating_mul(batch)),
+            match &args.group_rows {
+                Some(rows) => format!("{} groups of rows, together ", rows.len()),
+                None if batch == 1 => String::new(),
+                None => format!("{batch} products, each "),
+            },
+        );
         if json {
             let mut object = json!({
-                "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "seconds": seconds, "gflops": rate(work, seconds),
+                "on": on, "route": routes.map(|routes| routes.to_string()), "m": m, "n": n, "k": k, "batch": batch, "group_rows": args.group_rows, "seconds": seconds, "gflops": rate(work, seconds),
                 "verified": verdict.map(|verdict| verdict.is_right()),
                 "elements_checked": verdict.map(|verdict| verdict.elements_checked), "elements": m.saturating_mul(n).saturating_mul(batch),
                 "error_over_bound": verdict.map(|verdict| verdict.error_over_bound),

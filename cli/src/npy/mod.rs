@@ -40,12 +40,12 @@ impl NpyFile {
         })
     }
 
-    /// Opens a file of `batch` matrices, or of one for all.
-    pub fn open_batch(path: &Path, batch: usize) -> Result<Self, Failure> {
+    /// Opens a file of `batch` matrices, or of one for all; `other` says what is wrong with another number of them.
+    pub fn open_batch(path: &Path, batch: usize, other: impl Fn(u64) -> String) -> Result<Self, Failure> {
         Self::of_shape(path, |shape| match *shape {
             [rows, columns] => Ok([1, rows, columns]),
             [matrices, rows, columns] if matrices == batch as u64 => Ok([matrices, rows, columns]),
-            [matrices, ..] if shape.len() == 3 => Err(format!("--batch is {batch}; try --batch {matrices}")),
+            [matrices, ..] if shape.len() == 3 => Err(other(matrices)),
             _ => Err("a matrix of two extents was wanted, or an array of three for a batch".to_owned()),
         })
     }

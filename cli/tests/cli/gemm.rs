@@ -52,6 +52,44 @@ fn batches_are_verified() {
 }
 
 #[test]
+fn groups_are_verified() {
+    for given in [
+        "--group-rows 20,0,13 --beta 2",
+        "--group-rows 0,130 --checked --c f32:col --lda 140 --k 5",
+        "--group-rows 1,2,3,60 --a bf16:row --b bf16:col --c bf16:row --op tensorop --checked --beta -1",
+        "--group-rows 7,0 --a i8:row --b i8:row --c i32:row --op tensorop --checked",
+        "--group-rows 33 --a f64:col --b f64:row --c f64:col",
+        "--group-rows 0",
+    ] {
+        let args: Vec<_> =
+            "--n 20 --k 17".split(' ').take(if given.contains("--k") { 2 } else { 4 }).chain(given.split(' ')).collect();
+        let rows: Vec<u64> =
+            given.split(' ').nth(1).expect("rows").split(',').map(|rows| rows.parse().expect("a number")).collect();
+        let object = verified(&args);
+        let told: Option<Vec<_>> =
+            object["group_rows"].as_array().map(|rows| rows.iter().filter_map(serde_json::Value::as_u64).collect());
+        let together: u64 = rows.iter().sum();
+        assert_eq!((object["m"].as_u64(), object["elements_checked"].as_u64()), (Some(together), Some(together * 20)), "{given}");
+        assert_eq!(told, Some(rows), "{given}");
+    }
+    let said = done(&["gemm", "--on", "host", "--n", "8", "--k", "7", "--group-rows", "5,0,4"]);
+    assert!(said.starts_with("3 groups of rows, together 9 x 8 x 7, "), "{said}");
+    let explained = done(&["gemm", "--explain", "--n", "200", "--k", "64", "--group-rows", "100,0,37", "--for", "t4"]);
+    assert!(explained.contains(" at most, in 3 groups; "), "{explained}");
+    for (given, says) in [
+        ("--m 5 --group-rows 5,4", "--m is 5, and --group-rows are 9 together; leave --m out"),
+        ("--group-rows 5,,4", "invalid value '' for '--group-rows <N,..>'"),
+        ("--group-rows 5 --batch 2", "cannot be used with"),
+        ("--group-rows 18446744073709551615,1", "M = 18446744073709551615 is beyond the largest extent"),
+        ("--group-rows 64,64 --split-k 2", "split_k of groups = 2 is out of range"),
+    ] {
+        let args: Vec<_> = "gemm --on host --n 8 --k 64".split(' ').chain(given.split(' ')).collect();
+        let sentence = refused(&args);
+        assert!(sentence.contains(says), "{given}: {sentence}");
+    }
+}
+
+#[test]
 fn types_and_layouts_are_verified() {
     let sizes = ["--m", "67", "--n", "131", "--k", "29", "--alpha", "2", "--beta", "-1"];
     for (a, c) in [

@@ -180,6 +180,65 @@ fn files_of_a_batch_are_read_and_written() {
     load(&out, 5, 12);
 }
 
+/// A file of B holds a matrix for each group of rows, or one for all; those of A, C and D hold one of all rows.
+#[test]
+fn files_of_groups_are_read_and_written() {
+    let folder = folder();
+    let (rows, m) = ([9, 0, 4], 13);
+    let (a, c) = (Matrix::random(m, 7, 1), Matrix::random(m, 12, 20));
+    let b = [10, 11, 12].map(|seed| Matrix::random(7, 12, seed));
+    let (out, out_name) = path(&folder, "d.npy");
+    for layouts in 0..8 {
+        let bit = |bit: usize| layouts >> bit & 1 == 1;
+        let [a_type, b_type, c_type] = [0, 1, 2].map(|at| format!("f64:{}", if bit(at) { "row" } else { "col" }));
+        let [a_file, c_file] = [("a.npy", &a), ("c.npy", &c)].map(|(name, x)| save(&path(&folder, name).0, x, "<f8", bit(0)));
+        let b_path = path(&folder, "b.npy").0;
+        let b_file = if bit(1) { save(&b_path, &b[0], "<f8", bit(2)) } else { save_batch(&b_path, &b, bit(2)) };
+        let args = [
+            "gemm",
+            "--on",
+            "host",
+            "--json",
+            "--verify",
+            "--group-rows",
+            "9,0,4",
+            "--a",
+            &a_type,
+            "--b",
+            &b_type,
+            "--c",
+            &c_type,
+            "--a-file",
+            &a_file,
+            "--b-file",
+            &b_file,
+            "--c-file",
+            &c_file,
+            "--out",
+            &out_name,
+            "--alpha",
+            "1.5",
+            "--beta",
+            "-0.5",
+        ];
+        let said = object(&args);
+        assert_eq!((said["verified"].as_bool(), said["elements_checked"].as_u64()), (Some(true), Some(13 * 12)));
+        let d = load(&out, m, 12).2;
+        let mut first = 0;
+        for (number, rows) in rows.into_iter().enumerate() {
+            let want = a.product(&b[if bit(1) { 0 } else { number }], 1.5, -0.5, &c);
+            let of_group = |x: &Matrix| x.values[first * 12..(first + rows) * 12].to_vec();
+            let [got, want] = [&d, &want].map(|x| Matrix { rows, columns: 12, values: of_group(x) });
+            close(&got, &want, 2f64.powi(-52), 7);
+            first += rows;
+        }
+    }
+    let two = save_batch(&path(&folder, "two.npy").0, &b[..2], false);
+    let refused = |flag: &str| refused(&["gemm", "--group-rows", "1,2,3", "--n", "12", "--k", "7", flag, &two]);
+    assert!(refused("--b-file").ends_with("holds an array of shape (2, 7, 12), and --group-rows has 3 groups"));
+    assert!(refused("--a-file").ends_with("holds an array of shape (2, 7, 12), and a matrix of two extents was wanted"));
+}
+
 #[test]
 fn what_is_no_batch_is_refused() {
     let folder = folder();

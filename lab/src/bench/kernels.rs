@@ -8,7 +8,6 @@ use falchion::{
     desc::{GemmDesc, PromotionKind},
     internals::{
         family::{ProblemSize, Request},
-        operand::Axis,
         pass::PassDesc,
     },
 };
@@ -49,11 +48,13 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     }
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
     let (accumulator, op) = (Some(types.accumulator), Some(op));
-    let size = ProblemSize { batch: problem.products(), ..ProblemSize::of((problem.m, problem.n, problem.k)) };
+    let launched = problem.launched();
+    let size = match launched.groups {
+        Some(_) => ProblemSize::of_groups((launched.m, launched.n, launched.k), launched.batch),
+        None => ProblemSize { batch: launched.batch, ..ProblemSize::of((launched.m, launched.n, launched.k)) },
+    };
     let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
-    let size = if problem.grouped { ProblemSize { workspace: 0, ..size } } else { size };
-    let desc = request.resolve_for(arch, size, None)?.desc;
-    Ok(if problem.grouped { desc.for_groups(Axis::M) } else { desc.for_batch(size.batch) })
+    Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))
 }
 
 /// The kernels of a suite that were compiled, and the problems whose knobs make none.

@@ -10,10 +10,7 @@ use super::data::Data;
 use falchion::{
     Error,
     epilogue::SCALARS,
-    internals::{
-        call::{Elements, Groups, Problem, Source, View},
-        operand::Axis,
-    },
+    internals::call::{Elements, Problem, Source, View},
     layout::MatrixType,
     numeric::{ElementKind, EmulationKind},
 };
@@ -188,8 +185,7 @@ impl SuiteProblem {
         if !self.grouped {
             return problem;
         }
-        let (m, groups) = (problem.m * problem.batch, Some(Groups::of(Axis::M, problem.batch)));
-        Problem { m, groups, a: problem.a.batched(0), d: problem.d.batched(0), ..problem }
+        Problem { m: problem.m * problem.batch, ..problem }.grouped(problem.batch)
     }
 
     /// Where its groups begin, and the last one ends, as bytes of 32 bits each; none where it is not grouped.

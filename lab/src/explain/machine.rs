@@ -1,11 +1,7 @@
 //! What a problem becomes on a machine: tiles, waves, passes.
 
 use falchion::{
-    Error,
-    arch::Machine,
-    desc::GemmDesc,
-    device::Explanation,
-    internals::{call::Problem, operand::Axis},
+    Error, arch::Machine, desc::GemmDesc, device::Explanation, internals::call::Problem, shape::Mn, threadblock::WorkKind,
 };
 
 /// How a problem falls into tiles and waves there, and how its operands reach the kernel: what, and how.
@@ -17,21 +13,28 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     let fitted = desc.fitted(problem)?;
     let explanation = fitted.explain()?;
     let tile = desc.threadblock();
-    let extent = |axis: Axis| match axis.framed(desc.frame) {
-        Axis::M => problem.m,
-        Axis::N => problem.n,
-        Axis::K => problem.k,
+    let framed = problem.read_by(desc);
+    let (m, n) = (framed.m, framed.n);
+    let (down, across, batch) = match problem.groups {
+        None => (m.div_ceil(tile.m.max(1) as usize), n.div_ceil(tile.n.max(1) as usize), problem.batch),
+        // As many as there may be: where groups begin is not looked at.
+        Some(_) => {
+            let work = framed.work((WorkKind::DataParallel, desc.swizzle(), 1), (tile, Mn::ONE), 1, 1)?;
+            (work.rows as usize, work.columns as usize, 1)
+        }
     };
-    let (m, n) = (extent(Axis::M), extent(Axis::N));
-    let (down, across) = (m.div_ceil(tile.m.max(1) as usize), n.div_ceil(tile.n.max(1) as usize));
-    let tiles = down as f64 * across as f64 * problem.batch as f64;
+    let tiles = down as f64 * across as f64 * batch as f64;
     let filled = (m as f64 * n as f64) / (down as f64 * across as f64 * f64::from(tile.m) * f64::from(tile.n));
     let side_by_side = side_by_side(&explanation, machine);
     let slots = f64::from(side_by_side) * f64::from(machine.multiprocessors);
     let parts = desc.split_k();
     let waves = tiles * f64::from(parts) / slots;
     let busy = waves / waves.ceil();
-    let products = if problem.batch == 1 { String::new() } else { format!(", {} products", problem.batch) };
+    let products = match problem.groups {
+        Some(_) => format!(" at most, in {} groups", problem.batch),
+        None if problem.batch == 1 => String::new(),
+        None => format!(", {} products", problem.batch),
+    };
     let products = if parts == 1 { products } else { format!("{products}, each in {parts} parts of K") };
     let mut facts = Vec::new();
     let alignments = |desc: &GemmDesc| {

@@ -1,22 +1,22 @@
 //! A product in host memory whose types are values: what command lines, explorers and tests run.
 
 use super::{HostMatrix, room};
-use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
+use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation, from};
 use falchion::{
     Error,
     desc::GemmDesc,
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
-        call::{Elements, HostMatrices, Problem, Source, View},
+        call::{Call, Elements, Groups, HostMatrices, HostSlice, Problem, Source, View},
         host::Mode,
-        operand::{OperandKind, Vectors},
+        operand::{Axis, OperandKind, VectorKind, Vectors},
     },
     layout::Order,
     refusal::{Operand, Refusal},
 };
 
-/// Operands, results and scalars of one product, or of a batch, in the user's layouts. Matrices of a batch are one behind another; an operand may be
+/// Operands, results and scalars of one product, of a batch, or of groups of rows, in the user's layouts. Matrices of a batch are one behind another; an operand may be
 /// one matrix that all products share.
 #[derive(Clone, Debug)]
 pub struct HostProduct {
@@ -36,6 +36,8 @@ pub struct HostProduct {
     extents: (usize, usize, usize),
     /// Products.
     batch: usize,
+    /// Where groups of rows begin, and the last one ends.
+    offsets: Option<Vec<i32>>,
 }
 
 impl HostProduct {
@@ -45,6 +47,24 @@ impl HostProduct {
     /// # Errors
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
+        Self::of(desc, problem, None)
+    }
+
+    /// The same of groups of rows of a problem, each with a B of its own, so many rows each: their sum is its m.
+    ///
+    /// # Errors
+    /// Those of [`poisoned`](Self::poisoned).
+    pub fn of_groups(desc: &GemmDesc, problem: &Problem, rows: &[usize]) -> Result<Self, Error> {
+        // A larger extent is refused.
+        let end = |end: &mut usize, rows: &usize| {
+            *end = end.saturating_add(*rows);
+            Some(i32::try_from(*end).unwrap_or(i32::MAX))
+        };
+        let offsets = core::iter::once(0).chain(rows.iter().scan(0, end)).collect();
+        Self::of(desc, &problem.grouped(rows.len()), Some(offsets))
+    }
+
+    fn of(desc: &GemmDesc, problem: &Problem, offsets: Option<Vec<i32>>) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, .. } = *problem;
         let packed = |view: View<Elements>, extents| {
             let all = view.with(Elements::ALL);
@@ -82,11 +102,12 @@ impl HostProduct {
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
             // Of empty matrices the stride is 0, too.
-            d: all(types.c, d, (m, n), orders.c)?,
+            d: if offsets.is_some() { matrix(types.c, d, (m, n), orders.c)? } else { all(types.c, d, (m, n), orders.c)? },
             vectors: vectors.try_map(|kind, _| row(if kind.side() == OperandKind::A { m } else { n }))?,
             scalars,
             extents: (m, n, k),
             batch,
+            offsets,
         })
     }
 
@@ -96,7 +117,13 @@ impl HostProduct {
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
         let vectors = self.vectors.as_ref().map(|kind, vector| View::vector(vector.view().memory, kind.side()));
         let c = self.c.as_ref().map(HostMatrix::view);
-        Problem { m, n, k, batch, groups: None, a, b, c, d, vectors, scalars, workspace: None }
+        let groups = self.offsets.as_ref().map(|_| Groups::of(Axis::M, batch));
+        Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, workspace: None }
+    }
+
+    /// Where its groups of rows begin, and the last one ends.
+    pub fn offsets(&self) -> Option<&[i32]> {
+        self.offsets.as_deref()
     }
 
     /// The matrices, D to be written.
@@ -114,8 +141,11 @@ impl HostProduct {
     /// # Errors
     /// Those of [`run_on_host`].
     pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
-        let problem = self.problem();
-        run_on_host(desc, mode, problem.with(self.matrices()?))
+        let (problem, offsets) = (self.problem(), self.offsets.take());
+        let groups = problem.groups.zip(offsets.as_deref()).map(|(groups, all)| groups.with(HostSlice::new::<i32>(all)));
+        let ran = self.matrices().and_then(|matrices| run_on_host(desc, mode, Call { groups, ..problem.with(matrices) }));
+        self.offsets = offsets;
+        ran
     }
 
     /// What operands of this product are drawn from when nobody brings any: random numbers, or whole ones where random ones
@@ -143,18 +173,46 @@ impl HostProduct {
     }
 
     fn verify_rows(&self, desc: &GemmDesc, all: bool) -> Result<Verdict, Error> {
+        let problem = self.problem();
+        let products = if problem.groups.is_some() { 1 } else { problem.batch };
+        let multiplied = products as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
+        let some = (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
+        let Some(offsets) = &self.offsets else { return self.verify_product((desc, &problem), (0, 0), some) };
+        let mut verdict = Verdict::default();
+        for (number, ends) in offsets.windows(2).enumerate() {
+            let (row, end) = (ends[0] as usize, ends[1] as usize);
+            let one = Problem { m: end - row, batch: 1, groups: None, b: problem.b.batched(0), ..problem };
+            verdict = verdict.and(self.verify_product((desc, &one), (number, row), some)?.below(row));
+        }
+        Ok(verdict)
+    }
+
+    /// Holds the rows of a problem to a reference, of which it has the `number`-th B, and the rows of A and D from `row` on: all, or about as many as are wanted.
+    fn verify_product(
+        &self,
+        (desc, problem): (&GemmDesc, &Problem),
+        (number, row): (usize, usize),
+        some: Option<usize>,
+    ) -> Result<Verdict, Error> {
+        let (a, b, d) = (self.a.slice()?, self.b.slice()?, self.d.slice()?);
         let c = match &self.c {
             Source::InPlace => return Err(Refusal::MissingOperand { operand: Operand::C }.into()),
             Source::None => None,
-            Source::Matrix(matrix) => Some(matrix.slice()?),
+            Source::Matrix(matrix) => Some(from(matrix.slice()?, problem.source().offset(row, 0))),
         };
-        let (problem, vectors) = (self.problem(), self.vectors.as_ref().try_map(|_, vector| vector.slice())?);
-        let claim = Claim { desc, problem: &problem, a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice()?, vectors };
-        let multiplied = problem.batch as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
-        if all || multiplied <= ALL_ROWS {
-            verify::check(&claim)
-        } else {
-            verify::sampled(&claim, SOME_ROWS.div_ceil(problem.batch), 0)
+        let first = |kind: VectorKind| if kind.side() == OperandKind::A { row } else { 0 };
+        let claim = Claim {
+            desc,
+            problem,
+            a: from(a, problem.a.offset(row, 0)),
+            b: from(b, number.saturating_mul(self.b.view().batch_stride)),
+            c,
+            d: from(d, problem.d.offset(row, 0)),
+            vectors: self.vectors.as_ref().try_map(|kind, vector| Ok::<_, Error>(from(vector.slice()?, first(kind))))?,
+        };
+        match some {
+            None => verify::check(&claim),
+            Some(rows) => verify::sampled(&claim, rows, 0),
         }
     }
 }
@@ -239,6 +297,42 @@ mod tests {
         let one = Problem::of(&desc, (5, 7, 3), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]);
         let error = HostProduct::poisoned(&desc, &Problem { batch: 2, d: one.d.batched(0), ..one }).unwrap_err();
         assert!(matches!(error, Error::Refused(Refusal::BatchOverlaps { .. })), "{error}");
+    }
+
+    /// Groups are right, and one element that is not, of the last group, is found where it lies in D.
+    #[test]
+    fn groups_are_verified() {
+        for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
+            let desc = described(a, b, c);
+            let problem = Problem::of(&desc, (9, 7, 3), [None, None, Some(9)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let mut product = HostProduct::of_groups(&desc, &problem, &[4, 0, 5]).unwrap();
+            assert_eq!((product.a.batch(), product.b.batch(), product.d.batch()), (1, 3, 1));
+            let [from, of_c] = product.distributions(&desc);
+            product.a.draw(from, 1).unwrap();
+            product.b.draw(from, 2).unwrap();
+            let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
+            source.draw(of_c, 3).unwrap();
+            product.run(&desc, Mode::Fast).unwrap();
+            let verdict = product.verify(&desc).unwrap();
+            assert!(verdict.is_right() && verdict.elements_checked == 63, "{verdict}");
+            let mut places = 0..63;
+            let mut was = Vec::new();
+            product
+                .d
+                .try_each(Order::Row, |x| {
+                    was.push(x);
+                    Ok::<_, Error>(())
+                })
+                .unwrap();
+            let changed = |at: usize| if at == 5 * 7 + 2 { was[at] + 64.0 } else { was[at] };
+            product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap()))).unwrap();
+            let verdict = product.verify(&desc).unwrap();
+            assert_eq!((verdict.elements_wrong, verdict.first_wrong.map(|x| (x.row, x.column))), (1, Some((5, 2))));
+            // Each group has its B.
+            let mut product = product.clone();
+            product.b.draw(from, 5).unwrap();
+            assert!(!product.verify(&desc).unwrap().is_right());
+        }
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Resident {
     c: Source<Copied>,
     d: Copied,
     vectors: Vectors<Copied>,
+    /// Where groups begin.
+    offsets: Option<Copied>,
     /// As large as the last run took.
     workspace: Option<CudaSlice<u8>>,
 }
@@ -68,7 +70,17 @@ impl Resident {
         let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
         let vectors = vectors.as_ref().try_map(|_, vector| copied(vector))?;
-        Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, vectors, workspace: None })
+        Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, vectors, offsets: None, workspace: None })
+    }
+
+    /// Copies where the groups of a product's rows begin, too.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn with_groups(mut self, offsets: &[i32]) -> Result<Self, Error> {
+        let bytes = HostSlice::new::<i32>(offsets);
+        self.offsets = Some(Copied::new(&self.stream, bytes.kind(), bytes.bytes())?);
+        Ok(self)
     }
 
     /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The workspace that it takes is allocated
@@ -77,12 +89,13 @@ impl Resident {
     /// # Errors
     /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
     pub fn run(&mut self, kernel: &CudaKernel, problem: &Problem, first: [usize; 4]) -> Result<(), Error> {
-        let Self { stream, a, b, c, d, vectors, workspace } = self;
+        let Self { stream, a, b, c, d, vectors, offsets, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
         let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
         let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
+        call.groups = problem.groups.zip(offsets.as_ref()).map(|(groups, offsets)| groups.with(offsets.read(stream)));
         let needed = kernel.desc().routes(&call.problem())?.workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
             // What is refused takes no memory.
@@ -101,7 +114,16 @@ impl Resident {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = call.b.as_ref().try_map(|b| copied(&b.memory))?;
         let d = Copied::new(stream, call.d.memory.kind(), call.d.memory.bytes())?;
-        Ok(Self { stream: stream.clone(), a: copied(&call.a.memory)?, b: None, c, d, vectors: Vectors::NONE, workspace: None })
+        Ok(Self {
+            stream: stream.clone(),
+            a: copied(&call.a.memory)?,
+            b: None,
+            c,
+            d,
+            vectors: Vectors::NONE,
+            offsets: None,
+            workspace: None,
+        })
     }
 
     /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.

@@ -103,6 +103,11 @@ pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Err
     claim.rows(&drawn(claim.problem.m, rows, seed))
 }
 
+/// What is in memory from an element on.
+pub(crate) fn from(all: HostSlice<'_>, first: usize) -> HostSlice<'_> {
+    all.get(first.min(all.length())..all.length()).unwrap_or(all)
+}
+
 /// About `wanted` of `count` rows, in order.
 fn drawn(count: usize, wanted: usize, seed: u64) -> Vec<usize> {
     if wanted >= count {
@@ -159,16 +164,14 @@ impl<'a> Claim<'a> {
     /// The call of one product whose result D is said to be: what D held before is a matrix of its own.
     fn call(&self, number: usize) -> Call<HostSlice<'_>> {
         let Self { a, b, c, d, problem, vectors, .. } = *self;
-        let from = |all: HostSlice<'a>, stride: usize| {
-            let first = number.saturating_mul(stride).min(all.length());
-            all.get(first..all.length()).unwrap_or(all)
-        };
+        let of_product = |all: HostSlice<'a>, stride: usize| from(all, number.saturating_mul(stride));
         let (source, [of_a, of_b, of_d]) = (problem.source(), [problem.a, problem.b, problem.d].map(|view| view.batch_stride));
         let c = match (problem.c, c) {
             (Source::None, _) | (_, None) => Source::None,
-            (_, Some(c)) => Source::Matrix(source.with(from(c, source.batch_stride))),
+            (_, Some(c)) => Source::Matrix(source.with(of_product(c, source.batch_stride))),
         };
-        let matrices = Matrices { a: from(a, of_a), b: from(b, of_b), c: Source::None, d: from(d, of_d), vectors };
+        let matrices =
+            Matrices { a: of_product(a, of_a), b: of_product(b, of_b), c: Source::None, d: of_product(d, of_d), vectors };
         Call { c, batch: 1, ..problem.with(matrices) }
     }
 }

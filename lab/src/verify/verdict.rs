@@ -88,6 +88,13 @@ impl Verdict {
         }
     }
 
+    /// The verdict on the same elements that many rows further down.
+    #[must_use]
+    pub(crate) fn below(self, rows: usize) -> Self {
+        let below = |element: Element| Element { row: element.row.saturating_add(rows), ..element };
+        Self { worst: self.worst.map(below), first_wrong: self.first_wrong.map(below), ..self }
+    }
+
     /// Both verdicts in one; `other` is of later rows or columns.
     pub(crate) fn and(self, other: Self) -> Self {
         let first = |x: Option<Element>, y: Option<Element>| match (x, y) {
