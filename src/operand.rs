@@ -56,6 +56,14 @@ impl OperandKind {
         self as usize
     }
 
+    /// The operand that has this axis beside K; A of K, which both have.
+    pub const fn along(axis: Axis) -> Self {
+        match axis {
+            Axis::M | Axis::K => Self::A,
+            Axis::N => Self::B,
+        }
+    }
+
     /// The axis of a product that this operand has beside K.
     pub const fn axis(self) -> Axis {
         match self {

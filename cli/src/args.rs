@@ -152,24 +152,6 @@ pub struct GemmArgs {
     pub later: LaterArgs,
 }
 
-impl GemmArgs {
-    /// Rows of A and D, where they or those of groups are given.
-    pub fn rows(&self) -> Option<usize> {
-        let together = |rows: &Vec<usize>| rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
-        self.group_rows.as_ref().map(together).or(self.m)
-    }
-
-    /// How many Bs there are, each of which is multiplied.
-    pub fn products(&self) -> usize {
-        self.group_rows.as_ref().map_or(self.batch, Vec::len)
-    }
-
-    /// How many Ds there are: groups share one.
-    pub fn outputs(&self) -> usize {
-        if self.group_rows.is_some() { 1 } else { self.batch }
-    }
-}
-
 /// A transpose. Extents that are not given are those of the files; matrices lie by rows.
 #[derive(Args, Debug)]
 pub struct TransposeArgs {

@@ -34,7 +34,7 @@ struct TensorStore {
   unsigned column = 0;
   unsigned product = 0;
   // Of groups, which lines of D are the product's.
-  threadblock::Lines<Config::kRagged> group{};
+  threadblock::Lines<Config::kRagged, Config::kGroupStep> group{};
   Compute scalars[8];
 
   __device__ __forceinline__ TensorStore(Params const& params, unsigned thread) : params(params), thread(thread) {
@@ -90,12 +90,12 @@ struct TensorStore {
     for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile, 2>(box), barrier);
   }
 
-  // A subtile from its staging buffer to D; whether TMA brings it. Threads do where D is not aligned for it, and where the subtile reaches beyond its group.
+  // A subtile from its staging buffer to D; whether TMA brings it. Threads do where D is not aligned for it, and where the subtile is not all of its group.
   template <int Subtile>
   __device__ __forceinline__ bool write(unsigned staging) {
     constexpr bool grouped = Config::kRagged != threadblock::Ragged::None;
     unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
-    if (Config::kByTma && group.reach(first_row + Map::kRows, first_column + Config::kSubtileColumns)) {
+    if (Config::kByTma && group.hold(first_row, first_column, Map::kRows, Config::kSubtileColumns)) {
       if (thread == 0) {
 #pragma unroll
         for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
@@ -118,12 +118,12 @@ struct TensorStore {
       constexpr unsigned a_row = Config::kSubtileColumns / Config::kStoreAccess, apart = warp::kWarpgroup / a_row;
       static_assert(warp::kWarpgroup % a_row == 0, "a thread has one column");
       unsigned const n = thread % a_row * Config::kStoreAccess;
-      if (first_column + n >= group.columns(params)) return;
+      if (first_column + n >= group.columns(params) || !group.have_column(first_column + n)) return;
       unsigned m = thread / a_row;
       C* d = threadblock::output_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
 #pragma unroll 4
       for (; m < Map::kRows && first_row + m < group.rows(params); m += apart, d += apart * params.ldd)
-        *reinterpret_cast<Access*>(d) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
+        if (group.have_row(first_row + m)) *reinterpret_cast<Access*>(d) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
     }
   }
 
@@ -141,12 +141,12 @@ struct TensorStore {
     using Access = Vector<C, Config::kStoreAccess>;
     constexpr unsigned a_column = Map::kRows / Config::kStoreAccess, apart = warp::kWarpgroup / a_column;
     unsigned const m = thread % a_column * Config::kStoreAccess;
-    if (first_row + m >= group.rows(params)) return;
+    if (first_row + m >= group.rows(params) || !group.have_row(first_row + m)) return;
     unsigned n = thread / a_column;
     C* d = threadblock::output_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
 #pragma unroll 4
     for (; n < Config::kSubtileColumns && first_column + n < group.columns(params); n += apart, d += apart * params.ldd)
-      *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
+      if (group.have_column(first_column + n)) *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
   }
 
   // Every thread's part of a subtile of a column-major D: its two rows are neighbours in each of its columns.

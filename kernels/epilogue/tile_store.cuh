@@ -137,7 +137,7 @@ struct TileStore {
 #pragma unroll
       for (int j = 0; j < columns; j += width) {
         int const n = WarpMma::MapB::of_element(j);
-        if (m < left_m && n < left_n) {
+        if (m < left_m && n < left_n && unit.have_row(unsigned(first_row) + m) && unit.have_column(unsigned(first_column) + n)) {
           Access c{}, d;
           if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * params.ldc + n);
 #pragma unroll

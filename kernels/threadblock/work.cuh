@@ -21,30 +21,39 @@ struct Product<false> {
 // Which extent of A and D, or of B and D, is of groups one behind another, each with a matrix of its own on the other side.
 enum class Ragged { None, M, N };
 
-// The lines of a group, rows or columns of D: from the first to the one behind the last. Of no groups they are all, and nothing is kept.
-template <Ragged Axis>
+// The lines of a group, rows or columns of D: from the first to the one behind the last. Its tiles begin at the multiple of `Step` that the first is, or lies behind. Of no groups
+// they are all, and nothing is kept.
+template <Ragged Axis, unsigned Step>
 struct Lines {
   unsigned first, limit;
 
-  __device__ __forceinline__ unsigned first_row() const { return Axis == Ragged::M ? first : 0; }
-  __device__ __forceinline__ unsigned first_column() const { return Axis == Ragged::N ? first : 0; }
+  __device__ __forceinline__ constexpr unsigned begin() const { return first / Step * Step; }
+  __device__ __forceinline__ unsigned first_row() const { return Axis == Ragged::M ? begin() : 0; }
+  __device__ __forceinline__ unsigned first_column() const { return Axis == Ragged::N ? begin() : 0; }
   // Where rows end, and columns.
   template <class Params>
   __device__ __forceinline__ unsigned rows(Params const& params) const { return Axis == Ragged::M ? limit : unsigned(params.m); }
   template <class Params>
   __device__ __forceinline__ unsigned columns(Params const& params) const { return Axis == Ragged::N ? limit : unsigned(params.n); }
-  // Whether all that lies before these ends is the group's.
-  __device__ __forceinline__ bool reach(unsigned row, unsigned column) const { return (Axis == Ragged::M ? row : column) <= limit; }
+  // Whether a tile's row, and column, does not lie before the group.
+  __device__ __forceinline__ bool have_row(unsigned row) const { return Step == 1 || Axis != Ragged::M || row >= first; }
+  __device__ __forceinline__ bool have_column(unsigned column) const { return Step == 1 || Axis != Ragged::N || column >= first; }
+  // Whether all of a tile from here on, of so many rows and columns, is the group's.
+  __device__ __forceinline__ bool hold(unsigned row, unsigned column, unsigned rows, unsigned columns) const {
+    return have_row(row) && have_column(column) && (Axis == Ragged::M ? row + rows : column + columns) <= limit;
+  }
 };
-template <>
-struct Lines<Ragged::None> {
+template <unsigned Step>
+struct Lines<Ragged::None, Step> {
   static __device__ __forceinline__ constexpr unsigned first_row() { return 0; }
   static __device__ __forceinline__ constexpr unsigned first_column() { return 0; }
   template <class Params>
   static __device__ __forceinline__ unsigned rows(Params const& params) { return unsigned(params.m); }
   template <class Params>
   static __device__ __forceinline__ unsigned columns(Params const& params) { return unsigned(params.n); }
-  static __device__ __forceinline__ constexpr bool reach(unsigned, unsigned) { return true; }
+  static __device__ __forceinline__ constexpr bool have_row(unsigned) { return true; }
+  static __device__ __forceinline__ constexpr bool have_column(unsigned) { return true; }
+  static __device__ __forceinline__ constexpr bool hold(unsigned, unsigned, unsigned, unsigned) { return true; }
 };
 
 // Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a register.
@@ -115,7 +124,7 @@ struct PartsLevel {
 
 // What a block computes at a time: products of some k-tiles, for one tile of a D.
 template <class Config>
-struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK>, Lines<Config::kRagged> {
+struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK>, Lines<Config::kRagged, Config::kGroupStep> {
   Tile tile;
 
   // The tile's first row and column of D.
@@ -182,9 +191,13 @@ struct Groups {
   static constexpr unsigned kLines = kDown ? Config::kTileM * Config::kClusterM : Config::kTileN * Config::kClusterN;
 
   unsigned entered = 0, behind = 0;
-  Lines<Config::kRagged> lines{0, 0};
+  Lines<Config::kRagged, Config::kGroupStep> lines{0, 0};
 
-  static __device__ __forceinline__ constexpr unsigned rectangles(unsigned lines) { return (lines + kLines - 1) / kLines; }
+  // Rectangles of the group that was entered; of an empty one none, also where its tiles would begin before it.
+  __device__ __forceinline__ constexpr unsigned rectangles() const {
+    if (Config::kGroupStep > 1 && lines.first == lines.limit) return 0;
+    return (lines.limit - lines.begin() + kLines - 1) / kLines;
+  }
 
   // Goes on to the group of rectangle `number`; false where there is none. Offsets that descend or leave the extent make a group empty, or end it: nothing lies outside.
   template <class Offsets>
@@ -194,14 +207,14 @@ struct Groups {
       lines.first = entered == 0 ? smaller(offsets[0], extent) : lines.limit;
       unsigned const limit = smaller(offsets[++entered], extent);
       lines.limit = limit < lines.first ? lines.first : limit;
-      behind += rectangles(lines.limit - lines.first) * across;
+      behind += rectangles() * across;
     }
     return true;
   }
 
   // The unit of block `rank` in a rectangle of the group that was reached.
   __device__ __forceinline__ constexpr Unit<Config> unit(unsigned number, unsigned rank, unsigned across) const {
-    unsigned const along = rectangles(lines.limit - lines.first);
+    unsigned const along = rectangles();
     Tile const tile = tile_of_rank<Config>(number + along * across - behind, rank, kDown ? along : across, kDown ? across : along);
     return {{entered - 1}, {}, lines, tile};
   }
@@ -210,20 +223,20 @@ struct Groups {
   static __device__ __forceinline__ constexpr unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 };
 
-// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i has the lines of i half rectangles.
+// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i has the lines of i half rectangles, and one.
 template <class Config, int Count, int Across>
 struct GroupTiles {
   static constexpr int kRows = Config::kClusterM * Config::kClusterN;
-  // What a grid has at most.
-  static constexpr int kColumns = (Count * (Count - 1) / 2 * Groups<Config>::kLines / 2 / Groups<Config>::kLines + Count) * Across;
   struct Offsets {
-    __device__ constexpr unsigned operator[](unsigned i) const { return i == 0 ? 0 : i * (i - 1) / 2 * Groups<Config>::kLines / 2; }
+    __device__ constexpr unsigned operator[](unsigned i) const { return i == 0 ? 0 : i * (i - 1) / 2 * Groups<Config>::kLines / 2 + i; }
   };
+  // What a grid has at most.
+  static constexpr int kColumns = ((Offsets{}[Count] - Count + Count * (Config::kGroupStep - 1)) / Groups<Config>::kLines + Count) * Across;
   static __device__ constexpr unsigned at(int rank, int number) {
     Groups<Config> groups;
     if (!groups.reach(number, Offsets{}, Count, Offsets{}[Count], Across)) return index::kLeftOut;
     Unit<Config> const unit = groups.unit(number, rank, Across);
-    return (unit.first << 16) + (unit.product << 12) + (unit.tile.row << 6) + unit.tile.column;
+    return (unit.first << 16) + unit.limit + (unit.product << 12) + (unit.tile.row << 6) + unit.tile.column;
   }
 };
 

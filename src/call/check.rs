@@ -65,7 +65,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
             within(Field::SplitKOfThisK, u64::from(split_k), 1, tiles_k)?;
         }
         // However they are divided, tiles are as many.
-        self.problem().work((WorkKind::DataParallel, d.swizzle(), split_k), (tile, Mn::ONE), 0, u32::MAX)?;
+        let group_step = if self.groups.is_some() { d.group_step() } else { 1 };
+        self.problem().work((WorkKind::DataParallel, d.swizzle(), split_k), (tile, Mn::ONE, group_step), 0, u32::MAX)?;
         output.epilogue.check_functions(d.class.compute)
     }
 }

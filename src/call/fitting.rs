@@ -10,8 +10,6 @@ use crate::{
 /// The description with accesses as wide as addresses, leading dimensions and extents of a problem allow, whose operands are where the kernel
 /// reads them.
 pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> GemmDesc {
-    // Groups begin anywhere: where they are contiguous along that, an access of more than one element is of two groups.
-    let ragged = |axis: Axis| problem.groups.is_some_and(|groups| groups.axis == axis);
     let access = |operand: OperandKind| {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
         // TMA reads whole vectors or nothing.
@@ -20,8 +18,7 @@ pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) 
         let first = class.element.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, class.layout);
         let next = problem.batch_stride(view);
-        let apart = u64::from(!class.layout.along_k(operand) && ragged(operand.axis()));
-        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, next, apart]);
+        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, next]);
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.class.output;
@@ -32,7 +29,9 @@ pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) 
     };
     let align_c = dividing(align_c, &limits(problem.d));
     let align_c = dividing(align_c, &problem.read_source().map_or([0; 3], limits));
-    let apart = u64::from(ragged(if output.layout.is_row() { Axis::N } else { Axis::M }));
+    // Groups begin anywhere: where D is contiguous along them, an access of more than one element is of two groups.
+    let along = if output.layout.is_row() { Axis::N } else { Axis::M };
+    let apart = u64::from(problem.groups.is_some_and(|groups| groups.axis == along));
     let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64, apart]);
     desc.narrowed([access(OperandKind::A), access(OperandKind::B), align_c])
 }

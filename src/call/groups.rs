@@ -84,7 +84,7 @@ impl Problem {
     pub fn work(
         &self,
         kinds: (WorkKind, SwizzleKind, u32),
-        (tile, cluster): (Mnk, Mn),
+        (tile, cluster, group_step): (Mnk, Mn, u32),
         tiles_k: u32,
         resident: u32,
     ) -> Result<Work, Refusal> {
@@ -92,7 +92,7 @@ impl Problem {
         if let Some(Groups { axis, .. }) = self.groups {
             let lines = if matches!(axis, Axis::N) { &mut extents.1 } else { &mut extents.0 };
             let of_rectangle = lines_of_rectangle(axis, tile, cluster);
-            *lines = group_rectangles(*lines, self.batch, of_rectangle).saturating_mul(of_rectangle as usize);
+            *lines = group_rectangles(*lines, self.batch, of_rectangle, group_step).saturating_mul(of_rectangle as usize);
         }
         Work::of(kinds, (tile, cluster), (extents, batch, tiles_k), resident)
     }

@@ -210,11 +210,11 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 }
 
 /// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts of K, as facts of its `Config`.
-pub(crate) fn work_facts(kind: WorkKind, mode: GemmMode, split_k: bool) -> String {
+pub(crate) fn work_facts(kind: WorkKind, (mode, group_step): (GemmMode, u32), split_k: bool) -> String {
     let (kind, batched) = (kind.cuda(), mode.several());
     let ragged = mode.groups().map_or("None", Axis::name);
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n"
     )
 }
 
@@ -268,13 +268,13 @@ pub(crate) fn fingerprints_of_parts() -> String {
 }
 
 /// Those of the walk over groups, on both sides of a tile's end; none without groups.
-pub(crate) fn fingerprints_of_groups(mode: GemmMode, tile: Mnk, (order, cluster): (SwizzleKind, Mn)) -> String {
+pub(crate) fn fingerprints_of_groups((mode, step): (GemmMode, u32), tile: Mnk, (order, cluster): (SwizzleKind, Mn)) -> String {
     let Some(axis) = mode.groups() else { return String::new() };
     let lines = lines_of_rectangle(axis, tile, cluster);
     let assertion = |(count, across): (u32, u32)| {
         let kind = WorkKind::DataParallel;
         let work = Work { kind, order, cluster, rows: across, columns: across, batch: 1, tiles_k: 1, split_k: 1, clusters: 1 };
-        let map = GroupTiles { work, axis, lines, count };
+        let map = GroupTiles { work, axis, lines, step, count };
         fingerprint_assertion(&format!("threadblock::GroupTiles<Config, {count}, {across}>"), "groups", &map)
     };
     [(1, 3), (6, 2)].map(assertion).concat()

@@ -114,6 +114,12 @@ impl GemmDesc {
     }
 
     /// What a launch has to know of it.
+    /// Lines of D that tiles of groups begin at multiples of.
+    #[doc(hidden)]
+    pub const fn group_step(&self) -> u32 {
+        self.geometry().group_step
+    }
+
     pub(crate) const fn geometry(&self) -> Geometry {
         asked!(self, desc => desc.geometry())
     }

@@ -47,6 +47,8 @@ pub struct Geometry {
     pub cluster: u32,
     /// How units of work are divided among clusters.
     pub work: WorkKind,
+    /// Lines of D that tiles of groups begin at multiples of: what a vector has along them, where operands lie so.
+    pub group_step: u32,
     /// Threads of a block.
     pub threads: u32,
     /// Shared memory that is asked for at the launch, in bytes.

@@ -59,7 +59,6 @@ pub enum Refusal {
     NoLoopToUnroll { groups: u32, mainloop: Word },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },
-    GroupsWithinVectors { operand: Operand },
     CopyNotWhole { operand: Operand, access: u32, run: u32, nearest: u32 },
     AccessDoesNotDivideTile { operand: Operand, access: u32, extent: u32, nearest: u32 },
     AccessApart { field: Field, access: u32, run: u32 },
@@ -125,7 +124,6 @@ impl Refusal {
             | Self::OfTensorCores { field, .. }
             | Self::ExtentTooLarge { field, .. } => *field = field.exchange(),
             Self::CopyWidth { operand, .. }
-            | Self::GroupsWithinVectors { operand }
             | Self::CopyNotWhole { operand, .. }
             | Self::AccessDoesNotDivideTile { operand, .. }
             | Self::SwizzleBeyondRow { operand, .. }

@@ -76,9 +76,6 @@ impl Refusal {
             Self::NoAsynchronousCopy { arch } => {
                 say!(s, "the multistage main loop copies asynchronously, which ", word arch.name(), " cannot; sm80 and newer can, or take the pipelined one with 2 stages")
             }
-            Self::GroupsWithinVectors { operand } => {
-                say!(s, "groups begin at any element, and TMA reads ", word operand.name(), " along them in whole vectors of 16 bytes; try another layout of it, or a main loop without TMA")
-            }
             Self::CopyWidth { operand, bytes, element, nearest } => {
                 let s = say!(s, "an asynchronous copy of ", word operand.name(), " would move ", number bytes, " bytes at a time (", word element.name(), "), and moves 4, 8 or 16");
                 match nearest {

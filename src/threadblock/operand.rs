@@ -40,6 +40,11 @@ impl OperandDesc {
         if self.k_contiguous { self.smem.mn } else { self.smem.k }
     }
 
+    /// Elements of M or N of which a tile begins at a multiple: those of a vector along it.
+    pub const fn mn_step(&self) -> u32 {
+        if self.k_contiguous { 1 } else { self.access }
+    }
+
     /// Whether a vector from global memory has to be taken apart: its elements are not neighbours in shared memory.
     pub const fn turns(&self) -> bool {
         self.k_contiguous != self.smem.along.is(Along::K)

@@ -226,11 +226,16 @@ pub const fn lines_of_rectangle(axis: Axis, tile: Mnk, cluster: Mn) -> u32 {
     }
 }
 
-/// How many rectangles of so many lines each there are at most in groups of so many lines of D together: each group but the empty ones has a last one of one line at least.
-pub(crate) const fn group_rectangles(lines: usize, groups: usize, of_rectangle: u32) -> usize {
+/// Where the tiles of a group begin: at its first line, or at the multiple of `step` before it.
+const fn begin_of_group(first: u32, step: u32) -> u32 {
+    first - first % at_least_one(step)
+}
+
+/// How many rectangles of so many lines each there are at most in groups of so many lines of D together, whose tiles begin at multiples of `step`: each group but the empty ones has a last one of one line at least.
+pub(crate) const fn group_rectangles(lines: usize, groups: usize, of_rectangle: u32, step: u32) -> usize {
     let groups = if groups < lines { groups } else { lines };
-    let of_rectangle = if of_rectangle == 0 { 1 } else { of_rectangle as usize };
-    (lines - groups) / of_rectangle + groups
+    let before = groups.saturating_mul(at_least_one(step) as usize - 1);
+    (lines - groups).saturating_add(before) / at_least_one(of_rectangle) as usize + groups
 }
 
 /// The work of groups, whose offsets are known: what each block finds by itself on a device.
@@ -242,6 +247,8 @@ pub struct GroupedWork<'o> {
     pub axis: Axis,
     /// Lines of a rectangle along it.
     pub lines: u32,
+    /// Lines that tiles begin at multiples of: what lies before a group's first line is not the group's.
+    pub step: u32,
     /// Lines of D along it.
     pub extent: u32,
     /// Where groups begin, and the last one ends.
@@ -249,7 +256,7 @@ pub struct GroupedWork<'o> {
 }
 
 impl GroupedWork<'_> {
-    /// The unit that block `rank` of a cluster takes as its number `i`, and the lines of its group: it begins `row`, or `column`, tiles behind the first of them. `None` after the last.
+    /// The unit that block `rank` of a cluster takes as its number `i`, and the lines of its group: it begins `row`, or `column`, tiles behind the multiple of the step that is the first of them, or lies before it. `None` after the last.
     pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<(Unit, [u32; 2])> {
         let Work { rows, columns, tiles_k, .. } = self.work;
         let number = self.work.number(cluster, i)?;
@@ -259,7 +266,7 @@ impl GroupedWork<'_> {
         for (product, offset) in self.offsets.iter().skip(1).enumerate() {
             let first = limit;
             limit = offset.min(&self.extent).max(first);
-            let along = (limit - first).div_ceil(self.lines);
+            let along = if limit == first { 0 } else { (limit - begin_of_group(*first, self.step)).div_ceil(self.lines) };
             if number - before < along * across {
                 let (rows, columns) = if down { (along, columns) } else { (rows, along) };
                 let of_group = Work { rows, columns, batch: 1, ..self.work };
@@ -275,7 +282,7 @@ impl GroupedWork<'_> {
     }
 }
 
-/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has the lines of `i` half rectangles; left out where there is none.
+/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has the lines of `i` half rectangles, and one; left out where there is none.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupTiles {
     /// The work, its offsets aside.
@@ -284,13 +291,15 @@ pub struct GroupTiles {
     pub axis: Axis,
     /// Lines of a rectangle along it.
     pub lines: u32,
+    /// Lines that tiles begin at multiples of.
+    pub step: u32,
     /// Groups.
     pub count: u32,
 }
 
 impl GroupTiles {
     fn offset(&self, i: u32) -> u32 {
-        i * i.saturating_sub(1) / 2 * self.lines / 2
+        i * i.saturating_sub(1) / 2 * self.lines / 2 + i
     }
 }
 
@@ -298,7 +307,7 @@ impl IndexMap for GroupTiles {
     fn domain(&self) -> Coord {
         let Mn { m, n } = self.work.cluster;
         let across = if matches!(self.axis, Axis::M) { self.work.columns } else { self.work.rows };
-        at(m * n, (self.offset(self.count) / self.lines + self.count) * across)
+        at(m * n, group_rectangles(self.offset(self.count) as usize, self.count as usize, self.lines, self.step) as u32 * across)
     }
 
     fn codomain(&self) -> u32 {
@@ -307,11 +316,12 @@ impl IndexMap for GroupTiles {
 
     fn at(&self, point: Coord) -> Option<u32> {
         let offsets: Vec<u32> = (0..=self.count).map(|i| self.offset(i)).collect();
-        let Self { axis, lines, .. } = *self;
+        let Self { axis, lines, step, .. } = *self;
         let work = Work { kind: WorkKind::DataParallel, ..self.work };
-        let grouped = GroupedWork { work, axis, lines, extent: self.offset(self.count), offsets: &offsets };
-        let (unit, [first, _]) = grouped.unit(point.column, point.row, 0)?;
-        Some((first << 16).wrapping_add(unit.product << 12).wrapping_add(unit.row << 6).wrapping_add(unit.column))
+        let grouped = GroupedWork { work, axis, lines, step, extent: self.offset(self.count), offsets: &offsets };
+        let (unit, [first, limit]) = grouped.unit(point.column, point.row, 0)?;
+        let place = (unit.product << 12) + (unit.row << 6) + unit.column;
+        Some((first << 16).wrapping_add(limit).wrapping_add(place))
     }
 }
 

@@ -78,14 +78,17 @@ impl OnDevice {
     }
 }
 
-/// A case in one launch, beside its products alone; false where groups begin at elements at which asynchronous copies, or TMA's, do not.
+/// A case in one launch, beside its products alone; false where the pitches are such that no asynchronous copy reads them, with groups or without.
 fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) -> bool {
     let stream = context.new_stream().expect("a stream");
     let case = Grouped::of(desc, seed);
     let kernel = CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     let (mut together, mut alone) = (OnDevice::new(&stream, &case), OnDevice::new(&stream, &case));
     match together.run(&kernel, (&case.problem, [0; 4], 0)) {
-        Err(error) if ["an asynchronous copy", "groups begin at any"].iter().any(|told| error.to_string().starts_with(told)) => {
+        Err(error) if error.to_string().starts_with("an asynchronous copy") => {
+            let of_all = Problem { batch: 1, groups: None, ..case.problem };
+            let refused = together.run(&kernel, (&of_all, [0; 4], 0)).expect_err("the same pitches");
+            assert_eq!(refused.to_string(), error.to_string(), "{desc:?}");
             return false;
         }
         ran => ran.unwrap_or_else(|error| panic!("{error}\n{desc:?}")),
@@ -119,7 +122,7 @@ fn groups_of_every_family_are_their_products() {
         let all: Vec<_> = drawn(0x6120_0700, count, family).collect();
         let ran = all.par_iter().filter(|(desc, seed)| held(&context, desc, *seed)).count() as u64;
         println!("{ran} of {count} descriptions of {family:?}");
-        assert!(ran >= count / 3);
+        assert!(ran >= count * 3 / 4);
     }
 }
 

@@ -1,16 +1,19 @@
 //! The law of groups: over all blocks of a grid, every tile of every group is in one unit, and no unit reaches beyond D, whatever the offsets.
 
 use super::work::{ORDERS, TILE};
-use crate::harness::random_cases::cases;
+use crate::harness::{
+    descriptions::{Family, Wanted, description},
+    random_cases::cases,
+};
 use falchion::{
     desc::GemmDesc,
     internals::{
         call::{Groups, Problem},
-        operand::Axis,
+        operand::{Axis, OperandKind},
     },
     prelude::*,
     shape::Mn,
-    threadblock::{GroupedWork, SwizzleKind, Unit, Work, WorkKind, lines_of_rectangle},
+    threadblock::{Along, GroupedWork, SwizzleKind, Unit, WarpSpecialized, Work, WorkKind, lines_of_rectangle},
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -29,12 +32,13 @@ fn work(
     (lines, across): (u32, u32),
     groups: usize,
     resident: u32,
+    step: u32,
 ) -> Work {
     let (m, n) = if axis == Axis::M { (lines, across) } else { (across, lines) };
     let desc: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
     let problem = Problem::of(&desc, (m as usize, n as usize, 12), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let problem = Problem { batch: groups, groups: Some(Groups::of(axis, groups)), ..problem };
-    problem.work((kind, order, 1), (TILE, cluster), 3, resident).expect("few tiles")
+    problem.work((kind, order, 1), (TILE, cluster, step), 3, resident).expect("few tiles")
 }
 
 /// Whether the units of all blocks cover each group's lines and all lines across, once.
@@ -50,7 +54,12 @@ fn covered(grouped: &GroupedWork<'_>, (extent, across): (u32, u32), taken: Taken
                 return Err(format!("lines {first} to {limit} of {extent}"));
             }
             let (along, other) = if down { (unit.row, unit.column) } else { (unit.column, unit.row) };
-            for line in (first + along * tile..first + (along + 1) * tile).filter(|&line| line < limit) {
+            let begin = first - first % grouped.step;
+            let lines = (begin + along * tile..begin + (along + 1) * tile).filter(|&line| first <= line && line < limit);
+            if lines.clone().next().is_none() && cluster == Mn::ONE {
+                return Err(format!("{unit:?} has no line of {first} to {limit}"));
+            }
+            for line in lines {
                 for column in (other * tile_across..(other + 1) * tile_across).filter(|&column| column < across) {
                     *computed.entry((unit.product, line, column)).or_default() += 1;
                 }
@@ -87,6 +96,7 @@ proptest! {
         (kind, order, cluster, along_m) in (0usize..2, 0usize..4, 0usize..5, any::<bool>()),
         lengths in prop::collection::vec(prop::sample::select(vec![0u32, 0, 1, 7, 8, 9, 15, 16, 17, 33, 70]), 0..9),
         (before, behind, across, resident) in (0u32..20, 0u32..20, 1u32..40, 1u32..20),
+        step in prop::sample::select(vec![1u32, 2, 4, 8]),
     ) {
         let mut offsets = vec![before];
         lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
@@ -95,17 +105,17 @@ proptest! {
         let axis = if along_m { Axis::M } else { Axis::N };
         let cluster = Mn { m: CLUSTERS[cluster].0, n: CLUSTERS[cluster].1 };
         let kind = [WorkKind::DataParallel, WorkKind::Persistent][kind];
-        let work = work(kind, ORDERS[order], cluster, axis, (extent, across), offsets.len() - 1, resident);
-        let grouped = GroupedWork { work, axis, lines: lines_of_rectangle(axis, TILE, cluster), extent, offsets: &offsets };
+        let work = work(kind, ORDERS[order], cluster, axis, (extent, across), offsets.len() - 1, resident, step);
+        let grouped = GroupedWork { work, axis, lines: lines_of_rectangle(axis, TILE, cluster), step, extent, offsets: &offsets };
         prop_assert_eq!(covered(&grouped, (extent, across), RIGHT), Ok(()));
     }
 
     /// Offsets of anything: lines stay within D, in ascending order, and a walk ends.
     #[test]
-    fn no_offsets_reach_beyond_d(offsets in prop::collection::vec(any::<u32>(), 0..9), small in any::<bool>(), extent in 0u32..300) {
+    fn no_offsets_reach_beyond_d(offsets in prop::collection::vec(any::<u32>(), 0..9), small in any::<bool>(), extent in 0u32..300, step in prop::sample::select(vec![1u32, 8])) {
         let offsets: Vec<u32> = offsets.into_iter().map(|offset| if small { offset % 400 } else { offset }).collect();
-        let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (extent, 20), offsets.len().max(2) - 1, 4);
-        let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, extent, offsets: &offsets };
+        let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (extent, 20), offsets.len().max(2) - 1, 4, step);
+        let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, step, extent, offsets: &offsets };
         for cluster in 0..work.clusters {
             let mut last = 0;
             for i in 0.. {
@@ -122,8 +132,8 @@ proptest! {
 #[test]
 fn mutated_walks_are_found() {
     let offsets = [2, 35, 35, 36, 68];
-    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn { m: 2, n: 1 }, Axis::M, (70, 20), 4, 3);
-    let grouped = GroupedWork { work, axis: Axis::M, lines: 2 * TILE.m, extent: 70, offsets: &offsets };
+    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn { m: 2, n: 1 }, Axis::M, (70, 20), 4, 3, 1);
+    let grouped = GroupedWork { work, axis: Axis::M, lines: 2 * TILE.m, step: 1, extent: 70, offsets: &offsets };
     covered(&grouped, (70, 20), RIGHT).expect("the right one");
     let mutations: [(&str, Taken, &str); 8] = [
         (
@@ -158,11 +168,51 @@ fn mutated_walks_are_found() {
     }
 }
 
+/// A walk that forgets where tiles begin leaves lines out, and one that takes an empty group's tile reads a group that is not there.
+#[test]
+fn walks_that_forget_the_step_are_found() {
+    let offsets = [2, 7, 7, 36, 41, 68];
+    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (70, 20), 5, 3, 8);
+    let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, step: 8, extent: 70, offsets: &offsets };
+    covered(&grouped, (70, 20), RIGHT).expect("the right one");
+    let forgotten: Taken = |w, c, r, i| GroupedWork { step: 1, ..*w }.unit(c, r, i);
+    let error = covered(&grouped, (70, 20), forgotten).expect_err("tiles that begin at the first line");
+    assert!(error.contains("is computed None times"), "{error}");
+    let farther: Taken = |w, c, r, i| GroupedWork { step: 16, ..*w }.unit(c, r, i);
+    let error = covered(&grouped, (70, 20), farther).expect_err("tiles that begin before");
+    assert!(error.contains("has no line of"), "{error}");
+}
+
+/// Whatever the kernel: the tile is a whole number of steps, and TMA, where it reads along groups, begins at 16 bytes.
+#[test]
+fn steps_of_drawn_kernels_are_vectors() {
+    let mut steps = BTreeMap::<(u64, u32), u32>::new();
+    for family in [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads] {
+        for seed in 0..64 {
+            let d = description(seed, Wanted { family, ..Wanted::default() }).for_groups(Axis::M);
+            let (axis, step) = (d.class.mode.groups().expect("groups"), d.group_step());
+            let tile = if axis == Axis::M { d.threadblock().m } else { d.threadblock().n };
+            let operand = OperandKind::along(axis);
+            let bytes = d.class.operand(operand).element.matrix_bytes(step.into());
+            assert!(step > 0 && tile % step == 0 && bytes <= 16, "{step}: {d:?}");
+            if let Some(d) = d.warp_specialized() {
+                let along = WarpSpecialized::along(&d, operand).is(Along::Mn);
+                assert_eq!((step > 1, bytes % 16 == 0), (along, along || bytes == 16), "{d:?}");
+            } else {
+                assert!(step == 1 || !d.class.k_contiguous(operand), "{d:?}");
+            }
+            *steps.entry((family as u64, step)).or_default() += 1;
+        }
+    }
+    println!("{steps:?}");
+    assert!(steps.len() > 10);
+}
+
 /// As many rectangles as there may be, and not one more than some groups need.
 #[test]
 fn a_grid_has_as_many_rectangles_as_groups_may_need() {
     for (lines, groups) in [(1, 1), (1, 5), (16, 2), (17, 2), (33, 3), (100, 7), (5, 100)] {
-        let work = work(WorkKind::DataParallel, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (lines, 8), groups, 1);
+        let work = work(WorkKind::DataParallel, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (lines, 8), groups, 1, 1);
         // Of lines in any order: one for each group but one, and the rest.
         let singles = (groups as u32).min(lines) - 1;
         let most = (0..=singles).map(|ones| ones + (lines - ones).div_ceil(TILE.m)).max();
@@ -170,23 +220,18 @@ fn a_grid_has_as_many_rectangles_as_groups_may_need() {
     }
 }
 
-/// Groups along which TMA reads, and groups with K in parts, are unsupported; it is said of the user's operand.
+/// Tiles of groups begin at whole vectors of an operand that lies along them; groups with K in parts are unsupported, and it is said.
 #[test]
-fn kernels_that_groups_cannot_have_are_refused() {
+fn tiles_of_groups_begin_at_vectors_of_what_lies_along_them() {
     type ByColumns = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     type Exchanged = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, ColMajor, f32, TensorOp, Sm90>;
     type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     let of_groups = |desc: GemmDesc| desc.for_groups(Axis::M);
-    for desc in [ByColumns::DESC, Exchanged::DESC] {
-        let refusal = of_groups(desc).check().expect_err("A lies along M").framed(desc.frame);
-        let said = refusal.to_string();
-        assert!(
-            said.starts_with("groups begin at any element, and TMA reads A along them in whole vectors of 16 bytes"),
-            "{said}"
-        );
-        assert_eq!(desc.check(), Ok(()));
-    }
-    assert_eq!(of_groups(Rows::DESC).check(), Ok(()));
+    let steps = [ByColumns::DESC, Exchanged::DESC, Rows::DESC].map(|desc| {
+        assert_eq!((of_groups(desc).check(), desc.group_step()), (Ok(()), 1));
+        of_groups(desc).group_step()
+    });
+    assert_eq!(steps, [8, 8, 1]);
     let said = of_groups(Rows::DESC.cut(3)).check().expect_err("parts of K").to_string();
     assert_eq!(said, "split_k of groups = 3 is out of range (1 to 1); try 1");
 }

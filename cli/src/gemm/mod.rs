@@ -94,6 +94,24 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     verdict.map_or(Ok(()), judged)
 }
 
+impl GemmArgs {
+    /// Rows of A and D, where they or those of groups are given.
+    pub fn rows(&self) -> Option<usize> {
+        let together = |rows: &Vec<usize>| rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
+        self.group_rows.as_ref().map(together).or(self.m)
+    }
+
+    /// How many Bs there are, each of which is multiplied.
+    pub fn products(&self) -> usize {
+        self.group_rows.as_ref().map_or(self.batch, Vec::len)
+    }
+
+    /// How many Ds there are: groups share one.
+    pub fn outputs(&self) -> usize {
+        if self.group_rows.is_some() { 1 } else { self.batch }
+    }
+}
+
 /// What the flags choose, and the files where no flag says what A and B hold.
 fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {

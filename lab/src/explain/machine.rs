@@ -19,7 +19,7 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
         None => (m.div_ceil(tile.m.max(1) as usize), n.div_ceil(tile.n.max(1) as usize), problem.batch),
         // As many as there may be: where groups begin is not looked at.
         Some(_) => {
-            let work = framed.work((WorkKind::DataParallel, desc.swizzle(), 1), (tile, Mn::ONE), 1, 1)?;
+            let work = framed.work((WorkKind::DataParallel, desc.swizzle(), 1), (tile, Mn::ONE, desc.group_step()), 1, 1)?;
             (work.rows as usize, work.columns as usize, 1)
         }
     };

@@ -72,6 +72,7 @@ impl Textbook {
             tile,
             cluster: 1,
             work: falchion::threadblock::WorkKind::DataParallel,
+            group_step: 1,
             threads,
             shared_bytes: 0,
         };

@@ -73,7 +73,7 @@ impl MmaSyncDesc {
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
-        one_schedule::geometry(&self.base())
+        one_schedule::geometry(self.class.mode, &self.base())
     }
 
     /// As on the CUDA cores, by products of tensor cores, beside which copies count. Fitted to f64 on an H200.

@@ -14,7 +14,7 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) ->
     let (class, tile) = (&desc.class, geometry.tile);
     let source = problem.read_source();
     let (kinds, tiles_k) = ((geometry.work, desc.swizzle(), desc.split_k()), problem.k.div_ceil(tile.k as usize) as u32);
-    let work = problem.work(kinds, (tile, Mn::ONE), tiles_k, u32::MAX)?;
+    let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, u32::MAX)?;
     let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).at(problem);
     let [split_k, part_tiles, longer_parts, tile_tickets] = work.parts();
     let params = GemmParams {

@@ -12,7 +12,8 @@ use super::extents::{BlockResources, Exchange, Features};
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
-    desc::GemmDesc,
+    desc::{GemmDesc, GemmMode},
+    operand::OperandKind,
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::Refusal,
     shape::at_least_one,
@@ -61,9 +62,13 @@ impl Plan for OneSchedulePlan {
 }
 
 /// What a launch has to know of such a block.
-pub(super) const fn geometry(base: &MmaBase) -> Geometry {
+pub(super) const fn geometry(mode: GemmMode, base: &MmaBase) -> Geometry {
     let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
-    Geometry { tile, cluster: 1, work: WORK, threads, shared_bytes }
+    let group_step = match mode.groups() {
+        Some(axis) => base.operand(OperandKind::along(axis)).mn_step(),
+        None => 1,
+    };
+    Geometry { tile, cluster: 1, work: WORK, group_step, threads, shared_bytes }
 }
 
 /// What the model of time knows of such a block, whose threads have so many registers and whose copies cost so much beside, for each row of A and column of B of its tile. The numbers are explained in

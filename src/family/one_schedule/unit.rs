@@ -70,7 +70,7 @@ fn header(of: &OneSchedulePlan) -> String {
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), class.output.element.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(WORK, class.mode, of.desc.split_k() > 1));
+    text.push_str(&work_facts(WORK, (class.mode, of.desc.group_step()), of.desc.split_k() > 1));
     text.push_str(&facts("int", facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own)));
     of.facts.iter().for_each(|(member, value)| {
         let _ = writeln!(text, "  {member} = {value};");
@@ -87,7 +87,11 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
     if with_fingerprints {
         let program = Program::of(of.desc, of.base);
         source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
-        source.push_str(&fingerprints_of_groups(of.desc.class.mode, of.base.tiles.block, (of.desc.swizzle(), Mn::ONE)));
+        source.push_str(&fingerprints_of_groups(
+            (of.desc.class.mode, of.desc.group_step()),
+            of.base.tiles.block,
+            (of.desc.swizzle(), Mn::ONE),
+        ));
         if of.desc.split_k() > 1 {
             source.push_str(&fingerprints_of_parts());
         }

@@ -54,7 +54,7 @@ impl SimtDesc {
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
-        one_schedule::geometry(&self.base())
+        one_schedule::geometry(self.class.mode, &self.base())
     }
 
     pub(super) const fn features(&self) -> Features {

@@ -5,9 +5,7 @@ use crate::{
     arch::Machine,
     desc::{SpillKind, WarpSpecializedDesc},
     numeric::{ElementKind, MOST_PARTS},
-    operand::{Axis, OperandKind},
     refusal::{Field, Legal, Operand, Refusal, Word, hold, rules::within},
-    smem::Along,
     threadblock::{MainloopKind, WarpSpecialized},
 };
 
@@ -29,12 +27,6 @@ impl WarpSpecializedDesc {
         hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
         hold!(self.check_promotion());
         hold!(self.class.check_epilogue(self.knobs.align_c));
-        if let Some(axis) = self.class.mode.groups() {
-            let operand = if matches!(axis, Axis::M) { OperandKind::A } else { OperandKind::B };
-            if !components.tile(operand).along().is(Along::K) {
-                return Err(Refusal::GroupsWithinVectors { operand: Operand::of(operand) });
-            }
-        }
         let ring = components.ring;
         let (needed, available) = (components.instruction_registers(), ring.launch_registers());
         if needed > available {

@@ -31,6 +31,7 @@ use crate::{
     refusal::Refusal,
     schedule::ScheduleKind,
     shape::at_least_one,
+    smem::Along,
     threadblock::{WarpSpecialized, WorkKind, consumer_registers::TOGETHER},
 };
 use std::sync::Arc;
@@ -89,7 +90,14 @@ impl WarpSpecializedDesc {
             None => (0, 0),
         };
         let cluster = self.knobs.cluster.m.saturating_mul(self.knobs.cluster.n);
-        Geometry { tile: self.knobs.threadblock, cluster, work: WORK, threads, shared_bytes }
+        Geometry { tile: self.knobs.threadblock, cluster, work: WORK, group_step: self.group_step(), threads, shared_bytes }
+    }
+
+    /// Lines that tiles of groups begin at multiples of: TMA reads 16 bytes, or nothing.
+    const fn group_step(&self) -> u32 {
+        let Some(axis) = self.class.mode.groups() else { return 1 };
+        let operand = OperandKind::along(axis);
+        if WarpSpecialized::along(self, operand).is(Along::K) { 1 } else { self.class.operand(operand).element.elements_in(16) }
     }
 
     /// The numbers are explained in `src/family/extents.rs`.

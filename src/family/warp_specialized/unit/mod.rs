@@ -84,7 +84,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(WORK, d.class.mode, d.knobs.split_k > 1));
+    text.push_str(&work_facts(WORK, (d.class.mode, d.group_step()), d.knobs.split_k > 1));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
@@ -214,7 +214,7 @@ pub(super) fn translation_unit(
         if d.knobs.split_k > 1 {
             source.push_str(&fingerprints_of_parts());
         }
-        source.push_str(&fingerprints_of_groups(d.class.mode, d.knobs.threadblock, (order, cluster)));
+        source.push_str(&fingerprints_of_groups((d.class.mode, d.group_step()), d.knobs.threadblock, (order, cluster)));
         let batch = if d.class.mode.several() { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
