@@ -9,7 +9,12 @@ use crate::{
 
 /// The description with accesses as wide as addresses, leading dimensions and extents of a problem allow, whose operands are where the kernel
 /// reads them.
-pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> GemmDesc {
+pub fn fitting(of: (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> GemmDesc {
+    of.0.narrowed(accesses(of, problem))
+}
+
+/// Elements of A, B and D that an access may have at most, of a problem whose operands are where the kernel reads them.
+pub(crate) fn accesses((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> [u32; 3] {
     let access = |operand: OperandKind| {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
         // TMA reads whole vectors or nothing.
@@ -33,5 +38,5 @@ pub fn fitting((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) 
     let along = if output.layout.is_row() { Axis::N } else { Axis::M };
     let apart = u64::from(problem.groups.is_some_and(|groups| groups.axis == along));
     let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64, apart]);
-    desc.narrowed([access(OperandKind::A), access(OperandKind::B), align_c])
+    [access(OperandKind::A), access(OperandKind::B), align_c]
 }

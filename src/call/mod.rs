@@ -21,6 +21,8 @@ pub(crate) use arguments::setters;
 pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
+#[cfg(feature = "cuda")]
+pub(crate) use fitting::accesses;
 pub use fitting::fitting;
 pub use groups::Groups;
 pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};

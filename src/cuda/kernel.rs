@@ -10,7 +10,7 @@ use super::{
     workspace,
 };
 use crate::{
-    call::{Routes, fitting},
+    call::{Routes, accesses},
     codegen::TranslationUnit,
     desc::GemmDesc,
     error::Error,
@@ -130,9 +130,10 @@ impl CudaKernel {
     /// # Errors
     /// [`Error::Refused`] when the product does not fit; [`Error::Driver`] when the launch is refused.
     pub fn run(&self, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        let desc = self.0.desc.for_scalars(&call.scalars);
-        let call = call.seen_by(&desc)?;
-        self.enqueue(stream, &desc, &call).map_err(|error| error.framed(desc.frame))
+        let other = (!self.0.desc.computes_with(&call.scalars)).then(|| self.0.desc.for_scalars(&call.scalars));
+        let desc = other.as_ref().unwrap_or(&self.0.desc);
+        let call = call.seen_by(desc)?;
+        self.enqueue(stream, desc, &call).map_err(|error| error.framed(desc.frame))
     }
 
     /// The same of a call that fits, in the kernel's frame.
@@ -156,8 +157,11 @@ impl CudaKernel {
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
         let first = workspace::begin(&routes, call, [&d].into_iter().chain(read()).chain(&source).map(OperandMemory::extent))?;
         let routed = routes.problem(desc, &problem, first);
-        let fitting = fitting((desc, self.0.plan.needs()), &routed).in_mode(problem.mode());
-        let kernel = if fitting == self.0.desc { self.clone() } else { Self::for_run(stream, &fitting)? };
+        let (accesses, mode) = (accesses((desc, self.0.plan.needs()), &routed), problem.mode());
+        let kernel = match core::ptr::eq(desc, &self.0.desc) && desc.is_of(mode, accesses) {
+            true => self.clone(),
+            false => Self::for_run(stream, &desc.narrowed(accesses).in_mode(mode))?,
+        };
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
         let passes = Pass::before(desc, (&routes, &problem), first)?;

@@ -221,6 +221,13 @@ impl GemmDesc {
         self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
     }
 
+    /// Whether it is the description in a mode, with accesses of at most so many elements of A, B and D.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn is_of(&self, mode: GemmMode, accesses: [u32; 3]) -> bool {
+        let moves = mode.several() || self.class.mode.groups().is_some();
+        (!moves || self.class.mode == mode) && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
+    }
+
     /// The description in a mode of the kernel's frame. A kernel of batches computes single products, too; one of groups computes nothing else.
     pub(crate) const fn in_mode(mut self, mode: GemmMode) -> Self {
         if mode.several() || self.class.mode.groups().is_some() {

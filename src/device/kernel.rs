@@ -1,6 +1,6 @@
 //! Device slices run on their device: the typed door to [`CudaKernel`].
 
-use super::{Executor, Gemm, GemmOperation};
+use super::{Executor, Gemm, GemmOperation, chosen::Chosen};
 use crate::{
     arch::{Arch, Machine, OpClass},
     call::{Arguments, MatrixElements, Problem, Routes},
@@ -72,6 +72,7 @@ struct PreparedKernels {
     kernels: Vec<[Option<CudaKernel>; 2]>,
     operation: GemmOperation,
     machine: Machine,
+    chosen: Chosen,
 }
 
 impl<G> Clone for Kernel<G> {
@@ -91,14 +92,16 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg> 
 impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> for GemmOperation {}
 
 impl<G> Kernel<G> {
-    /// The kernel of a problem, and the description that it runs with. The first stands in for one that the device does not take.
-    fn of(&self, size: &ProblemSize) -> (&CudaKernel, GemmDesc) {
-        let PreparedKernels { first, kernels, operation, machine } = &*self.prepared;
-        let (number, cut) = operation.choice(size, machine);
+    /// The kernel of a problem, and the description that it runs with, where that is not the kernel's own. The first stands in for one that the device does not take.
+    fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
+        let PreparedKernels { first, kernels, operation, machine, chosen } = &*self.prepared;
+        let (number, cut) = chosen.of(size, || operation.choice(size, machine));
         match (&kernels[number], cut) {
-            ([Some(kernel), _], None) => (kernel, *kernel.desc()),
-            ([_, Some(kernel)], Some(parts)) => (kernel, kernel.desc().cut(parts)),
-            _ => (first, *first.desc()),
+            ([Some(kernel), _], None) => (kernel, None),
+            ([_, Some(kernel)], Some(parts)) => {
+                (kernel, Some(kernel.desc().cut(parts)).filter(|_| kernel.desc().split_k() != parts))
+            }
+            _ => (first, None),
         }
     }
 
@@ -128,7 +131,8 @@ impl<G> Kernel<G> {
     where
         G: Operator<A, B, C>,
     {
-        let (_, desc) = self.of(&arguments.size(u64::MAX));
+        let (kernel, desc) = self.of(&arguments.size(u64::MAX));
+        let desc = desc.unwrap_or(*kernel.desc());
         arguments.check_types(desc.user_types())?;
         Cuda::workspace_size(&desc, arguments.problem(desc.orders()).at(arguments.addresses(&arguments.queue())))
     }
@@ -160,9 +164,13 @@ impl<G> Kernel<G> {
         G: Operator<A, B, C>,
     {
         let (kernel, desc) = self.of(&arguments.size(arguments.workspace_given()));
-        arguments.check_types(desc.user_types())?;
-        let call = arguments.call(desc.orders(), stream);
-        if *kernel.desc() == desc { kernel.run(stream, call) } else { CudaKernel::for_run(stream, &desc)?.run(stream, call) }
+        // Types and orders are the same of all.
+        arguments.check_types(kernel.desc().user_types())?;
+        let call = arguments.call(kernel.desc().orders(), stream);
+        match desc {
+            None => kernel.run(stream, call),
+            Some(desc) => CudaKernel::for_run(stream, &desc)?.run(stream, call),
+        }
     }
 }
 
@@ -239,7 +247,10 @@ impl GemmOperation {
             [[Some(first), _], ..] => first.clone(),
             _ => CudaKernel::prepare(context, &mode(self.desc()))?,
         };
-        Ok(Kernel { prepared: Arc::new(PreparedKernels { first, kernels, operation: *self, machine }), _gemm: PhantomData })
+        Ok(Kernel {
+            prepared: Arc::new(PreparedKernels { first, kernels, operation: *self, machine, chosen: Chosen::new() }),
+            _gemm: PhantomData,
+        })
     }
 }
 

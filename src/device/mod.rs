@@ -1,5 +1,7 @@
 //! Whole operations, GEMM and the transpose: their types, their arguments, and what runs them.
 
+#[cfg(feature = "cuda")]
+mod chosen;
 mod executor;
 mod gemm;
 #[cfg(feature = "cuda")]

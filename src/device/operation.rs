@@ -1,5 +1,7 @@
 //! The operator whose types are values: what [`Gemm`](super::Gemm) is once its types are.
 
+#[cfg(feature = "cuda")]
+use super::chosen::Choice;
 use super::executor::Executor;
 use crate::{
     arch::Machine,
@@ -105,7 +107,7 @@ impl GemmOperation {
 
     /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K, where it does.
     #[cfg(feature = "cuda")]
-    pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<u32>) {
+    pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
         self.completions.choice(size, machine)
     }
 

@@ -43,11 +43,16 @@ impl GemmDesc {
 
     /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.
     pub fn for_scalars(mut self, scalars: &[f64]) -> Self {
-        let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
-        if matches!(self.class.compute, ComputeKind::I32) && !scalars.iter().all(whole) {
+        if !self.computes_with(scalars) {
             self.class.compute = ComputeKind::F32;
         }
         self
+    }
+
+    /// Whether its epilogue can compute with these scalars.
+    pub(crate) fn computes_with(&self, scalars: &[f64]) -> bool {
+        let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
+        !matches!(self.class.compute, ComputeKind::I32) || scalars.iter().all(whole)
     }
 
     /// The description with narrower accesses: each alignment cut down to at most what is given.

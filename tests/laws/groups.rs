@@ -30,9 +30,8 @@ fn work(
     cluster: Mn,
     axis: Axis,
     (lines, across): (u32, u32),
-    groups: usize,
+    (groups, step): (usize, u32),
     resident: u32,
-    step: u32,
 ) -> Work {
     let (m, n) = if axis == Axis::M { (lines, across) } else { (across, lines) };
     let desc: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
@@ -105,7 +104,7 @@ proptest! {
         let axis = if along_m { Axis::M } else { Axis::N };
         let cluster = Mn { m: CLUSTERS[cluster].0, n: CLUSTERS[cluster].1 };
         let kind = [WorkKind::DataParallel, WorkKind::Persistent][kind];
-        let work = work(kind, ORDERS[order], cluster, axis, (extent, across), offsets.len() - 1, resident, step);
+        let work = work(kind, ORDERS[order], cluster, axis, (extent, across), (offsets.len() - 1, step), resident);
         let grouped = GroupedWork { work, axis, lines: lines_of_rectangle(axis, TILE, cluster), step, extent, offsets: &offsets };
         prop_assert_eq!(covered(&grouped, (extent, across), RIGHT), Ok(()));
     }
@@ -114,7 +113,7 @@ proptest! {
     #[test]
     fn no_offsets_reach_beyond_d(offsets in prop::collection::vec(any::<u32>(), 0..9), small in any::<bool>(), extent in 0u32..300, step in prop::sample::select(vec![1u32, 8])) {
         let offsets: Vec<u32> = offsets.into_iter().map(|offset| if small { offset % 400 } else { offset }).collect();
-        let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (extent, 20), offsets.len().max(2) - 1, 4, step);
+        let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (extent, 20), (offsets.len().max(2) - 1, step), 4);
         let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, step, extent, offsets: &offsets };
         for cluster in 0..work.clusters {
             let mut last = 0;
@@ -132,7 +131,7 @@ proptest! {
 #[test]
 fn mutated_walks_are_found() {
     let offsets = [2, 35, 35, 36, 68];
-    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn { m: 2, n: 1 }, Axis::M, (70, 20), 4, 3, 1);
+    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn { m: 2, n: 1 }, Axis::M, (70, 20), (4, 1), 3);
     let grouped = GroupedWork { work, axis: Axis::M, lines: 2 * TILE.m, step: 1, extent: 70, offsets: &offsets };
     covered(&grouped, (70, 20), RIGHT).expect("the right one");
     let mutations: [(&str, Taken, &str); 8] = [
@@ -172,7 +171,7 @@ fn mutated_walks_are_found() {
 #[test]
 fn walks_that_forget_the_step_are_found() {
     let offsets = [2, 7, 7, 36, 41, 68];
-    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (70, 20), 5, 3, 8);
+    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (70, 20), (5, 8), 3);
     let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, step: 8, extent: 70, offsets: &offsets };
     covered(&grouped, (70, 20), RIGHT).expect("the right one");
     let forgotten: Taken = |w, c, r, i| GroupedWork { step: 1, ..*w }.unit(c, r, i);
@@ -194,10 +193,10 @@ fn steps_of_drawn_kernels_are_vectors() {
             let tile = if axis == Axis::M { d.threadblock().m } else { d.threadblock().n };
             let operand = OperandKind::along(axis);
             let bytes = d.class.operand(operand).element.matrix_bytes(step.into());
-            assert!(step > 0 && tile % step == 0 && bytes <= 16, "{step}: {d:?}");
+            assert!(step > 0 && tile.is_multiple_of(step) && bytes <= 16, "{step}: {d:?}");
             if let Some(d) = d.warp_specialized() {
                 let along = WarpSpecialized::along(&d, operand).is(Along::Mn);
-                assert_eq!((step > 1, bytes % 16 == 0), (along, along || bytes == 16), "{d:?}");
+                assert_eq!((step > 1, bytes == 16), (along, along || bytes == 16), "{d:?}");
             } else {
                 assert!(step == 1 || !d.class.k_contiguous(operand), "{d:?}");
             }
@@ -212,7 +211,7 @@ fn steps_of_drawn_kernels_are_vectors() {
 #[test]
 fn a_grid_has_as_many_rectangles_as_groups_may_need() {
     for (lines, groups) in [(1, 1), (1, 5), (16, 2), (17, 2), (33, 3), (100, 7), (5, 100)] {
-        let work = work(WorkKind::DataParallel, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (lines, 8), groups, 1, 1);
+        let work = work(WorkKind::DataParallel, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (lines, 8), (groups, 1), 1);
         // Of lines in any order: one for each group but one, and the rest.
         let singles = (groups as u32).min(lines) - 1;
         let most = (0..=singles).map(|ones| ones + (lines - ones).div_ceil(TILE.m)).max();
