@@ -32,10 +32,14 @@ struct Partials {
   // Whether this consumer has added the last of all parts, and holds the sum.
   template <class Params, class Get, class Set>
   static __device__ __forceinline__ bool reduce(Params const& params, threadblock::Unit<Config> const& unit, unsigned consumer, unsigned thread, Get get, Set set) {
+    // A tile that nobody else has a part of.
+    if constexpr (Config::kWork == threadblock::WorkKind::StreamK) {
+      if (unit.parts(params) == 1) return true;
+    }
     unsigned const own = Ring::kTurns > 0 ? 0 : consumer;
-    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + ((unsigned long long)unit.number * params.split_k * kSharing + own) * kSlot;
+    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + (unit.first_slot(params) * kSharing + own) * kSlot;
     unsigned* const tickets = reinterpret_cast<unsigned*>(params.tickets) + (unit.number * kSharing + own) * params.tile_tickets;
-    threadblock::PartsLevel<Config> level{tickets, unit.part, params.split_k, kSharing * kSlot};
+    threadblock::PartsLevel<Config> level{tickets, unit.part, unit.parts(params), unit.apart * kSharing * kSlot};
     while (true) {
       put(slots + (unsigned long long)level.part * level.apart, thread, get);
       if (!schedule::roles::arrives_last<Ring>(consumer, thread, level.ticket(), level.members())) return false;

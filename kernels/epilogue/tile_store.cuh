@@ -74,13 +74,13 @@ struct TileStore {
   template <class Params>
   __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
     int const within = thread % Config::kThreadsPerSlice;
-    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + (unsigned long long)unit.number * params.split_k * kSlot + within;
+    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + unit.first_slot(params) * kSlot + within;
     if (holds) {
       Sum* const slot = slots + unit.part * kSlot;
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
     }
-    threadblock::PartsLevel<Config> level{reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets, unit.part, params.split_k, kSlot};
+    threadblock::PartsLevel<Config> level{reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets, unit.part, unit.parts(params), unit.apart * kSlot};
     do {
       if (!schedule::arrives_last(level.ticket(), level.members())) return false;
       if (holds) add_parts(slots + level.first() * level.apart, level.apart, level.members());

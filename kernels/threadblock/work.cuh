@@ -1,12 +1,13 @@
 // Twin of src/threadblock/work.rs: which block computes what.
 #pragma once
 #include "index.cuh"
+#include "threadblock/stream_k.cuh"
 #include "threadblock/swizzle.cuh"
 
 namespace threadblock {
 
 // How units are divided among the clusters of a grid.
-enum class WorkKind { DataParallel, Persistent };
+enum class WorkKind { DataParallel, Persistent, StreamK };
 
 // Which product of a batch. Of a launch of one it is the first: a member that is always 0 changes registers.
 template <bool Batched>
@@ -57,7 +58,7 @@ struct Lines<Ragged::None, Step> {
 };
 
 // Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a register.
-template <bool SplitK>
+template <bool SplitK, bool Streams = false>
 struct KRange {
   // The part, and the number of its tile among those of all Ds.
   unsigned part, number;
@@ -75,6 +76,41 @@ struct KRange {
   template <class Params>
   __device__ __forceinline__ unsigned k_count(Params const& params) const {
     return count(part, params.part_tiles, params.longer_parts);
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned parts(Params const& params) const {
+    return params.split_k;
+  }
+  // The slot of the tile's first part, and how many slots further each other's is.
+  template <class Params>
+  __device__ __forceinline__ unsigned long long first_slot(Params const& params) const {
+    return (unsigned long long)number * params.split_k;
+  }
+  static constexpr unsigned apart = 1;
+};
+// Of a tile that is streamed, or whole: which cluster's unit it is, and which of its units.
+template <>
+struct KRange<true, true> {
+  unsigned part, number;
+  // Slots are of tiles and clusters: those of block `rank` in a cluster lie so far apart.
+  unsigned apart, rank;
+  unsigned first, count_, parts_;
+
+  template <class Params>
+  __device__ __forceinline__ unsigned k_begin(Params const&) const {
+    return first;
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned k_count(Params const&) const {
+    return count_;
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned parts(Params const&) const {
+    return parts_;
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned long long first_slot(Params const&) const {
+    return (unsigned long long)(number / apart + blockIdx.x / apart - part) * apart + rank;
   }
 };
 template <>
@@ -124,7 +160,7 @@ struct PartsLevel {
 
 // What a block computes at a time: products of some k-tiles, for one tile of a D.
 template <class Config>
-struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK>, Lines<Config::kRagged, Config::kGroupStep> {
+struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK, Config::kWork == WorkKind::StreamK>, Lines<Config::kRagged, Config::kGroupStep> {
   Tile tile;
 
   // The tile's first row and column of D.
@@ -163,7 +199,7 @@ __device__ __forceinline__ constexpr Tile tile_of_rank(unsigned number, unsigned
 
 // The unit of block `rank` in a rectangle: the one of that number, of so many down and across each D, one D after another.
 template <class Config>
-__device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, KRange<Config::kSplitK> range = {}) {
+__device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, KRange<Config::kSplitK, Config::kWork == WorkKind::StreamK> range = {}) {
   if constexpr (Config::kBatched) {
     unsigned const product = number / (rows * columns);
     return {{product}, range, {}, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
@@ -263,6 +299,8 @@ template <class Config>
 struct Work : Parts<Config::kSplitK> {
   static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
   static constexpr bool kGrouped = Config::kRagged != Ragged::None;
+  static constexpr bool kStreams = Config::kWork == WorkKind::StreamK;
+  static_assert(!kStreams || (Config::kSplitK && !kGrouped), "streams have parts of K");
   static_assert(!kGrouped || (Config::kBatched && !Config::kSplitK), "groups are a batch, whose K is whole");
 
   // The extents of a D in rectangles, and Ds.
@@ -275,7 +313,10 @@ struct Work : Parts<Config::kSplitK> {
 
   template <class Params>
   __device__ __forceinline__ explicit Work(Params const& params)
-      : Parts<Config::kSplitK>(params), rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {}
+      : Parts<Config::kSplitK>(params), rows(params.tiles_m), columns(params.tiles_n), batch(Config::kBatched ? params.batch : 1) {
+    // Streams count a cluster's units.
+    if constexpr (kStreams) next = 0, step = 1;
+  }
 
   // Of the block's units only one of `of`, from the first-th on.
   __device__ __forceinline__ void every(unsigned first, unsigned of) {
@@ -298,10 +339,19 @@ struct Work : Parts<Config::kSplitK> {
   __device__ __forceinline__ bool take(Params const& params, Unit<Config>& unit) {
     if constexpr (Config::kWork == WorkKind::DataParallel) return false;
     if constexpr (kGrouped) return take_of_groups(params, unit);
+    if constexpr (kStreams) return take_of_stream(params, unit);
     if (next >= rows * columns * batch * this->parts) return false;
     unit = unit_of(next);
     next += step;
     return true;
+  }
+
+  // The k-tiles of the unit that is so many units of the block from the one that was taken last, of streams.
+  template <class Params>
+  __device__ __forceinline__ unsigned k_count_beside(Params const& params, int units) const {
+    Streams const streams = streams_of(params);
+    unsigned const i = next - step + units, cluster = blockIdx.x / kBlocks;
+    return i < streams.count(cluster) ? streams.k_count(cluster, i) : params.tiles_k;
   }
 
   // The part of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
@@ -322,8 +372,34 @@ struct Work : Parts<Config::kSplitK> {
     return true;
   }
 
+  template <class Params>
+  static __device__ __forceinline__ Streams streams_of(Params const& params) {
+    return {params.split_k, params.tiles_k, params.part_tiles, params.longer_parts};
+  }
+
+  // A cluster's unit `next`: one of its span, and then whole tiles.
+  template <class Params>
+  __device__ __forceinline__ bool take_of_stream(Params const& params, Unit<Config>& unit) {
+    Streams const streams = streams_of(params);
+    unsigned const cluster = blockIdx.x / kBlocks, span = streams.count(cluster);
+    unsigned const whole = streams.tiles + cluster + (next - span) * (gridDim.x / kBlocks);
+    bool const streamed = next < span;
+    unsigned const tile = streamed ? streams.tile(cluster, next) : whole;
+    if (tile >= rows * columns * batch) return false;
+    unsigned part = 0, parts = 1, begin = 0, count = params.tiles_k;
+    if (streamed) {
+      part = cluster - streams.first_of(tile), parts = streams.parts_of(tile);
+      begin = streams.k_begin(cluster, next), count = streams.k_count(cluster, next);
+    }
+    unit = unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank, kBlocks, rank, begin, count, parts});
+    next += step;
+    return true;
+  }
+
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
-    if constexpr (Config::kSplitK) {
+    if constexpr (kStreams) {
+      return {};
+    } else if constexpr (Config::kSplitK) {
       unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
       return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank});
     } else {

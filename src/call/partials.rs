@@ -5,10 +5,17 @@ use crate::{
     desc::GemmDesc,
     numeric::{ElementKind, sum_of},
     shape::Mnk,
-    threadblock::tickets_of,
+    threadblock::{MOST_STREAMS, Streams, tickets_of},
 };
 
-/// The workspace of split-K: for each tile of each D a slot of accumulators for each part of K, of `f32` where those are `f16`; and then the tickets of each tile, in which
+/// Rectangles of a cluster's tiles in all Ds, and blocks of a cluster.
+fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> (u64, u64) {
+    let (tile, cluster) = (desc.threadblock(), desc.cluster());
+    let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
+    (rectangle.tiles_of(extents).saturating_mul(batch as u64), u64::from(cluster.m) * u64::from(cluster.n))
+}
+
+/// The workspace of split-K and of stream-K: for each tile of each D a slot of accumulators for each part of K, of `f32` where those are `f16`; and then the tickets of each tile, in which
 /// the parts count themselves, each group of threads that shares the tile for itself. Slots may hold anything before; tickets are cleared by the call.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Partials {
@@ -25,21 +32,36 @@ impl Partials {
     /// Those of a batch of Ds of (m, n), as the kernel sees them; of none bytes without split-K, and where D has no element. Of sizes that a call is
     /// refused for, there may be the largest number of bytes.
     pub fn of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
-        Self::of_parts(desc, desc.split_k(), extents, batch)
+        if desc.streams_k() {
+            Self::of_streams(desc, extents, batch)
+        } else {
+            Self::of_parts(desc, desc.split_k(), extents, batch)
+        }
+    }
+
+    /// Those of streams: slots for the parts of as many clusters as there may be, and of the tiles that they stream at most.
+    fn of_streams(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
+        let (rectangles, blocks) = rectangles_of(desc, extents, batch);
+        let tiles = Streams::most(rectangles);
+        let clusters = if tiles > 0 { u64::from(MOST_STREAMS) } else { 0 };
+        let tickets = tickets_of(MOST_STREAMS) * desc.sharing();
+        Self::of_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 
     /// The same of another number of parts than the description's.
     pub(crate) fn of_parts(desc: &GemmDesc, parts: u32, extents: (usize, usize), batch: usize) -> Self {
-        let (tile, tickets) = (desc.threadblock(), tickets_of(parts) * desc.sharing());
-        let parts = u64::from(parts);
-        let (cluster, blocks) = (desc.cluster(), u64::from(desc.cluster().m) * u64::from(desc.cluster().n));
-        let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
-        let rectangles = if parts > 1 { rectangle.tiles_of(extents).saturating_mul(batch as u64) } else { 0 };
+        let tickets = tickets_of(parts) * desc.sharing();
+        let (rectangles, blocks) = if parts > 1 { rectangles_of(desc, extents, batch) } else { (0, 1) };
         let tiles = rectangles.saturating_mul(blocks);
+        Self::of_slots(desc, tiles.saturating_mul(parts.into()), tiles.saturating_mul(tickets.into()))
+    }
+
+    /// So many slots of a block's tile each, and so many tickets.
+    fn of_slots(desc: &GemmDesc, slots: u64, tickets: u64) -> Self {
+        let tile = desc.threadblock();
         let slot = sum_of(desc.class.accumulator).matrix_bytes(u64::from(tile.m) * u64::from(tile.n));
         let whole = |bytes: u64| bytes.checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
-        let slots = whole(tiles.saturating_mul(parts).saturating_mul(slot));
-        Self { first: 0, slots, tickets: whole(ElementKind::I32.matrix_bytes(tiles.saturating_mul(u64::from(tickets)))) }
+        Self { first: 0, slots: whole(slots.saturating_mul(slot)), tickets: whole(ElementKind::I32.matrix_bytes(tickets)) }
     }
 
     /// Bytes of a workspace for them alone, which is enough wherever it begins.

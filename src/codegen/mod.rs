@@ -11,7 +11,9 @@ use crate::{
     operand::{Axis, VectorKind},
     shape::{Mn, Mnk},
     thread::mma::packed,
-    threadblock::{GroupTiles, PARTS_AT_ONCE, PartsOfK, SwizzleKind, TileOrder, Work, WorkKind, lines_of_rectangle},
+    threadblock::{
+        GroupTiles, PARTS_AT_ONCE, PartsOfK, StreamedParts, Streams, SwizzleKind, TileOrder, Work, WorkKind, lines_of_rectangle,
+    },
     warp::mma_simt::ThreadTiles,
 };
 use core::fmt::Write;
@@ -265,6 +267,19 @@ pub(crate) fn fingerprints_of_parts() -> String {
         fingerprint_assertion(&format!("threadblock::PartsOfK<{tiles_k}, {parts}>"), "parts", &PartsOfK { tiles_k, parts })
     };
     PARTS.map(assertion).concat()
+}
+
+/// Tiles, k-tiles of each, clusters, and units of a cluster at most, whose spans have a fingerprint.
+const STREAMS: [(u32, u32, u32, u32); 3] = [(3, 7, 5, 2), (7, 3, 5, 3), (5, 16, 4, 3)];
+
+/// Those of the spans of streams.
+pub(crate) fn fingerprints_of_streams() -> String {
+    let assertion = |(tiles, tiles_k, clusters, units)| {
+        let twin = format!("threadblock::StreamedParts<{tiles}, {tiles_k}, {clusters}, {units}>");
+        let streams = Streams { tiles, tiles_k, clusters };
+        fingerprint_assertion(&twin, "streams", &StreamedParts { streams, units })
+    };
+    STREAMS.map(assertion).concat()
 }
 
 /// Those of the walk over groups, on both sides of a tile's end; none without groups.

@@ -2,6 +2,7 @@
 
 use super::{
     class::{Class, GemmMode},
+    kinds::DecompositionKind,
     knobs::{self, Pins, families},
 };
 use crate::{
@@ -170,6 +171,11 @@ impl GemmDesc {
     #[must_use]
     pub const fn cut(self, parts: u32) -> Self {
         self.pinned(Pins { split_k: Some(parts), ..Pins::NONE })
+    }
+
+    /// Whether the k-tiles of what is left of whole waves are streamed.
+    pub const fn streams_k(&self) -> bool {
+        matches!(self.family.pins().decomposition, Some(DecompositionKind::StreamK))
     }
 
     /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's.

@@ -13,6 +13,16 @@ words! {
 }
 
 words! {
+    /// How the k-tiles of all tiles of D are divided among clusters.
+    pub enum DecompositionKind {
+        /// Each tile of D by itself, its K in as many parts as `split_k` says: one of them is data-parallel.
+        SplitK = "splitk",
+        /// Whole waves of tiles by themselves, and the k-tiles of what is left in equal spans, one for each cluster.
+        StreamK = "streamk",
+    }
+}
+
+words! {
     /// Where `wgmma` finds A.
     #[derive(Default)]
     pub enum AOperandKind {

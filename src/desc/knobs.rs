@@ -5,7 +5,7 @@
 //! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where it is read.
 
 use super::{
-    kinds::{AOperandKind, PromotionKind, SpillKind},
+    kinds::{AOperandKind, DecompositionKind, PromotionKind, SpillKind},
     words::Words,
 };
 use crate::{
@@ -180,7 +180,7 @@ knobs! {
         /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
         /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
         WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized {
-            threadblock warp instruction stages swizzle split_k align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
+            threadblock warp instruction stages swizzle split_k decomposition align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
 
         /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
@@ -204,6 +204,8 @@ knobs! {
         swizzle: SwizzleKind, flag "--swizzle";
         /// Parts into which K is cut, each another block's; their partial accumulators are added in a workspace.
         split_k: u32, flag "--split-k", since then 1;
+        /// How k-tiles are divided among clusters: splitk, each tile's in as many parts as split_k says; streamk, whole waves of tiles as they are, and equal spans of the k-tiles of what is left.
+        decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
         /// Elements of A in one access; A's address, leading dimension and batch stride are multiples of it.
         align_a: u32, flag "--align-a";
         /// Elements of B in one access; B's address, leading dimension and batch stride are multiples of it.

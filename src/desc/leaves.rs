@@ -2,7 +2,7 @@
 //! what no leaf pins, the resolver chooses.
 
 use super::{
-    kinds::{AOperandKind, PromotionKind, SpillKind},
+    kinds::{AOperandKind, DecompositionKind, PromotionKind, SpillKind},
     knobs::Pins,
 };
 use crate::{
@@ -82,6 +82,8 @@ leaves! {
     BlocksPerSm<const N> => blocks_per_sm: N;
     /// K in `N` parts, each another block's.
     SplitK<const N> => split_k: N;
+    /// [`DecompositionKind::StreamK`].
+    StreamK => decomposition: DecompositionKind::StreamK;
     /// A cluster of `M` x `N` blocks.
     ClusterShape<const M, const N> => cluster: Mn { m: M, n: N };
     /// `N` elements of A in one access.

@@ -23,6 +23,9 @@ impl GemmDesc {
         }
         if self.class.mode.groups().is_some() {
             hold!(within(Field::SplitKOfGroups, self.split_k() as u64, 1, 1));
+            if self.streams_k() {
+                return Err(Refusal::GroupsNotStreamed);
+            }
         }
         self.check_family(machine)
     }

@@ -44,7 +44,10 @@ impl Completions {
 
     /// The same, of which a problem may also choose into how many parts K is cut, unless that is pinned.
     const fn cut_unless(self, pins: &Pins) -> Self {
-        Self { cuts_k: pins.split_k.is_none() && self.descs[0].family.pins().split_k.is_some(), ..self }
+        Self {
+            cuts_k: pins.split_k.is_none() && !self.descs[0].streams_k() && self.descs[0].family.pins().split_k.is_some(),
+            ..self
+        }
     }
 
     /// Whether a problem chooses into how many parts K is cut.

@@ -56,6 +56,7 @@ pub enum Refusal {
     HopperAlone { mainloop: Word, arch: ArchKind },
     OnTensorCores { mainloop: Word, op: OpKind },
     IsWarpSpecialized { mainloop: Word },
+    GroupsNotStreamed,
     NoLoopToUnroll { groups: u32, mainloop: Word },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },

@@ -76,6 +76,9 @@ impl Refusal {
             Self::NoAsynchronousCopy { arch } => {
                 say!(s, "the multistage main loop copies asynchronously, which ", word arch.name(), " cannot; sm80 and newer can, or take the pipelined one with 2 stages")
             }
+            Self::GroupsNotStreamed => {
+                say!(s, "K of groups is whole, and decomposition = streamk cuts it; try splitk")
+            }
             Self::CopyWidth { operand, bytes, element, nearest } => {
                 let s = say!(s, "an asynchronous copy of ", word operand.name(), " would move ", number bytes, " bytes at a time (", word element.name(), "), and moves 4, 8 or 16");
                 match nearest {

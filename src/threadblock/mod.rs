@@ -17,6 +17,7 @@ mod operand;
 #[doc(hidden)]
 pub mod pipeline;
 mod role_options;
+pub mod stream_k;
 pub mod swizzle;
 #[doc(hidden)]
 pub mod tensor_copy;
@@ -43,6 +44,7 @@ pub use operand::OperandDesc;
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]
 pub use role_options::RoleOptions;
+pub use stream_k::{MOST_STREAMS, StreamedPart, StreamedParts, Streams};
 pub use swizzle::SwizzleKind;
 #[doc(hidden)]
 pub use swizzle::{HILBERT_SIDE, TileOrder};

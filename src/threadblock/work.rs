@@ -18,7 +18,10 @@
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
 
-use super::{SwizzleKind, TileOrder};
+use super::{
+    SwizzleKind, TileOrder,
+    stream_k::{MOST_STREAMS, StreamedPart, Streams},
+};
 use crate::{
     arch::MOST_BLOCKS,
     index::{Coord, IndexMap, affine, at},
@@ -36,6 +39,8 @@ words! {
         DataParallel = "data-parallel",
         /// As many clusters as the device holds at once; cluster `c` of `clusters` takes the rectangles `c`, `c + clusters`, `c + 2 clusters`, ...
         Persistent = "persistent",
+        /// As many clusters; first the [streamed](super::stream_k) k-tiles of some rectangles, a span for each cluster, then the other rectangles as persistent clusters take them.
+        StreamK = "stream-k",
     }
 }
 
@@ -45,6 +50,7 @@ impl WorkKind {
         match self {
             Self::DataParallel => "threadblock::WorkKind::DataParallel",
             Self::Persistent => "threadblock::WorkKind::Persistent",
+            Self::StreamK => "threadblock::WorkKind::StreamK",
         }
     }
 }
@@ -58,8 +64,10 @@ pub struct Unit {
     pub row: u32,
     /// Column of the tile.
     pub column: u32,
-    /// Which part of the k-tiles, of those of the split.
+    /// Which part of the k-tiles.
     pub part: u32,
+    /// Into how many parts they are cut.
+    pub parts: u32,
     /// The first k-tile.
     pub k_begin: u32,
     /// How many there are.
@@ -156,6 +164,11 @@ impl Work {
         let clusters = match kind {
             WorkKind::DataParallel => tiles as u32,
             WorkKind::Persistent => resident.min(tiles as u32),
+            // Each cluster has a k-tile at least.
+            WorkKind::StreamK => {
+                let k_tiles = tiles.saturating_mul(u64::from(at_least_one(tiles_k)));
+                resident.min(MOST_STREAMS).min(k_tiles.min(most) as u32)
+            }
         };
         // One of them is 0 where others may be anything.
         let [rows, columns, batch] = [rows, columns, batch as u64].map(|many| many.min(most) as u32);
@@ -177,28 +190,61 @@ impl Work {
         match self.kind {
             WorkKind::DataParallel => (cluster < self.units()) as u32,
             WorkKind::Persistent => self.units().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
+            WorkKind::StreamK => {
+                let streams = self.streams();
+                let whole = self.rectangles().saturating_sub(streams.tiles).saturating_sub(cluster);
+                streams.count(cluster) + whole.div_ceil(at_least_one(self.clusters))
+            }
         }
+    }
+
+    /// What is streamed; nothing but under [`WorkKind::StreamK`].
+    pub const fn streams(&self) -> Streams {
+        let tiles = if matches!(self.kind, WorkKind::StreamK) { self.rectangles() } else { 0 };
+        Streams::of(tiles, self.tiles_k, self.clusters)
     }
 
     /// The unit that block `rank` of a cluster takes as its number `i`; `None` after the last.
     pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
+        if self.kind == WorkKind::StreamK {
+            return self.streamed(cluster, rank, i);
+        }
         let number = self.number(cluster, i)?;
         let part = number.checked_div(self.rectangles()).filter(|&part| part < self.split_k)?;
         let (product, row, column) = self.tile_of(number % self.rectangles(), rank)?;
         let (k_begin, k_count) = part_of_k(self.tiles_k, self.split_k, part);
-        Some(Unit { product, row, column, part, k_begin, k_count })
+        Some(Unit { product, row, column, part, parts: self.split_k, k_begin, k_count })
+    }
+
+    /// The same of a cluster that streams.
+    fn streamed(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
+        let streams = self.streams();
+        let StreamedPart { tile, part, parts, k_begin, k_count } = match i.checked_sub(streams.count(cluster)) {
+            None => streams.part(cluster, i),
+            Some(i) => {
+                let tile = i.checked_mul(self.clusters)?.checked_add(streams.tiles.checked_add(cluster)?)?;
+                StreamedPart { tile, part: 0, parts: 1, k_begin: 0, k_count: self.tiles_k }
+            }
+        };
+        let (product, row, column) = self.tile_of(tile, rank)?;
+        Some(Unit { product, row, column, part, parts, k_begin, k_count })
     }
 
     /// The number of the unit that a cluster takes as its number `i`, which there may not be.
     fn number(&self, cluster: u32, i: u32) -> Option<u32> {
         match self.kind {
             WorkKind::DataParallel => (i == 0).then_some(cluster),
-            WorkKind::Persistent => cluster.checked_add(i.checked_mul(self.clusters)?),
+            WorkKind::Persistent | WorkKind::StreamK => cluster.checked_add(i.checked_mul(self.clusters)?),
         }
     }
 
-    /// What a kernel is told of the parts of K: how many there are, k-tiles of each, how many have one more, and tickets of a tile.
+    /// What a kernel is told of the parts of K: how many there are, k-tiles of each, how many have one more, and tickets of a tile. Of streams, how many tiles are streamed, and the
+    /// same of spans.
     pub(crate) const fn parts(&self) -> [u32; 4] {
+        if matches!(self.kind, WorkKind::StreamK) {
+            let [each, longer] = self.streams().spans();
+            return [self.streams().tiles, each, longer, tickets_of(MOST_STREAMS)];
+        }
         let (each, longer) = (self.tiles_k / at_least_one(self.split_k), self.tiles_k % at_least_one(self.split_k));
         [self.split_k, each, longer, tickets_of(self.split_k)]
     }
@@ -272,7 +318,7 @@ impl GroupedWork<'_> {
                 let of_group = Work { rows, columns, batch: 1, ..self.work };
                 let (_, row, column) = of_group.tile_of(number - before, rank)?;
                 return Some((
-                    Unit { product: product as u32, row, column, part: 0, k_begin: 0, k_count: tiles_k },
+                    Unit { product: product as u32, row, column, part: 0, parts: 1, k_begin: 0, k_count: tiles_k },
                     [*first, *limit],
                 ));
             }

@@ -119,8 +119,17 @@ fn matrices<'a>(guarded: &Guarded, buffers: &'a Buffers, d: &'a mut HostBuffer) 
 
 impl Subject {
     pub fn new(desc: &GemmDesc) -> Self {
+        Self::of(desc, Fill::Random)
+    }
+
+    /// The same of whole numbers, whose sums are exact in any order.
+    pub fn of_integers(desc: &GemmDesc) -> Self {
+        Self::of(desc, Fill::Integers)
+    }
+
+    fn of(desc: &GemmDesc, fill: Fill) -> Self {
         let guarded = guarded(desc);
-        let buffers = Buffers::filled(desc, &guarded, Fill::Random, 5).expect("host buffers");
+        let buffers = Buffers::filled(desc, &guarded, fill, 5).expect("host buffers");
         let mut wanted = buffers.d.clone();
         run_on_host(desc, Mode::Fast, guarded.problem.with(matrices(&guarded, &buffers, &mut wanted))).expect("the fast mode");
         Self { guarded, buffers, wanted }

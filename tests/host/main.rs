@@ -25,6 +25,7 @@ mod roles_payload;
 mod same_bits;
 mod small_products;
 mod split_k;
+mod stream_k;
 mod tensor_core_claims;
 mod threads_faults;
 mod transpose;

@@ -3,7 +3,7 @@
 use crate::harness::random_cases::cases;
 use falchion::{
     shape::{Mn, Mnk},
-    threadblock::{SwizzleKind, Unit, Work, WorkKind, part_of_k},
+    threadblock::{Streams, SwizzleKind, Unit, Work, WorkKind, part_of_k},
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -43,6 +43,53 @@ fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<
     Ok(())
 }
 
+/// Whether the parts of each tile are numbered in ascending k and know how many they are; and, of streams, whether they are those of neighbouring clusters, which all have as many k-tiles but for one.
+fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
+    let mut parts = BTreeMap::<_, Vec<_>>::new();
+    let mut spans = Vec::new();
+    let streamed = work.streams();
+    for cluster in 0..work.clusters {
+        let mut span = 0;
+        for i in 0..work.count(cluster) {
+            let unit = taken(work, cluster, 0, i).ok_or("no unit")?;
+            parts.entry((unit.product, unit.row, unit.column)).or_default().push((unit.k_begin, unit.part, unit.parts, cluster));
+            span += if i < streamed.count(cluster) { unit.k_count } else { 0 };
+        }
+        spans.push(span);
+    }
+    if spans.iter().max().zip(spans.iter().min()).is_some_and(|(most, least)| most - least > 1) {
+        return Err(format!("spans of {spans:?}"));
+    }
+    for (tile, mut parts) in parts {
+        parts.sort_unstable();
+        let known = |(at, &(_, part, of, cluster)): (usize, &(u32, u32, u32, u32))| {
+            let neighbour = work.kind != WorkKind::StreamK || cluster == parts[0].3 + at as u32;
+            part as usize == at && of as usize == parts.len() && neighbour
+        };
+        if !parts.iter().enumerate().all(known) {
+            return Err(format!("tile {tile:?} has the parts {parts:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Slots of streamed parts are apart, those of a tile one behind another, and there are no more than a workspace has room for.
+#[test]
+fn slots_of_streams_are_apart() {
+    for (tiles, tiles_k, clusters) in
+        [(1, 7, 3), (5, 1, 5), (7, 100, 132), (200, 16, 132), (263, 33, 132), (131, 2, 132), (1, 1, 1)]
+    {
+        let streams = Streams::of(tiles, tiles_k, clusters);
+        let mut slots = std::collections::BTreeSet::new();
+        for (cluster, i) in (0..clusters).flat_map(|cluster| (0..streams.count(cluster)).map(move |i| (cluster, i))) {
+            let part = streams.part(cluster, i);
+            assert!(slots.insert(part.tile + cluster), "{part:?}");
+            assert!(part.tile + cluster < streams.tiles + clusters && part.parts <= clusters.min(tiles_k));
+        }
+        assert!(streams.tiles < 2 * clusters);
+    }
+}
+
 /// Every order of tiles, and a small tile.
 pub(super) const ORDERS: [SwizzleKind; 4] =
     [SwizzleKind::Identity(2), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert];
@@ -53,17 +100,19 @@ proptest! {
 
     #[test]
     fn every_product_is_in_one_unit(
-        (kind, order) in (0usize..2, 0usize..4),
+        (kind, order) in (0usize..3, 0usize..4),
         (m, n, batch) in (1usize..300, 1usize..200, 0usize..5),
         cluster in prop::sample::select(vec![(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)]),
         (tiles_k, split_k, resident) in (0u32..40, prop::sample::select(vec![1, 1, 2, 3, 7, 16]), 1u32..70),
     ) {
         let cluster = Mn { m: cluster.0, n: cluster.1 };
+        let split_k = if WorkKind::ALL[kind] == WorkKind::StreamK { 1 } else { split_k };
         let work = Work::of((WorkKind::ALL[kind], ORDERS[order], split_k), (TILE, cluster), ((m, n), batch, tiles_k), resident).expect("few tiles");
         let tiles = (m.div_ceil(16) as u32, n.div_ceil(8) as u32);
         prop_assert_eq!(covered(&work, tiles, Work::unit), Ok(()), "{:?}", work);
         prop_assert!(work.kind == WorkKind::DataParallel || work.clusters <= resident);
-        prop_assert!(work.kind == WorkKind::Persistent || (0..work.clusters).all(|cluster| work.count(cluster) == 1));
+        prop_assert!(work.kind != WorkKind::DataParallel || (0..work.clusters).all(|cluster| work.count(cluster) == 1));
+        prop_assert_eq!(parts_follow_each_other(&work, Work::unit), Ok(()), "{:?}", work);
     }
 }
 

@@ -25,6 +25,9 @@ impl WarpSpecializedDesc {
             hold!(within(Field::Swizzle, group_size as u64, 1, 64));
         }
         hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
+        if self.streams() {
+            hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1));
+        }
         hold!(self.check_promotion());
         hold!(self.class.check_epilogue(self.knobs.align_c));
         let ring = components.ring;

@@ -158,7 +158,7 @@ impl WarpSpecialized {
             promoted_parts: parts,
             fragments,
             subtiles: subtiles as u8,
-            split_k: d.knobs.split_k > 1,
+            split_k: d.has_parts(),
             by_threads: false,
             registers,
         };

@@ -25,7 +25,7 @@ use crate::{
     arch::OpKind,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
-    desc::{FamilyDesc, GemmDesc, WarpSpecializedDesc},
+    desc::{DecompositionKind, FamilyDesc, GemmDesc, WarpSpecializedDesc},
     operand::OperandKind,
     plan::{Geometry, HostProgram, Plan, WarpSpecializedProgram},
     refusal::Refusal,
@@ -35,9 +35,6 @@ use crate::{
     threadblock::{WarpSpecialized, WorkKind, consumer_registers::TOGETHER},
 };
 use std::sync::Arc;
-
-/// How units of work are divided.
-const WORK: WorkKind = WorkKind::Persistent;
 
 /// A description and its components.
 struct WarpSpecializedPlan {
@@ -90,7 +87,29 @@ impl WarpSpecializedDesc {
             None => (0, 0),
         };
         let cluster = self.knobs.cluster.m.saturating_mul(self.knobs.cluster.n);
-        Geometry { tile: self.knobs.threadblock, cluster, work: WORK, group_step: self.group_step(), threads, shared_bytes }
+        Geometry {
+            tile: self.knobs.threadblock,
+            cluster,
+            work: self.work(),
+            group_step: self.group_step(),
+            threads,
+            shared_bytes,
+        }
+    }
+
+    /// How units of work are divided.
+    const fn work(&self) -> WorkKind {
+        if self.streams() { WorkKind::StreamK } else { WorkKind::Persistent }
+    }
+
+    /// Whether k-tiles are streamed.
+    pub(crate) const fn streams(&self) -> bool {
+        matches!(self.knobs.decomposition, DecompositionKind::StreamK)
+    }
+
+    /// Whether there may be parts of K, whose accumulators are added.
+    pub(crate) const fn has_parts(&self) -> bool {
+        self.knobs.split_k > 1 || self.streams()
     }
 
     /// Lines that tiles of groups begin at multiples of: TMA reads 16 bytes, or nothing.

@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{ArchKind::Sm90, OpKind},
-    desc::{AOperandKind, FamilyDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
+    desc::{AOperandKind, DecompositionKind, FamilyDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
     family::default_gemm_configuration::{Row, mixed, of},
     numeric::{
         Combined,
@@ -25,6 +25,7 @@ const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c
         stages,
         swizzle: SwizzleKind::Grouped(8),
         split_k: 1,
+        decomposition: DecompositionKind::SplitK,
         align_a: a.elements_in(16),
         align_b: a.elements_in(16),
         align_c: c.elements_in(16),

@@ -75,7 +75,7 @@ impl WarpSpecialized {
             promoted_parts: None,
             fragments: false,
             subtiles: 0,
-            split_k: d.knobs.split_k > 1,
+            split_k: d.has_parts(),
             by_threads: true,
             registers,
         };

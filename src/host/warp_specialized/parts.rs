@@ -41,7 +41,7 @@ impl Numbers<'_> {
         let unit = self.unit(block, unit)?;
         let counted = self.parts.tickets.entry(share_of(self.program, unit, warpgroup)).or_default();
         *counted += 1;
-        Ok(*counted == self.work.split_k)
+        Ok(*counted == unit.parts)
     }
 
     /// The sum of a warp's slots in ascending k; of `f16`, rounded once.

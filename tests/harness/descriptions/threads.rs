@@ -3,7 +3,7 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
+    desc::{DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
     internals::schedule::ScheduleKind,
     layout::Order,
     numeric::{Combined, ElementKind},
@@ -21,6 +21,7 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         stages: 3,
         swizzle: falchion::threadblock::SwizzleKind::Grouped(8),
         split_k: 1,
+        decomposition: DecompositionKind::SplitK,
         align_a: 4,
         align_b: 4,
         align_c: 4,

@@ -3,7 +3,10 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, TENSOR_OP_COMBINATIONS, WarpSpecializedKnobs},
+    desc::{
+        AOperandKind, DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, TENSOR_OP_COMBINATIONS,
+        WarpSpecializedKnobs,
+    },
     internals::{family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind, EmulationKind},
@@ -93,6 +96,7 @@ fn attempt(
         stages: 2 + random.below(6) as u32,
         swizzle: order(random),
         split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
+        decomposition: DecompositionKind::SplitK,
         align_a: types.a.elements_in(16),
         align_b: types.b.elements_in(16),
         // Half of all D are stored by TMA.

@@ -1,27 +1,20 @@
 //! Kernels that compute a batch in one launch.
 
 use super::{all_clean, defaults, random_descriptions, warp_specialized_only};
-use crate::harness::descriptions::{self, description};
+use crate::harness::descriptions::{self, Family, Wanted, description};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, GemmMode},
+    desc::{DecompositionKind, GemmDesc, GemmMode},
     internals::{family::default_gemm_configuration::default_description, operand::Axis},
     layout::Order,
 };
 use std::collections::BTreeSet;
 
-/// What a call of groups runs with: where groups are contiguous along D, or along an A that threads copy, accesses are of one element.
+/// What a call of groups runs with: where D lies along groups, accesses to it are of one element.
 fn of_groups(d: GemmDesc) -> GemmDesc {
     let d = d.for_groups(Axis::M);
     let along_m = d.class.mode == GemmMode::GroupedM;
-    let one = |contiguous: bool| if contiguous { 1 } else { u32::MAX };
-    let threads = d.warp_specialized().is_none();
-    let (a, b) = (d.class.a.layout, d.class.b.layout);
-    d.narrowed([
-        one(threads && along_m && !a.is_row()),
-        one(threads && !along_m && b.is_row()),
-        one(d.class.output.layout.is_row() != along_m),
-    ])
+    d.narrowed([u32::MAX, u32::MAX, if d.class.output.layout.is_row() != along_m { 1 } else { u32::MAX }])
 }
 
 /// The kernels of groups of rows: of defaults in all layouts, so that rows are the kernel's rows or its columns, of descriptions with every main loop, and of ones whose
@@ -51,6 +44,33 @@ fn kernels_of_groups_compile_clean() {
         kernels.iter().map(|(_, d, _)| (of_groups(*d).class.mode.name(), of_groups(*d).group_step() > 1)).collect();
     assert_eq!(modes.len(), 4);
     all_clean("kernels of groups", kernels.into_iter().map(|(name, d, arch)| (name, of_groups(d), arch)).collect());
+}
+
+/// The kernels of streamed k-tiles: of some defaults, of what is drawn, with both kinds of consumers, and of ones whose threads store.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_of_streams_compile_clean() {
+    let mut kernels = Vec::new();
+    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
+        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
+    }
+    kernels.extend((17_000..17_024).map(|seed| warp_specialized_only(seed, true, description)));
+    kernels.extend((18_000..18_008).map(|seed| {
+        let (name, d, arch) = warp_specialized_only(seed, true, description);
+        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
+    }));
+    kernels.extend((19_000..19_008).map(|seed| {
+        let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
+        (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
+    }));
+    let streamed = |d: GemmDesc| but!(d, split_k: 1, decomposition: DecompositionKind::StreamK);
+    // Adding parts takes registers, which not all have.
+    kernels.retain(|(_, d, _)| streamed(*d).check().is_ok());
+    assert!(kernels.len() >= 36, "{} kernels", kernels.len());
+    let batched = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| (name, streamed(d).for_batch(1 + i % 2), arch);
+    all_clean("kernels of streams", kernels.into_iter().enumerate().map(batched).collect());
 }
 
 /// The kernels of batches: of every default on tensor cores and some on the CUDA cores, of descriptions with every main loop, and of ones whose threads

@@ -2,12 +2,11 @@
 
 mod threads;
 
-use super::WORK;
 use crate::{
     codegen::{
         DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints, emulation_header,
-        epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts, order_header,
-        work_facts,
+        epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
+        fingerprints_of_streams, order_header, work_facts,
     },
     desc::WarpSpecializedDesc,
     epilogue::{
@@ -18,7 +17,7 @@ use crate::{
     index::Map,
     operand::OperandKind,
     smem::Along,
-    threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work},
+    threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work, WorkKind},
     warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
 };
 use core::fmt::Write;
@@ -84,7 +83,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(WORK, (d.class.mode, d.group_step()), d.knobs.split_k > 1));
+    text.push_str(&work_facts(d.work(), (d.class.mode, d.group_step()), d.has_parts()));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
@@ -211,15 +210,26 @@ pub(super) fn translation_unit(
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, order));
         source.push_str(&emulation_fingerprints(d.knobs.emulation, d.frame));
-        if d.knobs.split_k > 1 {
+        if d.streams() {
+            source.push_str(&fingerprints_of_streams());
+        } else if d.knobs.split_k > 1 {
             source.push_str(&fingerprints_of_parts());
         }
         source.push_str(&fingerprints_of_groups((d.class.mode, d.group_step()), d.knobs.threadblock, (order, cluster)));
         let batch = if d.class.mode.several() { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
-            let tiles =
-                ClusterTiles(Work { kind: WORK, order, cluster, rows, columns, batch, tiles_k: 1, split_k: 1, clusters: 1 });
+            let tiles = ClusterTiles(Work {
+                kind: WorkKind::Persistent,
+                order,
+                cluster,
+                rows,
+                columns,
+                batch,
+                tiles_k: 1,
+                split_k: 1,
+                clusters: 1,
+            });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));
         }
     }
