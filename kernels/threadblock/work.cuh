@@ -1,6 +1,7 @@
 // Twin of src/threadblock/work.rs: which block computes what.
 #pragma once
 #include "index.cuh"
+#include "threadblock/parts_of_k.cuh"
 #include "threadblock/stream_k.cuh"
 #include "threadblock/swizzle.cuh"
 
@@ -55,107 +56,6 @@ struct Lines<Ragged::None, Step> {
   static __device__ __forceinline__ constexpr bool have_row(unsigned) { return true; }
   static __device__ __forceinline__ constexpr bool have_column(unsigned) { return true; }
   static __device__ __forceinline__ constexpr bool hold(unsigned, unsigned, unsigned, unsigned) { return true; }
-};
-
-// Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a register.
-template <bool SplitK, bool Streams = false>
-struct KRange {
-  // The part, and the number of its tile among those of all Ds.
-  unsigned part, number;
-
-  // Of parts of so many k-tiles, the first `longer` of which have one more.
-  static __device__ __forceinline__ constexpr unsigned begin(unsigned part, unsigned tiles, unsigned longer) {
-    return part * tiles + (part < longer ? part : longer);
-  }
-  static __device__ __forceinline__ constexpr unsigned count(unsigned part, unsigned tiles, unsigned longer) { return tiles + (part < longer); }
-
-  template <class Params>
-  __device__ __forceinline__ unsigned k_begin(Params const& params) const {
-    return begin(part, params.part_tiles, params.longer_parts);
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned k_count(Params const& params) const {
-    return count(part, params.part_tiles, params.longer_parts);
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned parts(Params const& params) const {
-    return params.split_k;
-  }
-  // The slot of the tile's first part, and how many slots further each other's is.
-  template <class Params>
-  __device__ __forceinline__ unsigned long long first_slot(Params const& params) const {
-    return (unsigned long long)number * params.split_k;
-  }
-  static constexpr unsigned apart = 1;
-};
-// Of a tile that is streamed, or whole: which cluster's unit it is, and which of its units.
-template <>
-struct KRange<true, true> {
-  unsigned part, number;
-  // Slots are of tiles and clusters: those of block `rank` in a cluster lie so far apart.
-  unsigned apart, rank;
-  unsigned first, count_, parts_;
-
-  template <class Params>
-  __device__ __forceinline__ unsigned k_begin(Params const&) const {
-    return first;
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned k_count(Params const&) const {
-    return count_;
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned parts(Params const&) const {
-    return parts_;
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned long long first_slot(Params const&) const {
-    return (unsigned long long)(number / apart + blockIdx.x / apart - part) * apart + rank;
-  }
-};
-template <>
-struct KRange<false> {
-  template <class Params>
-  __device__ __forceinline__ unsigned k_begin(Params const&) const {
-    return 0;
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned k_count(Params const& params) const {
-    return params.tiles_k;
-  }
-};
-
-// The map (0, part) to the first k-tile of a part, and (1, part) to how many it has.
-template <int Tiles, int Parts>
-struct PartsOfK {
-  static constexpr int kRows = 2;
-  static constexpr int kColumns = Parts;
-  static __device__ constexpr unsigned at(int row, int part) {
-    return row == 0 ? KRange<true>::begin(part, Tiles / Parts, Tiles % Parts) : KRange<true>::count(part, Tiles / Parts, Tiles % Parts);
-  }
-};
-
-// How far the adding of a tile's parts has come: at first it is of the parts, then of the sums of every kPartsAtOnce neighbours, and so on.
-template <class Config>
-struct PartsLevel {
-  static constexpr unsigned kAtOnce = Config::kPartsAtOnce;
-
-  // The first ticket of the level.
-  unsigned* tickets;
-  // What was brought, of so many, and elements from a slot to the next.
-  unsigned part, parts, apart;
-
-  __device__ __forceinline__ unsigned first() const { return part / kAtOnce * kAtOnce; }
-  __device__ __forceinline__ unsigned members() const { return min(parts - first(), kAtOnce); }
-  __device__ __forceinline__ unsigned* ticket() const { return tickets + part / kAtOnce; }
-  // Goes on with the sum of the group; whether it is the sum of all.
-  __device__ __forceinline__ bool ascend() {
-    part /= kAtOnce;
-    parts = (parts + kAtOnce - 1) / kAtOnce;
-    tickets += parts;
-    apart *= kAtOnce;
-    return parts == 1;
-  }
 };
 
 // What a block computes at a time: products of some k-tiles, for one tile of a D.
@@ -274,20 +174,6 @@ struct GroupTiles {
     Unit<Config> const unit = groups.unit(number, rank, Across);
     return (unit.first << 16) + unit.limit + (unit.product << 12) + (unit.tile.row << 6) + unit.tile.column;
   }
-};
-
-// Into how many parts K is cut.
-template <bool SplitK>
-struct Parts {
-  unsigned const parts;
-  template <class Params>
-  __device__ __forceinline__ explicit Parts(Params const& params) : parts(params.split_k) {}
-};
-template <>
-struct Parts<false> {
-  static constexpr unsigned parts = 1;
-  template <class Params>
-  __device__ __forceinline__ explicit Parts(Params const&) {}
 };
 
 // Nothing, where there are no groups to walk over.

@@ -30,6 +30,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/tensor_copy.cuh", include_str!("../../kernels/threadblock/tensor_copy.cuh")),
     ("threadblock/thread_map.cuh", include_str!("../../kernels/threadblock/thread_map.cuh")),
     ("threadblock/tile_iterator.cuh", include_str!("../../kernels/threadblock/tile_iterator.cuh")),
+    ("threadblock/parts_of_k.cuh", include_str!("../../kernels/threadblock/parts_of_k.cuh")),
     ("threadblock/stream_k.cuh", include_str!("../../kernels/threadblock/stream_k.cuh")),
     ("threadblock/work.cuh", include_str!("../../kernels/threadblock/work.cuh")),
     ("warp/mma_warpgroup/registers.cuh", include_str!("../../kernels/warp/mma_warpgroup/registers.cuh")),

@@ -15,8 +15,11 @@ pub mod mma_single_stage;
 pub mod mma_warp_specialized;
 mod operand;
 #[doc(hidden)]
+pub mod parts_of_k;
+#[doc(hidden)]
 pub mod pipeline;
 mod role_options;
+#[doc(hidden)]
 pub mod stream_k;
 pub mod swizzle;
 #[doc(hidden)]
@@ -41,9 +44,12 @@ pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
 #[doc(hidden)]
 pub use operand::OperandDesc;
 #[doc(hidden)]
+pub use parts_of_k::{PARTS_AT_ONCE, PartsOfK, part_of_k, tickets_of};
+#[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]
 pub use role_options::RoleOptions;
+#[doc(hidden)]
 pub use stream_k::{MOST_STREAMS, StreamedPart, StreamedParts, Streams};
 pub use swizzle::SwizzleKind;
 #[doc(hidden)]
@@ -56,7 +62,4 @@ pub use tensor_map::{TensorMapDesc, TensorMatrix};
 pub use thread_map::ThreadMap;
 pub(crate) use work::group_rectangles;
 #[doc(hidden)]
-pub use work::{
-    ClusterTiles, GroupTiles, GroupedWork, PARTS_AT_ONCE, PartsOfK, Unit, Units, Work, WorkKind, lines_of_rectangle, part_of_k,
-    tickets_of,
-};
+pub use work::{ClusterTiles, GroupTiles, GroupedWork, Unit, Units, Work, WorkKind, lines_of_rectangle};

@@ -13,13 +13,14 @@
 //!
 //! Under split-K the k-tiles of a tile of D are cut into as many parts as `split_k` says, each a unit: all rectangles' first parts, then all their second
 //! ones. Parts differ by one k-tile at most, the first ones are the longer ones, and the cuts depend on K and the description alone. Each part's partial accumulators
-//! go to a slot of the workspace. The last block to arrive of [`PARTS_AT_ONCE`] neighbours adds their slots in ascending k, the last one of as many such groups adds the
+//! go to a slot of the workspace. The last block to arrive of [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbours adds their slots in ascending k, the last one of as many such groups adds the
 //! groups' sums, and the one that adds the last group of a tile runs the epilogue: who adds is left to chance, and the order is not. Nobody waits.
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
 
 use super::{
     SwizzleKind, TileOrder,
+    parts_of_k::{part_of_k, tickets_of},
     stream_k::{MOST_STREAMS, StreamedPart, Streams},
 };
 use crate::{
@@ -95,49 +96,6 @@ pub struct Work {
     pub split_k: u32,
     /// Clusters of the grid.
     pub clusters: u32,
-}
-
-/// The first k-tile of a part, of `tiles_k` in so many parts, and how many it has.
-pub const fn part_of_k(tiles_k: u32, parts: u32, part: u32) -> (u32, u32) {
-    let (each, longer) = (tiles_k / at_least_one(parts), tiles_k % at_least_one(parts));
-    (part * each + if part < longer { part } else { longer }, each + (part < longer) as u32)
-}
-
-/// (0, part) to the first k-tile of a part, and (1, part) to how many it has, of `tiles_k` in so many parts.
-#[derive(Clone, Copy, Debug)]
-pub struct PartsOfK {
-    /// K-tiles.
-    pub tiles_k: u32,
-    /// Parts.
-    pub parts: u32,
-}
-
-impl IndexMap for PartsOfK {
-    fn domain(&self) -> Coord {
-        at(2, self.parts)
-    }
-
-    fn codomain(&self) -> u32 {
-        self.tiles_k + 1
-    }
-
-    fn at(&self, point: Coord) -> Option<u32> {
-        let (begin, count) = part_of_k(self.tiles_k, self.parts, point.column);
-        Some(if point.row == 0 { begin } else { count })
-    }
-}
-
-/// Parts of K whose partial accumulators one block adds at a time.
-pub const PARTS_AT_ONCE: u32 = 8;
-
-/// Tickets of a tile whose K is in so many parts: one for each group of [`PARTS_AT_ONCE`], one for each group of such groups, and so on.
-pub const fn tickets_of(mut parts: u32) -> u32 {
-    let mut tickets = 0;
-    while parts > 1 {
-        parts = parts.div_ceil(PARTS_AT_ONCE);
-        tickets += parts;
-    }
-    tickets
 }
 
 /// Number (cluster, rank, i) of some work: the unit that a block takes as its number `i`, [`Work::unit`] where nobody changed it.

@@ -1,11 +1,11 @@
 //! Streamed k-tiles: sums are those of the spans' ranges, added in ascending k; and whatever the kernel and the number of clusters, whole numbers are right.
 
 use crate::harness::{
-    descriptions::{Family, Wanted, description},
+    descriptions::{Family, Wanted, description, streamed},
     subject::{Subject, program},
 };
 use falchion::{
-    desc::{DecompositionKind, GemmDesc, Instruction},
+    desc::{GemmDesc, Instruction},
     device::run_on_host,
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
@@ -16,13 +16,6 @@ use falchion::{
     prelude::*,
     threadblock::Streams,
 };
-
-/// The description with K whole, and the same streamed; none where the latter has not the registers for it.
-fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
-    let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);
-    let streamed = but!(whole, decomposition: DecompositionKind::StreamK);
-    streamed.check().is_ok().then_some([whole, streamed])
-}
 
 type Small = Gemm<
     Bf16,

@@ -10,7 +10,7 @@ use super::random::Random;
 use crate::harness::OfFamily;
 use falchion::{
     arch::ArchKind,
-    desc::GemmDesc,
+    desc::{DecompositionKind, GemmDesc},
     epilogue::{EpilogueDesc, LinearCombination, Node, Op},
     numeric::EmulationKind,
     threadblock::SwizzleKind,
@@ -48,6 +48,13 @@ impl Default for Wanted {
     fn default() -> Self {
         Self { largest_tile: u32::MAX, arch: None, plain: false, family: Family::Simt }
     }
+}
+
+/// The description with K whole, and the same streamed; none where the latter has not the registers for it.
+pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
+    let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);
+    let streamed = but!(whole, decomposition: DecompositionKind::StreamK);
+    streamed.check().is_ok().then_some([whole, streamed])
 }
 
 /// Epilogues beside the linear combination. Scalars are alpha and beta; s2 is 0.
