@@ -148,7 +148,7 @@ impl GemmDesc {
     }
 
     /// Blocks of a cluster.
-    pub(crate) const fn cluster(&self) -> Mn {
+    pub const fn cluster(&self) -> Mn {
         match self.family.pins().cluster {
             Some(cluster) => cluster,
             None => Mn::ONE,

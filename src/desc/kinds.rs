@@ -15,7 +15,9 @@ words! {
 words! {
     /// How the k-tiles of all tiles of D are divided among clusters.
     pub enum DecompositionKind {
-        /// Each tile of D by itself, its K in as many parts as `split_k` says: one of them is data-parallel.
+        /// Each tile of D by itself, its K whole.
+        DataParallel = "dataparallel",
+        /// Each tile of D by itself, its K in as many parts as `split_k` says, of which there may be one.
         SplitK = "splitk",
         /// Whole waves of tiles by themselves, and the k-tiles of what is left in equal spans, one for each cluster.
         StreamK = "streamk",

@@ -82,6 +82,8 @@ leaves! {
     BlocksPerSm<const N> => blocks_per_sm: N;
     /// K in `N` parts, each another block's.
     SplitK<const N> => split_k: N;
+    /// [`DecompositionKind::DataParallel`].
+    DataParallel => decomposition: DecompositionKind::DataParallel;
     /// [`DecompositionKind::StreamK`].
     StreamK => decomposition: DecompositionKind::StreamK;
     /// A cluster of `M` x `N` blocks.

@@ -6,7 +6,7 @@
 use super::{default_gemm_configuration::rows, extents::Features};
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
+    desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
     refusal::{Refusal, Unresolved, Word, hold},
 };
 
@@ -44,10 +44,8 @@ impl Completions {
 
     /// The same, of which a problem may also choose into how many parts K is cut, unless that is pinned.
     const fn cut_unless(self, pins: &Pins) -> Self {
-        Self {
-            cuts_k: pins.split_k.is_none() && !self.descs[0].streams_k() && self.descs[0].family.pins().split_k.is_some(),
-            ..self
-        }
+        let in_parts = matches!(pins.decomposition, None | Some(DecompositionKind::SplitK));
+        Self { cuts_k: pins.split_k.is_none() && in_parts && self.descs[0].family.pins().split_k.is_some(), ..self }
     }
 
     /// Whether a problem chooses into how many parts K is cut.

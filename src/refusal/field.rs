@@ -45,6 +45,7 @@ fields! {
     SplitK "split_k";
     SplitKOfThisK "split_k, whose parts are a k-tile of K at least,";
     SplitKOfGroups "split_k of groups";
+    SplitKOfWholeTiles "split_k beside decomposition dataparallel";
     SplitKOfStreams "split_k beside decomposition streamk";
     Swizzle "swizzle";
     Interleave "interleave";

@@ -5,7 +5,7 @@ use crate::harness::{
     subject::{Subject, program},
 };
 use falchion::{
-    desc::{GemmDesc, Instruction},
+    desc::{DecompositionKind, GemmDesc, Instruction},
     device::run_on_host,
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
@@ -168,6 +168,9 @@ fn whole_numbers_are_right_whoever_streams_them() {
 fn what_is_refused_is_said() {
     let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
     assert_eq!(said(but!(Small::DESC, split_k: 2)), "split_k beside decomposition streamk = 2 is out of range (1 to 1); try 1");
+    let whole = but!(Small::DESC, decomposition: DecompositionKind::DataParallel, split_k: 3);
+    assert_eq!(said(whole), "split_k beside decomposition dataparallel = 3 is out of range (1 to 1); try 1");
+    assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
     assert_eq!(
         said(Small::DESC.for_groups(falchion::internals::operand::Axis::M)),
         "K of groups is whole, and decomposition = streamk cuts it; try splitk"

@@ -89,6 +89,28 @@ fn groups_are_verified() {
     }
 }
 
+/// Streams are verified, said of a machine, and beside parts of K refused.
+#[test]
+fn streams_are_verified() {
+    let sm90 = ["--a", "bf16:row", "--b", "bf16:col", "--c", "f32:row", "--op", "tensorop", "--arch", "sm90"];
+    let streamed = [&sm90[..], &["--decomposition", "streamk"]].concat();
+    verified(&[&["--m", "300", "--n", "200", "--k", "640"], &streamed[..]].concat());
+    let explained = [
+        &["gemm", "--explain", "--m", "2000", "--n", "3000", "--k", "640", "--for", "h200", "--threadblock", "128x128x64"],
+        &streamed[..],
+    ];
+    let said = done(&explained.concat());
+    assert!(said.contains(" streamed    252 of 384 tiles: 19.1 k-tiles for each of 132 clusters"), "{said}");
+    for (parts, says) in [
+        ("streamk", "split_k beside decomposition streamk = 4"),
+        ("dataparallel", "split_k beside decomposition dataparallel = 4"),
+    ] {
+        let given = [&["gemm", "--m", "64", "--n", "64", "--k", "640", "--split-k", "4", "--decomposition", parts], &sm90[..]];
+        let sentence = refused(&given.concat());
+        assert!(sentence.contains(says), "{sentence}");
+    }
+}
+
 #[test]
 fn types_and_layouts_are_verified() {
     let sizes = ["--m", "67", "--n", "131", "--k", "29", "--alpha", "2", "--beta", "-1"];

@@ -3,7 +3,7 @@
 
 use crate::{
     arch::Machine,
-    desc::{SpillKind, WarpSpecializedDesc},
+    desc::{DecompositionKind, SpillKind, WarpSpecializedDesc},
     numeric::{ElementKind, MOST_PARTS},
     refusal::{Field, Legal, Operand, Refusal, Word, hold, rules::within},
     threadblock::{MainloopKind, WarpSpecialized},
@@ -25,8 +25,10 @@ impl WarpSpecializedDesc {
             hold!(within(Field::Swizzle, group_size as u64, 1, 64));
         }
         hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
-        if self.streams() {
-            hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1));
+        match self.knobs.decomposition {
+            DecompositionKind::SplitK => {}
+            DecompositionKind::DataParallel => hold!(within(Field::SplitKOfWholeTiles, self.knobs.split_k as u64, 1, 1)),
+            DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1)),
         }
         hold!(self.check_promotion());
         hold!(self.class.check_epilogue(self.knobs.align_c));
