@@ -100,7 +100,7 @@ impl Streams {
         let ([begin, end], tiles_k) = (self.span(cluster), self.tiles_k);
         let tile = begin / tiles_k + i;
         let (first, behind) = (tile * tiles_k, (tile + 1) * tiles_k);
-        let k_begin = if begin > first { begin - first } else { 0 };
+        let k_begin = begin.saturating_sub(first);
         let k_end = if end < behind { end - first } else { tiles_k };
         let (one, last) = (self.cluster_of(first), self.cluster_of(behind - 1));
         StreamedPart { tile, part: cluster - one, parts: last - one + 1, k_begin, k_count: k_end - k_begin }

@@ -113,13 +113,41 @@ fn the_suite_of_batches() {
         let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
         assert_eq!((desc.check(), desc.class.mode), (Ok(()), GemmMode::Batched), "{problem:?}");
         let (call, asked) = (problem.problem(), lt_problem(problem).expect("the peer has batches"));
-        assert_eq!(desc.routes(&call).expect("a route").to_string(), "direct", "{problem}");
+        let packed_odd = problem.a.element == ElementKind::Bf16 && problem.k % 2 == 1;
+        let route = if packed_odd { "A repacked, B repacked" } else { "direct" };
+        assert_eq!(desc.routes(&call).expect("a route").to_string(), route, "{problem}");
         let of_b = if problem.broadcast.is_some() { 0 } else { problem.n * problem.k };
         assert_eq!((call.a.batch_stride, call.b.batch_stride), (problem.m * problem.k, of_b));
         assert_eq!((asked.batch as usize, asked.b.batch_stride as usize), (problem.products(), of_b));
-        kinds.insert((problem.m, problem.a.element, problem.b.order, problem.broadcast.is_some(), problem.knobs.is_empty()));
+        kinds.insert((
+            problem.m,
+            problem.k,
+            problem.a.element,
+            problem.b.order,
+            problem.broadcast.is_some(),
+            problem.knobs.is_empty(),
+        ));
     }
-    assert_eq!((problems.len(), kinds.len()), (21, 21));
+    assert_eq!((problems.len(), kinds.len()), (31, 31));
+}
+
+/// Rows that begin at multiples of 16 bytes and not of 32, of both operands or of one: they are read where they lie.
+#[cfg(feature = "cuda")]
+#[test]
+fn the_suite_of_pitches() {
+    let problems = parse("pitch", include_str!("../../../benches/suites/pitch.jsonl")).unwrap();
+    let mut kinds = std::collections::HashSet::new();
+    for problem in &problems {
+        let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
+        assert_eq!(desc.check(), Ok(()), "{problem:?}");
+        assert_eq!(desc.routes(&problem.problem()).expect("a route").to_string(), "direct", "{problem}");
+        let apart = |ld: usize, operand: &Operand| ld * operand.element.bytes_of(1) as usize % 32;
+        let odd = [(problem.lda(), &problem.a), (problem.ldb(), &problem.b)].map(|(ld, operand)| apart(ld, operand));
+        assert!(odd.contains(&16) && odd.iter().all(|apart| [0, 16].contains(apart)), "{problem}: {odd:?}");
+        kinds.insert((problem.m, problem.n, problem.a.element, problem.a.order, problem.b.order, problem.lda.is_some()));
+    }
+    assert!(problems.len() >= 24);
+    assert_eq!(problems.len(), kinds.len());
 }
 
 /// f32 on tensor cores: both sizes, three modes, three kinds of data, and SGEMM's shape of the peer's problem for each.
