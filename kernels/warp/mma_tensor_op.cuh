@@ -147,6 +147,7 @@ struct MmaTensorOp {
   using Word = typename Instruction::Word;
   // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
   static constexpr bool kSwizzlesOnce = true;
+  static constexpr bool kSaturates = Instruction::kSaturates;
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;
 

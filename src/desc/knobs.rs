@@ -5,7 +5,7 @@
 //! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where it is read.
 
 use super::{
-    kinds::{AOperandKind, PromotionKind, SpillKind},
+    kinds::{AOperandKind, PromotionKind, SaturateKind, SpillKind},
     words::Words,
 };
 use crate::{
@@ -185,7 +185,7 @@ knobs! {
 
         /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
         MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined {
-            threadblock warp instruction mainloop stages swizzle split_k align_a align_b align_c blocks_per_sm spills
+            threadblock warp instruction mainloop stages swizzle split_k align_a align_b align_c saturate blocks_per_sm spills
         }
     }
 
@@ -228,6 +228,8 @@ knobs! {
         emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
         /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and M-major, in registers.
         a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;
+        /// Whether an instruction's sums of integers stop at the ends of their range, instead of wrapping; so does what is added of parts and slices of K.
+        saturate: SaturateKind, flag "--saturate", since then SaturateKind::Off;
         /// Neighbours along M or N that a lane holds before the next lane's begin.
         interleave: InterleaveKind, flag "--interleave";
         /// K-blocks of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

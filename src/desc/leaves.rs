@@ -2,7 +2,7 @@
 //! what no leaf pins, the resolver chooses.
 
 use super::{
-    kinds::{AOperandKind, PromotionKind, SpillKind},
+    kinds::{AOperandKind, PromotionKind, SaturateKind, SpillKind},
     knobs::Pins,
 };
 use crate::{
@@ -122,6 +122,10 @@ leaves! {
     FromRegisters => a_operand: AOperandKind::Registers;
     /// [`AOperandKind::Auto`].
     FromSharedOrRegisters => a_operand: AOperandKind::Auto;
+    /// [`SaturateKind::Off`].
+    NoSaturate => saturate: SaturateKind::Off;
+    /// [`SaturateKind::On`].
+    Saturate => saturate: SaturateKind::On;
     /// [`InterleaveKind::Vector`].
     VectorInterleave => interleave: InterleaveKind::Vector;
     /// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in all makes its tile one piece.

@@ -191,12 +191,15 @@ pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins, op: OpKind, arc
         (_, None) => Ok(()),
         (Some(mainloop), _) => Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest }),
         (None, Some((one, _))) => {
-            let other = match FamilyDesc::mainloop_with(one) {
-                Some(mainloop) => Word(mainloop.name()),
-                None => nearest,
-            };
-            let [flag] = one.flags();
-            Err(Refusal::OtherFamilysKnob { flag: flag.unwrap(), mainloop: nearest, other })
+            let [Some(flag)] = one.flags() else { return Ok(()) };
+            match FamilyDesc::mainloop_with(one) {
+                // Of two families with the same main loops, one multiplies on tensor cores.
+                Some(other) if family.foreign(Pins { mainloop: Some(other), ..Pins::NONE }).is_none() => {
+                    Err(Refusal::KnobOfMmaSync { flag, mainloop: nearest })
+                }
+                Some(other) => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: Word(other.name()) }),
+                None => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: nearest }),
+            }
         }
     }
 }

@@ -38,11 +38,14 @@ impl Accumulated {
         }
     }
 
-    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction adds them.
-    pub fn add_steps(&mut self, instruction: &Instruction, a: &[Vec<Held>], b: &[Vec<Held>]) {
-        match self {
-            Self::Numbers(numbers) => numbers.add_steps(instruction, &turned(a), &turned(b)),
-            Self::Names(_) => a.iter().zip(b).for_each(|(a, b)| self.multiply(a, b)),
+    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction adds them; without one, one after the other.
+    pub fn add_steps(&mut self, instruction: Option<&Instruction>, a: &[Vec<Held>], b: &[Vec<Held>]) {
+        match (self, instruction) {
+            (Self::Numbers(numbers), Some(instruction)) => numbers.add_steps(instruction, &turned(a), &turned(b)),
+            (Self::Numbers(numbers), None) => numbers.add_at_once(|numbers| {
+                a.iter().zip(b).for_each(|(a, b)| numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word));
+            }),
+            (names, _) => a.iter().zip(b).for_each(|(a, b)| names.multiply(a, b)),
         }
     }
 

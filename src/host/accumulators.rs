@@ -1,10 +1,10 @@
 //! Accumulators of one of four types: what the checked mode adds up, many at a time.
 
 use crate::{
-    numeric::{Accumulator, ElementKind, F16, Instruction, Number, sum_of_parts},
+    numeric::{Accumulator, ElementKind, F16, Instruction, Number, Saturating, sum_of_parts},
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
-    threadblock::PARTS_AT_ONCE,
+    threadblock::{MmaBase, PARTS_AT_ONCE},
 };
 use core::ops::Range;
 
@@ -17,6 +17,8 @@ pub enum Accumulators {
     F64(Vec<f64>),
     /// Integers.
     I32(Vec<i32>),
+    /// Integers that stop at the ends of their range.
+    Saturating(Vec<Saturating>),
     /// Of binary16.
     F16(Vec<F16>),
 }
@@ -31,6 +33,7 @@ macro_rules! each {
             Accumulators::F32($numbers) => $how,
             Accumulators::F64($numbers) => $how,
             Accumulators::I32($numbers) => $how,
+            Accumulators::Saturating($numbers) => $how,
             Accumulators::F16($numbers) => $how,
         }
     };
@@ -84,6 +87,11 @@ impl Accumulators {
         }
     }
 
+    /// Zeros of such a block.
+    pub(super) fn of_block(base: &MmaBase, count: usize) -> Self {
+        if base.saturates() { Self::Saturating(vec![Saturating::default(); count]) } else { Self::zeros(base.accumulator, count) }
+    }
+
     /// Elements of a type, widened; `None` where they become other numbers.
     pub(super) fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
         fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
@@ -125,6 +133,7 @@ impl Accumulators {
             Some(Self::F32(numbers)) => Self::F32(of(numbers, places)),
             Some(Self::F64(numbers)) => Self::F64(of(numbers, places)),
             Some(Self::I32(numbers)) => Self::I32(of(numbers, places)),
+            Some(Self::Saturating(numbers)) => Self::Saturating(of(numbers, places)),
             Some(Self::F16(numbers)) => Self::F16(of(numbers, places)),
         }
     }
@@ -134,7 +143,7 @@ impl Accumulators {
         match self {
             Self::F32(_) => ElementKind::F32,
             Self::F64(_) => ElementKind::F64,
-            Self::I32(_) => ElementKind::I32,
+            Self::I32(_) | Self::Saturating(_) => ElementKind::I32,
             Self::F16(_) => ElementKind::F16,
         }
     }
@@ -185,6 +194,7 @@ impl Accumulators {
             (Self::F64(accumulators), Self::F64(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
             (Self::I32(accumulators), Self::I32(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
             (Self::F16(accumulators), Self::F16(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::Saturating(sums), Self::Saturating(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
             _ => {}
         }
     }
@@ -192,6 +202,14 @@ impl Accumulators {
     /// Adds the outer product of two fragments, which are words.
     pub(super) fn add_products(&mut self, extents: [usize; 2], a: impl Fn(usize) -> u64 + Copy, b: impl Fn(usize) -> u64 + Copy) {
         each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
+    }
+
+    /// Adds sums of products that an instruction adds at once, where it matters which those are: of integers that do not wrap.
+    pub(super) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
+        let Self::Saturating(sums) = self else { return products(self) };
+        let mut own = Self::Saturating(vec![Saturating::default(); sums.len()]);
+        products(&mut own);
+        self.add_range(0..own.len(), &own, false);
     }
 
     /// Adds the products of rows of A and columns of B, which are words, as an instruction adds them: numbers of `f32`, or of `f16`.
@@ -214,7 +232,7 @@ impl Accumulators {
                 let half = |word| of_word::<F16>(word).to_f32();
                 add(sums, [a, b], half, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
             }
-            Self::F64(_) | Self::I32(_) => {}
+            Self::F64(_) | Self::I32(_) | Self::Saturating(_) => {}
         }
     }
 

@@ -23,6 +23,7 @@ mod roles;
 mod roles_faults;
 mod roles_payload;
 mod same_bits;
+mod saturate;
 mod small_products;
 mod split_k;
 mod tensor_core_claims;

@@ -285,6 +285,13 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
         ),
         (ArchKind::Sm86, halves, &[("stages", "9"), ("threadblock", "128x128x32")], "bytes of shared memory"),
         (ArchKind::Sm75, (E4m3, F32, F16), &[], "is unsupported; try sm"),
+        (
+            ArchKind::Sm80,
+            halves,
+            &[("saturate", "on")],
+            "saturate = on is for sums of integers, and accumulators are of f32; take",
+        ),
+        (ArchKind::Sm90, f64s, &[("saturate", "on")], "saturate = on is for sums of integers, and accumulators are of f64; take"),
     ] {
         let sentence = refused(arch, types, knobs);
         assert!(sentence.contains(wanted), "{arch} {types:?} {knobs:?}: {sentence}");

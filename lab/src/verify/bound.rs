@@ -32,7 +32,7 @@
 //! **Exactness is found, not assumed.** Where all factors are whole numbers and `(|A||B|)_ij` is at most the number up to which
 //! the accumulator has every whole number, the sum is exact, and the bound is 0. From there on an epilogue whose operands are
 //! exact is evaluated in its own arithmetic, and the result rounded as the kernel rounds it: the element is compared with `==`.
-//! Integer accumulators are always so.
+//! Integer accumulators that wrap are always so, and those that saturate where the sum of magnitudes fits or all products have one sign.
 //!
 //! **Where `n u >= 1/2`**, the bound says next to nothing (an f16 accumulator, from 1024 products on): such an element counts as
 //! undecided, and only whole numbers can decide it.
@@ -40,7 +40,7 @@
 use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
-    desc::GemmDesc,
+    desc::{GemmDesc, SaturateKind},
     numeric::{ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound},
 };
 
@@ -118,6 +118,8 @@ pub struct Accumulation {
     pub absolute: f64,
     /// How factors are decomposed before they are multiplied.
     emulation: EmulationKind,
+    /// Whether sums of integers stop at the ends of their range.
+    saturates: bool,
 }
 
 /// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of fraction.
@@ -161,7 +163,7 @@ impl Accumulation {
             }
             _ => chained,
         };
-        Self { products: k as f64, ..own }
+        Self { products: k as f64, saturates: d.pins().saturate == Some(SaturateKind::On), ..own }
     }
 
     /// The accumulation of `k` products by steps of a matrix instruction, and its promotions.
@@ -186,6 +188,7 @@ impl Accumulation {
             relative: gamma(n, rounding.unit),
             absolute: n * rounding.half_least,
             emulation: EmulationKind::None,
+            saturates: false,
         }
     }
 
@@ -206,6 +209,7 @@ impl Accumulation {
             relative: gamma(steps, unit),
             absolute: steps * (2.0 * rounding.half_least + unit * least_normal),
             emulation: EmulationKind::None,
+            saturates: false,
         }
     }
 
@@ -249,6 +253,13 @@ impl Accumulation {
     /// What is known of a sum.
     pub(super) fn estimate(&self, sum: Sum, arithmetic: Arithmetic) -> Estimate {
         let Sum { value, magnitude, whole, read, .. } = sum;
+        if self.saturates {
+            // Magnitudes that fit make sums that fit, whatever their order; and sums of one sign stop at the end once, where they stay.
+            let same_sign = value.abs() == magnitude;
+            let value = value.clamp(i32::MIN.into(), i32::MAX.into());
+            let known = same_sign || magnitude <= i32::MAX.into();
+            return Estimate { value, error: if known { 0.0 } else { f64::INFINITY } };
+        }
         if self.kind.is_integer() {
             return Estimate::exactly(f64::from(value as i64 as i32));
         }

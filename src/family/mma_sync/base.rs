@@ -1,7 +1,7 @@
 //! What follows from a description of this family: the components of its block, and the registers that its threads have.
 
 use crate::{
-    desc::MmaSyncDesc,
+    desc::{MmaSyncDesc, SaturateKind},
     family::one_schedule,
     operand::OperandKind,
     refusal::{Refusal, Word, hold},
@@ -10,7 +10,7 @@ use crate::{
     warp::{
         InterleaveKind,
         mma_simt::ThreadTiles,
-        mma_tensor_op::{INTERLEAVE, LANES, WarpInstruction, WordLoad},
+        mma_tensor_op::{INTERLEAVE, LANES, MathOperator, WarpInstruction, WordLoad},
     },
 };
 
@@ -26,7 +26,10 @@ impl MmaSyncDesc {
             mainloop: knobs.mainloop,
             stages: knobs.stages,
             store_access: if knobs.align_c < INTERLEAVE[1] { knobs.align_c } else { INTERLEAVE[1] },
-            instruction: WarpInstruction::of([class.a.element, class.b.element], class.accumulator, knobs.instruction),
+            instruction: match WarpInstruction::of([class.a.element, class.b.element], class.accumulator, knobs.instruction) {
+                Some(instruction) => Some(instruction.with(self.math())),
+                None => None,
+            },
         }
     }
 
@@ -44,6 +47,14 @@ impl MmaSyncDesc {
         OperandDesc { element, k_contiguous, access, smem, threads: tiles.threads(), warp_mn, lanes, interleave }
     }
 
+    /// What an instruction makes of products.
+    const fn math(&self) -> MathOperator {
+        match self.knobs.saturate {
+            SaturateKind::On => MathOperator::MultiplyAddSaturate,
+            SaturateKind::Off => MathOperator::MultiplyAdd,
+        }
+    }
+
     /// What a warp multiplies by.
     ///
     /// # Errors
@@ -53,7 +64,7 @@ impl MmaSyncDesc {
         let inputs = [class.a.element, class.b.element];
         match hold!(WarpInstruction::of_machine(inputs, class.accumulator, knobs.instruction, class.arch.sm())) {
             // Hopper has no instruction of its own for them: the numbers of Ada's are not those of its arithmetic.
-            Some(instruction) if !(class.a.element.is_fp8() && class.arch.sm() >= 90) => Ok(instruction),
+            Some(instruction) if !(class.a.element.is_fp8() && class.arch.sm() >= 90) => Ok(instruction.with(self.math())),
             _ => Err(Refusal::OtherMainloop {
                 mainloop: Word(knobs.mainloop.name()),
                 op: class.op,

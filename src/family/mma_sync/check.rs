@@ -36,6 +36,9 @@ impl MmaSyncDesc {
             return Err(class.combined().refused_by(class.op));
         }
         let instruction = hold!(self.instruction());
+        if instruction.saturates() && !class.accumulator.is_integer() {
+            return Err(Refusal::NothingToSaturate { accumulator: class.accumulator });
+        }
         hold!(self.check_shapes(&instruction));
         let knobs = &self.knobs;
         hold!(one_schedule::check_order(knobs.swizzle, knobs.split_k, knobs.blocks_per_sm));

@@ -5,7 +5,7 @@ use crate::{
         ArchKind::{self, *},
         OpKind,
     },
-    desc::{FamilyDesc, MmaSyncKnobs, SpillKind},
+    desc::{FamilyDesc, MmaSyncKnobs, SaturateKind, SpillKind},
     family::default_gemm_configuration::{Row, mixed, of},
     numeric::{Combined, ElementKind::*},
     shape::Mnk,
@@ -32,6 +32,7 @@ const fn tiled(
         align_a: align,
         align_b: align,
         align_c: 2,
+        saturate: SaturateKind::Off,
         blocks_per_sm: 1,
         spills: SpillKind::Refused,
     }

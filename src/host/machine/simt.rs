@@ -303,11 +303,7 @@ impl Block<'_> {
             return Ok(());
         }
         let [a, b] = OperandKind::BOTH.map(|operand| self.given(thread, operand, k_block));
-        let accumulators = &mut self.threads[thread as usize].accumulators;
-        match &self.arithmetic {
-            Some(instruction) => accumulators.add_steps(instruction, &a, &b),
-            None => a.iter().zip(&b).for_each(|(a, b)| accumulators.multiply(a, b)),
-        }
+        self.threads[thread as usize].accumulators.add_steps(self.arithmetic.as_ref(), &a, &b);
         Ok(())
     }
 

@@ -45,7 +45,8 @@ impl WarpInstruction {
     pub fn mnemonic(&self) -> String {
         let (shape, sum) = (self.shape(), ptx(self.accumulator()));
         let [a, b] = OperandKind::BOTH.map(|operand| ptx(self.input(operand)));
-        format!("mma.sync.aligned.m{}n{}k{}.row.col.{sum}.{a}.{b}.{sum}", shape.m, shape.n, shape.k)
+        let saturates = if self.saturates() { ".satfinite" } else { "" };
+        format!("mma.sync.aligned.m{}n{}k{}.row.col{saturates}.{sum}.{a}.{b}.{sum}", shape.m, shape.n, shape.k)
     }
 
     /// The struct `MmaInstruction`: `multiply(d, a, b)` adds the products of a lane's words of A and B to accumulators.
@@ -57,7 +58,8 @@ impl WarpInstruction {
         let ptx =
             format!("{} {}, {}, {}, {};", self.mnemonic(), operands(0, d), operands(d, a), operands(d + a, b), operands(0, d));
         format!(
-            "struct MmaInstruction {{\n  using Word = {word};\n  using Register = {sum};\n  static __device__ __forceinline__ void multiply(Register (&d)[{d}], Word const (&a)[{a}], Word const (&b)[{b}]) {{\n    asm(\"{ptx}\" : {} : {}, {});\n  }}\n}};\n",
+            "struct MmaInstruction {{\n  using Word = {word};\n  using Register = {sum};\n  static constexpr bool kSaturates = {};\n  static __device__ __forceinline__ void multiply(Register (&d)[{d}], Word const (&a)[{a}], Word const (&b)[{b}]) {{\n    asm(\"{ptx}\" : {} : {}, {});\n  }}\n}};\n",
+            self.saturates(),
             bound("d", &format!("+{output}"), d),
             bound("a", input, a),
             bound("b", input, b)

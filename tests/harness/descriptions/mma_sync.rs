@@ -3,7 +3,7 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, MmaSyncKnobs, SpillKind, TENSOR_OP_COMBINATIONS},
+    desc::{FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind},
     shape::Mnk,
@@ -71,6 +71,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, instruction: Mn
         align_a: align(random),
         align_b: align(random),
         align_c: align(random),
+        saturate: if types.accumulator.is_integer() && random.once_in(2) { SaturateKind::On } else { SaturateKind::Off },
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 3]),
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
     };
