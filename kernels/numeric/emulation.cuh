@@ -92,6 +92,36 @@ struct PartsMap {
   }
 };
 
+// The parts of tf32 that a warp makes of its fragments: without the bits that tensor cores ignore; and the rest, to nearest, ties away from 0, with bits that they ignore.
+constexpr unsigned kIgnoredOfTf32 = 0x1fffu;
+constexpr unsigned kHalfOfTf32 = 0x1000u;
+constexpr unsigned first_tf32(float x) { return bits(x) & ~kIgnoredOfTf32; }
+constexpr unsigned second_tf32(float x) { return bits(x - number(first_tf32(x))) + kHalfOfTf32; }
+
+// Both of the words of a fragment.
+template <int Words>
+struct Tf32Parts {
+  unsigned part[2][Words];
+  __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
+#pragma unroll
+    for (int w = 0; w < Words; ++w) {
+      part[0][w] = first_tf32(number(words[w]));
+      part[1][w] = second_tf32(number(words[w]));
+    }
+  }
+};
+
+// The map (exponent and sign, sample) to a number made of those of the sample's number; of what is not finite, 0.
+struct Tf32PartsMap {
+  static constexpr int kRows = 0x200;
+  static constexpr int kColumns = 24;
+  static constexpr unsigned at(int row, int sample) {
+    if ((row & 0xff) == 0xff) return 0;
+    float const x = number(unsigned(row) << 23 | unsigned(sample) * 0x9e3779b1u >> 9);
+    return ((first_tf32(x) >> 13) + 31 * (second_tf32(x) >> 13)) & 0xfffffu;
+  }
+};
+
 // The part of an operand that k-tile `tile` is of.
 template <class Facts, int Operand>
 constexpr unsigned part_of(unsigned tile) {

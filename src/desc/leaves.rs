@@ -116,6 +116,8 @@ leaves! {
     Bf16x3 => emulation: EmulationKind::Bf16x3;
     /// [`EmulationKind::F16x3`].
     F16x3 => emulation: EmulationKind::F16x3;
+    /// [`EmulationKind::Tf32x3`].
+    Tf32x3 => emulation: EmulationKind::Tf32x3;
     /// [`AOperandKind::Shared`].
     FromShared => a_operand: AOperandKind::Shared;
     /// [`AOperandKind::Registers`].

@@ -1,7 +1,10 @@
 //! What a thread makes of its fragments: accumulators, or a record of what it would have multiplied.
 
 use super::accumulators::Accumulators;
-use crate::{numeric::Instruction, operand::OperandKind};
+use crate::{
+    numeric::{Instruction, emulation::RegisterParts},
+    operand::OperandKind,
+};
 
 /// A value in a fragment: which k-block of which tile it belongs to.
 #[derive(Clone, Copy)]
@@ -39,7 +42,7 @@ impl Accumulated {
     }
 
     /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction adds them; without one, one after the other.
-    pub fn add_steps(&mut self, instruction: Option<&Instruction>, a: &[Vec<Held>], b: &[Vec<Held>]) {
+    pub fn add_steps(&mut self, instruction: Option<&(Instruction, RegisterParts)>, a: &[Vec<Held>], b: &[Vec<Held>]) {
         match (self, instruction) {
             (Self::Numbers(numbers), Some(instruction)) => numbers.add_steps(instruction, &turned(a), &turned(b)),
             (Self::Numbers(numbers), None) => numbers.add_at_once(|numbers| {

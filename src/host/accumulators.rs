@@ -1,7 +1,8 @@
 //! Accumulators of one of four types: what the checked mode adds up, many at a time.
 
 use crate::{
-    numeric::{Accumulator, ElementKind, F16, Instruction, Number, Saturating, sum_of_parts},
+    numeric::{Accumulator, ElementKind, F16, Instruction, Number, Saturating, emulation::RegisterParts, sum_of_parts},
+    operand::OperandKind,
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
     threadblock::{MmaBase, PARTS_AT_ONCE},
@@ -212,25 +213,27 @@ impl Accumulators {
         self.add_range(0..own.len(), &own, false);
     }
 
-    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds them: numbers of `f32`, or of `f16`.
-    pub(super) fn add_steps(&mut self, instruction: &Instruction, a: &[Vec<u64>], b: &[Vec<u64>]) {
+    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds what it takes of them: numbers of `f32`, or of `f16`.
+    pub(super) fn add_steps(&mut self, (instruction, parts): &(Instruction, RegisterParts), a: &[Vec<u64>], b: &[Vec<u64>]) {
         fn add<T: Copy>(
             sums: &mut [T],
             [a, b]: [&[Vec<u64>]; 2],
             number: impl Fn(u64) -> f32,
+            parts: &RegisterParts,
             step: impl Fn(T, &[f32], &[f32]) -> T,
         ) {
-            let [a, b] = [a, b].map(|rows| rows.iter().map(|row| row.iter().map(|&word| number(word)).collect::<Vec<f32>>()));
-            let columns: Vec<_> = b.collect();
+            let taken = |operand, row: &Vec<u64>| parts.taken(operand, row.iter().map(|&word| number(word)).collect());
+            let a = a.iter().map(|row| taken(OperandKind::A, row));
+            let columns: Vec<_> = b.iter().map(|column| taken(OperandKind::B, column)).collect();
             for (sums, row) in sums.chunks_exact_mut(columns.len().max(1)).zip(a) {
                 sums.iter_mut().zip(&columns).for_each(|(sum, column)| *sum = step(*sum, &row, column));
             }
         }
         match self {
-            Self::F32(sums) => add(sums, [a, b], of_word, |sum, a, b| instruction.step(sum, a, b)),
+            Self::F32(sums) => add(sums, [a, b], of_word, parts, |sum, a, b| instruction.step(sum, a, b)),
             Self::F16(sums) => {
                 let half = |word| of_word::<F16>(word).to_f32();
-                add(sums, [a, b], half, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
+                add(sums, [a, b], half, parts, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
             }
             Self::F64(_) | Self::I32(_) | Self::Saturating(_) => {}
         }

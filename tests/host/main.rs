@@ -19,6 +19,7 @@ mod mma_sync;
 mod mutants;
 mod operations;
 mod promotion;
+mod register_parts;
 mod roles;
 mod roles_faults;
 mod roles_payload;

@@ -41,7 +41,7 @@ use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
     desc::{GemmDesc, SaturateKind},
-    numeric::{ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound},
+    numeric::{Combined, ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound},
 };
 
 /// How numbers of a type round.
@@ -143,10 +143,13 @@ impl Accumulation {
             Some(_) => (1, k),
         };
         let chained = Self::chained(accumulator, longest + slices - 1);
-        let (instruction, emulation) = match d.warp_specialized() {
-            Some(d) => (d.matrix_instruction(), d.knobs.emulation),
+        let emulation = d.pins().emulation.unwrap_or_default();
+        let instruction = match d.warp_specialized() {
+            Some(d) => d.matrix_instruction(),
             None => {
-                (Instruction::of(d.class.combined(), d.class.arch).map(|one| one.within(instruction_k(d))), EmulationKind::None)
+                let types = d.class.combined();
+                let [a, b] = [types.a, types.b].map(|element| emulation.part().unwrap_or(element));
+                Instruction::of(Combined { a, b, ..types }, d.class.arch).map(|one| one.within(instruction_k(d)))
             }
         };
         let own = match (d.class.op, instruction) {
@@ -155,7 +158,12 @@ impl Accumulation {
                 Self { emulation, ..Self::by(&instruction, whole.saturating_mul(emulation.products().len())) }
             }
             (OpKind::TensorOp, Some(instruction)) => {
-                Self::by(&instruction, longest).then(&Self::chained(accumulator, slices - 1))
+                // One product of parts after the other, each of whole instructions.
+                let taken = match emulation.products().len() {
+                    1 => longest,
+                    products => longest.next_multiple_of(instruction_k(d) as usize).saturating_mul(products),
+                };
+                Self { emulation, ..Self::by(&instruction, taken).then(&Self::chained(accumulator, slices - 1)) }
             }
             // Of f64, they are chains of multiply-adds.
             (OpKind::TensorOp, None) if !accumulator.is_integer() && accumulator != ElementKind::F64 => {
@@ -265,7 +273,7 @@ impl Accumulation {
         }
         // Not a number, or infinite, because factors are: so it is in any precision; but an infinity's other parts are 0.
         if !value.is_finite() {
-            return Estimate { value, error: if self.emulation.decomposes() { f64::INFINITY } else { 0.0 } };
+            return Estimate { value, error: if self.emulation.bound().is_some() { f64::INFINITY } else { 0.0 } };
         }
         let emulation = self.emulation.bound();
         let largest_whole = emulation.map_or(self.largest_whole, |emulation| emulation.largest_whole.min(self.largest_whole));

@@ -20,6 +20,7 @@ use super::{
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{
+    codegen::{emulation_header, register_fingerprints},
     desc::MmaSyncDesc,
     operand::OperandKind,
     plan::{Geometry, MOST_READS, Plan},
@@ -57,7 +58,8 @@ impl MmaSyncDesc {
             headers: HEADERS,
             warp_mma: "warp::MmaTensorOp<Config>",
             includes: "#include \"warp/mma_tensor_op.cuh\"\n",
-            declarations: instruction.declaration(),
+            declarations: self.facts_of_parts() + &instruction.declaration(),
+            fingerprints: register_fingerprints(self.knobs.emulation),
             of_operands: OperandKind::BOTH.map(|operand| operand_facts(&base, &instruction, operand)),
             facts: vec![
                 ("using Instruction", "MmaInstruction".to_owned()),
@@ -66,6 +68,12 @@ impl MmaSyncDesc {
                 ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
             ],
         }))
+    }
+
+    /// Which parts of f32 are multiplied, where it is emulated.
+    fn facts_of_parts(&self) -> String {
+        let emulation = self.knobs.emulation;
+        if emulation.in_registers() { emulation_header(emulation, self.frame) } else { String::new() }
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
@@ -80,6 +88,9 @@ impl MmaSyncDesc {
     pub(super) const fn features(&self) -> Features {
         const COPIES: u64 = 28;
         let base = self.base();
-        one_schedule::features(&base, self.registers(&base), COPIES)
+        let features = one_schedule::features(&base, self.registers(&base), COPIES);
+        let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
+        let more = if self.knobs.emulation.in_registers() { self.knobs.emulation.products().len() as u64 - 1 } else { 0 };
+        Features { each: features.each + more * products, ..features }
     }
 }

@@ -43,6 +43,16 @@ impl EmulationKind {
                 largest_whole: power(16),
                 ..of_three
             }),
+            Self::Tf32x3 => Some(EmulationBound {
+                relative: power(-20) + power(-21) + power(-44),
+                // Half of the least tf32, and a second part that is the least one where the number is below it.
+                rest: power(-136),
+                growth: 1.0 + power(-9),
+                least: power(-126),
+                beside: 2.0,
+                // Two second parts need 12 bits each, and a rest 23.
+                largest_whole: power(22),
+            }),
             Self::F16x3 => Some(EmulationBound {
                 relative: power(-21) + power(-31),
                 rest: power(-25),

@@ -20,6 +20,7 @@
 //! | s8, u8 | 8x8x16 | s32 | sm75 |
 //! | s8, u8 | 16x8x16, 16x8x32 | s32 | sm80 |
 //! | e4m3, e5m2, each with each | 16x8x32 | f32 | sm89 |
+//! | f32, in parts of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
 //!
 //! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each shape; on an H200 `tests/gpu/same_bits.rs` compares what comes of them.
 
@@ -34,8 +35,8 @@ use crate::{
     arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
-    numeric::ElementKind,
-    operand::OperandKind,
+    numeric::{ElementKind, EmulationKind, emulation::RegisterParts},
+    operand::{Frame, OperandKind},
     shape::{Mnk, at_least_one},
 };
 
@@ -68,6 +69,18 @@ pub enum MathOperator {
     MultiplyAdd,
     /// It adds them exactly, and what lies beyond the range of a 32-bit integer becomes the end of it.
     MultiplyAddSaturate,
+    /// It adds products of parts of f32, which are made of a fragment's numbers; which part of which operand comes first is the user's A's and B's.
+    Emulated(EmulationKind, Frame),
+}
+
+impl MathOperator {
+    /// How f32 is emulated.
+    pub const fn emulation(self) -> EmulationKind {
+        match self {
+            Self::Emulated(emulation, _) => emulation,
+            Self::MultiplyAdd | Self::MultiplyAddSaturate => EmulationKind::None,
+        }
+    }
 }
 
 impl WarpInstruction {
@@ -91,10 +104,21 @@ impl WarpInstruction {
         self.math
     }
 
-    /// The same instruction, which makes that of its products.
-    #[must_use]
-    pub const fn with(self, math: MathOperator) -> Self {
-        Self { math, ..self }
+    /// What its products are of: its operands' elements, or the parts that are made of them.
+    pub const fn factor(&self, operand: OperandKind) -> ElementKind {
+        match self.math.emulation().part() {
+            Some(part) => part,
+            None => self.input(operand),
+        }
+    }
+
+    /// What it takes of fragments.
+    pub const fn parts(&self) -> RegisterParts {
+        let (emulation, frame) = match self.math {
+            MathOperator::Emulated(emulation, frame) => (emulation, frame),
+            _ => (EmulationKind::None, Frame::AsGiven),
+        };
+        RegisterParts { emulation, frame, k: self.shape.k }
     }
 
     /// Whether sums of integers stop at the ends of their range.

@@ -2,8 +2,11 @@
 
 use super::{EIGHT, MathOperator, WarpInstruction};
 use crate::{
-    numeric::ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
-    operand::Axis,
+    numeric::{
+        ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
+        EmulationKind,
+    },
+    operand::{Axis, Frame},
     refusal::{Field, Legal, Refusal},
     shape::Mnk,
 };
@@ -24,6 +27,7 @@ struct InstructionRow {
     m: u32,
     depths: &'static [u32],
     sm: u32,
+    emulation: EmulationKind,
 }
 
 const fn row(
@@ -33,11 +37,11 @@ const fn row(
     depths: &'static [u32],
     sm: u32,
 ) -> InstructionRow {
-    InstructionRow { inputs, accumulators, m, depths, sm }
+    InstructionRow { inputs, accumulators, m, depths, sm, emulation: EmulationKind::None }
 }
 
 /// The table. Of a type, what newer architectures have comes first, and the deepest.
-const TABLE: [InstructionRow; 9] = [
+const TABLE: [InstructionRow; 10] = [
     row(&[F64], &[F64], 16, &[16, 8, 4], 90),
     row(&[F64], &[F64], 8, &[4], 80),
     row(&[F16], &[F32, F16], 16, &[16, 8], 80),
@@ -47,6 +51,7 @@ const TABLE: [InstructionRow; 9] = [
     row(&[I8, U8], &[I32], 16, &[32, 16], 80),
     row(&[I8, U8], &[I32], 8, &[16], 75),
     row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
+    InstructionRow { emulation: EmulationKind::Tf32x3, ..row(&[F32], &[F32], 16, &[8, 4], 80) },
 ];
 
 const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {
@@ -66,27 +71,31 @@ const fn has_depth(depths: &[u32], depth: u32) -> bool {
 }
 
 impl InstructionRow {
-    const fn adds(&self, [a, b]: [ElementKind; 2], accumulator: ElementKind) -> bool {
-        has(self.inputs, a) && has(self.inputs, b) && (a.is(b) || a.is_fp8()) && has(self.accumulators, accumulator)
+    const fn adds(&self, math: MathOperator, [a, b]: [ElementKind; 2], accumulator: ElementKind) -> bool {
+        math.emulation().is_among(&[self.emulation])
+            && has(self.inputs, a)
+            && has(self.inputs, b)
+            && (a.is(b) || a.is_fp8())
+            && has(self.accumulators, accumulator)
     }
 }
 
 impl WarpInstruction {
-    /// The instruction of such inputs, accumulators and shape; `None` where no architecture has it.
+    /// The instruction that makes that of such inputs, with such accumulators and shape; `None` where no architecture has it.
     ///
     /// ```
-    /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::WarpInstruction};
-    /// let dmma = WarpInstruction::of([F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
+    /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::{MathOperator::MultiplyAdd, WarpInstruction}};
+    /// let dmma = WarpInstruction::of(MultiplyAdd, [F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
     /// assert_eq!(dmma.sm(), 90);
-    /// assert!(WarpInstruction::of([F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
+    /// assert!(WarpInstruction::of(MultiplyAdd, [F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
     /// ```
-    pub const fn of(inputs: [ElementKind; 2], accumulator: ElementKind, shape: Mnk) -> Option<Self> {
+    pub const fn of(math: MathOperator, inputs: [ElementKind; 2], accumulator: ElementKind, shape: Mnk) -> Option<Self> {
         let (mut found, mut i) = (None, 0);
         while i < TABLE.len() {
             let InstructionRow { m, depths, sm, .. } = TABLE[i];
             // What an older architecture has, comes later.
-            if TABLE[i].adds(inputs, accumulator) && m == shape.m && shape.n == EIGHT && has_depth(depths, shape.k) {
-                found = Some(Self { inputs, accumulator, shape, sm, math: MathOperator::MultiplyAdd });
+            if TABLE[i].adds(math, inputs, accumulator) && m == shape.m && shape.n == EIGHT && has_depth(depths, shape.k) {
+                found = Some(Self { inputs, accumulator, shape, sm, math });
             }
             i += 1;
         }
@@ -98,6 +107,7 @@ impl WarpInstruction {
     /// # Errors
     /// [`Refusal::NotOneOf`] of the extent that no such instruction has; `None` where the types have no instruction there.
     pub const fn of_machine(
+        math: MathOperator,
         inputs: [ElementKind; 2],
         accumulator: ElementKind,
         shape: Mnk,
@@ -106,7 +116,7 @@ impl WarpInstruction {
         let (mut first, mut of_m, mut ms, mut i): (Option<u32>, Option<&'static [u32]>, &'static [u32], _) = (None, None, &[], 0);
         while i < TABLE.len() {
             let InstructionRow { m, depths, .. } = TABLE[i];
-            if TABLE[i].adds(inputs, accumulator) && TABLE[i].sm <= sm {
+            if TABLE[i].adds(math, inputs, accumulator) && TABLE[i].sm <= sm {
                 ms = match first {
                     None if m == 8 => &[8],
                     None => &[16],
@@ -132,7 +142,7 @@ impl WarpInstruction {
         if !has_depth(depths, shape.k) {
             return Err(not_one_of(Axis::K, shape.k, depths, depths[0]));
         }
-        Ok(Self::of(inputs, accumulator, shape))
+        Ok(Self::of(math, inputs, accumulator, shape))
     }
 
     /// Every instruction.
@@ -143,8 +153,12 @@ impl WarpInstruction {
             pairs.flat_map(|inputs| row.accumulators.iter().map(move |&accumulator| (inputs, accumulator)))
         };
         TABLE.iter().flat_map(move |row| {
+            let math = match row.emulation {
+                EmulationKind::None => MathOperator::MultiplyAdd,
+                emulation => MathOperator::Emulated(emulation, Frame::AsGiven),
+            };
             typed(row).flat_map(move |(inputs, sum)| {
-                shapes(row).into_iter().filter_map(move |shape| Self::of(inputs, sum, shape).filter(|one| one.sm == row.sm))
+                shapes(row).into_iter().filter_map(move |shape| Self::of(math, inputs, sum, shape).filter(|one| one.sm == row.sm))
             })
         })
     }

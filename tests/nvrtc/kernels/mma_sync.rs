@@ -91,6 +91,26 @@ fn sums_that_saturate_compile_clean() {
     all_clean("sums that saturate", kernels);
 }
 
+/// Parts of f32 that are made in registers: the rows' configurations in every layout, and K in parts.
+#[test]
+#[ignore = "needs NVRTC"]
+fn emulation_in_registers_compiles_clean() {
+    let f32s = ElementKind::F32;
+    let types = Combined { a: f32s, b: f32s, accumulator: f32s, c: f32s };
+    let mut kernels = Vec::new();
+    for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
+        for (number, family) in families(ArchKind::Sm80, types).into_iter().enumerate() {
+            for (orders, cut) in ORDERS.into_iter().zip([1, 1, 2]) {
+                let pins = Pins { split_k: Some(cut), ..Pins::NONE };
+                let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
+                kernels.push((format!("number {number} on {arch}"), desc, arch));
+            }
+        }
+    }
+    assert_eq!(kernels.len(), 36);
+    all_clean("emulation in registers", kernels);
+}
+
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_map_of_mma_sync_that_differs_is_refused_by_its_name() {
