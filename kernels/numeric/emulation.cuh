@@ -98,8 +98,8 @@ constexpr unsigned kHalfOfTf32 = 0x1000u;
 constexpr unsigned first_tf32(float x) { return bits(x) & ~kIgnoredOfTf32; }
 constexpr unsigned second_tf32(float x) { return bits(x - number(first_tf32(x))) + kHalfOfTf32; }
 
-// Both of the words of a fragment.
-template <int Words>
+// Both of the words of an instruction's fragment.
+template <int Words, int Eights>
 struct Tf32Parts {
   unsigned part[2][Words];
   __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
@@ -108,6 +108,20 @@ struct Tf32Parts {
       part[0][w] = first_tf32(number(words[w]));
       part[1][w] = second_tf32(number(words[w]));
     }
+  }
+};
+
+// The words of a fragment rounded to bf16, to nearest even, two in one: those that lie four k's apart. Of A, `Eights` words belong to as many eights of rows.
+template <int Words, int Eights>
+struct Bf16Pairs {
+  unsigned part[1][Words / 2];
+  static constexpr int kRows = Words / 2;
+  static constexpr int kColumns = 2;
+  // The map (word, element of it) to the fragment's word.
+  static __device__ __forceinline__ constexpr int at(int word, int element) { return word % Eights + (word / Eights * 2 + element) * Eights; }
+  __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
+#pragma unroll
+    for (int w = 0; w < Words / 2; ++w) asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(part[0][w]) : "f"(number(words[at(w, 1)])), "f"(number(words[at(w, 0)])));
   }
 };
 

@@ -215,16 +215,19 @@ struct MmaTensorOp {
   // Products of a k-block, and B's fragment of the next one where there is one, each load behind the last product that takes what it overwrites. Rows run to and fro, so that two products in a row share an operand.
   template <int Group, int Next>
   __device__ __forceinline__ void multiply_load(bool there) {
-    if constexpr (Instruction::kEmulated) return multiply_parts_load<Group, Next>(there);
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
+    if constexpr (Instruction::kEmulated) {
+      multiply_parts_load<Group, Next>(there);
+    } else {
 #pragma unroll
-    for (int j = 0; j < across; ++j) {
+      for (int j = 0; j < across; ++j) {
 #pragma unroll
-      for (int step = 0; step < down; ++step) {
-        int const i = j % 2 == 0 ? step : down - 1 - step;
-        multiply_one(i, j, a[Group % 2][i], b[j]);
+        for (int step = 0; step < down; ++step) {
+          int const i = j % 2 == 0 ? step : down - 1 - step;
+          multiply_one(i, j, a[Group % 2][i], b[j]);
+        }
+        load_behind<Next>(j, there);
       }
-      load_behind<Next>(j, there);
     }
   }
 
@@ -254,12 +257,12 @@ struct MmaTensorOp {
   __device__ __forceinline__ void multiply_parts_load(bool there) {
     using Facts = typename Instruction::Facts;
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
-    typename Instruction::template Parts<A::kInstructionWords> of_a[down];
+    typename Instruction::template Parts<A::kInstructionWords, A::kInstructionMn / 8> of_a[down];
 #pragma unroll
     for (int i = 0; i < down; ++i) of_a[i].take(a[Group % 2][i]);
 #pragma unroll
     for (int j = 0; j < across; ++j) {
-      typename Instruction::template Parts<B::kInstructionWords> of_b;
+      typename Instruction::template Parts<B::kInstructionWords, B::kInstructionMn / 8> of_b;
       of_b.take(b[j]);
 #pragma unroll
       for (unsigned product = 0; product < Facts::kProducts; ++product) {

@@ -192,7 +192,7 @@ knobs! {
         }
 
         /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
-        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 {
+        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1 {
             threadblock warp instruction mainloop stages swizzle split_k align_a align_b align_c emulation saturate blocks_per_sm spills
         }
     }
@@ -232,7 +232,7 @@ knobs! {
         pending: u32, flag "--pending", since then 1;
         /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
-        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of its 24 bits, f16x3 a window of exponents, tf32x3 by mma.sync 22 bits; none but for f32 there.
+        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of its 24 bits, f16x3 a window of exponents, tf32x3 by mma.sync 22 bits, bf16x1 8; none but for f32 there.
         emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
         /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and M-major, in registers.
         a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;

@@ -118,6 +118,8 @@ leaves! {
     F16x3 => emulation: EmulationKind::F16x3;
     /// [`EmulationKind::Tf32x3`].
     Tf32x3 => emulation: EmulationKind::Tf32x3;
+    /// [`EmulationKind::Bf16x1`].
+    Bf16x1 => emulation: EmulationKind::Bf16x1;
     /// [`AOperandKind::Shared`].
     FromShared => a_operand: AOperandKind::Shared;
     /// [`AOperandKind::Registers`].

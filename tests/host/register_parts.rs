@@ -13,6 +13,7 @@ use falchion::{
 use falchion_lab::verify::{self, Claim, bound::Accumulation};
 
 const ARCHS: [ArchKind; 2] = [ArchKind::Sm80, ArchKind::Sm90];
+const IN_REGISTERS: [EmulationKind; 2] = [EmulationKind::Tf32x3, EmulationKind::Bf16x1];
 const SIZES: [usize; 3] = [66, 70, 100];
 
 fn of(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) -> GemmDesc {
@@ -42,7 +43,10 @@ fn bits(d: &[f32]) -> Vec<u32> {
 
 /// The parts, said once more.
 fn parts(emulation: EmulationKind, x: f32) -> [f32; 2] {
-    assert_eq!(emulation, EmulationKind::Tf32x3);
+    if emulation == EmulationKind::Bf16x1 {
+        let unit = if x == 0.0 { 1.0 } else { 2f64.powi((f64::from(x).abs().log2().floor() as i32).max(-126) - 7) };
+        return [((f64::from(x) / unit).round_ties_even() * unit) as f32, 0.0];
+    }
     let first = f32::from_bits(x.to_bits() >> 13 << 13);
     let rest = f64::from(x) - f64::from(first);
     // To nearest, ties away from 0: half a unit more, and the rest cut off.
@@ -54,13 +58,21 @@ fn parts(emulation: EmulationKind, x: f32) -> [f32; 2] {
 #[test]
 fn every_element_is_a_sum_of_products_of_parts() {
     let [m, n, k] = SIZES;
-    for (arch, depth) in [(ArchKind::Sm80, 8), (ArchKind::Sm80, 4), (ArchKind::Sm90, 8), (ArchKind::Sm90, 4)] {
+    let (tf32x3, bf16x1) = (EmulationKind::Tf32x3, EmulationKind::Bf16x1);
+    for (emulation, arch, depth) in [
+        (tf32x3, ArchKind::Sm80, 8),
+        (tf32x3, ArchKind::Sm80, 4),
+        (tf32x3, ArchKind::Sm90, 8),
+        (tf32x3, ArchKind::Sm90, 4),
+        (bf16x1, ArchKind::Sm80, 16),
+        (bf16x1, ArchKind::Sm86, 8),
+        (bf16x1, ArchKind::Sm90, 16),
+    ] {
         for data in [Data::Normal, Data::Tiny] {
-            let emulation = EmulationKind::Tf32x3;
             let of = desc(emulation, arch, ORDERS[0]);
             let desc = of.pinned(Pins { instruction: Some(Mnk::new(16, 8, depth)), ..Pins::NONE });
             let (a, b) = (draws(data, 1, m, k), draws(data, 2, n, k));
-            let part = ElementKind::Tf32;
+            let part = emulation.part().expect("a part");
             let types = Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
             let own = Instruction::of(types, arch).expect("it multiplies tf32").within(depth);
             let line = |of: &[f32], at: usize| {
@@ -73,7 +85,8 @@ fn every_element_is_a_sum_of_products_of_parts() {
                 let (row, column) = (line(&a, i), line(&b, j));
                 let mut sum = 0.0f32;
                 for (row, column) in row.chunks(depth as usize).zip(column.chunks(depth as usize)) {
-                    for [p, q] in [[1, 0], [0, 1], [0, 0]] {
+                    let products: &[[usize; 2]] = if emulation == tf32x3 { &[[1, 0], [0, 1], [0, 0]] } else { &[[0, 0]] };
+                    for &[p, q] in products {
                         let side = |of: &[[f32; 2]], part: usize| of.iter().map(|x| x[part]).collect::<Vec<_>>();
                         sum = own.step(sum, &side(row, p), &side(column, q));
                     }
@@ -92,8 +105,7 @@ fn every_element_is_a_sum_of_products_of_parts() {
 #[test]
 fn layouts_change_nothing() {
     let [m, n, k] = SIZES;
-    for arch in ARCHS {
-        let emulation = EmulationKind::Tf32x3;
+    for (arch, emulation) in ARCHS.into_iter().flat_map(|arch| IN_REGISTERS.map(|emulation| (arch, emulation))) {
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         let first = computed(&desc(emulation, arch, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("a product");
         for orders in ORDERS {
@@ -147,6 +159,27 @@ fn errors_are_near_those_of_sums_in_f32() {
     }
 }
 
+/// Of factors that are rounded to bf16, each is off by 2^-8 of itself at most.
+#[test]
+fn rounded_factors_are_within_their_bound() {
+    let [m, n] = [20, 24];
+    for arch in ARCHS {
+        let (rounded, mut shares) = (desc(EmulationKind::Bf16x1, arch, ORDERS[0]), (0.0f64, 0.0f64));
+        for data in DATA {
+            for (seed, k) in [(1, 1), (2, 31), (3, 33), (4, 300)] {
+                let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
+                let (share, units) = judged(&rounded, [m, n, k], (&a, &b));
+                // The least numbers are off by more than their own share.
+                let units = if data == Data::Tiny { 0.0 } else { units };
+                shares = (shares.0.max(share), shares.1.max(units));
+            }
+        }
+        println!("{arch}: {:.3} of the bound, {:.0} units", shares.0, shares.1);
+        // A product of two is off by 2^-7 at most, and that is 2^17 units.
+        assert!(shares.0 > 0.3 && shares.1 > 2f64.powi(14) && shares.1 < 2f64.powi(17) * 1.01, "{arch}: {shares:?}");
+    }
+}
+
 /// The bound says something for every K, and is a few times that of sums in f32: three steps of an instruction's for each of its depths.
 #[test]
 fn the_bound_is_near_that_of_sums_in_f32() {
@@ -159,15 +192,18 @@ fn the_bound_is_near_that_of_sums_in_f32() {
     }
 }
 
-/// The largest numbers do not overflow, and what is not finite makes nothing that is.
+/// The largest numbers do not overflow, but where they are rounded, and what is not finite makes nothing that is.
 #[test]
 fn the_ends_of_the_range_are_kept() {
-    for emulation in [EmulationKind::Tf32x3] {
+    for emulation in IN_REGISTERS {
         let desc = desc(emulation, ArchKind::Sm80, ORDERS[0]);
         for mode in [Mode::Fast, Mode::Checked { seed: 2 }] {
             let one = |a: f32, b: f32| computed(&desc, mode, [1, 1, 1], (&[a], &[b])).expect("a product")[0];
             let largest = one(f32::MAX, 0.5);
-            assert!((f64::from(largest) / (f64::from(f32::MAX) * 0.5) - 1.0).abs() < 2f64.powi(-20), "{largest:e}");
+            match emulation {
+                EmulationKind::Bf16x1 => assert_eq!(largest, f32::INFINITY),
+                _ => assert!((f64::from(largest) / (f64::from(f32::MAX) * 0.5) - 1.0).abs() < 2f64.powi(-20), "{largest:e}"),
+            }
             for x in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::from_bits(0x7fff_ffff), f32::from_bits(0xff80_0001)] {
                 for y in [1.0, -3.7, 0.0, 1e-30] {
                     assert!(!one(x, y).is_finite() && !one(y, x).is_finite(), "{x} by {y} {mode:?}");

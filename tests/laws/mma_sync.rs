@@ -28,8 +28,9 @@ use std::collections::BTreeSet;
 fn the_table_has_every_instruction() {
     let (all, emulating): (Vec<_>, Vec<_>) = WarpInstruction::all().partition(|one| one.math() == MathOperator::MultiplyAdd);
     let of_parts: Vec<_> = emulating.iter().map(|one| (one.math().emulation(), one.shape().k, one.mnemonic())).collect();
-    let tf32 = |k: u32| (EmulationKind::Tf32x3, k, format!("mma.sync.aligned.m16n8k{k}.row.col.f32.tf32.tf32.f32"));
-    assert_eq!(of_parts, [tf32(8), tf32(4)]);
+    let named = |emulation, k: u32, part| (emulation, k, format!("mma.sync.aligned.m16n8k{k}.row.col.f32.{part}.{part}.f32"));
+    let (tf32, bf16) = (|k| named(EmulationKind::Tf32x3, k, "tf32"), |k| named(EmulationKind::Bf16x1, k, "bf16"));
+    assert_eq!(of_parts, [tf32(8), tf32(4), bf16(16), bf16(8)]);
     let named: BTreeSet<_> = all.iter().map(|one| one.mnemonic()).collect();
     assert_eq!((all.len(), named.len()), (22, 22), "{named:#?}");
     for name in [
@@ -58,6 +59,32 @@ fn fragments_are_bijections() {
             }
         }
     }
+}
+
+/// Words of f32 that become one of bf16 are elements of its row: the k's of an instruction change places, those of A as those of B, and none leaves the eight
+/// that are added at once.
+#[test]
+fn pairs_of_rounded_numbers_are_of_the_same_k_of_both_operands() {
+    let mut found = 0;
+    for one in WarpInstruction::all().filter(|one| one.math().emulation() == EmulationKind::Bf16x1) {
+        let bf16 = WarpInstruction::of(MathOperator::MultiplyAdd, [Bf16; 2], F32, one.shape()).expect("it multiplies bf16");
+        let mut order = vec![None; one.shape().k as usize];
+        for operand in OperandKind::BOTH {
+            assert_eq!(one.taken_words(operand), bf16.words(operand));
+            for lane in 0..32 {
+                for (w, j) in (0..bf16.words(operand)).flat_map(|w| [(w, 0), (w, 1)]) {
+                    let (mn, k) = bf16.coordinate(operand, lane, (w, j));
+                    let (of, from) = one.coordinate(operand, lane, (one.paired(operand, (w, j)), 0));
+                    assert_eq!((mn, k / 8), (of, from / 8));
+                    assert_eq!(*order[k as usize].get_or_insert(from), from, "{} of {}", operand.name(), one.mnemonic());
+                    found += 1;
+                }
+            }
+        }
+        let sources: BTreeSet<_> = order.into_iter().collect();
+        assert_eq!(sources.len(), one.shape().k as usize);
+    }
+    assert_eq!(found, 16 * 16 + 16 * 8 + 8 * 16 + 8 * 8);
 }
 
 /// Rows of PTX's own tables: (instruction's inputs, shape, operand, lane, element) to (row or column, k).

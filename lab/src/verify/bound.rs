@@ -273,7 +273,7 @@ impl Accumulation {
         }
         // Not a number, or infinite, because factors are: so it is in any precision; but an infinity's other parts are 0.
         if !value.is_finite() {
-            return Estimate { value, error: if self.emulation.bound().is_some() { f64::INFINITY } else { 0.0 } };
+            return Estimate { value, error: if self.emulation == EmulationKind::None { 0.0 } else { f64::INFINITY } };
         }
         let emulation = self.emulation.bound();
         let largest_whole = emulation.map_or(self.largest_whole, |emulation| emulation.largest_whole.min(self.largest_whole));
@@ -292,7 +292,16 @@ impl Accumulation {
             return Estimate { value, error: if overflows { f64::INFINITY } else { error + ours } };
         }
         // Of products whose factors are not what was multiplied.
-        let other = if read { 0.0 } else { (2.0 + TF32_READ) * TF32_READ };
+        let off = match self.emulation {
+            EmulationKind::Bf16x1 => Rounding::of(ElementKind::Bf16).unit,
+            _ => TF32_READ,
+        };
+        let other = if read { 0.0 } else { (2.0 + off) * off };
+        // A factor may round to infinity.
+        let most = if self.emulation == EmulationKind::Bf16x1 { Rounding::of(ElementKind::Bf16).largest } else { f64::INFINITY };
+        if sum.lines.iter().any(|line| line.largest >= most && most.is_finite()) {
+            return Estimate { value, error: f64::INFINITY };
+        }
         // Sums in between may overflow where this does.
         if (1.0 + self.relative) * (1.0 + other) * magnitude >= self.rounding.largest {
             return Estimate { value, error: f64::INFINITY };

@@ -6,6 +6,7 @@ use crate::{
     numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Refusal, Word, hold},
+    shape::at_least_one,
     smem::{Along, SmemTile},
     threadblock::{MainloopKind, MmaBase, OperandDesc},
     warp::{
@@ -119,7 +120,9 @@ impl MmaSyncDesc {
     const fn parts(&self, base: &MmaBase, words: u32) -> u32 {
         match base.instruction {
             Some(instruction) if self.knobs.emulation.in_registers() => {
-                words.saturating_mul(self.knobs.emulation.parts()).saturating_add(2 * instruction.words(OperandKind::B))
+                let taken = self.knobs.emulation.parts() * instruction.taken_words(OperandKind::A);
+                let fragments = words / at_least_one(instruction.words(OperandKind::A));
+                fragments.saturating_mul(taken).saturating_add(2 * instruction.words(OperandKind::B))
             }
             _ => 0,
         }

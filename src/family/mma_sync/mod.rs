@@ -20,8 +20,10 @@ use super::{
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{
-    codegen::{emulation_header, register_fingerprints},
+    codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
+    index::{Tabled, at},
+    numeric::EmulationKind,
     operand::OperandKind,
     plan::{Geometry, MOST_READS, Plan},
     refusal::Refusal,
@@ -49,6 +51,19 @@ fn operand_facts(base: &MmaBase, instruction: &WarpInstruction, operand: Operand
     ]
 }
 
+/// Fingerprints of what is made of fragments: of numbers, and of their words.
+fn fingerprints_of_parts(instruction: &WarpInstruction) -> String {
+    let emulation = instruction.math().emulation();
+    let mut text = register_fingerprints(emulation);
+    for operand in OperandKind::BOTH.into_iter().filter(|_| matches!(emulation, EmulationKind::Bf16x1)) {
+        let [words, taken] = [instruction.words(operand), instruction.taken_words(operand)];
+        let map = Tabled::by(at(taken, 2), words, |point| Some(instruction.paired(operand, (point.row, point.column))));
+        let twin = format!("numeric::Bf16Pairs<{words}, {}>", instruction.extent(operand) / 8);
+        text.push_str(&fingerprint_assertion(&twin, "pairs", &map));
+    }
+    text
+}
+
 impl MmaSyncDesc {
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
         let (base, instruction) = (self.base(), self.instruction()?);
@@ -59,7 +74,7 @@ impl MmaSyncDesc {
             warp_mma: "warp::MmaTensorOp<Config>",
             includes: "#include \"warp/mma_tensor_op.cuh\"\n",
             declarations: self.facts_of_parts() + &instruction.declaration(),
-            fingerprints: register_fingerprints(self.knobs.emulation),
+            fingerprints: fingerprints_of_parts(&instruction),
             of_operands: OperandKind::BOTH.map(|operand| operand_facts(&base, &instruction, operand)),
             facts: vec![
                 ("using Instruction", "MmaInstruction".to_owned()),

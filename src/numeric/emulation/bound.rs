@@ -20,11 +20,11 @@ pub struct EmulationBound {
 }
 
 impl EmulationKind {
-    /// The numbers of this emulation's bound; `None` where there is none.
+    /// The numbers of this emulation's bound; `None` where factors are multiplied whole, if rounded.
     pub fn bound(self) -> Option<EmulationBound> {
         let power = |exponent: i32| 2f64.powi(exponent);
         match self {
-            Self::None => None,
+            Self::None | Self::Bf16x1 => None,
             // 2^-24 + 2^-34, and a sixteenth more for first parts that are cut off.
             Self::Bf16x6 => Some(EmulationBound {
                 relative: 17.0 * power(-28),

@@ -72,7 +72,7 @@ impl EmulationKind {
                 let first = F16::from_f32(x);
                 [first.to_bits(), F16::from_f32(x - first.to_f32()).to_bits(), 0]
             }
-            Self::None | Self::Tf32x3 => [0; 3],
+            Self::None | Self::Tf32x3 | Self::Bf16x1 => [0; 3],
         }
     }
 
@@ -83,6 +83,7 @@ impl EmulationKind {
                 let first = Tf32::as_read(x);
                 [first, Tf32::as_read(f32::from_bits((x - first).to_bits().wrapping_add(HALF_OF_TF32)))]
             }
+            Self::Bf16x1 => [Bf16::from_f32(x).to_f32(), 0.0],
             _ => [x, 0.0],
         }
     }

@@ -21,6 +21,7 @@
 //! | s8, u8 | 16x8x16, 16x8x32 | s32 | sm80 |
 //! | e4m3, e5m2, each with each | 16x8x32 | f32 | sm89 |
 //! | f32, in parts of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
+//! | f32, as bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
 //!
 //! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each shape; on an H200 `tests/gpu/same_bits.rs` compares what comes of them.
 
@@ -148,6 +149,18 @@ impl WarpInstruction {
     /// Words of an operand that a lane holds.
     pub const fn words(&self, operand: OperandKind) -> u32 {
         self.extent(operand) * self.shape.k / WARP / self.per_word()
+    }
+
+    /// Words of an operand that the instruction itself takes: several of a fragment's are one, where those of parts are narrower.
+    pub const fn taken_words(&self, operand: OperandKind) -> u32 {
+        self.words(operand) * self.factor(operand).bits() / self.input(operand).bits()
+    }
+
+    /// Which word of a fragment of f32 becomes element `j` of word `w` of what is taken, where two are one. Words that lie four k's apart are neighbours then:
+    /// instructions take k's in an order of their own, the same of A and of B.
+    pub const fn paired(&self, operand: OperandKind, (w, j): (u32, u32)) -> u32 {
+        let eights = self.extent(operand) / EIGHT;
+        w % eights + (w / eights * 2 + j) * eights
     }
 
     /// Row of A or column of B, and k, of element `j` of a lane's word `w`.

@@ -56,16 +56,17 @@ impl WarpInstruction {
     fn parts_of_fragments(&self) -> String {
         let parts = match self.math().emulation() {
             EmulationKind::Tf32x3 => "numeric::Tf32Parts",
+            EmulationKind::Bf16x1 => "numeric::Bf16Pairs",
             _ => return "  static constexpr bool kEmulated = false;\n".to_owned(),
         };
         format!(
-            "  static constexpr bool kEmulated = true;\n  using Facts = EmulationFacts;\n  template <int Words>\n  using Parts = {parts}<Words>;\n"
+            "  static constexpr bool kEmulated = true;\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using Parts = {parts}<Words, Eights>;\n"
         )
     }
 
     /// The struct `MmaInstruction`: `multiply(d, a, b)` adds the products of a lane's words of A and B to accumulators.
     pub fn declaration(&self) -> String {
-        let [a, b] = OperandKind::BOTH.map(|operand| self.words(operand));
+        let [a, b] = OperandKind::BOTH.map(|operand| self.taken_words(operand));
         let d = self.accumulator_words();
         let (word, input) = register(self.input(OperandKind::A), false);
         let (sum, output) = register(self.accumulator(), true);

@@ -41,7 +41,7 @@ const fn row(
 }
 
 /// The table. Of a type, what newer architectures have comes first, and the deepest.
-const TABLE: [InstructionRow; 10] = [
+const TABLE: [InstructionRow; 11] = [
     row(&[F64], &[F64], 16, &[16, 8, 4], 90),
     row(&[F64], &[F64], 8, &[4], 80),
     row(&[F16], &[F32, F16], 16, &[16, 8], 80),
@@ -52,6 +52,7 @@ const TABLE: [InstructionRow; 10] = [
     row(&[I8, U8], &[I32], 8, &[16], 75),
     row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
     InstructionRow { emulation: EmulationKind::Tf32x3, ..row(&[F32], &[F32], 16, &[8, 4], 80) },
+    InstructionRow { emulation: EmulationKind::Bf16x1, ..row(&[F32], &[F32], 16, &[16, 8], 80) },
 ];
 
 const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {

@@ -10,7 +10,7 @@ use falchion::{
     desc::{FamilyDesc, GemmDesc, Pins, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
     internals::family::default_gemm_configuration::default_gemm_configurations,
     layout::Order,
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, EmulationKind},
 };
 
 const ORDERS: [[Order; 3]; 3] =
@@ -101,13 +101,15 @@ fn emulation_in_registers_compiles_clean() {
     for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
         for (number, family) in families(ArchKind::Sm80, types).into_iter().enumerate() {
             for (orders, cut) in ORDERS.into_iter().zip([1, 1, 2]) {
-                let pins = Pins { split_k: Some(cut), ..Pins::NONE };
-                let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
-                kernels.push((format!("number {number} on {arch}"), desc, arch));
+                for emulation in [EmulationKind::Tf32x3, EmulationKind::Bf16x1] {
+                    let pins = Pins { split_k: Some(cut), emulation: Some(emulation), ..Pins::NONE };
+                    let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
+                    kernels.push((format!("{emulation}, number {number} on {arch}"), desc, arch));
+                }
             }
         }
     }
-    assert_eq!(kernels.len(), 36);
+    assert_eq!(kernels.len(), 72);
     all_clean("emulation in registers", kernels);
 }
 
