@@ -335,6 +335,12 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
             &[("emulation", "tf32x3"), ("mainloop", "warpspecialized")],
             "emulation = tf32x3 is made in registers, by mma.sync, and the main loop is warpspecialized; take --mainloop multistage",
         ),
+        (
+            ArchKind::Sm80,
+            (F32, F32, F32),
+            &[("emulation", "tf32x3"), ("saturate", "on")],
+            "saturate = on is for sums of integers, and accumulators are of f32; take",
+        ),
         (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "none")], "tensor cores multiply no f32, and emulation = none;"),
         (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8"),
         (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "op tensorop on sm75 is unsupported; try sm"),

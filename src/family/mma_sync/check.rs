@@ -2,7 +2,7 @@
 
 use crate::{
     arch::{Machine, OpKind},
-    desc::{MmaSyncDesc, SpillKind},
+    desc::{MmaSyncDesc, SaturateKind, SpillKind},
     family::one_schedule,
     numeric::{ElementKind, EmulationKind},
     operand::{Axis, OperandKind},
@@ -38,7 +38,7 @@ impl MmaSyncDesc {
         }
         hold!(self.check_emulation());
         let instruction = hold!(self.instruction());
-        if instruction.saturates() && !class.accumulator.is_integer() {
+        if matches!(self.knobs.saturate, SaturateKind::On) && !class.accumulator.is_integer() {
             return Err(Refusal::NothingToSaturate { accumulator: class.accumulator });
         }
         hold!(self.check_shapes(&instruction));
