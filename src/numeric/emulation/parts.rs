@@ -115,13 +115,13 @@ impl RegisterParts {
             return rows;
         }
         let side = operand.framed(self.frame).index();
-        let parts = |of: &[f32], product: &[u32; 2]| {
-            let part = product[side] as usize;
-            of.iter().map(|&x| self.emulation.in_registers_of(x)[part]).collect::<Vec<_>>()
-        };
-        rows.chunks(self.k.max(1) as usize)
-            .flat_map(|of| self.emulation.products().iter().flat_map(move |product| parts(of, product)))
-            .collect()
+        let mut taken = Vec::with_capacity(rows.len() * self.each());
+        for of in rows.chunks(self.k.max(1) as usize) {
+            for product in self.emulation.products() {
+                taken.extend(of.iter().map(|&x| self.emulation.in_registers_of(x)[product[side] as usize]));
+            }
+        }
+        taken
     }
 }
 
