@@ -174,6 +174,12 @@ __device__ __forceinline__ f16x2 mul_add(f16x2 a, f16x2 b, f16x2 c) {
 __device__ __forceinline__ float plus(float a, float b) { return __fadd_rn(a, b); }
 __device__ __forceinline__ double plus(double a, double b) { return __dadd_rn(a, b); }
 __device__ __forceinline__ int plus(int a, int b) { return int(unsigned(a) + unsigned(b)); }
+// A sum that stops at the ends of its range.
+__device__ __forceinline__ int plus_saturated(int a, int b) {
+  int sum;
+  asm("add.sat.s32 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+  return sum;
+}
 __device__ __forceinline__ f16 plus(f16 a, f16 b) {
   f16 c;
   asm("add.rn.f16 %0, %1, %2;" : "=h"(c.bits) : "h"(a.bits), "h"(b.bits));

@@ -35,15 +35,19 @@ fn names() -> impl Iterator<Item = &'static str> {
     Pins::TABLE.iter().map(|row| row.0).chain(Pins::RENAMED.iter().map(|row| row.0))
 }
 
+/// The form of a knob whose flag alone turns it on.
+const SWITCH: &str = "off|on";
+
 /// A flag for every knob, which takes one value; one that has another name now stands in no help.
 fn flags() -> impl Iterator<Item = Arg> {
     let all = Pins::TABLE.iter().map(|&(name, flag, meaning)| {
-        Arg::new(name)
+        let form = Pins::form(name).unwrap_or("VALUE");
+        let arg = Arg::new(name)
             .long(flag.trim_start_matches('-'))
-            .value_name(Pins::form(name).unwrap_or("VALUE"))
+            .value_name(form)
             .help(meaning.trim().trim_end_matches('.'))
-            .help_heading("Knobs")
-            .allow_hyphen_values(true)
+            .help_heading("Knobs");
+        if form == SWITCH { arg.num_args(0..=1).default_missing_value("on") } else { arg.allow_hyphen_values(true) }
     });
     let renamed = Pins::RENAMED
         .iter()

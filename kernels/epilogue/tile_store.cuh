@@ -41,14 +41,21 @@ struct TileStore {
 #pragma unroll
         for (int i = 0; i < WarpMma::kAccumulators; ++i) {
           auto const partial = [&](int at) { return partials[PartialsMap<Config>::at(within, WarpMma::place(at))]; };
-          if constexpr (WarpMma::kPacked == 2) warp_mma.accumulators[i] = plus(warp_mma.accumulators[i], pair_of(partial(2 * i), partial(2 * i + 1)));
-          else warp_mma.accumulators[i] = plus(warp_mma.accumulators[i], partial(i));
+          if constexpr (WarpMma::kPacked == 2) warp_mma.accumulators[i] = sum_of(warp_mma.accumulators[i], pair_of(partial(2 * i), partial(2 * i + 1)));
+          else warp_mma.accumulators[i] = sum_of(warp_mma.accumulators[i], partial(i));
         }
       }
     }
   }
 
   __device__ __forceinline__ void wrote() {}
+
+  // Of slices and of parts of K: integers stop at the ends of their range where those of an instruction do.
+  template <class Number>
+  static __device__ __forceinline__ Number sum_of(Number a, Number b) {
+    if constexpr (WarpMma::kSaturates) return plus_saturated(a, b);
+    else return plus(a, b);
+  }
 
   // The slices of K brought together, and the thread's accumulators stored. Of a part of K
   // the block that arrives last adds all parts before.
@@ -111,7 +118,7 @@ struct TileStore {
       for (int i = 0; i < together; ++i) {
         Sum sum = partial[0][i];
 #pragma unroll
-        for (int part = 1; part < at_once; ++part) sum = part < parts ? plus(sum, partial[part][i]) : sum;
+        for (int part = 1; part < at_once; ++part) sum = part < parts ? sum_of(sum, partial[part][i]) : sum;
         slots[PartialsMap<Config>::at(0, first + i)] = sum;
       }
     }

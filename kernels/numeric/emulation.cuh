@@ -92,6 +92,50 @@ struct PartsMap {
   }
 };
 
+// The parts of tf32 that a warp makes of its fragments: without the bits that tensor cores ignore; and the rest, to nearest, ties away from 0, with bits that they ignore.
+constexpr unsigned kIgnoredOfTf32 = 0x1fffu;
+constexpr unsigned kHalfOfTf32 = 0x1000u;
+constexpr unsigned first_tf32(float x) { return bits(x) & ~kIgnoredOfTf32; }
+constexpr unsigned second_tf32(float x) { return bits(x - number(first_tf32(x))) + kHalfOfTf32; }
+
+// Both of the words of an instruction's fragment.
+template <int Words, int Eights>
+struct Tf32Parts {
+  unsigned part[2][Words];
+  __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
+#pragma unroll
+    for (int w = 0; w < Words; ++w) {
+      part[0][w] = first_tf32(number(words[w]));
+      part[1][w] = second_tf32(number(words[w]));
+    }
+  }
+};
+
+// The words of a fragment rounded to bf16, to nearest even, two in one: those that lie four k's apart. Of A, `Eights` words belong to as many eights of rows.
+template <int Words, int Eights>
+struct Bf16Pairs {
+  unsigned part[1][Words / 2];
+  static constexpr int kRows = Words / 2;
+  static constexpr int kColumns = 2;
+  // The map (word, element of it) to the fragment's word.
+  static __device__ __forceinline__ constexpr int at(int word, int element) { return word % Eights + (word / Eights * 2 + element) * Eights; }
+  __device__ __forceinline__ void take(unsigned const (&words)[Words]) {
+#pragma unroll
+    for (int w = 0; w < Words / 2; ++w) asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(part[0][w]) : "f"(number(words[at(w, 1)])), "f"(number(words[at(w, 0)])));
+  }
+};
+
+// The map (exponent and sign, sample) to a number made of those of the sample's number; of what is not finite, 0.
+struct Tf32PartsMap {
+  static constexpr int kRows = 0x200;
+  static constexpr int kColumns = 24;
+  static constexpr unsigned at(int row, int sample) {
+    if ((row & 0xff) == 0xff) return 0;
+    float const x = number(unsigned(row) << 23 | unsigned(sample) * 0x9e3779b1u >> 9);
+    return ((first_tf32(x) >> 13) + 31 * (second_tf32(x) >> 13)) & 0xfffffu;
+  }
+};
+
 // The part of an operand that k-tile `tile` is of.
 template <class Facts, int Operand>
 constexpr unsigned part_of(unsigned tile) {

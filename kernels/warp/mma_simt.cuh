@@ -69,6 +69,7 @@ struct MmaSimt {
   using B = typename Config::B;
   using Accumulator = typename Config::Accumulator;
   static constexpr bool kSwizzlesOnce = false;
+  static constexpr bool kSaturates = false;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
   // Halves lie two in one register: neighbours of a fragment, and accumulators as thread::exchanged has them.

@@ -2,6 +2,7 @@
 #pragma once
 #include "index.cuh"
 #include "numeric.cuh"
+#include "numeric/emulation.cuh"
 #include "smem.cuh"
 #include "thread/turn.cuh"
 #include "threadblock/thread_map.cuh"
@@ -147,6 +148,7 @@ struct MmaTensorOp {
   using Word = typename Instruction::Word;
   // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
   static constexpr bool kSwizzlesOnce = true;
+  static constexpr bool kSaturates = Instruction::kSaturates;
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;
 
@@ -213,18 +215,19 @@ struct MmaTensorOp {
   // Products of a k-block, and B's fragment of the next one where there is one, each load behind the last product that takes what it overwrites. Rows run to and fro, so that two products in a row share an operand.
   template <int Group, int Next>
   __device__ __forceinline__ void multiply_load(bool there) {
-    constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles, loads = kLoads<B, ReadsB>;
+    constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
+    if constexpr (Instruction::kEmulated) {
+      multiply_parts_load<Group, Next>(there);
+    } else {
 #pragma unroll
-    for (int j = 0; j < across; ++j) {
+      for (int j = 0; j < across; ++j) {
 #pragma unroll
-      for (int step = 0; step < down; ++step) {
-        int const i = j % 2 == 0 ? step : down - 1 - step;
-        multiply_one(i, j, a[Group % 2][i], b[j]);
+        for (int step = 0; step < down; ++step) {
+          int const i = j % 2 == 0 ? step : down - 1 - step;
+          multiply_one(i, j, a[Group % 2][i], b[j]);
+        }
+        load_behind<Next>(j, there);
       }
-      // Loads whose words belong to the columns so far.
-#pragma unroll
-      for (int i = j * loads / across; i < (j + 1) * loads / across; ++i)
-        if (there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
     }
   }
 
@@ -248,8 +251,40 @@ struct MmaTensorOp {
     return shared + Operand::kStageOffset + Reads::Place::base(Reads::mn(thread), Reads::k(thread)) * int(sizeof(typename Operand::Element));
   }
 
+  // The same of parts of f32: those of A are made once, and those of a column of B before its products. One product of parts is made for all rows
+  // before the next one, so that no two instructions in a row have the same accumulators.
+  template <int Group, int Next>
+  __device__ __forceinline__ void multiply_parts_load(bool there) {
+    using Facts = typename Instruction::Facts;
+    constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
+    typename Instruction::template Parts<A::kInstructionWords, A::kInstructionMn / 8> of_a[down];
+#pragma unroll
+    for (int i = 0; i < down; ++i) of_a[i].take(a[Group % 2][i]);
+#pragma unroll
+    for (int j = 0; j < across; ++j) {
+      typename Instruction::template Parts<B::kInstructionWords, B::kInstructionMn / 8> of_b;
+      of_b.take(b[j]);
+#pragma unroll
+      for (unsigned product = 0; product < Facts::kProducts; ++product) {
+#pragma unroll
+        for (int i = 0; i < down; ++i) multiply_one(i, j, of_a[i].part[numeric::part_of<Facts, 0>(product)], of_b.part[numeric::part_of<Facts, 1>(product)]);
+      }
+      load_behind<Next>(j, there);
+    }
+  }
+
+  // Loads of B's next fragment whose words belong to the columns so far.
+  template <int Next>
+  __device__ __forceinline__ void load_behind(int j, bool there) {
+    constexpr int across = ReadsB::Fragment::kTiles, loads = kLoads<B, ReadsB>;
+#pragma unroll
+    for (int i = j * loads / across; i < (j + 1) * loads / across; ++i)
+      if (there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
+  }
+
   // The registers of one instruction's tile of accumulators: its rows are eight apart, with neighbours in each.
-  __device__ __forceinline__ void multiply_one(int i, int j, Word const (&of_a)[A::kInstructionWords], Word const (&of_b)[B::kInstructionWords]) {
+  template <class OfA, class OfB>
+  __device__ __forceinline__ void multiply_one(int i, int j, OfA const& of_a, OfB const& of_b) {
     constexpr int rows = A::kInstructionMn / 8, each = 2 / kPacked, columns = B::kThreadMn / kPacked;
     typename Instruction::Register d[rows * each];
 #pragma unroll

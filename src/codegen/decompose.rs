@@ -128,6 +128,23 @@ fn parts_table(emulation: EmulationKind) -> Tabled {
     })
 }
 
+/// The same of the parts that a warp makes in registers, without the bits that tensor cores ignore: `p1 + 31 p2`, and 0 of what is not finite.
+fn register_parts_table(emulation: EmulationKind) -> Tabled {
+    Tabled::by(at(0x200, 24), 1 << 20, |Coord { row, column }| {
+        let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
+        let [first, second] = emulation.in_registers_of(f32::from_bits(row << 23 | fraction)).map(|part| part.to_bits() >> 13);
+        Some(if row & 0xff == 0xff { 0 } else { first.wrapping_add(second.wrapping_mul(31)) & 0xf_ffff })
+    })
+}
+
+/// The fingerprint of those; nothing where there are none.
+pub(crate) fn register_fingerprints(emulation: EmulationKind) -> String {
+    match emulation {
+        EmulationKind::Tf32x3 => fingerprint_assertion("numeric::Tf32PartsMap", "tf32_parts", &register_parts_table(emulation)),
+        _ => String::new(),
+    }
+}
+
 /// Blocks of a part whose remapping has a fingerprint.
 const REMAPPED: [u32; 3] = [1, 7, 64];
 

@@ -90,7 +90,7 @@ mod tensors;
 mod unit;
 
 pub use decompose::{DecomposeParams, DecomposedLine};
-pub(crate) use decompose::{emulation_fingerprints, emulation_header};
+pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
 pub use repack::RepackParams;
 pub use tensors::{TensorGemmParams, TensorMap};

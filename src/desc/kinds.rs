@@ -40,6 +40,16 @@ words! {
 }
 
 words! {
+    /// Whether sums of integers stop at the ends of their range, after each instruction.
+    pub enum SaturateKind {
+        /// They wrap.
+        Off = "off",
+        /// They stop.
+        On = "on",
+    }
+}
+
+words! {
     /// Whether registers may be spilled to local memory.
     pub enum SpillKind {
         /// A description that is estimated to spill is invalid.

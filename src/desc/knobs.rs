@@ -5,7 +5,7 @@
 //! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where it is read.
 
 use super::{
-    kinds::{AOperandKind, DecompositionKind, PromotionKind, SpillKind},
+    kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
     words::Words,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
 macro_rules! knobs {
     (
         ($d:tt) families {
-            $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ { $($of:ident)* })*
+            $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ $(, emulates $($Emulation:ident)+)? { $($of:ident)* })*
         }
         knobs {
             $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)? $(, since then $young:expr)?;)*
@@ -57,6 +57,9 @@ macro_rules! knobs {
             /// The main loops that the family runs, what it is asked for by first.
             pub const MAINLOOPS: &[MainloopKind] = &[$(MainloopKind::$Mainloop),+];
 
+            /// How the family emulates f32.
+            pub const EMULATIONS: &[EmulationKind] = &[$($(EmulationKind::$Emulation),+)?];
+
             /// Those of pins, where all of them are pinned.
             pub fn all(pins: Pins) -> Option<Self> {
                 Some(Self { $($of: pins.$of?,)* })
@@ -80,6 +83,11 @@ macro_rules! knobs {
             pub const fn foreign(pins: Pins) -> Pins {
                 let mut others = Pins { $($of: None,)* ..pins };
                 others.epilogue = None;
+                // Each family emulates in ways of its own.
+                others.emulation = match pins.emulation {
+                    Some(emulation) if !emulation.is_among(Self::EMULATIONS) => Some(emulation),
+                    _ => None,
+                };
                 // The main loop is what makes a family, and a knob of some.
                 others.mainloop = match pins.mainloop {
                     Some(mainloop) if !mainloop.is_among(Self::MAINLOOPS) => Some(mainloop),
@@ -179,13 +187,13 @@ knobs! {
 
         /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
         /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
-        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized {
+        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3 {
             threadblock warp instruction stages swizzle split_k decomposition align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
 
         /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
-        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined {
-            threadblock warp instruction mainloop stages swizzle split_k align_a align_b align_c blocks_per_sm spills
+        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1 {
+            threadblock warp instruction mainloop stages swizzle split_k align_a align_b align_c emulation saturate blocks_per_sm spills
         }
     }
 
@@ -226,10 +234,12 @@ knobs! {
         pending: u32, flag "--pending", since then 1;
         /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
-        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of its 24 bits, f16x3 a window of exponents; none but for f32 there.
+        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of its 24 bits, f16x3 a window of exponents, tf32x3 by mma.sync 22 bits, bf16x1 8; none but for f32 there.
         emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
         /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and M-major, in registers.
         a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;
+        /// Whether an instruction's sums of integers stop at the ends of their range, instead of wrapping; so does what is added of parts and slices of K.
+        saturate: SaturateKind, flag "--saturate", since then SaturateKind::Off;
         /// Neighbours along M or N that a lane holds before the next lane's begin.
         interleave: InterleaveKind, flag "--interleave";
         /// K-blocks of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.

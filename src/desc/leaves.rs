@@ -2,7 +2,7 @@
 //! what no leaf pins, the resolver chooses.
 
 use super::{
-    kinds::{AOperandKind, DecompositionKind, PromotionKind, SpillKind},
+    kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
     knobs::Pins,
 };
 use crate::{
@@ -120,12 +120,20 @@ leaves! {
     Bf16x3 => emulation: EmulationKind::Bf16x3;
     /// [`EmulationKind::F16x3`].
     F16x3 => emulation: EmulationKind::F16x3;
+    /// [`EmulationKind::Tf32x3`].
+    Tf32x3 => emulation: EmulationKind::Tf32x3;
+    /// [`EmulationKind::Bf16x1`].
+    Bf16x1 => emulation: EmulationKind::Bf16x1;
     /// [`AOperandKind::Shared`].
     FromShared => a_operand: AOperandKind::Shared;
     /// [`AOperandKind::Registers`].
     FromRegisters => a_operand: AOperandKind::Registers;
     /// [`AOperandKind::Auto`].
     FromSharedOrRegisters => a_operand: AOperandKind::Auto;
+    /// [`SaturateKind::Off`].
+    NoSaturate => saturate: SaturateKind::Off;
+    /// [`SaturateKind::On`].
+    Saturate => saturate: SaturateKind::On;
     /// [`InterleaveKind::Vector`].
     VectorInterleave => interleave: InterleaveKind::Vector;
     /// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in all makes its tile one piece.

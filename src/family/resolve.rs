@@ -7,7 +7,7 @@ use super::{default_gemm_configuration::rows, extents::Features};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
-    refusal::{Refusal, Unresolved, Word, hold},
+    refusal::{EmulationRefusal, Refusal, Unresolved, Word, hold},
 };
 
 /// The most descriptions of a walk that are checked: a build waits for them.
@@ -192,12 +192,18 @@ pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins, op: OpKind, arc
         (_, None) => Ok(()),
         (Some(mainloop), _) => Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest }),
         (None, Some((one, _))) => {
-            let other = match FamilyDesc::mainloop_with(one) {
-                Some(mainloop) => Word(mainloop.name()),
-                None => nearest,
-            };
-            let [flag] = one.flags();
-            Err(Refusal::OtherFamilysKnob { flag: flag.unwrap(), mainloop: nearest, other })
+            let [Some(flag)] = one.flags() else { return Ok(()) };
+            if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
+                return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation }));
+            }
+            match FamilyDesc::mainloop_with(one) {
+                // Of two families with the same main loops, one multiplies on tensor cores.
+                Some(other) if family.foreign(Pins { mainloop: Some(other), ..Pins::NONE }).is_none() => {
+                    Err(Refusal::KnobOfMmaSync { flag, mainloop: nearest })
+                }
+                Some(other) => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: Word(other.name()) }),
+                None => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: nearest }),
+            }
         }
     }
 }

@@ -1,7 +1,10 @@
 //! What a thread makes of its fragments: accumulators, or a record of what it would have multiplied.
 
 use super::accumulators::Accumulators;
-use crate::{numeric::Instruction, operand::OperandKind};
+use crate::{
+    numeric::{Instruction, emulation::RegisterParts},
+    operand::OperandKind,
+};
 
 /// A value in a fragment: which k-block of which tile it belongs to.
 #[derive(Clone, Copy)]
@@ -38,11 +41,14 @@ impl Accumulated {
         }
     }
 
-    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction adds them.
-    pub fn add_steps(&mut self, instruction: &Instruction, a: &[Vec<Held>], b: &[Vec<Held>]) {
-        match self {
-            Self::Numbers(numbers) => numbers.add_steps(instruction, &turned(a), &turned(b)),
-            Self::Names(_) => a.iter().zip(b).for_each(|(a, b)| self.multiply(a, b)),
+    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction adds them; without one, one after the other.
+    pub fn add_steps(&mut self, instruction: Option<&(Instruction, RegisterParts)>, a: &[Vec<Held>], b: &[Vec<Held>]) {
+        match (self, instruction) {
+            (Self::Numbers(numbers), Some(instruction)) => numbers.add_steps(instruction, &turned(a), &turned(b)),
+            (Self::Numbers(numbers), None) => numbers.add_at_once(|numbers| {
+                a.iter().zip(b).for_each(|(a, b)| numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word));
+            }),
+            (names, _) => a.iter().zip(b).for_each(|(a, b)| names.multiply(a, b)),
         }
     }
 

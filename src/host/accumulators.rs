@@ -1,10 +1,11 @@
 //! Accumulators of one of four types: what the checked mode adds up, many at a time.
 
 use crate::{
-    numeric::{Accumulator, ElementKind, F16, Instruction, Number, sum_of_parts},
+    numeric::{Accumulator, ElementKind, F16, Instruction, Number, Saturating, emulation::RegisterParts, sum_of_parts},
+    operand::OperandKind,
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
-    threadblock::PARTS_AT_ONCE,
+    threadblock::{MmaBase, PARTS_AT_ONCE},
 };
 use core::ops::Range;
 
@@ -17,6 +18,8 @@ pub enum Accumulators {
     F64(Vec<f64>),
     /// Integers.
     I32(Vec<i32>),
+    /// Integers that stop at the ends of their range.
+    Saturating(Vec<Saturating>),
     /// Of binary16.
     F16(Vec<F16>),
 }
@@ -31,6 +34,7 @@ macro_rules! each {
             Accumulators::F32($numbers) => $how,
             Accumulators::F64($numbers) => $how,
             Accumulators::I32($numbers) => $how,
+            Accumulators::Saturating($numbers) => $how,
             Accumulators::F16($numbers) => $how,
         }
     };
@@ -84,6 +88,11 @@ impl Accumulators {
         }
     }
 
+    /// Zeros of such a block.
+    pub(super) fn of_block(base: &MmaBase, count: usize) -> Self {
+        if base.saturates() { Self::Saturating(vec![Saturating::default(); count]) } else { Self::zeros(base.accumulator, count) }
+    }
+
     /// Elements of a type, widened; `None` where they become other numbers.
     pub(super) fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
         fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
@@ -125,6 +134,7 @@ impl Accumulators {
             Some(Self::F32(numbers)) => Self::F32(of(numbers, places)),
             Some(Self::F64(numbers)) => Self::F64(of(numbers, places)),
             Some(Self::I32(numbers)) => Self::I32(of(numbers, places)),
+            Some(Self::Saturating(numbers)) => Self::Saturating(of(numbers, places)),
             Some(Self::F16(numbers)) => Self::F16(of(numbers, places)),
         }
     }
@@ -134,7 +144,7 @@ impl Accumulators {
         match self {
             Self::F32(_) => ElementKind::F32,
             Self::F64(_) => ElementKind::F64,
-            Self::I32(_) => ElementKind::I32,
+            Self::I32(_) | Self::Saturating(_) => ElementKind::I32,
             Self::F16(_) => ElementKind::F16,
         }
     }
@@ -185,6 +195,7 @@ impl Accumulators {
             (Self::F64(accumulators), Self::F64(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
             (Self::I32(accumulators), Self::I32(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
             (Self::F16(accumulators), Self::F16(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::Saturating(sums), Self::Saturating(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
             _ => {}
         }
     }
@@ -194,27 +205,37 @@ impl Accumulators {
         each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
     }
 
-    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds them: numbers of `f32`, or of `f16`.
-    pub(super) fn add_steps(&mut self, instruction: &Instruction, a: &[Vec<u64>], b: &[Vec<u64>]) {
+    /// Adds sums of products that an instruction adds at once, where it matters which those are: of integers that do not wrap.
+    pub(super) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
+        let Self::Saturating(sums) = self else { return products(self) };
+        let mut own = Self::Saturating(vec![Saturating::default(); sums.len()]);
+        products(&mut own);
+        self.add_range(0..own.len(), &own, false);
+    }
+
+    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds what it takes of them: numbers of `f32`, or of `f16`.
+    pub(super) fn add_steps(&mut self, (instruction, parts): &(Instruction, RegisterParts), a: &[Vec<u64>], b: &[Vec<u64>]) {
         fn add<T: Copy>(
             sums: &mut [T],
             [a, b]: [&[Vec<u64>]; 2],
             number: impl Fn(u64) -> f32,
+            parts: &RegisterParts,
             step: impl Fn(T, &[f32], &[f32]) -> T,
         ) {
-            let [a, b] = [a, b].map(|rows| rows.iter().map(|row| row.iter().map(|&word| number(word)).collect::<Vec<f32>>()));
-            let columns: Vec<_> = b.collect();
+            let taken = |operand, row: &Vec<u64>| parts.taken(operand, row.iter().map(|&word| number(word)).collect());
+            let a = a.iter().map(|row| taken(OperandKind::A, row));
+            let columns: Vec<_> = b.iter().map(|column| taken(OperandKind::B, column)).collect();
             for (sums, row) in sums.chunks_exact_mut(columns.len().max(1)).zip(a) {
                 sums.iter_mut().zip(&columns).for_each(|(sum, column)| *sum = step(*sum, &row, column));
             }
         }
         match self {
-            Self::F32(sums) => add(sums, [a, b], of_word, |sum, a, b| instruction.step(sum, a, b)),
+            Self::F32(sums) => add(sums, [a, b], of_word, parts, |sum, a, b| instruction.step(sum, a, b)),
             Self::F16(sums) => {
                 let half = |word| of_word::<F16>(word).to_f32();
-                add(sums, [a, b], half, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
+                add(sums, [a, b], half, parts, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
             }
-            Self::F64(_) | Self::I32(_) => {}
+            Self::F64(_) | Self::I32(_) | Self::Saturating(_) => {}
         }
     }
 

@@ -23,21 +23,23 @@ const CHUNK: u32 = 256;
 pub(super) struct Chains<'a, T> {
     operands: Operands<'a>,
     composition: &'a Composition,
+    /// Products that are added at once, where it matters which.
+    step: u32,
     /// Whether accumulators come out row by row of the tile.
     whole: bool,
     packings: [Packing<'a, T>; 2],
 }
 
 impl<'a, T: Accumulator + Number> Chains<'a, T> {
-    /// Those of a composition.
+    /// Those of a composition, whose instructions add so many products at once.
     ///
     /// # Errors
     /// [`Error::Refused`] where the operands do not accumulate in such numbers.
-    pub fn of(operands: Operands<'a>, composition: &'a Composition) -> Result<Self, Error> {
+    pub fn of(operands: Operands<'a>, composition: &'a Composition, step: u32) -> Result<Self, Error> {
         let whole = composition.is_whole(operands.tiling.slices);
         let packing = |operand, widest| Packing::new(operands, composition, operand, widest);
         let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, register_columns::<T>())?];
-        Ok(Self { operands, composition, whole, packings })
+        Ok(Self { operands, composition, step, whole, packings })
     }
 }
 
@@ -94,7 +96,8 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
             (panel_b, b) = b.split_at(share.panels[1].elements.len() * tiles);
             let (own, others) = accumulators.split_at_mut(rows * columns);
             accumulators = others;
-            dispatch(Product { a: panel_a, b: panel_b, rows, columns, widest: self.packings[1].widest, accumulators: own });
+            let (widest, step) = (self.packings[1].widest, self.step as usize);
+            dispatch(Product { a: panel_a, b: panel_b, rows, columns, widest, step, accumulators: own });
         }
     }
 

@@ -69,6 +69,8 @@ pub(super) struct Product<'p, T> {
     pub columns: usize,
     /// Columns of the widest section of B.
     pub widest: usize,
+    /// Products that are added at once, where the numbers say that it matters which.
+    pub step: usize,
     /// Rows x columns.
     pub accumulators: &'p mut [T],
 }
@@ -107,19 +109,26 @@ impl<T: Accumulator> Product<'_, T> {
         for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
             for first in (0..ROWS).step_by(register_rows(COLUMNS * size_of::<T>())) {
                 let accumulators = &mut self.accumulators[(row + first) * self.columns + column..];
-                tile::<T, COLUMNS>(&a[first.min(a.len())..], b, accumulators, self.columns);
+                let a = &a[first.min(a.len())..];
+                if !T::IN_STEPS {
+                    tile::<T, COLUMNS>(a, b, accumulators, self.columns);
+                    continue;
+                }
+                for (a, b) in a.chunks(ROWS * self.step).zip(b.chunks(COLUMNS * self.step)) {
+                    tile::<T, COLUMNS>(a, b, accumulators, self.columns);
+                }
             }
         }
     }
 }
 
-/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`. Of A they are the first of each eight.
+/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`. Of A they are the first of each eight. Where it matters what is added at once, all of it is.
 #[inline(always)]
 fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], accumulators: &mut [T], columns: usize) {
     let rows = const { register_rows(COLUMNS * size_of::<T>()) };
     let mut registers = [[T::default(); COLUMNS]; ROWS];
     each!(I in [0 1 2 3 4 5 6 7] {
-        if I < rows {
+        if I < rows && !T::IN_STEPS {
             registers[I].copy_from_slice(&accumulators[I * columns..][..COLUMNS]);
         }
     });
@@ -133,7 +142,12 @@ fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], accumulators: &m
     }
     each!(I in [0 1 2 3 4 5 6 7] {
         if I < rows {
-            accumulators[I * columns..][..COLUMNS].copy_from_slice(&registers[I]);
+            let sums = &mut accumulators[I * columns..][..COLUMNS];
+            if T::IN_STEPS {
+                sums.iter_mut().zip(registers[I]).for_each(|(sum, of_step)| *sum = sum.plus(of_step));
+            } else {
+                sums.copy_from_slice(&registers[I]);
+            }
         }
     });
 }

@@ -19,7 +19,7 @@ use crate::{
     desc::GemmDesc,
     error::Error,
     index::at,
-    numeric::{Accumulator, ElementKind, EmulationKind, F16, Number, emulation::EmulationBlocks},
+    numeric::{Accumulator, ElementKind, EmulationKind, F16, Number, Saturating, emulation::EmulationBlocks},
     operand::OperandKind,
     plan::{HostProgram, Program, WarpSpecializedProgram},
     refusal::{Refusal, Word},
@@ -177,6 +177,7 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
         }
         match desc.class.accumulator {
             ElementKind::F64 => this.fast::<f64>(product),
+            ElementKind::I32 if program.base.saturates() => this.fast::<Saturating>(product),
             ElementKind::I32 => this.fast::<i32>(product),
             ElementKind::F16 => this.fast::<F16>(product),
             _ => this.fast::<f32>(product),
@@ -228,7 +229,7 @@ impl OneSchedule<'_> {
         };
         let tiles = (self.work.rows as usize, self.work.columns as usize);
         let place = |block| unit_of(&self.work, &self.program.units, block, 0).map(|unit| (unit.row, unit.column));
-        compute(&Chains::<T>::of(product.operands, composition)?, tiles, place, product)
+        compute(&Chains::<T>::of(product.operands, composition, self.program.base.step())?, tiles, place, product)
     }
 }
 
@@ -255,10 +256,10 @@ fn checked_block(
         let element = walks[operand.index()].element(unit.k_begin + tile, mn, k);
         element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
     };
-    let accumulators = Accumulated::Numbers(Accumulators::zeros(base.accumulator, base.tiles.accumulators() as usize));
+    let accumulators = Accumulated::Numbers(Accumulators::of_block(base, base.tiles.accumulators() as usize));
     let threads = run_block(program, &Started { source: &source, accumulators, tiles: unit.k_count, seed }, None)?;
     stored?;
-    let mut tile = Accumulators::zeros(base.accumulator, (m * n) as usize);
+    let mut tile = Accumulators::of_block(base, (m * n) as usize);
     for thread in 0..base.tiles.threads_per_slice() {
         for index in 0..base.tiles.accumulators() {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {

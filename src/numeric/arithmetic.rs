@@ -7,6 +7,8 @@ use core::fmt::Debug;
 pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'static {
     /// The same fact, as a value.
     const KIND: ElementKind;
+    /// Whether it matters which products are added at once.
+    const IN_STEPS: bool = false;
     /// `a * b + self`, rounded once; integers wrap.
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// `self + other`, rounded once; integers wrap. Adds the partial accumulators of a sliced K.
@@ -70,6 +72,26 @@ impl Accumulator for i32 {
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
         self.wrapping_add(other)
+    }
+    own_sum!();
+}
+
+/// An integer whose sums stop at the ends of its range. Products are added as those of `i32`, whose sums of one instruction fit; a [`plus`](Accumulator::plus)
+/// is what an instruction does with the sum of its products.
+#[derive(Clone, Copy, PartialEq, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct Saturating(pub i32);
+
+impl Accumulator for Saturating {
+    const KIND: ElementKind = ElementKind::I32;
+    const IN_STEPS: bool = true;
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self(self.0.mul_add(a.0, b.0))
+    }
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
     }
     own_sum!();
 }

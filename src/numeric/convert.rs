@@ -2,7 +2,7 @@
 //!
 //! Twin: the overloads `widen` and `narrow` of `kernels/numeric.cuh`.
 
-use super::{Bf16, E4m3, E5m2, F16};
+use super::{Bf16, E4m3, E5m2, F16, Saturating};
 
 /// From memory into a wider number: exact.
 pub trait Widen<To> {
@@ -47,6 +47,8 @@ widen! {
     i8 => i32, |x| i32::from(x);
     u8 => i32, |x| i32::from(x);
     i32 => i32, |x| x;
+    i8 => Saturating, |x| Saturating(i32::from(x));
+    u8 => Saturating, |x| Saturating(i32::from(x));
     // Into an epilogue in binary32: the one widening that rounds, to nearest.
     i32 => f32, |x| x as f32;
     i8 => f32, |x| f32::from(x);

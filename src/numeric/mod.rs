@@ -19,7 +19,7 @@ mod rows;
 mod tensor_sum;
 
 #[doc(hidden)]
-pub use arithmetic::{Accumulator, Compute, Functions, MOST_PARTS, sum_of, sum_of_parts};
+pub use arithmetic::{Accumulator, Compute, Functions, MOST_PARTS, Saturating, sum_of, sum_of_parts};
 pub use combined::Combined;
 pub(crate) use convert::round_to_odd;
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 //!
 //! Each conversion is one loop over a row, vectorized. Rows are bytes: an element need not be aligned in them.
 
-use super::{Bf16, Compute, E4m3, E5m2, ElementKind, F16, Narrow, Widen};
+use super::{Bf16, Compute, E4m3, E5m2, ElementKind, F16, Narrow, Saturating, Widen};
 use crate::sys::simd::{Vectorized, dispatch};
 use bytemuck::{NoUninit, Pod, pod_read_unaligned};
 use core::marker::PhantomData;
@@ -84,6 +84,7 @@ numbers! {
     f32: F32 of f32, Tf32 of f32, F16 of F16, Bf16 of Bf16, E4m3 of E4m3, E5m2 of E5m2, I8 of i8, U8 of u8, I32 of i32;
     f64: F64 of f64;
     i32: I8 of i8, U8 of u8, I32 of i32;
+    Saturating: I8 of i8, U8 of u8;
     F16: F16 of F16;
 }
 

@@ -6,7 +6,7 @@ use crate::{
     desc::GemmDesc,
     epilogue::tile_store::{AccumulatorMap, PartialsMap},
     index::{Coord, IndexMap, Map, Tabled, at},
-    numeric::Instruction,
+    numeric::{Combined, Instruction, emulation::RegisterParts},
     operand::OperandKind,
     schedule::Schedule,
     threadblock::{MmaBase, Units, Work},
@@ -86,10 +86,13 @@ impl Program {
         Self { desc, base, maps, schedule: base.schedule(), units: Arc::new(Work::unit) }
     }
 
-    /// How its instruction adds; `None` where every accumulator is a chain of multiply-adds.
-    pub fn arithmetic(&self) -> Option<Instruction> {
+    /// How its instruction adds, and what of fragments; `None` where every accumulator is a chain of multiply-adds.
+    pub fn arithmetic(&self) -> Option<(Instruction, RegisterParts)> {
         let class = &self.desc.class;
-        self.base.instruction.and_then(|_| Instruction::of(class.combined(), class.arch)).map(|one| one.within(self.base.step()))
+        let of_warp = self.base.instruction?;
+        let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
+        let instruction = Instruction::of(Combined { a, b, ..class.combined() }, class.arch)?;
+        Some((instruction.within(self.base.step()), of_warp.parts()))
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.

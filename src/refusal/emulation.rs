@@ -11,6 +11,7 @@ use crate::{
 #[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
 pub enum EmulationRefusal {
     NotEmulated,
+    OfOthers { emulation: EmulationKind },
     NothingToEmulate { emulation: EmulationKind, a: ElementKind, b: ElementKind },
     NotFinite { line: OperandLine },
     Window { line: OperandLine, outside: u32, nonzero: u32 },
@@ -59,8 +60,14 @@ impl EmulationRefusal {
         let s = Sentence::new();
         match *self {
             Self::NotEmulated => s.say(
-                "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, and elements of tf32 keep 10 bits of fraction",
+                "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, tf32x3 by mma.sync 22 bits, and elements of tf32 keep 10 bits of fraction",
             ),
+            Self::OfOthers { emulation } if emulation.in_registers() => {
+                say!(s, "emulation = ", word emulation.name(), " is made in registers, by mma.sync, and the main loop is warpspecialized; take --mainloop multistage, or emulation = bf16x6")
+            }
+            Self::OfOthers { emulation } => {
+                say!(s, "emulation = ", word emulation.name(), " decomposes operands in memory, for the warpspecialized main loop of sm90, and this is mma.sync; take emulation = tf32x3")
+            }
             Self::NothingToEmulate { emulation, a, b } => {
                 say!(s, "emulation = ", word emulation.name(), " makes parts of f32, and the elements are ", word a.name(), " and ", word b.name(), "; take elements of f32, or emulation = none")
             }

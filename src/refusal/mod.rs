@@ -52,6 +52,7 @@ pub enum Refusal {
     NoChoice { field: Field, mainloop: Word, nearest: Word },
     OfTensorCores { field: Field, nearest: Word },
     OtherFamilysKnob { flag: Word, mainloop: Word, other: Word },
+    KnobOfMmaSync { flag: Word, mainloop: Word },
     OtherMainloop { mainloop: Word, op: OpKind, arch: ArchKind, nearest: Word },
     HopperAlone { mainloop: Word, arch: ArchKind },
     OnTensorCores { mainloop: Word, op: OpKind },
@@ -70,6 +71,7 @@ pub enum Refusal {
     SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, partials: u32, blocks: u32, arch: u32 },
     Epilogue { why: Malformed },
     Emulation(EmulationRefusal),
+    NothingToSaturate { accumulator: ElementKind },
     Compute { compute: ComputeKind, accumulator: ElementKind, c: ElementKind, nearest: ComputeKind },
     // The machine.
     MachineTooOld { arch: ArchKind, sm: u32 },

@@ -30,6 +30,9 @@ impl Refusal {
             Self::OtherFamilysKnob { flag, mainloop, other } => {
                 say!(s, word flag.0, " is not a knob of the ", word mainloop.0, " main loop; the ", word other.0, " one has it")
             }
+            Self::KnobOfMmaSync { flag, mainloop } => {
+                say!(s, word flag.0, " is not a knob of the ", word mainloop.0, " main loop on the CUDA cores; mma.sync has it, op tensorop")
+            }
             Self::OtherMainloop { mainloop, op, arch, nearest } => {
                 say!(s, "with op ", word op.name(), " on ", word arch.name(), " no kernel of these types has mainloop = ", word mainloop.0, "; try ", word nearest.0)
             }
@@ -125,6 +128,9 @@ impl Refusal {
             }
             Self::Emulation(refusal) => refusal.sentence(),
             Self::Epilogue { why } => say!(s, "the epilogue is not an expression: ", word why.name()),
+            Self::NothingToSaturate { accumulator } => {
+                say!(s, "saturate = on is for sums of integers, and accumulators are of ", word accumulator.name(), "; take saturate = off, or elements of i8 or u8")
+            }
             Self::Compute { compute, accumulator, c, nearest } => {
                 say!(s, "an epilogue from ", word accumulator.name(), " to ", word c.name(), " cannot compute in ", word compute.name(), "; try ", word nearest.name())
             }

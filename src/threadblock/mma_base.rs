@@ -48,6 +48,11 @@ impl MmaBase {
         }
     }
 
+    /// Whether sums of integers stop at the ends of their range, instead of wrapping.
+    pub const fn saturates(&self) -> bool {
+        matches!(self.instruction, Some(instruction) if instruction.saturates())
+    }
+
     /// K-blocks of a warp's tile: what one `Load` and one `Multiply` are of.
     pub const fn k_blocks(&self) -> u32 {
         self.tiles.warp.k / self.step()

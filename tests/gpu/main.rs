@@ -19,6 +19,7 @@ mod repack;
 mod ring;
 mod run;
 mod same_bits;
+mod saturate;
 mod stream_k;
 mod tensor_map;
 mod tensor_map_classes;

@@ -3,7 +3,7 @@
 use falchion::{
     Refusal,
     arch::{ArchKind, OpKind},
-    desc::{GemmDesc, Pins},
+    desc::{GemmDesc, Pins, SaturateKind},
     internals::operand::{Axis, OperandKind},
     numeric::ComputeKind,
     refusal::{Field, Operand},
@@ -31,6 +31,10 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => set(&mut d, Field::Alignment(operand), nearest),
         Refusal::CopyWidth { operand, nearest, .. } | Refusal::CopyNotWhole { operand, nearest, .. } if nearest > 0 => {
             set(&mut d, Field::Alignment(operand), nearest)
+        }
+        Refusal::NothingToSaturate { .. } => {
+            d = d.pinned(Pins { saturate: Some(SaturateKind::Off), ..Pins::NONE });
+            true
         }
         Refusal::NoLoopToUnroll { .. } => choose(&mut d, Field::Unroll),
         Refusal::NoChoice { field, .. } => choose(&mut d, field),

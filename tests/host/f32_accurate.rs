@@ -308,7 +308,7 @@ fn what_cannot_be_emulated_is_refused() {
     let f32s = desc(EmulationKind::Bf16x6, ORDERS[0]);
     assert_eq!(
         says(but!(f32s, emulation: EmulationKind::None)),
-        "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, and \
+        "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, tf32x3 by mma.sync 22 bits, and \
          elements of tf32 keep 10 bits of fraction"
     );
     let error = request(&[("emulation", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();

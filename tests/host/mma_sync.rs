@@ -12,7 +12,7 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
+    desc::{FamilyDesc, GemmDesc, Pins, SaturateKind, TENSOR_OP_COMBINATIONS},
     internals::{
         family::default_gemm_configuration::default_gemm_configurations,
         host::Mode,
@@ -20,7 +20,7 @@ use falchion::{
         plan::Program,
     },
     layout::Order,
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, EmulationKind},
     shape::Mnk,
     threadblock::MainloopKind,
 };
@@ -70,6 +70,11 @@ fn the_fast_host_conforms_for_mma_sync() {
         let inputs: BTreeSet<_> =
             descriptions.iter().map(|d| (d.class.a.element.name(), d.pins().instruction.map(|i| (i.m, i.k)))).collect();
         assert!(inputs.len() >= 14, "{inputs:?}");
+        let options: BTreeSet<_> = descriptions
+            .iter()
+            .map(|d| (d.pins().emulation.map_or("", EmulationKind::name), d.pins().saturate == Some(SaturateKind::On)))
+            .collect();
+        assert_eq!(Vec::from_iter(options), [("bf16x1", false), ("none", false), ("none", true), ("tf32x3", false)]);
         assert!(tally.exact > tally.elements / 2 && tally.exact < tally.elements - tally.undecided);
         assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
     }

@@ -15,17 +15,22 @@ use falchion::{
     numeric::{
         Combined,
         ElementKind::{self, *},
+        EmulationKind,
     },
     shape::Mnk,
     threadblock::{Along, SmemLayout},
-    warp::mma_tensor_op::{WarpInstruction, WordLoad},
+    warp::mma_tensor_op::{MathOperator, WarpInstruction, WordLoad},
 };
 use falchion_lab::banks::{of_desc, of_program, wavefronts};
 use std::collections::BTreeSet;
 
 #[test]
 fn the_table_has_every_instruction() {
-    let all: Vec<_> = WarpInstruction::all().collect();
+    let (all, emulating): (Vec<_>, Vec<_>) = WarpInstruction::all().partition(|one| one.math() == MathOperator::MultiplyAdd);
+    let of_parts: Vec<_> = emulating.iter().map(|one| (one.math().emulation(), one.shape().k, one.mnemonic())).collect();
+    let named = |emulation, k: u32, part| (emulation, k, format!("mma.sync.aligned.m16n8k{k}.row.col.f32.{part}.{part}.f32"));
+    let (tf32, bf16) = (|k| named(EmulationKind::Tf32x3, k, "tf32"), |k| named(EmulationKind::Bf16x1, k, "bf16"));
+    assert_eq!(of_parts, [tf32(8), tf32(4), bf16(16), bf16(8)]);
     let named: BTreeSet<_> = all.iter().map(|one| one.mnemonic()).collect();
     assert_eq!((all.len(), named.len()), (22, 22), "{named:#?}");
     for name in [
@@ -56,6 +61,32 @@ fn fragments_are_bijections() {
     }
 }
 
+/// Words of f32 that become one of bf16 are elements of its row: the k's of an instruction change places, those of A as those of B, and none leaves the eight
+/// that are added at once.
+#[test]
+fn pairs_of_rounded_numbers_are_of_the_same_k_of_both_operands() {
+    let mut found = 0;
+    for one in WarpInstruction::all().filter(|one| one.math().emulation() == EmulationKind::Bf16x1) {
+        let bf16 = WarpInstruction::of(MathOperator::MultiplyAdd, [Bf16; 2], F32, one.shape()).expect("it multiplies bf16");
+        let mut order = vec![None; one.shape().k as usize];
+        for operand in OperandKind::BOTH {
+            assert_eq!(one.taken_words(operand), bf16.words(operand));
+            for lane in 0..32 {
+                for (w, j) in (0..bf16.words(operand)).flat_map(|w| [(w, 0), (w, 1)]) {
+                    let (mn, k) = bf16.coordinate(operand, lane, (w, j));
+                    let (of, from) = one.coordinate(operand, lane, (one.paired(operand, (w, j)), 0));
+                    assert_eq!((mn, k / 8), (of, from / 8));
+                    assert_eq!(*order[k as usize].get_or_insert(from), from, "{} of {}", operand.name(), one.mnemonic());
+                    found += 1;
+                }
+            }
+        }
+        let sources: BTreeSet<_> = order.into_iter().collect();
+        assert_eq!(sources.len(), one.shape().k as usize);
+    }
+    assert_eq!(found, 16 * 16 + 16 * 8 + 8 * 16 + 8 * 8);
+}
+
 /// Rows of PTX's own tables: (instruction's inputs, shape, operand, lane, element) to (row or column, k).
 #[test]
 fn fragments_are_those_of_ptx() {
@@ -81,7 +112,7 @@ fn fragments_are_those_of_ptx() {
         (bytes, Mnk::new(16, 8, 32), b, (9, 7), (2, 23)),
         (bytes, Mnk::new(8, 8, 16), a, (9, 3), (2, 7)),
     ] {
-        let one = WarpInstruction::of([input; 2], accumulator, shape).expect("an instruction");
+        let one = WarpInstruction::of(MathOperator::MultiplyAdd, [input; 2], accumulator, shape).expect("an instruction");
         let offset = one.operand_map(operand).at(at(lane, element)).expect("an element");
         assert_eq!((offset / shape.k, offset % shape.k), wanted, "{} lane {lane} element {element}", one.mnemonic());
     }
@@ -123,6 +154,7 @@ fn each_instruction() -> Vec<GemmDesc> {
                 threadblock: Some(Mnk::new(64, 64, k)),
                 warp: Some(Mnk::new(32, 32, k)),
                 instruction: Some(one.shape()),
+                emulation: Some(one.math().emulation()),
                 align_a: Some(a.elements_in(16).min(if orders[0].is_row() { k } else { 64 })),
                 align_b: Some(b.elements_in(16).min(if orders[1].is_row() { 64 } else { k })),
                 stages: Some(stages),
@@ -285,6 +317,40 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
         ),
         (ArchKind::Sm86, halves, &[("stages", "9"), ("threadblock", "128x128x32")], "bytes of shared memory"),
         (ArchKind::Sm75, (E4m3, F32, F16), &[], "is unsupported; try sm"),
+        (
+            ArchKind::Sm80,
+            halves,
+            &[("emulation", "tf32x3")],
+            "emulation = tf32x3 makes parts of f32, and the elements are f16 and f16; take elements of f32, or emulation = none",
+        ),
+        (
+            ArchKind::Sm80,
+            (F32, F32, F32),
+            &[("emulation", "bf16x6")],
+            "emulation = bf16x6 decomposes operands in memory, for the warpspecialized main loop of sm90, and this is mma.sync; take",
+        ),
+        (
+            ArchKind::Sm90,
+            (F32, F32, F32),
+            &[("emulation", "tf32x3"), ("mainloop", "warpspecialized")],
+            "emulation = tf32x3 is made in registers, by mma.sync, and the main loop is warpspecialized; take --mainloop multistage",
+        ),
+        (
+            ArchKind::Sm80,
+            (F32, F32, F32),
+            &[("emulation", "tf32x3"), ("saturate", "on")],
+            "saturate = on is for sums of integers, and accumulators are of f32; take",
+        ),
+        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "none")], "tensor cores multiply no f32, and emulation = none;"),
+        (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8"),
+        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "op tensorop on sm75 is unsupported; try sm"),
+        (
+            ArchKind::Sm80,
+            halves,
+            &[("saturate", "on")],
+            "saturate = on is for sums of integers, and accumulators are of f32; take",
+        ),
+        (ArchKind::Sm90, f64s, &[("saturate", "on")], "saturate = on is for sums of integers, and accumulators are of f64; take"),
     ] {
         let sentence = refused(arch, types, knobs);
         assert!(sentence.contains(wanted), "{arch} {types:?} {knobs:?}: {sentence}");

@@ -56,7 +56,9 @@ fn help_names_what_exists() {
     }
     let text = done(&["gemm", "--help"]);
     for (_, flag, _) in falchion::desc::Pins::TABLE {
-        assert!(text.contains(&format!("{flag} <")), "{flag} is not in {text}");
+        // What is in brackets may be left out: the flag alone turns the knob on.
+        let takes = ["<", "[<off|on>]"].map(|value| text.contains(&format!("{flag} {value}")));
+        assert_eq!(takes, [*flag != "--saturate", *flag == "--saturate"], "{flag} is not in {text}");
     }
     assert!(done(&["--version"]).starts_with("falchion "));
 }

@@ -57,6 +57,15 @@ fn what_does_not_exist_yet() {
             "--cluster is not a knob of the multistage main loop; the warpspecialized one has it",
         ),
         (
+            "gemm --m 1 --n 1 --k 1 --saturate --arch sm80",
+            "--saturate is not a knob of the multistage main loop on the CUDA cores; mma.sync has it, op tensorop",
+        ),
+        ("gemm --m 1 --n 1 --k 1 --saturate yes", "it is one of off, on"),
+        (
+            "gemm --m 1 --n 1 --k 1 --a f16:row --b f16:col --c f16:row --op tensorop --arch sm80 --saturate",
+            "saturate = on is for sums of integers, and accumulators are of f32; take saturate = off, or elements of i8 or u8",
+        ),
+        (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --schedule pingpong",
             "--schedule is not a knob of the multistage main loop; the warpspecialized one has it",
         ),

@@ -18,12 +18,12 @@ use falchion::{
     Error,
     arch::ArchKind,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, machine_of},
-    desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind},
+    desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind, SaturateKind},
     internals::{
         call::{Elements, Groups, Problem, Routes, Source, View},
         sys::driver::driver,
     },
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, EmulationKind},
     refusal::{Operand, Refusal},
 };
 use std::sync::Arc;
@@ -178,16 +178,25 @@ pub fn configuration(d: &GemmDesc) -> String {
     match d.family {
         FamilyDesc::Simt(knobs) => format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm),
         FamilyDesc::MmaSync(knobs) => {
-            format!("{tile}_{}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.instruction, knobs.blocks_per_sm)
+            let emulation = emulated(knobs.emulation);
+            let saturates = if knobs.saturate == SaturateKind::On { "_saturate" } else { "" };
+            format!(
+                "{tile}_{}_{}_s{stages}_b{}_{order}{emulation}{saturates}",
+                knobs.warp, knobs.instruction, knobs.blocks_per_sm
+            )
         }
         FamilyDesc::WarpSpecialized(knobs) => {
             let promoted = if knobs.promotion == PromotionKind::Stage { "_promoted" } else { "" };
-            let emulation = if knobs.emulation.decomposes() { format!("_{}", knobs.emulation.name()) } else { String::new() };
+            let emulation = emulated(knobs.emulation);
             let registers = if knobs.a_operand == AOperandKind::Registers { "_registers" } else { "" };
             let pending = if knobs.pending == 1 { String::new() } else { format!("_p{}", knobs.pending) };
             format!("{tile}_{}_s{stages}_b1_{order}{promoted}{emulation}{registers}{pending}", knobs.warp)
         }
     }
+}
+
+fn emulated(emulation: EmulationKind) -> String {
+    if emulation == EmulationKind::None { String::new() } else { format!("_{}", emulation.name()) }
 }
 
 fn measurement(because: impl ToString) -> Error {

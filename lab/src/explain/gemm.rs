@@ -64,6 +64,16 @@ fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
         ("D", format!("stored {} at a time", of.store_access)),
         ("epilogue", format!("{} in {}", of.epilogue, of.compute.name())),
     ];
+    if let Some(part) = of.emulation.part() {
+        let (parts, products) = (of.emulation.parts(), of.emulation.products().len());
+        let made = match parts {
+            1 => format!("f32 rounded to {part} in registers"),
+            _ => format!(
+                "f32 in {parts} parts of {part}, made in registers; {products} products of parts are summed, an instruction each"
+            ),
+        };
+        facts.insert(0, ("emulation", made));
+    }
     facts.splice(0..0, exchanged_fact(of.exchanged, Order::Col, false));
     facts
 }

@@ -32,7 +32,7 @@
 //! **Exactness is found, not assumed.** Where all factors are whole numbers and `(|A||B|)_ij` is at most the number up to which
 //! the accumulator has every whole number, the sum is exact, and the bound is 0. From there on an epilogue whose operands are
 //! exact is evaluated in its own arithmetic, and the result rounded as the kernel rounds it: the element is compared with `==`.
-//! Integer accumulators are always so.
+//! Integer accumulators that wrap are always so, and those that saturate where the sum of magnitudes fits or all products have one sign.
 //!
 //! **Where `n u >= 1/2`**, the bound says next to nothing (an f16 accumulator, from 1024 products on): such an element counts as
 //! undecided, and only whole numbers can decide it.
@@ -40,8 +40,8 @@
 use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
-    desc::GemmDesc,
-    numeric::{ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound},
+    desc::{GemmDesc, SaturateKind},
+    numeric::{Combined, ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound},
 };
 
 /// How numbers of a type round.
@@ -118,6 +118,8 @@ pub struct Accumulation {
     pub absolute: f64,
     /// How factors are decomposed before they are multiplied.
     emulation: EmulationKind,
+    /// Whether sums of integers stop at the ends of their range.
+    saturates: bool,
 }
 
 /// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of fraction.
@@ -141,10 +143,13 @@ impl Accumulation {
             Some(_) => (1, k),
         };
         let chained = Self::chained(accumulator, longest + slices - 1);
-        let (instruction, emulation) = match d.warp_specialized() {
-            Some(d) => (d.matrix_instruction(), d.knobs.emulation),
+        let emulation = d.pins().emulation.unwrap_or_default();
+        let instruction = match d.warp_specialized() {
+            Some(d) => d.matrix_instruction(),
             None => {
-                (Instruction::of(d.class.combined(), d.class.arch).map(|one| one.within(instruction_k(d))), EmulationKind::None)
+                let types = d.class.combined();
+                let [a, b] = [types.a, types.b].map(|element| emulation.part().unwrap_or(element));
+                Instruction::of(Combined { a, b, ..types }, d.class.arch).map(|one| one.within(instruction_k(d)))
             }
         };
         let own = match (d.class.op, instruction) {
@@ -153,7 +158,12 @@ impl Accumulation {
                 Self { emulation, ..Self::by(&instruction, whole.saturating_mul(emulation.products().len())) }
             }
             (OpKind::TensorOp, Some(instruction)) => {
-                Self::by(&instruction, longest).then(&Self::chained(accumulator, slices - 1))
+                // One product of parts after the other, each of whole instructions.
+                let taken = match emulation.products().len() {
+                    1 => longest,
+                    products => longest.next_multiple_of(instruction_k(d) as usize).saturating_mul(products),
+                };
+                Self { emulation, ..Self::by(&instruction, taken).then(&Self::chained(accumulator, slices - 1)) }
             }
             // Of f64, they are chains of multiply-adds.
             (OpKind::TensorOp, None) if !accumulator.is_integer() && accumulator != ElementKind::F64 => {
@@ -161,7 +171,7 @@ impl Accumulation {
             }
             _ => chained,
         };
-        Self { products: k as f64, ..own }
+        Self { products: k as f64, saturates: d.pins().saturate == Some(SaturateKind::On), ..own }
     }
 
     /// The accumulation of `k` products by steps of a matrix instruction, and its promotions.
@@ -186,6 +196,7 @@ impl Accumulation {
             relative: gamma(n, rounding.unit),
             absolute: n * rounding.half_least,
             emulation: EmulationKind::None,
+            saturates: false,
         }
     }
 
@@ -206,6 +217,7 @@ impl Accumulation {
             relative: gamma(steps, unit),
             absolute: steps * (2.0 * rounding.half_least + unit * least_normal),
             emulation: EmulationKind::None,
+            saturates: false,
         }
     }
 
@@ -249,12 +261,19 @@ impl Accumulation {
     /// What is known of a sum.
     pub(super) fn estimate(&self, sum: Sum, arithmetic: Arithmetic) -> Estimate {
         let Sum { value, magnitude, whole, read, .. } = sum;
+        if self.saturates {
+            // Magnitudes that fit make sums that fit, whatever their order; and sums of one sign stop at the end once, where they stay.
+            let same_sign = value.abs() == magnitude;
+            let value = value.clamp(i32::MIN.into(), i32::MAX.into());
+            let known = same_sign || magnitude <= i32::MAX.into();
+            return Estimate { value, error: if known { 0.0 } else { f64::INFINITY } };
+        }
         if self.kind.is_integer() {
             return Estimate::exactly(f64::from(value as i64 as i32));
         }
         // Not a number, or infinite, because factors are: so it is in any precision; but an infinity's other parts are 0.
         if !value.is_finite() {
-            return Estimate { value, error: if self.emulation.decomposes() { f64::INFINITY } else { 0.0 } };
+            return Estimate { value, error: if self.emulation == EmulationKind::None { 0.0 } else { f64::INFINITY } };
         }
         let emulation = self.emulation.bound();
         let largest_whole = emulation.map_or(self.largest_whole, |emulation| emulation.largest_whole.min(self.largest_whole));
@@ -273,7 +292,16 @@ impl Accumulation {
             return Estimate { value, error: if overflows { f64::INFINITY } else { error + ours } };
         }
         // Of products whose factors are not what was multiplied.
-        let other = if read { 0.0 } else { (2.0 + TF32_READ) * TF32_READ };
+        let off = match self.emulation {
+            EmulationKind::Bf16x1 => Rounding::of(ElementKind::Bf16).unit,
+            _ => TF32_READ,
+        };
+        let other = if read { 0.0 } else { (2.0 + off) * off };
+        // A factor may round to infinity.
+        let most = if self.emulation == EmulationKind::Bf16x1 { Rounding::of(ElementKind::Bf16).largest } else { f64::INFINITY };
+        if sum.lines.iter().any(|line| line.largest >= most && most.is_finite()) {
+            return Estimate { value, error: f64::INFINITY };
+        }
         // Sums in between may overflow where this does.
         if (1.0 + self.relative) * (1.0 + other) * magnitude >= self.rounding.largest {
             return Estimate { value, error: f64::INFINITY };

@@ -60,6 +60,7 @@ use falchion::{
         host::progress::Gauge,
         operand::Vectors,
     },
+    numeric::EmulationKind,
 };
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
@@ -144,6 +145,7 @@ impl<'a> Claim<'a> {
         let k = if epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
             op: desc.class.op,
+            emulation: desc.pins().emulation.unwrap_or_default(),
             call,
             k,
             kind: desc.class.output.element,
@@ -179,6 +181,7 @@ impl<'a> Claim<'a> {
 /// A check under way.
 struct Job<'j> {
     op: OpKind,
+    emulation: EmulationKind,
     call: Call<HostSlice<'j>>,
     /// Products of a sum; none where the epilogue reads no sum.
     k: usize,
@@ -191,7 +194,7 @@ impl Job<'_> {
     /// Compares some rows in some columns.
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
         let Self { call, .. } = self;
-        let (a, b) = (Operand::by_rows(&call.a, self.op), Operand::by_columns(&call.b, self.op));
+        let (a, b) = (Operand::by_rows(&call.a, self.op, self.emulation), Operand::by_columns(&call.b, self.op, self.emulation));
         let sums = reference::sums(a, b, self.k, rows, columns)?;
         let places = |[down, across]: [usize; 2]| {
             rows.iter().flat_map(move |&row| columns.iter().map(move |&column| row * down + column * across))

@@ -19,7 +19,7 @@ use falchion::{
         least_exponent,
         sys::simd::{Vectorized, dispatch},
     },
-    numeric::{ElementKind, Tf32},
+    numeric::{ElementKind, EmulationKind, Tf32},
 };
 
 /// Rows of one task.
@@ -40,7 +40,7 @@ pub(super) struct Sum {
     pub magnitude: f64,
     /// Whether all factors are whole numbers.
     pub whole: bool,
-    /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only.
+    /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only, and bf16x1 rounds it.
     pub read: bool,
     /// The row of A, and the column of B.
     pub lines: [Line; 2],
@@ -71,28 +71,35 @@ pub(super) struct Operand<'a> {
     pub strides: (usize, usize),
     /// What a factor that is not 0 counts for in magnitudes at least.
     pub least: f64,
+    /// What a factor is multiplied as, where it is not the factor.
+    pub multiplied: Option<fn(f32) -> f32>,
 }
 
 impl<'a> Operand<'a> {
     /// A, whose rows are dotted.
-    pub fn by_rows(view: &View<HostSlice<'a>>, op: OpKind) -> Self {
+    pub fn by_rows(view: &View<HostSlice<'a>>, op: OpKind, emulation: EmulationKind) -> Self {
         let [rows, columns] = view.strides;
-        Self::new(view.memory, (rows, columns), op)
+        Self::new(view.memory, (rows, columns), op, emulation)
     }
 
     /// B, whose columns are.
-    pub fn by_columns(view: &View<HostSlice<'a>>, op: OpKind) -> Self {
+    pub fn by_columns(view: &View<HostSlice<'a>>, op: OpKind, emulation: EmulationKind) -> Self {
         let [rows, columns] = view.strides;
-        Self::new(view.memory, (columns, rows), op)
+        Self::new(view.memory, (columns, rows), op, emulation)
     }
 
-    fn new(slice: HostSlice<'a>, strides: (usize, usize), op: OpKind) -> Self {
+    fn new(slice: HostSlice<'a>, strides: (usize, usize), op: OpKind, emulation: EmulationKind) -> Self {
         // Tensor cores align a subnormal factor as the least normal one.
         let least = match op {
             OpKind::TensorOp if !slice.kind().is_integer() => 2f64.powi(least_exponent(slice.kind())),
             _ => 0.0,
         };
-        Self { slice, strides, least }
+        let multiplied: Option<fn(f32) -> f32> = match (slice.kind(), emulation) {
+            (ElementKind::Tf32, _) => Some(Tf32::as_read),
+            (_, EmulationKind::Bf16x1) => Some(|x| EmulationKind::Bf16x1.in_registers_of(x)[0]),
+            _ => None,
+        };
+        Self { slice, strides, least, multiplied }
     }
 
     /// Elements (mn, k), k by k, each k padded with zeros to `padded`; and finds out about each mn.
@@ -104,14 +111,13 @@ impl<'a> Operand<'a> {
         into: &mut Vec<f64>,
         factors: &mut [Factors],
     ) -> Result<(), Error> {
-        let tf32 = self.slice.kind() == ElementKind::Tf32;
         into.clear();
         for k in k {
             let start = into.len();
             number::read(self.slice, mn.iter().map(|mn| mn * self.strides.0 + k * self.strides.1), into)?;
             for (x, factors) in into[start..].iter().zip(factors.iter_mut()) {
                 factors.whole &= *x == x.trunc();
-                factors.read &= !tf32 || f64::from(Tf32::as_read(*x as f32)) == *x;
+                factors.read &= self.multiplied.is_none_or(|multiplied| f64::from(multiplied(*x as f32)) == *x);
                 factors.line.total += x.abs();
                 factors.line.largest = factors.line.largest.max(x.abs());
             }
@@ -280,7 +286,7 @@ mod tests {
     use falchion::numeric::Element;
 
     fn one<E: Element>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
-        let operand = |x| Operand { slice: HostSlice::new::<E>(x), strides: (0, 1), least: 0.0 };
+        let operand = |x| Operand { slice: HostSlice::new::<E>(x), strides: (0, 1), least: 0.0, multiplied: None };
         sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both are of one type")[0]
     }
 

@@ -3,11 +3,12 @@
 use crate::{
     desc::{Class, MmaSyncKnobs, Pins},
     family::resolve::AXES,
-    operand::OperandKind,
+    numeric::EmulationKind,
+    operand::{Frame, OperandKind},
     refusal::{Field, Refusal},
     shape::Mnk,
     threadblock::MainloopKind,
-    warp::mma_tensor_op::WarpInstruction,
+    warp::mma_tensor_op::{MathOperator, WarpInstruction},
 };
 
 /// Main loops and accesses, instructions, threadblock tiles, warp tiles.
@@ -45,7 +46,11 @@ pub(in crate::family) const fn along_axes(
             let (m, k) = DEPTHS[i as usize - 1];
             let shape = Mnk::new(m, 8, k);
             let inputs = [class.a.element, class.b.element];
-            match WarpInstruction::of(inputs, class.accumulator, shape) {
+            let math = match base.emulation {
+                EmulationKind::None => MathOperator::MultiplyAdd,
+                emulation => MathOperator::Emulated(emulation, Frame::AsGiven),
+            };
+            match WarpInstruction::of(math, inputs, class.accumulator, shape) {
                 Some(one) if one.sm() <= class.arch.sm() => shape,
                 _ => return None,
             }

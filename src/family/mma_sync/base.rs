@@ -1,16 +1,18 @@
 //! What follows from a description of this family: the components of its block, and the registers that its threads have.
 
 use crate::{
-    desc::MmaSyncDesc,
+    desc::{MmaSyncDesc, SaturateKind},
     family::one_schedule,
+    numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Refusal, Word, hold},
+    shape::at_least_one,
     smem::{Along, SmemTile},
     threadblock::{MainloopKind, MmaBase, OperandDesc},
     warp::{
         InterleaveKind,
         mma_simt::ThreadTiles,
-        mma_tensor_op::{INTERLEAVE, LANES, WarpInstruction, WordLoad},
+        mma_tensor_op::{INTERLEAVE, LANES, MathOperator, WarpInstruction, WordLoad},
     },
 };
 
@@ -26,7 +28,12 @@ impl MmaSyncDesc {
             mainloop: knobs.mainloop,
             stages: knobs.stages,
             store_access: if knobs.align_c < INTERLEAVE[1] { knobs.align_c } else { INTERLEAVE[1] },
-            instruction: WarpInstruction::of([class.a.element, class.b.element], class.accumulator, knobs.instruction),
+            instruction: WarpInstruction::of(
+                self.math(),
+                [class.a.element, class.b.element],
+                class.accumulator,
+                knobs.instruction,
+            ),
         }
     }
 
@@ -44,6 +51,15 @@ impl MmaSyncDesc {
         OperandDesc { element, k_contiguous, access, smem, threads: tiles.threads(), warp_mn, lanes, interleave }
     }
 
+    /// What an instruction makes of products.
+    const fn math(&self) -> MathOperator {
+        match (self.knobs.emulation, self.knobs.saturate) {
+            (EmulationKind::None, SaturateKind::On) => MathOperator::MultiplyAddSaturate,
+            (EmulationKind::None, SaturateKind::Off) => MathOperator::MultiplyAdd,
+            (emulation, _) => MathOperator::Emulated(emulation, self.frame),
+        }
+    }
+
     /// What a warp multiplies by.
     ///
     /// # Errors
@@ -51,7 +67,7 @@ impl MmaSyncDesc {
     pub(super) const fn instruction(&self) -> Result<WarpInstruction, Refusal> {
         let (class, knobs) = (&self.class, &self.knobs);
         let inputs = [class.a.element, class.b.element];
-        match hold!(WarpInstruction::of_machine(inputs, class.accumulator, knobs.instruction, class.arch.sm())) {
+        match hold!(WarpInstruction::of_machine(self.math(), inputs, class.accumulator, knobs.instruction, class.arch.sm())) {
             // Hopper has no instruction of its own for them: the numbers of Ada's are not those of its arithmetic.
             Some(instruction) if !(class.a.element.is_fp8() && class.arch.sm() >= 90) => Ok(instruction),
             _ => Err(Refusal::OtherMainloop {
@@ -83,7 +99,8 @@ impl MmaSyncDesc {
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
         let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
         let ahead = if words[1] < Self::AHEAD { words[1] } else { Self::AHEAD };
-        let fragments = words[0].saturating_mul(2).saturating_add(words[1]).saturating_add(ahead);
+        let fragments =
+            words[0].saturating_mul(2).saturating_add(words[1]).saturating_add(ahead).saturating_add(self.parts(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
@@ -97,6 +114,18 @@ impl MmaSyncDesc {
             .saturating_add(if bytes && through { Self::BYTES_THROUGH_REGISTERS } else { 0 })
             .saturating_add(if base.tiles.warps().k > 1 { Self::SLICES } else { 0 })
             .saturating_add(Self::OVERHEAD)
+    }
+
+    /// Registers beside for the parts of A's fragment, which a k-block has to its end, and of one column of B's.
+    const fn parts(&self, base: &MmaBase, words: u32) -> u32 {
+        match base.instruction {
+            Some(instruction) if self.knobs.emulation.in_registers() => {
+                let taken = self.knobs.emulation.parts() * instruction.taken_words(OperandKind::A);
+                let fragments = words / at_least_one(instruction.words(OperandKind::A));
+                fragments.saturating_mul(taken).saturating_add(2 * instruction.words(OperandKind::B))
+            }
+            _ => 0,
+        }
     }
 
     /// Registers of an operand's fragment.

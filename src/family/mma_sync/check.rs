@@ -2,11 +2,12 @@
 
 use crate::{
     arch::{Machine, OpKind},
-    desc::{MmaSyncDesc, SpillKind},
+    desc::{MmaSyncDesc, SaturateKind, SpillKind},
     family::one_schedule,
+    numeric::{ElementKind, EmulationKind},
     operand::{Axis, OperandKind},
     refusal::{
-        Field, Legal, Operand, Refusal, Word, hold,
+        EmulationRefusal, Field, Legal, Operand, Refusal, Word, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
     threadblock::{MainloopKind, MmaBase},
@@ -35,7 +36,11 @@ impl MmaSyncDesc {
         if !class.combined().is_of(class.op) {
             return Err(class.combined().refused_by(class.op));
         }
+        hold!(self.check_emulation());
         let instruction = hold!(self.instruction());
+        if matches!(self.knobs.saturate, SaturateKind::On) && !class.accumulator.is_integer() {
+            return Err(Refusal::NothingToSaturate { accumulator: class.accumulator });
+        }
         hold!(self.check_shapes(&instruction));
         let knobs = &self.knobs;
         hold!(one_schedule::check_order(knobs.swizzle, knobs.split_k, knobs.blocks_per_sm));
@@ -51,6 +56,19 @@ impl MmaSyncDesc {
         let registers = [self.registers(&base), self.registers_available(&base, machine.registers_per_sm)];
         let bounded = matches!(knobs.spills, SpillKind::Refused);
         one_schedule::check_budgets(&base, machine, knobs.blocks_per_sm, if bounded { Some(registers) } else { None })
+    }
+
+    /// Whether f32 is emulated in registers, and nothing else is.
+    const fn check_emulation(&self) -> Result<(), Refusal> {
+        let (a, b, emulation) = (self.class.a.element, self.class.b.element, self.knobs.emulation);
+        let refusal = match (emulation, a.is(ElementKind::F32) && b.is(ElementKind::F32)) {
+            (EmulationKind::None, true) => EmulationRefusal::NotEmulated,
+            (EmulationKind::None, false) => return Ok(()),
+            (_, false) => EmulationRefusal::NothingToEmulate { emulation, a, b },
+            (_, true) if !emulation.in_registers() => EmulationRefusal::OfOthers { emulation },
+            (_, true) => return Ok(()),
+        };
+        Err(Refusal::Emulation(refusal))
     }
 
     const fn check_shapes(&self, instruction: &WarpInstruction) -> Result<(), Refusal> {

@@ -3,7 +3,7 @@
 use crate::{
     desc::MmaSyncDesc,
     family::explain::{explanation, lines},
-    numeric::ComputeKind,
+    numeric::{ComputeKind, EmulationKind},
     operand::OperandKind,
     shape::Mnk,
     threadblock::MmaBase,
@@ -23,6 +23,8 @@ explanation! {
     warps: Mnk = tiles.warps();
     /// The instruction, as PTX names it.
     instruction: String = base.instruction.map_or_else(String::new, |instruction| instruction.mnemonic());
+    /// How f32 is emulated, in registers: an instruction for each product of parts.
+    emulation: EmulationKind = d.knobs.emulation;
     /// Instructions of a k-block of a warp, along M and N, and k-blocks of its tile.
     repeats: Mnk = Mnk { m: d.knobs.warp.m / d.knobs.instruction.m, n: d.knobs.warp.n / d.knobs.instruction.n, k: base.k_blocks() };
     /// Registers a thread needs, estimated.

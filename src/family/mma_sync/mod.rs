@@ -20,7 +20,10 @@ use super::{
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{
+    codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
+    index::{Tabled, at},
+    numeric::EmulationKind,
     operand::OperandKind,
     plan::{Geometry, MOST_READS, Plan},
     refusal::Refusal,
@@ -48,6 +51,19 @@ fn operand_facts(base: &MmaBase, instruction: &WarpInstruction, operand: Operand
     ]
 }
 
+/// Fingerprints of what is made of fragments: of numbers, and of their words.
+fn fingerprints_of_parts(instruction: &WarpInstruction) -> String {
+    let emulation = instruction.math().emulation();
+    let mut text = register_fingerprints(emulation);
+    for operand in OperandKind::BOTH.into_iter().filter(|_| matches!(emulation, EmulationKind::Bf16x1)) {
+        let [words, taken] = [instruction.words(operand), instruction.taken_words(operand)];
+        let map = Tabled::by(at(taken, 2), words, |point| Some(instruction.paired(operand, (point.row, point.column))));
+        let twin = format!("numeric::Bf16Pairs<{words}, {}>", instruction.extent(operand) / 8);
+        text.push_str(&fingerprint_assertion(&twin, "pairs", &map));
+    }
+    text
+}
+
 impl MmaSyncDesc {
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
         let (base, instruction) = (self.base(), self.instruction()?);
@@ -57,7 +73,8 @@ impl MmaSyncDesc {
             headers: HEADERS,
             warp_mma: "warp::MmaTensorOp<Config>",
             includes: "#include \"warp/mma_tensor_op.cuh\"\n",
-            declarations: instruction.declaration(),
+            declarations: self.facts_of_parts() + &instruction.declaration(),
+            fingerprints: fingerprints_of_parts(&instruction),
             of_operands: OperandKind::BOTH.map(|operand| operand_facts(&base, &instruction, operand)),
             facts: vec![
                 ("using Instruction", "MmaInstruction".to_owned()),
@@ -66,6 +83,12 @@ impl MmaSyncDesc {
                 ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
             ],
         }))
+    }
+
+    /// Which parts of f32 are multiplied, where it is emulated.
+    fn facts_of_parts(&self) -> String {
+        let emulation = self.knobs.emulation;
+        if emulation.in_registers() { emulation_header(emulation, self.frame) } else { String::new() }
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
@@ -80,6 +103,9 @@ impl MmaSyncDesc {
     pub(super) const fn features(&self) -> Features {
         const COPIES: u64 = 28;
         let base = self.base();
-        one_schedule::features(&base, self.registers(&base), COPIES)
+        let features = one_schedule::features(&base, self.registers(&base), COPIES);
+        let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
+        let more = if self.knobs.emulation.in_registers() { self.knobs.emulation.products().len() as u64 - 1 } else { 0 };
+        Features { each: features.each + more * products, ..features }
     }
 }

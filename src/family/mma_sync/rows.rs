@@ -5,9 +5,9 @@ use crate::{
         ArchKind::{self, *},
         OpKind,
     },
-    desc::{FamilyDesc, MmaSyncKnobs, SpillKind},
+    desc::{FamilyDesc, MmaSyncKnobs, SaturateKind, SpillKind},
     family::default_gemm_configuration::{Row, mixed, of},
-    numeric::{Combined, ElementKind::*},
+    numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
     threadblock::{MainloopKind, SwizzleKind},
 };
@@ -32,6 +32,8 @@ const fn tiled(
         align_a: align,
         align_b: align,
         align_c: 2,
+        emulation: EmulationKind::None,
+        saturate: SaturateKind::Off,
         blocks_per_sm: 1,
         spills: SpillKind::Refused,
     }
@@ -79,6 +81,15 @@ const BYTES: [FamilyDesc; 4] = four(64, Mnk::new(16, 8, 32), 4, 16);
 const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
+
+/// f32 in parts of tf32: fragments take twice the registers, so that warp tiles are half as large.
+const fn fast((m, n): (u32, u32), warp: (u32, u32), stages: u32) -> FamilyDesc {
+    let knobs = tiled((m, n), warp, 16, Mnk::new(16, 8, 8), stages, 4);
+    FamilyDesc::MmaSync(MmaSyncKnobs { emulation: EmulationKind::Tf32x3, ..knobs })
+}
+
+const FAST: [FamilyDesc; 3] = [fast((128, 128), (64, 32), 4), fast((128, 64), (64, 32), 4), fast((64, 64), (32, 32), 4)];
+
 const HALVES_OF_TURING: [FamilyDesc; 2] = [
     pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
     pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 8), 2, 8)),
@@ -113,6 +124,7 @@ pub(in crate::family) const ROWS: &[Row] = &[
     tensor_op(LARGE, OF_BF16, &HALVES),
     tensor_op(SMALL, &[of(Tf32, F32, F32)], &WORDS_OF_99_KB),
     tensor_op(LARGE, &[of(Tf32, F32, F32)], &WORDS),
+    tensor_op(&[Sm80, Sm86, Sm89, Sm90], &[of(F32, F32, F32)], &FAST),
     tensor_op(&[Sm75], OF_BYTES, &BYTES_OF_TURING),
     tensor_op(SMALL, OF_BYTES, &BYTES_OF_99_KB),
     tensor_op(LARGE, OF_BYTES, &BYTES),

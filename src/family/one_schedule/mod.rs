@@ -37,6 +37,8 @@ pub(super) struct OneSchedulePlan {
     /// What operands refer to, and what `Config` does.
     pub includes: &'static str,
     pub declarations: String,
+    /// Fingerprints beside those of its maps.
+    pub fingerprints: String,
     /// Facts of each operand, of the family's own: type and name, and value.
     pub of_operands: [Vec<(&'static str, String)>; 2],
     /// Members of `Config`, of the family's own.

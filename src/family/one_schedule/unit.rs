@@ -87,6 +87,7 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
     if with_fingerprints {
         let program = Program::of(of.desc, of.base);
         source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
+        source.push_str(&of.fingerprints);
         source.push_str(&fingerprints_of_groups(
             (of.desc.class.mode, of.desc.group_step()),
             of.base.tiles.block,

@@ -35,6 +35,7 @@ impl SimtDesc {
             headers: HEADERS,
             warp_mma: "warp::MmaSimt<Config>",
             includes: "",
+            fingerprints: String::new(),
             declarations: String::new(),
             of_operands: Default::default(),
             facts: vec![

@@ -35,6 +35,9 @@ impl WarpSpecializedDesc {
         if self.knobs.emulation.decomposes() && !on_tensor_cores {
             return Err(Refusal::OfTensorCores { field: Field::Emulation, nearest: Word(EmulationKind::None.name()) });
         }
+        if self.knobs.emulation.in_registers() {
+            return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation: self.knobs.emulation }));
+        }
         match (self.knobs.emulation, is_f32) {
             (EmulationKind::None, true) if on_tensor_cores => Err(Refusal::Emulation(EmulationRefusal::NotEmulated)),
             (EmulationKind::None, _) | (_, true) => Ok(()),

@@ -12,7 +12,7 @@ use crate::{
         vectors::whole,
     },
     index::at,
-    numeric::Instruction,
+    numeric::{Instruction, emulation::RegisterParts},
     operand::OperandKind,
     plan::Program,
     schedule::{Fault, Spelled, Step},
@@ -60,8 +60,8 @@ struct Block<'a> {
     threads: Vec<Thread>,
     /// Where warps multiply, of A and of B: the lane and its element that an instruction takes for (row or column of the warp's tile, k of a k-block).
     holders: Option<[Vec<(u32, u32)>; 2]>,
-    /// How their instruction adds.
-    arithmetic: Option<Instruction>,
+    /// How their instruction adds, and what of fragments.
+    arithmetic: Option<(Instruction, RegisterParts)>,
 }
 
 /// The lane and the element of its fragment that an instruction takes for (mn, k) of a warp's tile, row by row.
@@ -303,11 +303,7 @@ impl Block<'_> {
             return Ok(());
         }
         let [a, b] = OperandKind::BOTH.map(|operand| self.given(thread, operand, k_block));
-        let accumulators = &mut self.threads[thread as usize].accumulators;
-        match &self.arithmetic {
-            Some(instruction) => accumulators.add_steps(instruction, &a, &b),
-            None => a.iter().zip(&b).for_each(|(a, b)| accumulators.multiply(a, b)),
-        }
+        self.threads[thread as usize].accumulators.add_steps(self.arithmetic.as_ref(), &a, &b);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::emulation::Scales;
 use crate::{
     error::Error,
     host::{fast::Arithmetic, operands::Operands},
-    numeric::{ElementKind, F16, Instruction, Panel, Widening, accumulate, sum_of_parts},
+    numeric::{ElementKind, F16, Instruction, Panel, Widening, accumulate, emulation::RegisterParts, sum_of_parts},
     operand::OperandKind,
     threadblock::PARTS_AT_ONCE,
 };
@@ -22,6 +22,8 @@ pub(super) struct Steps<'a> {
     /// What accumulators are scaled back by, and the product.
     scales: (Scales<'a>, usize),
     instruction: Instruction,
+    /// What it takes of rows.
+    parts: RegisterParts,
     widenings: [Widening<f32>; 2],
 }
 
@@ -30,9 +32,13 @@ impl<'a> Steps<'a> {
     ///
     /// # Errors
     /// [`Error::Refused`] where the operands are not widened to `f32`.
-    pub fn of(operands: Operands<'a>, scales: (Scales<'a>, usize), instruction: Instruction) -> Result<Self, Error> {
+    pub fn of(
+        operands: Operands<'a>,
+        scales: (Scales<'a>, usize),
+        (instruction, parts): (Instruction, RegisterParts),
+    ) -> Result<Self, Error> {
         let widenings = [operands.widening(OperandKind::A)?, operands.widening(OperandKind::B)?];
-        Ok(Self { operands, scales, instruction, widenings })
+        Ok(Self { operands, scales, instruction, parts, widenings })
     }
 
     /// Rows and columns of tiles.
@@ -94,7 +100,7 @@ impl Arithmetic for Steps<'_> {
     }
 
     fn strip_bytes(&self) -> [usize; 2] {
-        let depth = self.depth(&(0..self.tiles().0));
+        let depth = self.depth(&(0..self.tiles().0)) * self.parts.each();
         [EXTENTS.0, EXTENTS.1].map(|extent| extent * depth * size_of::<[f32; 3]>())
     }
 
@@ -102,8 +108,8 @@ impl Arithmetic for Steps<'_> {
         let operand = OperandKind::BOTH[side];
         let (extent, all) = ([EXTENTS.0, EXTENTS.1][side], self.operands.matrix(operand).extents.0);
         let first = strip as usize * extent;
-        let depth = self.depth(&tiles);
-        let values = self.rows(operand, first..all.min(first + extent), tiles);
+        let depth = self.depth(&tiles) * self.parts.each();
+        let values = self.parts.taken(operand, self.rows(operand, first..all.min(first + extent), tiles));
         *into = Panel::of(&self.instruction, operand, depth, values);
     }
 

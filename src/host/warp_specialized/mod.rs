@@ -32,7 +32,8 @@ use crate::{
     call::HostCall,
     desc::WarpSpecializedDesc,
     error::Error,
-    numeric::{Accumulator, ElementKind, F16, Instruction, Number},
+    numeric::{Accumulator, ElementKind, EmulationKind, F16, Instruction, Number, emulation::RegisterParts},
+    operand::Frame,
     plan::{EmulationProgram, WarpSpecializedProgram},
 };
 use emulation::{DecomposedOperands, Scales};
@@ -87,7 +88,7 @@ const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
 fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: (Scales<'_>, usize)) -> Result<(), Error> {
     let instruction = desc.matrix_instruction().filter(|_| matches!(desc.class.op, OpKind::TensorOp));
     if let Some(instruction) = instruction {
-        return stepped(product, scales, instruction);
+        return stepped(product, scales, (instruction, WHOLE));
     }
     match desc.class.accumulator {
         ElementKind::F64 => chains::<f64>(product),
@@ -97,8 +98,15 @@ fn fast_product(desc: &WarpSpecializedDesc, product: &mut Product<'_>, scales: (
     }
 }
 
+/// What instructions take that make no parts themselves.
+const WHOLE: RegisterParts = RegisterParts { emulation: EmulationKind::None, frame: Frame::AsGiven, k: 1 };
+
 /// Every accumulator is summed in steps of an instruction.
-fn stepped(product: &mut Product<'_>, scales: (Scales<'_>, usize), instruction: Instruction) -> Result<(), Error> {
+fn stepped(
+    product: &mut Product<'_>,
+    scales: (Scales<'_>, usize),
+    instruction: (Instruction, RegisterParts),
+) -> Result<(), Error> {
     let steps = Steps::of(product.operands, scales, instruction)?;
     let grid @ (_, columns) = steps.grid();
     compute(&steps, grid, |block| Ok((block / columns as u32, block % columns as u32)), product)
@@ -108,7 +116,7 @@ fn stepped(product: &mut Product<'_>, scales: (Scales<'_>, usize), instruction: 
 ///
 /// # Errors
 /// [`Error::Refused`] where the operands are not widened to `f32`.
-pub(super) fn stepped_unscaled(product: &mut Product<'_>, instruction: Instruction) -> Result<(), Error> {
+pub(super) fn stepped_unscaled(product: &mut Product<'_>, instruction: (Instruction, RegisterParts)) -> Result<(), Error> {
     let scales = Scales { shifts: &Default::default(), lines: [[0; 2]; 2], unscaled: EmulationProgram::RIGHT.unscaled };
     stepped(product, (scales, 0), instruction)
 }
@@ -118,6 +126,6 @@ fn chains<T: Accumulator + Number>(product: &mut Product<'_>) -> Result<(), Erro
     let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
     let composition = Composition::of_one_product(block);
-    let chains = Chains::<T>::of(product.operands, &composition)?;
+    let chains = Chains::<T>::of(product.operands, &composition, 1)?;
     compute(&chains, (rows, columns), |block| Ok((block / columns as u32, block % columns as u32)), product)
 }

@@ -20,11 +20,11 @@ pub struct EmulationBound {
 }
 
 impl EmulationKind {
-    /// The numbers of this emulation's bound; `None` where there is none.
+    /// The numbers of this emulation's bound; `None` where factors are multiplied whole, if rounded.
     pub fn bound(self) -> Option<EmulationBound> {
         let power = |exponent: i32| 2f64.powi(exponent);
         match self {
-            Self::None => None,
+            Self::None | Self::Bf16x1 => None,
             // 2^-24 + 2^-34, and a sixteenth more for first parts that are cut off.
             Self::Bf16x6 => Some(EmulationBound {
                 relative: 17.0 * power(-28),
@@ -42,6 +42,16 @@ impl EmulationKind {
                 // Two second parts need 9 bits each, and a rest 17.
                 largest_whole: power(16),
                 ..of_three
+            }),
+            Self::Tf32x3 => Some(EmulationBound {
+                relative: power(-20) + power(-21) + power(-44),
+                // Half of the least tf32, and a second part that is the least one where the number is below it.
+                rest: power(-136),
+                growth: 1.0 + power(-9),
+                least: power(-126),
+                beside: 2.0,
+                // Two second parts need 12 bits each, and a rest 23.
+                largest_whole: power(22),
             }),
             Self::F16x3 => Some(EmulationBound {
                 relative: power(-21) + power(-31),

@@ -11,6 +11,8 @@
 //! |---|---|---|---|
 //! | [`Bf16x6`](EmulationKind::Bf16x6) | three of bf16 | (3, 1) (2, 2) (1, 3) (2, 1) (1, 2) (1, 1) | all of `f32` |
 //! | [`Bf16x3`](EmulationKind::Bf16x3) | the first two of those | (2, 1) (1, 2) (1, 1) | all of `f32` |
+//! | [`Tf32x3`](EmulationKind::Tf32x3) | two of tf32, the first cut off | (2, 1) (1, 2) (1, 1) | all of `f32` |
+//! | [`Bf16x1`](EmulationKind::Bf16x1) | one of bf16 | (1, 1) | all of `f32` that does not round to infinity |
 //! | [`F16x3`](EmulationKind::F16x3) | two of f16 | (2, 1) (1, 2) (1, 1) | rows of A and columns of B, scaled, within a [window](EmulationKind::WINDOW) |
 //!
 //! **Bf16x6.** Three parts of 8 bits hold the 24 bits of an `f32`: `a1 + a2 + a3 = a` where the last bit of `a` is 2^-133 or more, which
@@ -19,6 +21,13 @@
 //! of `f32` is infinite.
 //!
 //! **Bf16x3.** The third part is left out, and with it what is below 16 bits of a factor; half as many products are made.
+//!
+//! **Tf32x3.** Parts are made of fragments, in registers, between shared memory and the instruction: the first is the number without its low 13 bits, as CUTLASS
+//! cuts it off, so that it overflows nowhere; the second is the rest to nearest, ties away from 0. What is not finite is its own first part, and sums that it
+//! is a factor of are not finite.
+//!
+//! **Bf16x1.** A fragment's numbers are rounded to bf16, to nearest even, and multiplied by one instruction. The error bound is that of factors that are off by 2^-8 of
+//! themselves.
 //!
 //! **F16x3.** Row i of A and column j of B are scaled by powers of two, so that the largest magnitude of each lies in [2^14, 2^15), and the sum
 //! is scaled back before anything else is done with it: in binary64, rounded once. With the row's largest magnitude in
@@ -33,6 +42,8 @@
 //!          |a2 b3| + |a3 b2| + |a3 b3| <= (2^-24 + 2^-34) |a b|
 //! Bf16x3   |a2| <= 2^-8 |a|,  rest <= max(2^-17 |a|, 2^-134)
 //!          |a2 b2| <= 2^-16 |a b|,  rests:  2^-16 |a b|
+//! Tf32x3   |a2| <= 2^-10 |a|,  rest <= max(2^-22 |a|, 2^-137)
+//!          |a2 b2| <= 2^-20 |a b|,  rests:  2^-21 |a b|
 //! F16x3    |a2| <= 2^-11 |a|,  rest <= max(2^-23 |a|, 2^-25)            of scaled numbers: 2^-25 is 2^-39 of 2^E
 //!          |a2 b2| <= 2^-22 |a b|,  rests:  2^-22 |a b|
 //! ```
@@ -49,7 +60,8 @@
 //!
 //! Source: Ootomo, Yokota, *Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
 //! performance* (IJHPCA 36:4, 2022), for two parts of f16; Henry, Tang, Heinecke, *Leveraging the bfloat16 Artificial Intelligence Datatype
-//! For Higher-Precision Computations* (ARITH 2019), for three of bf16.
+//! For Higher-Precision Computations* (ARITH 2019), for three of bf16; CUTLASS's `OpMultiplyAddFastF32` and
+//! `OpMultiplyAddFastBF16`, for what is made in registers.
 
 mod blocks;
 mod bound;
@@ -58,7 +70,7 @@ mod window;
 
 pub use blocks::EmulationBlocks;
 pub use bound::EmulationBound;
-pub use parts::{shift_of, unscaled};
+pub use parts::{RegisterParts, shift_of, unscaled};
 pub use window::LineFacts;
 
 use super::ElementKind;
@@ -77,11 +89,15 @@ words! {
         Bf16x3 = "bf16x3",
         /// Into two parts of f16, rows and columns scaled, of whose products three are summed.
         F16x3 = "f16x3",
+        /// Into two parts of tf32, in registers, of whose products three are summed: all of `f32`'s range, 22 of its 24 bits.
+        Tf32x3 = "tf32x3",
+        /// Into one part of bf16, in registers: all of `f32`'s range, 8 of its 24 bits.
+        Bf16x1 = "bf16x1",
     }
 }
 
 impl EmulationKind {
-    /// Those that emulate.
+    /// Those of which a pass writes the parts to memory.
     pub const MODES: [Self; 3] = [Self::Bf16x6, Self::Bf16x3, Self::F16x3];
 
     /// The exponent that the largest magnitude of a scaled row or column has: the greatest that cannot round to infinity in f16.
@@ -94,9 +110,22 @@ impl EmulationKind {
     /// See [`WINDOW`](Self::WINDOW).
     pub const FEW: u32 = 64;
 
-    /// Whether factors are decomposed.
+    /// Whether a pass decomposes factors in memory.
     pub const fn decomposes(self) -> bool {
-        !matches!(self, Self::None)
+        self.is_among(&Self::MODES)
+    }
+
+    /// Whether a warp makes the parts of its own fragments.
+    pub const fn in_registers(self) -> bool {
+        matches!(self, Self::Tf32x3 | Self::Bf16x1)
+    }
+
+    pub(crate) const fn is_among(self, kinds: &[Self]) -> bool {
+        let mut i = 0;
+        while i < kinds.len() && kinds[i] as u8 != self as u8 {
+            i += 1;
+        }
+        i < kinds.len()
     }
 
     /// Whether rows and columns are scaled.
@@ -108,26 +137,27 @@ impl EmulationKind {
     pub const fn part(self) -> Option<ElementKind> {
         match self {
             Self::None => None,
-            Self::Bf16x6 | Self::Bf16x3 => Some(ElementKind::Bf16),
+            Self::Bf16x6 | Self::Bf16x3 | Self::Bf16x1 => Some(ElementKind::Bf16),
             Self::F16x3 => Some(ElementKind::F16),
+            Self::Tf32x3 => Some(ElementKind::Tf32),
         }
     }
 
     /// Parts of a factor.
     pub const fn parts(self) -> u32 {
         match self {
-            Self::None => 1,
+            Self::None | Self::Bf16x1 => 1,
             Self::Bf16x6 => 3,
-            Self::Bf16x3 | Self::F16x3 => 2,
+            Self::Bf16x3 | Self::F16x3 | Self::Tf32x3 => 2,
         }
     }
 
     /// The products that are summed, in order: the numbers of the parts of A and of B, from 0 on.
     pub const fn products(self) -> &'static [[u32; 2]] {
         match self {
-            Self::None => &[[0, 0]],
+            Self::None | Self::Bf16x1 => &[[0, 0]],
             Self::Bf16x6 => &[[2, 0], [1, 1], [0, 2], [1, 0], [0, 1], [0, 0]],
-            Self::Bf16x3 | Self::F16x3 => &[[1, 0], [0, 1], [0, 0]],
+            Self::Bf16x3 | Self::F16x3 | Self::Tf32x3 => &[[1, 0], [0, 1], [0, 0]],
         }
     }
 }

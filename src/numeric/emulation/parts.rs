@@ -3,7 +3,10 @@
 //! Twin: `kernels/numeric/emulation.cuh`, whose arithmetic NVRTC evaluates for a fingerprint.
 
 use super::EmulationKind;
-use crate::numeric::{Bf16, ElementKind, F16};
+use crate::{
+    numeric::{Bf16, F16, Tf32},
+    operand::{Frame, OperandKind},
+};
 
 /// The bits of an `f32`'s magnitude: all but the sign.
 pub(super) const MAGNITUDE: u32 = 0x7fff_ffff;
@@ -54,8 +57,8 @@ impl EmulationKind {
     /// assert!(parts[1].abs() <= x / 256.0 && parts[2].abs() <= x / 131072.0);
     /// ```
     pub fn parts_of(self, x: f32, shift: i32) -> [u16; 3] {
-        match self.part() {
-            Some(ElementKind::Bf16) => {
+        match self {
+            Self::Bf16x6 | Self::Bf16x3 => {
                 let first = nearest_bf16(x);
                 if !x.is_finite() {
                     return [first.to_bits(), 0, 0];
@@ -64,13 +67,61 @@ impl EmulationKind {
                 let second = nearest_bf16(rest);
                 [first, second, nearest_bf16(rest - second.to_f32())].map(Bf16::to_bits)
             }
-            Some(_) => {
+            Self::F16x3 => {
                 let x = unscaled(x, -shift);
                 let first = F16::from_f32(x);
                 [first.to_bits(), F16::from_f32(x - first.to_f32()).to_bits(), 0]
             }
-            None => [0; 3],
+            Self::None | Self::Tf32x3 | Self::Bf16x1 => [0; 3],
         }
+    }
+
+    /// What a warp makes of a number of its fragment, the first part the largest; of [`None`](Self::None), the number.
+    pub fn in_registers_of(self, x: f32) -> [f32; 2] {
+        match self {
+            Self::Tf32x3 => {
+                let first = Tf32::as_read(x);
+                [first, Tf32::as_read(f32::from_bits((x - first).to_bits().wrapping_add(HALF_OF_TF32)))]
+            }
+            Self::Bf16x1 => [Bf16::from_f32(x).to_f32(), 0.0],
+            _ => [x, 0.0],
+        }
+    }
+}
+
+/// Half a unit in the last place of tf32, in the bits of a magnitude.
+const HALF_OF_TF32: u32 = 1 << 12;
+
+/// What instructions take of rows of fragments, each `k` products deep: one product of parts after the other, in the user's order, so that bits depend on no layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RegisterParts {
+    /// How f32 is emulated; of none, an instruction takes the row.
+    pub emulation: EmulationKind,
+    /// Whose A and B a kernel has.
+    pub frame: Frame,
+    /// Products of an instruction.
+    pub k: u32,
+}
+
+impl RegisterParts {
+    /// Numbers that instructions take for each of a row.
+    pub const fn each(&self) -> usize {
+        if self.emulation.in_registers() { self.emulation.products().len() } else { 1 }
+    }
+
+    /// What instructions take of rows, which are whole instructions deep.
+    pub fn taken(&self, operand: OperandKind, rows: Vec<f32>) -> Vec<f32> {
+        if !self.emulation.in_registers() {
+            return rows;
+        }
+        let side = operand.framed(self.frame).index();
+        let mut taken = Vec::with_capacity(rows.len() * self.each());
+        for of in rows.chunks(self.k.max(1) as usize) {
+            for product in self.emulation.products() {
+                taken.extend(of.iter().map(|&x| self.emulation.in_registers_of(x)[product[side] as usize]));
+            }
+        }
+        taken
     }
 }
 

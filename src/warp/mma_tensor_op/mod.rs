@@ -20,11 +20,14 @@
 //! | s8, u8 | 8x8x16 | s32 | sm75 |
 //! | s8, u8 | 16x8x16, 16x8x32 | s32 | sm80 |
 //! | e4m3, e5m2, each with each | 16x8x32 | f32 | sm89 |
+//! | f32, in parts of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
+//! | f32, as bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
 //!
 //! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each shape; on an H200 `tests/gpu/same_bits.rs` compares what comes of them.
 
 mod loads;
 mod spell;
+mod table;
 
 pub use loads::{MATRICES, MatrixLoads, WordLoad};
 
@@ -33,20 +36,10 @@ use crate::{
     arch::WARP,
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
-    numeric::ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
-    operand::{Axis, OperandKind},
-    refusal::{Field, Legal, Refusal},
+    numeric::{ElementKind, EmulationKind, emulation::RegisterParts},
+    operand::{Frame, OperandKind},
     shape::{Mnk, at_least_one},
 };
-
-const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32) -> Refusal {
-    Refusal::NotOneOf {
-        field: Field::Instruction(axis),
-        value: value as u64,
-        legal: Legal::OneOf(legal),
-        nearest: nearest as u64,
-    }
-}
 
 /// Lanes that hold one row of A, and one column of B.
 const QUAD: u32 = 4;
@@ -60,60 +53,6 @@ pub const LANES: LaneArrangement = LaneArrangement { m: EIGHT, n: QUAD, quads: t
 /// Neighbours along M, and along N, that a lane has of accumulators.
 pub const INTERLEAVE: [u32; 2] = [1, 2];
 
-/// Rows of the table of instructions of one M: their inputs, accumulators, M, depths, and the least compute capability. All have eight columns.
-struct InstructionRow {
-    inputs: &'static [ElementKind],
-    accumulators: &'static [ElementKind],
-    m: u32,
-    depths: &'static [u32],
-    sm: u32,
-}
-
-const fn row(
-    inputs: &'static [ElementKind],
-    accumulators: &'static [ElementKind],
-    m: u32,
-    depths: &'static [u32],
-    sm: u32,
-) -> InstructionRow {
-    InstructionRow { inputs, accumulators, m, depths, sm }
-}
-
-/// The table. Of a type, what newer architectures have comes first, and the deepest.
-const TABLE: [InstructionRow; 9] = [
-    row(&[F64], &[F64], 16, &[16, 8, 4], 90),
-    row(&[F64], &[F64], 8, &[4], 80),
-    row(&[F16], &[F32, F16], 16, &[16, 8], 80),
-    row(&[F16], &[F32, F16], 16, &[8], 75),
-    row(&[Bf16], &[F32], 16, &[16, 8], 80),
-    row(&[Tf32], &[F32], 16, &[8, 4], 80),
-    row(&[I8, U8], &[I32], 16, &[32, 16], 80),
-    row(&[I8, U8], &[I32], 8, &[16], 75),
-    row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
-];
-
-const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {
-    let mut i = 0;
-    while i < kinds.len() && !kinds[i].is(kind) {
-        i += 1;
-    }
-    i < kinds.len()
-}
-
-const fn has_depth(depths: &[u32], depth: u32) -> bool {
-    let mut i = 0;
-    while i < depths.len() && depths[i] != depth {
-        i += 1;
-    }
-    i < depths.len()
-}
-
-impl InstructionRow {
-    const fn adds(&self, [a, b]: [ElementKind; 2], accumulator: ElementKind) -> bool {
-        has(self.inputs, a) && has(self.inputs, b) && (a.is(b) || a.is_fp8()) && has(self.accumulators, accumulator)
-    }
-}
-
 /// One `mma.sync`, as a value: a row of the table above.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WarpInstruction {
@@ -121,86 +60,31 @@ pub struct WarpInstruction {
     accumulator: ElementKind,
     shape: Mnk,
     sm: u32,
+    math: MathOperator,
+}
+
+/// What an instruction makes of products and accumulators.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MathOperator {
+    /// It adds them; integers wrap.
+    MultiplyAdd,
+    /// It adds them exactly, and what lies beyond the range of a 32-bit integer becomes the end of it.
+    MultiplyAddSaturate,
+    /// It adds products of parts of f32, which are made of a fragment's numbers; which part of which operand comes first is the user's A's and B's.
+    Emulated(EmulationKind, Frame),
+}
+
+impl MathOperator {
+    /// How f32 is emulated.
+    pub const fn emulation(self) -> EmulationKind {
+        match self {
+            Self::Emulated(emulation, _) => emulation,
+            Self::MultiplyAdd | Self::MultiplyAddSaturate => EmulationKind::None,
+        }
+    }
 }
 
 impl WarpInstruction {
-    /// The instruction of such inputs, accumulators and shape; `None` where no architecture has it.
-    ///
-    /// ```
-    /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::WarpInstruction};
-    /// let dmma = WarpInstruction::of([F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
-    /// assert_eq!(dmma.sm(), 90);
-    /// assert!(WarpInstruction::of([F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
-    /// ```
-    pub const fn of(inputs: [ElementKind; 2], accumulator: ElementKind, shape: Mnk) -> Option<Self> {
-        let (mut found, mut i) = (None, 0);
-        while i < TABLE.len() {
-            let InstructionRow { m, depths, sm, .. } = TABLE[i];
-            // What an older architecture has, comes later.
-            if TABLE[i].adds(inputs, accumulator) && m == shape.m && shape.n == EIGHT && has_depth(depths, shape.k) {
-                found = Some(Self { inputs, accumulator, shape, sm });
-            }
-            i += 1;
-        }
-        found
-    }
-
-    /// The same of those that machines of compute capability `sm` have.
-    ///
-    /// # Errors
-    /// [`Refusal::NotOneOf`] of the extent that no such instruction has; `None` where the types have no instruction there.
-    pub const fn of_machine(
-        inputs: [ElementKind; 2],
-        accumulator: ElementKind,
-        shape: Mnk,
-        sm: u32,
-    ) -> Result<Option<Self>, Refusal> {
-        let (mut first, mut of_m, mut ms, mut i): (Option<u32>, Option<&'static [u32]>, &'static [u32], _) = (None, None, &[], 0);
-        while i < TABLE.len() {
-            let InstructionRow { m, depths, .. } = TABLE[i];
-            if TABLE[i].adds(inputs, accumulator) && TABLE[i].sm <= sm {
-                ms = match first {
-                    None if m == 8 => &[8],
-                    None => &[16],
-                    Some(other) if other != m => &[8, 16],
-                    Some(_) => ms,
-                };
-                if first.is_none() {
-                    first = Some(m);
-                }
-                if m == shape.m && of_m.is_none() {
-                    of_m = Some(depths);
-                }
-            }
-            i += 1;
-        }
-        let Some(m) = first else { return Ok(None) };
-        let Some(depths) = of_m else {
-            return Err(not_one_of(Axis::M, shape.m, ms, m));
-        };
-        if shape.n != EIGHT {
-            return Err(not_one_of(Axis::N, shape.n, &[EIGHT], EIGHT));
-        }
-        if !has_depth(depths, shape.k) {
-            return Err(not_one_of(Axis::K, shape.k, depths, depths[0]));
-        }
-        Ok(Self::of(inputs, accumulator, shape))
-    }
-
-    /// Every instruction.
-    pub fn all() -> impl Iterator<Item = Self> {
-        let shapes = |row: &InstructionRow| row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>();
-        let typed = |row: &'static InstructionRow| {
-            let pairs = row.inputs.iter().flat_map(|&a| row.inputs.iter().map(move |&b| [a, b]));
-            pairs.flat_map(|inputs| row.accumulators.iter().map(move |&accumulator| (inputs, accumulator)))
-        };
-        TABLE.iter().flat_map(move |row| {
-            typed(row).flat_map(move |(inputs, sum)| {
-                shapes(row).into_iter().filter_map(move |shape| Self::of(inputs, sum, shape).filter(|one| one.sm == row.sm))
-            })
-        })
-    }
-
     /// What it multiplies: M, N and K.
     pub const fn shape(&self) -> Mnk {
         self.shape
@@ -214,6 +98,33 @@ impl WarpInstruction {
     /// Elements of an operand.
     pub const fn input(&self, operand: OperandKind) -> ElementKind {
         self.inputs[operand.index()]
+    }
+
+    /// What it makes of products.
+    pub const fn math(&self) -> MathOperator {
+        self.math
+    }
+
+    /// What its products are of: its operands' elements, or the parts that are made of them.
+    pub const fn factor(&self, operand: OperandKind) -> ElementKind {
+        match self.math.emulation().part() {
+            Some(part) => part,
+            None => self.input(operand),
+        }
+    }
+
+    /// What it takes of fragments.
+    pub const fn parts(&self) -> RegisterParts {
+        let (emulation, frame) = match self.math {
+            MathOperator::Emulated(emulation, frame) => (emulation, frame),
+            _ => (EmulationKind::None, Frame::AsGiven),
+        };
+        RegisterParts { emulation, frame, k: self.shape.k }
+    }
+
+    /// Whether sums of integers stop at the ends of their range.
+    pub const fn saturates(&self) -> bool {
+        matches!(self.math, MathOperator::MultiplyAddSaturate)
     }
 
     /// What it adds in.
@@ -238,6 +149,18 @@ impl WarpInstruction {
     /// Words of an operand that a lane holds.
     pub const fn words(&self, operand: OperandKind) -> u32 {
         self.extent(operand) * self.shape.k / WARP / self.per_word()
+    }
+
+    /// Words of an operand that the instruction itself takes: several of a fragment's are one, where those of parts are narrower.
+    pub const fn taken_words(&self, operand: OperandKind) -> u32 {
+        self.words(operand) * self.factor(operand).bits() / self.input(operand).bits()
+    }
+
+    /// Which word of a fragment of f32 becomes element `j` of word `w` of what is taken, where two are one. Words that lie four k's apart are neighbours then:
+    /// instructions take k's in an order of their own, the same of A and of B.
+    pub const fn paired(&self, operand: OperandKind, (w, j): (u32, u32)) -> u32 {
+        let eights = self.extent(operand) / EIGHT;
+        w % eights + (w / eights * 2 + j) * eights
     }
 
     /// Row of A or column of B, and k, of element `j` of a lane's word `w`.

@@ -3,9 +3,9 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, MmaSyncKnobs, SpillKind, TENSOR_OP_COMBINATIONS},
+    desc::{FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
     layout::Order,
-    numeric::{Combined, ComputeKind, ElementKind},
+    numeric::{Combined, ComputeKind},
     shape::Mnk,
     threadblock::MainloopKind,
     warp::mma_tensor_op::WarpInstruction,
@@ -15,14 +15,14 @@ use falchion::{
 pub const ARCHS: [ArchKind; 5] = [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
 /// The instructions that an architecture has for such types.
-pub fn instructions(types: Combined, arch: ArchKind) -> Vec<Mnk> {
+pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
     if types.a.is_fp8() && arch == ArchKind::Sm90 {
         return Vec::new();
     }
     let fits = |one: &WarpInstruction| {
-        one.sm() <= arch.sm() && WarpInstruction::of([types.a, types.b], types.accumulator, one.shape()) == Some(*one)
+        one.sm() <= arch.sm() && WarpInstruction::of(one.math(), [types.a, types.b], types.accumulator, one.shape()) == Some(*one)
     };
-    WarpInstruction::all().filter(fits).map(|one| one.shape()).collect()
+    WarpInstruction::all().filter(fits).collect()
 }
 
 /// A legal description.
@@ -32,7 +32,7 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         let types = random.pick(TENSOR_OP_COMBINATIONS);
         let arch = wanted.arch.unwrap_or(random.pick(&ARCHS));
         let shapes = instructions(types, arch);
-        if types.a != ElementKind::F32 && !shapes.is_empty() {
+        if !shapes.is_empty() {
             break (types, arch, shapes);
         }
     };
@@ -48,7 +48,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 }
 
 /// Any values for every knob; many of them are invalid.
-fn attempt(random: &mut Random, types: Combined, arch: ArchKind, instruction: Mnk, plain: bool) -> GemmDesc {
+fn attempt(random: &mut Random, types: Combined, arch: ArchKind, of: WarpInstruction, plain: bool) -> GemmDesc {
+    let instruction = of.shape();
     let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
     let warp = Mnk::new(
         random.pick(&[8, 16, 32, 64, 128]),
@@ -71,6 +72,8 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, instruction: Mn
         align_a: align(random),
         align_b: align(random),
         align_c: align(random),
+        emulation: of.math().emulation(),
+        saturate: if types.accumulator.is_integer() && random.once_in(2) { SaturateKind::On } else { SaturateKind::Off },
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 3]),
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
     };

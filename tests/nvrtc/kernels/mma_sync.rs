@@ -7,10 +7,10 @@ use super::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, SpillKind, TENSOR_OP_COMBINATIONS},
+    desc::{FamilyDesc, GemmDesc, Pins, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
     internals::family::default_gemm_configuration::default_gemm_configurations,
     layout::Order,
-    numeric::Combined,
+    numeric::{Combined, ElementKind, EmulationKind},
 };
 
 const ORDERS: [[Order; 3]; 3] =
@@ -64,6 +64,53 @@ fn descriptions_of_mma_sync_compile_clean() {
     kernels.extend((22_000..22_016).map(|seed| drawn(seed, ArchKind::Sm90, false)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions of mma.sync", kernels);
+}
+
+/// Integers whose sums stop: the instruction says so, and what adds slices and parts of K.
+#[test]
+#[ignore = "needs NVRTC"]
+fn sums_that_saturate_compile_clean() {
+    let mut kernels = Vec::new();
+    for arch in ARCHS {
+        for kind in [ElementKind::I8, ElementKind::U8] {
+            let types = Combined { a: kind, b: kind, accumulator: ElementKind::I32, c: ElementKind::I32 };
+            for (orders, cut) in ORDERS.into_iter().zip([1, 2, 2]) {
+                let pins = Pins { saturate: Some(SaturateKind::On), split_k: Some(cut), ..Pins::NONE };
+                let of = if arch == ArchKind::Sm90 { ArchKind::Sm80 } else { arch };
+                let all = families(of, types)
+                    .into_iter()
+                    .map(|family| GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins));
+                // Turing has no default of bytes along MN.
+                let Some(desc) = all.into_iter().find(|desc| desc.check().is_ok()) else { continue };
+                assert!(unit_of(&desc, true).config.contains(".row.col.satfinite.s32."));
+                kernels.push((format!("{kind} on {arch}"), desc, arch));
+            }
+        }
+    }
+    assert_eq!(kernels.len(), 28);
+    all_clean("sums that saturate", kernels);
+}
+
+/// Parts of f32 that are made in registers: the rows' configurations in every layout, and K in parts.
+#[test]
+#[ignore = "needs NVRTC"]
+fn emulation_in_registers_compiles_clean() {
+    let f32s = ElementKind::F32;
+    let types = Combined { a: f32s, b: f32s, accumulator: f32s, c: f32s };
+    let mut kernels = Vec::new();
+    for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
+        for (number, family) in families(ArchKind::Sm80, types).into_iter().enumerate() {
+            for (orders, cut) in ORDERS.into_iter().zip([1, 1, 2]) {
+                for emulation in [EmulationKind::Tf32x3, EmulationKind::Bf16x1] {
+                    let pins = Pins { split_k: Some(cut), emulation: Some(emulation), ..Pins::NONE };
+                    let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
+                    kernels.push((format!("{emulation}, number {number} on {arch}"), desc, arch));
+                }
+            }
+        }
+    }
+    assert_eq!(kernels.len(), 72);
+    all_clean("emulation in registers", kernels);
 }
 
 #[test]

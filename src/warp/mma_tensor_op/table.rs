@@ -1,0 +1,166 @@
+//! The instructions that there are, and finding one of them.
+
+use super::{EIGHT, MathOperator, WarpInstruction};
+use crate::{
+    numeric::{
+        ElementKind::{self, Bf16, E4m3, E5m2, F16, F32, F64, I8, I32, Tf32, U8},
+        EmulationKind,
+    },
+    operand::{Axis, Frame},
+    refusal::{Field, Legal, Refusal},
+    shape::Mnk,
+};
+
+const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32) -> Refusal {
+    Refusal::NotOneOf {
+        field: Field::Instruction(axis),
+        value: value as u64,
+        legal: Legal::OneOf(legal),
+        nearest: nearest as u64,
+    }
+}
+
+/// Rows of the table of instructions of one M: their inputs, accumulators, M, depths, and the least compute capability. All have eight columns.
+struct InstructionRow {
+    inputs: &'static [ElementKind],
+    accumulators: &'static [ElementKind],
+    m: u32,
+    depths: &'static [u32],
+    sm: u32,
+    emulation: EmulationKind,
+}
+
+const fn row(
+    inputs: &'static [ElementKind],
+    accumulators: &'static [ElementKind],
+    m: u32,
+    depths: &'static [u32],
+    sm: u32,
+) -> InstructionRow {
+    InstructionRow { inputs, accumulators, m, depths, sm, emulation: EmulationKind::None }
+}
+
+/// The table. Of a type, what newer architectures have comes first, and the deepest.
+const TABLE: [InstructionRow; 11] = [
+    row(&[F64], &[F64], 16, &[16, 8, 4], 90),
+    row(&[F64], &[F64], 8, &[4], 80),
+    row(&[F16], &[F32, F16], 16, &[16, 8], 80),
+    row(&[F16], &[F32, F16], 16, &[8], 75),
+    row(&[Bf16], &[F32], 16, &[16, 8], 80),
+    row(&[Tf32], &[F32], 16, &[8, 4], 80),
+    row(&[I8, U8], &[I32], 16, &[32, 16], 80),
+    row(&[I8, U8], &[I32], 8, &[16], 75),
+    row(&[E4m3, E5m2], &[F32], 16, &[32], 89),
+    InstructionRow { emulation: EmulationKind::Tf32x3, ..row(&[F32], &[F32], 16, &[8, 4], 80) },
+    InstructionRow { emulation: EmulationKind::Bf16x1, ..row(&[F32], &[F32], 16, &[16, 8], 80) },
+];
+
+const fn has(kinds: &[ElementKind], kind: ElementKind) -> bool {
+    let mut i = 0;
+    while i < kinds.len() && !kinds[i].is(kind) {
+        i += 1;
+    }
+    i < kinds.len()
+}
+
+const fn has_depth(depths: &[u32], depth: u32) -> bool {
+    let mut i = 0;
+    while i < depths.len() && depths[i] != depth {
+        i += 1;
+    }
+    i < depths.len()
+}
+
+impl InstructionRow {
+    const fn adds(&self, math: MathOperator, [a, b]: [ElementKind; 2], accumulator: ElementKind) -> bool {
+        math.emulation().is_among(&[self.emulation])
+            && has(self.inputs, a)
+            && has(self.inputs, b)
+            && (a.is(b) || a.is_fp8())
+            && has(self.accumulators, accumulator)
+    }
+}
+
+impl WarpInstruction {
+    /// The instruction that makes that of such inputs, with such accumulators and shape; `None` where no architecture has it.
+    ///
+    /// ```
+    /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::{MathOperator::MultiplyAdd, WarpInstruction}};
+    /// let dmma = WarpInstruction::of(MultiplyAdd, [F64, F64], F64, Mnk::new(16, 8, 8)).expect("Hopper has it");
+    /// assert_eq!(dmma.sm(), 90);
+    /// assert!(WarpInstruction::of(MultiplyAdd, [F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
+    /// ```
+    pub const fn of(math: MathOperator, inputs: [ElementKind; 2], accumulator: ElementKind, shape: Mnk) -> Option<Self> {
+        let (mut found, mut i) = (None, 0);
+        while i < TABLE.len() {
+            let InstructionRow { m, depths, sm, .. } = TABLE[i];
+            // What an older architecture has, comes later.
+            if TABLE[i].adds(math, inputs, accumulator) && m == shape.m && shape.n == EIGHT && has_depth(depths, shape.k) {
+                found = Some(Self { inputs, accumulator, shape, sm, math });
+            }
+            i += 1;
+        }
+        found
+    }
+
+    /// The same of those that machines of compute capability `sm` have.
+    ///
+    /// # Errors
+    /// [`Refusal::NotOneOf`] of the extent that no such instruction has; `None` where the types have no instruction there.
+    pub const fn of_machine(
+        math: MathOperator,
+        inputs: [ElementKind; 2],
+        accumulator: ElementKind,
+        shape: Mnk,
+        sm: u32,
+    ) -> Result<Option<Self>, Refusal> {
+        let (mut first, mut of_m, mut ms, mut i): (Option<u32>, Option<&'static [u32]>, &'static [u32], _) = (None, None, &[], 0);
+        while i < TABLE.len() {
+            let InstructionRow { m, depths, .. } = TABLE[i];
+            if TABLE[i].adds(math, inputs, accumulator) && TABLE[i].sm <= sm {
+                ms = match first {
+                    None if m == 8 => &[8],
+                    None => &[16],
+                    Some(other) if other != m => &[8, 16],
+                    Some(_) => ms,
+                };
+                if first.is_none() {
+                    first = Some(m);
+                }
+                if m == shape.m && of_m.is_none() {
+                    of_m = Some(depths);
+                }
+            }
+            i += 1;
+        }
+        let Some(m) = first else { return Ok(None) };
+        let Some(depths) = of_m else {
+            return Err(not_one_of(Axis::M, shape.m, ms, m));
+        };
+        if shape.n != EIGHT {
+            return Err(not_one_of(Axis::N, shape.n, &[EIGHT], EIGHT));
+        }
+        if !has_depth(depths, shape.k) {
+            return Err(not_one_of(Axis::K, shape.k, depths, depths[0]));
+        }
+        Ok(Self::of(math, inputs, accumulator, shape))
+    }
+
+    /// Every instruction.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let shapes = |row: &InstructionRow| row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>();
+        let typed = |row: &'static InstructionRow| {
+            let pairs = row.inputs.iter().flat_map(|&a| row.inputs.iter().map(move |&b| [a, b]));
+            pairs.flat_map(|inputs| row.accumulators.iter().map(move |&accumulator| (inputs, accumulator)))
+        };
+        TABLE.iter().flat_map(move |row| {
+            let math = match row.emulation {
+                EmulationKind::None => MathOperator::MultiplyAdd,
+                emulation => MathOperator::Emulated(emulation, Frame::AsGiven),
+            };
+            typed(row).flat_map(move |(inputs, sum)| {
+                shapes(row).into_iter().filter_map(move |shape| Self::of(math, inputs, sum, shape).filter(|one| one.sm == row.sm))
+            })
+        })
+    }
+}
