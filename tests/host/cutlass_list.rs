@@ -96,7 +96,6 @@ const REFUSED: &[(&str, usize)] = &[
     ("i8 by bf16 accumulating in f32", 10),
     ("i8 by f16 accumulating in f16", 1),
     ("i8 by f16 accumulating in f32", 2),
-    ("i8 by i8 accumulating in i32", 85),
     // f32 by products of tf32 or bf16.
     ("op tensorop on sm## is unsupported", 2),
     ("u8 by bf16 accumulating in f32", 2),

@@ -291,6 +291,27 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
     }
 }
 
+/// Whole sums that become other types are this family's on Hopper, too, and no other's.
+#[test]
+fn whole_sums_become_narrow_types_by_this_family_alone() {
+    for (ab, c) in [(I8, I8), (I8, F16), (I8, F32), (U8, U8)] {
+        let types = Combined { a: ab, b: ab, accumulator: I32, c };
+        for arch in descriptions::mma_sync::ARCHS {
+            let families =
+                default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
+            assert!(families.iter().all(|family| matches!(family, FamilyDesc::MmaSync(_))), "{arch} {types:?}");
+        }
+        let sums = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, Combined { c: I32, ..types }).expect("a row");
+        let orders = [Order::Row, Order::Col, Order::Row];
+        let refusal =
+            GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, sums[0]).check().expect_err("not stored by TMA");
+        let sentence = refusal.to_string();
+        assert!(sentence.contains("multistage"), "{sentence}");
+        let sentence = refused(ArchKind::Sm90, (ab, I32, c), &[("mainloop", "warpspecialized")]);
+        assert!(sentence.contains("warpspecialized") && sentence.contains("multistage"), "{sentence}");
+    }
+}
+
 /// On Hopper 16-bit products are warp-specialized, and an instruction or a main loop that is pinned reaches this family.
 #[test]
 fn pins_reach_the_family_on_hopper() {

@@ -100,7 +100,8 @@ const SMALL: &[ArchKind] = &[Sm86, Sm89];
 /// Those of f16 that Turing has, too.
 const OF_F16: &[Combined] = &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F32, F32), of(F16, F16, F16)];
 const OF_BF16: &[Combined] = &[of(Bf16, F32, Bf16), of(Bf16, F32, F16), of(Bf16, F32, F32)];
-const OF_BYTES: &[Combined] = &[of(I8, I32, I32), of(U8, I32, I32)];
+const OF_BYTES: &[Combined] =
+    &[of(I8, I32, I32), of(I8, I32, I8), of(I8, I32, F16), of(I8, I32, F32), of(U8, I32, I32), of(U8, I32, U8)];
 
 /// The rows. A class that an architecture lacks is said to be of the last: of sm80.
 pub(in crate::family) const ROWS: &[Row] = &[
