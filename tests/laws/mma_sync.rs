@@ -291,6 +291,30 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
     }
 }
 
+/// What tensor cores multiply has a kernel in every order of A, B and D.
+#[test]
+fn every_order_of_what_has_an_instruction_is_a_kernel() {
+    let mut kernels = 0;
+    for arch in descriptions::mma_sync::ARCHS {
+        for &types in falchion::desc::TENSOR_OP_COMBINATIONS {
+            if default_gemm_configurations(OpKind::TensorOp, arch, types).is_err() {
+                continue;
+            }
+            for bits in 0..8 {
+                let of = |element, bit: u32| {
+                    Some(MatrixType { element, order: if bits >> bit & 1 == 1 { Order::Col } else { Order::Row } })
+                };
+                let (a, b, c) = (of(types.a, 0), of(types.b, 1), of(types.c, 2));
+                let request =
+                    Request { a, b, c, accumulator: Some(types.accumulator), op: Some(OpKind::TensorOp), ..Request::default() };
+                request.resolve(arch).unwrap_or_else(|error| panic!("{arch} {types:?} {bits}: {error}"));
+                kernels += 1;
+            }
+        }
+    }
+    assert!(kernels >= 600, "{kernels}");
+}
+
 /// Whole sums that become other types are this family's on Hopper, too, and no other's.
 #[test]
 fn whole_sums_become_narrow_types_by_this_family_alone() {

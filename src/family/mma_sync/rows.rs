@@ -83,9 +83,11 @@ const HALVES_OF_TURING: [FamilyDesc; 2] = [
     pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
     pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 8), 2, 8)),
 ];
-const BYTES_OF_TURING: [FamilyDesc; 2] = [
+/// The last for bytes along MN, whose loads take registers for each k-block.
+const BYTES_OF_TURING: [FamilyDesc; 3] = [
     pipelined(tiled((128, 128), (64, 64), 64, Mnk::new(8, 8, 16), 2, 16)),
     pipelined(tiled((64, 64), (32, 32), 64, Mnk::new(8, 8, 16), 2, 16)),
+    pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(8, 8, 16), 2, 16)),
 ];
 
 const fn tensor_op(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
