@@ -6,6 +6,7 @@
 mod batches;
 mod columns;
 mod halves;
+mod machine_code;
 mod mma_sync;
 mod nodes;
 mod registers;
