@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// A kernel by an instruction on an architecture, as its defaults are completed by it.
-fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {
+pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {
     let [a, b] = OperandKind::BOTH.map(|operand| one.input(operand));
     let types = TENSOR_OP_COMBINATIONS.iter().find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
     let of = |element, order| Some(MatrixType { element, order });
@@ -64,7 +64,7 @@ fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String
     if !report.is_clean() || report.shared_bytes + facts.smem_bytes > machine.shared_bytes_per_block {
         return Some(format!("{} of {} bytes, {report:?}", facts.smem_bytes, machine.shared_bytes_per_block));
     }
-    let sass = Sass::of(&entry.cubin);
+    let sass = Sass::of(&entry.image);
     let own = |name: &str| name.starts_with(opcode(one.input(OperandKind::A)));
     // One for each that a warp's tile has, in the only loop that has any, and nowhere else.
     let (warp, shape) = (desc.warp(), one.shape());
@@ -84,7 +84,7 @@ fn the_main_loop_has_the_products_of_its_description() {
             let orders = if (i + j) % 3 == 0 { [along_mn, along_k] } else { [along_k, along_mn] };
             let Some(desc) = orders.into_iter().find_map(|orders| kernel(&one, arch, orders)) else {
                 let hopper = arch == ArchKind::Sm90 && one.input(OperandKind::A).is_fp8();
-                assert!(hopper, "{} on {arch} is no kernel", one.mnemonic());
+                assert!(hopper, "{} on {arch} is unsupported", one.mnemonic());
                 continue;
             };
             if one.sm() == arch.sm() || (i + j) % 2 == 0 {

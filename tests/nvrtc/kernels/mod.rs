@@ -9,6 +9,7 @@ mod halves;
 mod machine_code;
 mod mma_sync;
 mod nodes;
+mod ptx;
 mod registers;
 mod threads;
 mod vectors;
