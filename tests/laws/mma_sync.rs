@@ -280,8 +280,8 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
         (
             ArchKind::Sm80,
             halves,
-            &[("warp", "64x64x16"), ("instruction", "16x8x16")],
-            "warp K = 16 is not a multiple of 32; try 32",
+            &[("warp", "64x64x8"), ("instruction", "16x8x16")],
+            "warp K = 8 is not a multiple of 16; try 16",
         ),
         (ArchKind::Sm86, halves, &[("stages", "9"), ("threadblock", "128x128x32")], "bytes of shared memory"),
         (ArchKind::Sm75, (E4m3, F32, F16), &[], "is unsupported; try sm"),

@@ -58,8 +58,7 @@ impl MmaSyncDesc {
         hold!(power(Axis::M, warp.m, one_schedule::WARP_EXTENTS, shape.m));
         hold!(power(Axis::N, warp.n, one_schedule::WARP_EXTENTS, shape.n));
         hold!(power(Axis::K, warp.k, WARP_DEPTHS, 8));
-        // Fragments alternate between two buffers.
-        hold!(multiple(Field::Warp(Axis::K), warp.k as u64, 2 * shape.k as u64, 256));
+        hold!(multiple(Field::Warp(Axis::K), warp.k as u64, shape.k as u64, 256));
         hold!(within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128));
         one_schedule::check_threadblock(tb, warp)
     }

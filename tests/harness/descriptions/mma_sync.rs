@@ -53,7 +53,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, instruction: Mn
     let warp = Mnk::new(
         random.pick(&[8, 16, 32, 64, 128]),
         random.pick(&[8, 16, 32, 64, 128]),
-        2 * instruction.k * random.pick(&[1, 1, 2, 4]),
+        instruction.k * random.pick(&[1, 2, 2, 4, 8]),
     );
     let warps = [1, 1, 2, 2, 3, 4, 8];
     let slices = if random.once_in(3) { random.pick(&[2, 3, 4]) } else { 1 };

@@ -5,11 +5,12 @@ use crate::sass::Sass;
 use falchion::{
     arch::{ArchKind, OpKind},
     cuda::{cache::Cache, compile, report::Report},
-    desc::{FamilyDesc, GemmDesc, TENSOR_OP_COMBINATIONS},
+    desc::{FamilyDesc, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
     device::Explanation,
     internals::{family::Request, operand::OperandKind},
     layout::{MatrixType, Order},
     numeric::ElementKind,
+    shape::Mnk,
     warp::mma_tensor_op::WarpInstruction,
 };
 use rayon::prelude::*;
@@ -90,6 +91,16 @@ fn the_main_loop_has_the_products_of_its_description() {
             if one.sm() == arch.sm() || (i + j) % 2 == 0 {
                 kernels.push((one, desc));
             }
+            // A tile of one k-block, in which A has one fragment.
+            let k = one.shape().k;
+            if one.sm() == arch.sm() && k >= 8 && j % 2 == 0 {
+                let tiles = Pins { threadblock: Some(Mnk::new(64, 64, k)), warp: Some(Mnk::new(32, 32, k)), ..Pins::NONE };
+                let narrow = Pins { align_a: Some(4), align_b: Some(4), ..tiles };
+                kernels.push((
+                    one,
+                    [tiles, narrow].map(|pins| desc.pinned(pins)).into_iter().find(|d| d.check().is_ok()).expect("a kernel"),
+                ));
+            }
         }
     }
     let sampled = sample(kernels.clone());
@@ -100,6 +111,8 @@ fn the_main_loop_has_the_products_of_its_description() {
     let (all, covered): (BTreeSet<_>, BTreeSet<_>) =
         (WarpInstruction::all().map(|one| one.mnemonic()).collect(), kernels.iter().map(|(one, _)| one.mnemonic()).collect());
     assert_eq!(all, covered);
+    let deep = |desc: &GemmDesc| desc.warp().k == desc.pins().instruction.map_or(0, |one| one.k);
+    assert!(kernels.iter().filter(|(_, desc)| deep(desc)).count() >= 6);
     println!("machine code of mma.sync: {} kernels, {} instructions", kernels.len(), covered.len());
     assert!(faults.is_empty() && kernels.len() >= 40, "{} kernels: {}", kernels.len(), faults.join("\n"));
 }
