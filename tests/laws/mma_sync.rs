@@ -276,7 +276,8 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
         (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "which sm75 cannot"),
         (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "try alignment 2"),
         (ArchKind::Sm80, halves, &[("align_b", "3")], "alignment of B = 3 is not one of 1, 2, 4, 8"),
-        (ArchKind::Sm80, halves, &[("warp", "48x64x32")], "warp M = 48 is not one of 8, 16, 32, 64, 128; try"),
+        (ArchKind::Sm80, halves, &[("warp", "40x64x32")], "warp M = 40 is not a multiple of 16; try 48"),
+        (ArchKind::Sm80, halves, &[("warp", "64x144x32")], "warp N = 144 is out of range (8 to 128)"),
         (
             ArchKind::Sm80,
             halves,
@@ -333,6 +334,26 @@ fn whole_sums_become_narrow_types_by_this_family_alone() {
         assert!(sentence.contains("multistage"), "{sentence}");
         let sentence = refused(ArchKind::Sm90, (ab, I32, c), &[("mainloop", "warpspecialized")]);
         assert!(sentence.contains("warpspecialized") && sentence.contains("multistage"), "{sentence}");
+    }
+}
+
+/// Along an operand that lies along M or N a warp's tile is a power of two; along rows of shared memory it is a multiple of 16.
+#[test]
+fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
+    let types = Combined { a: F16, b: F16, accumulator: F32, c: F16 };
+    let family = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
+    let of = |a, b, block, warp| {
+        let desc = GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm80, types, [a, b, Order::Row], family);
+        desc.pinned(Pins { threadblock: Some(block), warp: Some(warp), ..Pins::NONE })
+            .check()
+            .map_err(|refusal| refusal.to_string())
+    };
+    let (row, col) = (Order::Row, Order::Col);
+    for (block, warp) in [((96, 128), (48, 64)), ((128, 96), (64, 48)), ((192, 96), (96, 48)), ((112, 80), (112, 16))] {
+        let [block, warp] = [block, warp].map(|(m, n)| Mnk::new(m, n, 32));
+        assert_eq!(of(row, col, block, warp), Ok(()));
+        let refused = of(col, row, block, warp).expect_err("operands lie along M and N");
+        assert!(refused.starts_with("warp ") && refused.contains("is not one of 8, 16, 32, 64, 128; try "), "{refused}");
     }
 }
 

@@ -51,8 +51,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 fn attempt(random: &mut Random, types: Combined, arch: ArchKind, instruction: Mnk, plain: bool) -> GemmDesc {
     let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
     let warp = Mnk::new(
-        random.pick(&[8, 16, 32, 64, 128]),
-        random.pick(&[8, 16, 32, 64, 128]),
+        random.pick(&[8, 16, 32, 64, 128, 48, 96]),
+        random.pick(&[8, 16, 32, 64, 128, 48, 96]),
         instruction.k * random.pick(&[1, 2, 2, 4, 8]),
     );
     let warps = [1, 1, 2, 2, 3, 4, 8];

@@ -91,15 +91,20 @@ fn the_main_loop_has_the_products_of_its_description() {
             if one.sm() == arch.sm() || (i + j) % 2 == 0 {
                 kernels.push((one, desc));
             }
-            // A tile of one k-block, in which A has one fragment.
-            let k = one.shape().k;
-            if one.sm() == arch.sm() && k >= 8 && j % 2 == 0 {
-                let tiles = Pins { threadblock: Some(Mnk::new(64, 64, k)), warp: Some(Mnk::new(32, 32, k)), ..Pins::NONE };
-                let narrow = Pins { align_a: Some(4), align_b: Some(4), ..tiles };
-                kernels.push((
-                    one,
-                    [tiles, narrow].map(|pins| desc.pinned(pins)).into_iter().find(|d| d.check().is_ok()).expect("a kernel"),
-                ));
+            if one.sm() != arch.sm() || j % 2 != 0 {
+                continue;
+            }
+            // A tile of one k-block, in which A has one fragment, and one whose warps have tiles that are no power of two.
+            let (k, rows) = (one.shape().k, if one.input(OperandKind::A) == ElementKind::F64 { 16 } else { 48 });
+            let tiles = [(Mnk::new(64, 64, k), Mnk::new(32, 32, k)), (Mnk::new(2 * rows, 96, 2 * k), Mnk::new(rows, 48, 2 * k))];
+            for (block, warp) in tiles.into_iter().filter(|(_, warp)| warp.k >= 8) {
+                let desc = kernel(&one, arch, along_k).expect("a kernel along K");
+                let aligned = |align| {
+                    let [align_a, align_b] = [Some(align); 2];
+                    desc.pinned(Pins { threadblock: Some(block), warp: Some(warp), align_a, align_b, ..Pins::NONE })
+                };
+                let desc = [16, 8, 4, 2, 1].map(aligned).into_iter().find(|desc| desc.check().is_ok());
+                kernels.push((one, desc.unwrap_or_else(|| panic!("{}: {block:?}", one.mnemonic()))));
             }
         }
     }
@@ -113,6 +118,7 @@ fn the_main_loop_has_the_products_of_its_description() {
     assert_eq!(all, covered);
     let deep = |desc: &GemmDesc| desc.warp().k == desc.pins().instruction.map_or(0, |one| one.k);
     assert!(kernels.iter().filter(|(_, desc)| deep(desc)).count() >= 6);
+    assert!(kernels.iter().filter(|(_, desc)| desc.warp().n == 48).count() >= 8);
     println!("machine code of mma.sync: {} kernels, {} instructions", kernels.len(), covered.len());
     assert!(faults.is_empty() && kernels.len() >= 40, "{} kernels: {}", kernels.len(), faults.join("\n"));
 }
