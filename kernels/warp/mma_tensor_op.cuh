@@ -63,7 +63,7 @@ struct MatrixLoads {
 };
 
 // Where a thread reads: its own part, computed once, and what each access adds to it, known while compiling. Of an operand's tile, rows of which a swizzle moves: bits of
-// rows and of columns that the two parts have are not the same, so that an XOR of both is the XOR of their sum.
+// rows that it reads, and bits of columns, that the two parts have are not the same, so that an XOR of both is the XOR of their sum.
 template <class Operand>
 struct FragmentPlace {
   static constexpr int kSpan = Operand::kSwizzleBits == 0 ? 1 : 1 << (Operand::kSwizzleBits + Operand::kSwizzleBase);
@@ -231,6 +231,14 @@ struct MmaTensorOp {
     }
   }
 
+  // Words that a load of B brings, and the column of instructions that the last of them belongs to.
+  static constexpr int kWordsOfLoad = ReadsB::kMatrices ? 4 : 1;
+  static __device__ __forceinline__ constexpr int last_column(int load) {
+    constexpr int words = ReadsB::Fragment::kWords;
+    int const behind = (load + 1) * kWordsOfLoad;
+    return ((behind < words ? behind : words) - 1) / B::kInstructionWords;
+  }
+
   static __device__ __forceinline__ constexpr int place(int i) { return i; }
 
   // One of the accumulators, rows of which lie one behind the other.
@@ -273,13 +281,20 @@ struct MmaTensorOp {
     }
   }
 
-  // Loads of B's next fragment whose words belong to the columns so far.
+  // Loads of B's next fragment whose last words belong to this column: by bounds where all bring as many, since the assembler orders what is guarded otherwise.
   template <int Next>
   __device__ __forceinline__ void load_behind(int j, bool there) {
     constexpr int across = ReadsB::Fragment::kTiles, loads = kLoads<B, ReadsB>;
+    constexpr bool alike = ReadsB::Fragment::kWords % kWordsOfLoad == 0 || loads == 1;
+    if constexpr (alike) {
 #pragma unroll
-    for (int i = j * loads / across; i < (j + 1) * loads / across; ++i)
-      if (there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
+      for (int i = j * loads / across; i < (j + 1) * loads / across; ++i)
+        if (there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
+    } else {
+#pragma unroll
+      for (int i = 0; i < loads; ++i)
+        if (last_column(i) == j && there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
+    }
   }
 
   // The registers of one instruction's tile of accumulators: its rows are eight apart, with neighbours in each.

@@ -7,9 +7,11 @@ use super::{
     operands::CudaCall,
     pass::{CudaPass, check_capture, check_window},
     report::Report,
+    target::Target,
     workspace,
 };
 use crate::{
+    arch::ArchKind,
     call::{Routes, accesses},
     codegen::TranslationUnit,
     desc::GemmDesc,
@@ -29,6 +31,8 @@ pub struct CudaKernel(Arc<Prepared>);
 
 struct Prepared {
     desc: GemmDesc,
+    /// The architecture of the PTX that the driver compiled; `None` of machine code.
+    ptx: Option<ArchKind>,
     plan: Arc<dyn Plan>,
     geometry: Geometry,
     /// Shared by those of all numbers of parts of K.
@@ -45,7 +49,7 @@ pub fn kernel_unit(desc: &GemmDesc) -> Result<TranslationUnit, Refusal> {
     Ok(desc.plan()?.unit(cfg!(debug_assertions)))
 }
 
-static KNOWN: Registry<GemmDesc, CudaKernel> = Registry::new();
+static KNOWN: Registry<(GemmDesc, Option<ArchKind>), CudaKernel> = Registry::new();
 
 impl CudaKernel {
     /// Compiles and loads a description's kernel, unless this process has it already.
@@ -53,19 +57,34 @@ impl CudaKernel {
     /// # Errors
     /// [`Error::Refused`] when the description is unsupported on this device; those of [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
-        if let Some(kernel) = KNOWN.get(context, desc) {
+        Self::prepared(context, &(*desc, None))
+    }
+
+    /// The same by way of PTX of an architecture, which the device's driver compiles: what runs is what an older device would run, where its machine code cannot. It is as new as the
+    /// description's instructions, and no newer than the device. Passes are machine code.
+    ///
+    /// # Errors
+    /// Those of [`prepare`](Self::prepare); [`Error::Refused`] where the PTX is too old or too new.
+    pub fn prepare_ptx(context: &Arc<CudaContext>, desc: &GemmDesc, ptx: ArchKind) -> Result<Self, Error> {
+        Self::prepared(context, &(*desc, Some(ptx)))
+    }
+
+    fn prepared(context: &Arc<CudaContext>, known: &(GemmDesc, Option<ArchKind>)) -> Result<Self, Error> {
+        if let Some(kernel) = KNOWN.get(context, known) {
             return Ok(kernel);
         }
+        let (desc, ptx) = known;
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
+        let target = Target::of(desc, &machine, *ptx)?;
         if desc.compiled() != *desc {
-            return Self::prepare(context, &desc.compiled())?.of(context, desc);
+            return Self::prepared(context, &(desc.compiled(), *ptx))?.of(context, desc);
         }
         desc.class.output.epilogue.check_functions(desc.class.compute)?;
         PassDesc::before(desc).iter().try_for_each(|pass| CudaPass::prepare(context, pass).map(drop))?;
         let plan = desc.plan()?;
-        let kernel = Self::load(context, (desc, &plan), plan.unit(cfg!(debug_assertions)), desc.geometry(), machine.sm)?;
-        Ok(KNOWN.keep(context, desc, kernel))
+        let loaded = Loaded::new(context, plan.unit(cfg!(debug_assertions)), target, desc.geometry().shared_bytes)?;
+        Ok(KNOWN.keep(context, known, Self::of_loaded(context, (desc, &plan, *ptx), loaded, desc.geometry())?))
     }
 
     /// Compiles and loads a unit of the caller's, which computes what `desc` describes in blocks of `geometry`. It is not kept for
@@ -75,17 +94,16 @@ impl CudaKernel {
     /// Those of [`prepare`](Self::prepare), less the description's.
     #[doc(hidden)]
     pub fn of_unit(context: &Arc<CudaContext>, desc: &GemmDesc, unit: VouchedUnit, geometry: Geometry) -> Result<Self, Error> {
-        Self::load(context, (desc, &desc.plan()?), unit.into_unit(), geometry, machine_of(context)?.sm)
+        let loaded = Loaded::new(context, unit.into_unit(), machine_of(context)?.sm, geometry.shared_bytes)?;
+        Self::of_loaded(context, (desc, &desc.plan()?, None), loaded, geometry)
     }
 
-    fn load(
+    fn of_loaded(
         context: &Arc<CudaContext>,
-        (desc, plan): (&GemmDesc, &Arc<dyn Plan>),
-        unit: TranslationUnit,
+        (desc, plan, ptx): (&GemmDesc, &Arc<dyn Plan>, Option<ArchKind>),
+        loaded: Loaded,
         geometry: Geometry,
-        sm: u32,
     ) -> Result<Self, Error> {
-        let loaded = Loaded::new(context, unit, sm, geometry.shared_bytes)?;
         let Geometry { cluster, threads, shared_bytes, .. } = geometry;
         let resident = if geometry.work == WorkKind::Persistent {
             let grid = Grid { clusters: 1, cluster, threads, shared_bytes };
@@ -93,14 +111,14 @@ impl CudaKernel {
         } else {
             1
         };
-        Ok(Self(Arc::new(Prepared { desc: *desc, plan: plan.clone(), geometry, resident, loaded: Arc::new(loaded) })))
+        Ok(Self(Arc::new(Prepared { desc: *desc, ptx, plan: plan.clone(), geometry, resident, loaded: Arc::new(loaded) })))
     }
 
     /// The same kernel for a description that is compiled to the same.
     fn of(&self, context: &CudaContext, desc: &GemmDesc) -> Result<Self, Error> {
-        let Prepared { geometry, ref loaded, resident, .. } = *self.0;
-        let prepared = Prepared { desc: *desc, plan: desc.plan()?, geometry, loaded: loaded.clone(), resident };
-        Ok(KNOWN.keep(context, desc, Self(Arc::new(prepared))))
+        let Prepared { geometry, ref loaded, resident, ptx, .. } = *self.0;
+        let prepared = Prepared { desc: *desc, ptx, plan: desc.plan()?, geometry, loaded: loaded.clone(), resident };
+        Ok(KNOWN.keep(context, &(*desc, ptx), Self(Arc::new(prepared))))
     }
 
     /// The description.
@@ -160,7 +178,7 @@ impl CudaKernel {
         let (accesses, mode) = (accesses((desc, self.0.plan.needs()), &routed), problem.mode());
         let kernel = match core::ptr::eq(desc, &self.0.desc) && desc.is_of(mode, accesses) {
             true => self.clone(),
-            false => Self::for_run(stream, &desc.narrowed(accesses).in_mode(mode))?,
+            false => Self::known_for_run(stream, &(desc.narrowed(accesses).in_mode(mode), self.0.ptx))?,
         };
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
@@ -179,10 +197,15 @@ impl CudaKernel {
 
     /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.
     pub(crate) fn for_run(stream: &CudaStream, desc: &GemmDesc) -> Result<Self, Error> {
-        match KNOWN.get(stream.context(), desc) {
+        Self::known_for_run(stream, &(*desc, None))
+    }
+
+    fn known_for_run(stream: &CudaStream, known: &(GemmDesc, Option<ArchKind>)) -> Result<Self, Error> {
+        let (desc, ptx) = known;
+        match KNOWN.get(stream.context(), known) {
             Some(kernel) => Ok(kernel),
-            None if desc.compiled() != *desc => Self::for_run(stream, &desc.compiled())?.of(stream.context(), desc),
-            None => KNOWN.for_run(stream, desc, || Self::prepare(stream.context(), desc)),
+            None if desc.compiled() != *desc => Self::known_for_run(stream, &(desc.compiled(), *ptx))?.of(stream.context(), desc),
+            None => KNOWN.for_run(stream, known, || Self::prepared(stream.context(), known)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{
     cache::{Cache, Entry, Key},
     report::Report,
+    target::Target,
     tensor_maps::tensor_map,
 };
 use crate::{
@@ -12,11 +13,11 @@ use crate::{
     refusal::Refusal,
     sys::{
         driver::{self, driver},
-        nvrtc::{Compiled, Nvrtc, Program},
+        nvrtc::{Compiled, ImageKind, Nvrtc, Program},
     },
 };
 use cudarc::{
-    driver::{CudaContext, CudaFunction, CudaStream, sys},
+    driver::{CudaContext, CudaFunction, CudaStream, DriverError, sys},
     nvrtc::Ptx,
 };
 use std::{
@@ -25,25 +26,25 @@ use std::{
     sync::{Arc, LazyLock, PoisonError, RwLock},
 };
 
-/// The program that NVRTC is given for a unit on `sm`.
-fn program(unit: &TranslationUnit, sm: u32) -> Program {
+/// The program that NVRTC is given for a unit.
+fn program(unit: &TranslationUnit, target: Target) -> Program {
     Program {
         name: format!("{}.cu", unit.entry),
         source: unit.source.clone(),
         headers: unit.included().into_iter().map(|(name, text)| (name.to_owned(), text.to_owned().into())).collect(),
-        arch: if sm >= 90 { format!("sm_{sm}a") } else { format!("sm_{sm}") },
+        arch: target.name(),
         // Products and sums contract only where the kernel says fma: the host computes the same bits.
         options: ["-default-device", "--fmad=false", "--ptxas-options=-v"].map(str::to_owned).to_vec(),
     }
 }
 
-/// Compiles a unit for `sm`, or finds it in `cache`. No device is needed.
+/// Compiles a unit for a compute capability or another [`Target`], or finds it in `cache`. No device is needed.
 ///
 /// # Errors
 /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the user's node it refuses.
-pub fn compile(cache: &Cache, unit: &TranslationUnit, sm: u32) -> Result<Arc<Entry>, Error> {
+pub fn compile(cache: &Cache, unit: &TranslationUnit, target: impl Into<Target>) -> Result<Arc<Entry>, Error> {
     let nvrtc = Nvrtc::get()?;
-    let program = program(unit, sm);
+    let program = program(unit, target.into());
     let compiled = || -> Result<Compiled, Error> {
         #[cfg(feature = "tracing")]
         let _span = tracing::info_span!("compile", arch = %program.arch).entered();
@@ -92,17 +93,32 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Compiles `unit` for `sm`, unless the cache has it, and loads it with so much dynamic shared memory.
+    /// Compiles `unit`, unless the cache has it, and loads it with so much dynamic shared memory. Of PTX the driver tells registers and memory.
     ///
     /// # Errors
     /// Those of [`compile`]; [`Error::Driver`].
-    pub fn new(context: &Arc<CudaContext>, unit: TranslationUnit, sm: u32, shared_bytes: u32) -> Result<Self, Error> {
-        let entry = compile(Cache::global(), &unit, sm)?;
-        let module = context.load_module(Ptx::from_binary(entry.cubin.clone())).map_err(driver("cuModuleLoadData"))?;
+    pub fn new(
+        context: &Arc<CudaContext>,
+        unit: TranslationUnit,
+        target: impl Into<Target>,
+        shared_bytes: u32,
+    ) -> Result<Self, Error> {
+        let target = target.into();
+        let entry = compile(Cache::global(), &unit, target)?;
+        let mut image = entry.image.clone();
+        if let Target::Ptx(_) = target {
+            // The driver reads text up to a NUL.
+            image.push(0);
+        }
+        let module = context.load_module(Ptx::from_binary(image)).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(unit.entry).map_err(driver("cuModuleGetFunction"))?;
         let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         function.set_attribute(shared, shared_bytes as i32).map_err(driver("cuFuncSetAttribute"))?;
-        Ok(Self { function, report: Report::read(&entry.log).unwrap_or_default(), unit })
+        let report = match target {
+            Target::Cubin(_) => Report::read(&entry.log).unwrap_or_default(),
+            Target::Ptx(_) => driver_report(&function)?,
+        };
+        Ok(Self { function, report, unit })
     }
 
     /// Enqueues a launch whose tensors are [`packed`], and before it what clears its memory.
@@ -112,6 +128,20 @@ impl Loaded {
     pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
         driver::launch(&self.function, stream, launch)
     }
+}
+
+/// What the driver says of a function that it compiled. Spills are part of the stack, and warnings it keeps.
+fn driver_report(function: &CudaFunction) -> Result<Report, Error> {
+    let figure = |figure: Result<i32, DriverError>| {
+        figure.map_err(driver("cuFuncGetAttribute")).map(|figure| u32::try_from(figure).unwrap_or(0))
+    };
+    Ok(Report {
+        kind: ImageKind::Ptx,
+        registers: figure(function.num_regs())?,
+        shared_bytes: figure(function.shared_size_bytes())?,
+        stack_bytes: figure(function.local_size_bytes())?,
+        ..Report::default()
+    })
 }
 
 /// The kernels `K` of descriptions `D` that this process has loaded, by the context that they belong to.

@@ -1,4 +1,4 @@
-//! The CUDA executor: NVRTC makes a cubin, the cache keeps it, the driver runs it.
+//! The CUDA executor: NVRTC makes a cubin, or PTX, the cache keeps it, the driver runs it.
 //!
 //! [`open`] finds a device, [`CudaKernel::prepare`] makes a kernel of a description, [`CudaKernel::run`] enqueues a product.
 //! [`Gemm::run`](crate::device::Gemm::run) does both, with a cache of kernels for the whole process.
@@ -12,6 +12,7 @@ mod memory;
 mod operands;
 mod pass;
 pub mod report;
+mod target;
 mod tensor_maps;
 mod workspace;
 
@@ -27,5 +28,7 @@ pub use operands::{Cuda, CudaCall, CudaMatrices, CudaTransposeCall, DeviceMatrix
 pub use operands::{CudaMut, CudaRef};
 #[doc(hidden)]
 pub use pass::{CudaPass, pass_unit, repack, transpose};
+#[doc(hidden)]
+pub use target::Target;
 #[doc(hidden)]
 pub use tensor_maps::tensor_map;

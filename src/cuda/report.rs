@@ -1,10 +1,15 @@
 //! What ptxas says of a kernel: registers, shared memory, stack, spills, and the speed it gave up.
 
+use crate::sys::nvrtc::ImageKind;
+
 /// A kernel's resources, read from NVRTC's log of a compilation under `--ptxas-options=-v`.
 ///
 /// Where the log tells of several functions, each figure is the largest of theirs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// What was compiled. Figures of PTX are the driver's, which counts spills as stack.
+    #[doc(hidden)]
+    pub kind: ImageKind,
     /// Registers a thread.
     pub registers: u32,
     /// Static shared memory a block, bytes. Dynamic shared memory is the launch's.

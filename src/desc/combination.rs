@@ -65,7 +65,11 @@ combinations! {
         E5m2, E5m2, f32, F16;
         E5m2, E5m2, f32, f32;
         i8,   i8,   i32, i32;
+        i8,   i8,   i32, i8;
+        i8,   i8,   i32, F16;
+        i8,   i8,   i32, f32;
         u8,   u8,   i32, i32;
+        u8,   u8,   i32, u8;
         f64,  f64,  f64, f64;
     }
 }

@@ -75,6 +75,7 @@ pub enum Refusal {
     Compute { compute: ComputeKind, accumulator: ElementKind, c: ElementKind, nearest: ComputeKind },
     // The machine.
     MachineTooOld { arch: ArchKind, sm: u32 },
+    PtxTooOld { arch: ArchKind, ptx: ArchKind },
     OtherMachine { mainloop: Word, arch: ArchKind, sm: u32 },
     // The problem.
     ExtentTooLarge { field: Field, value: usize, most: u64 },

@@ -137,6 +137,10 @@ impl Refusal {
             Self::OtherMachine { mainloop, arch, sm } => {
                 say!(s, "the ", word mainloop.0, " main loop is made of instructions that ", word arch.name(), " alone has; this machine has sm", number sm, ", where op simt has kernels")
             }
+            Self::PtxTooOld { arch, ptx } => say!(
+                s, "PTX of ", word ptx.name(), " does not have the instructions of ", word arch.name(),
+                ", which the kernel uses; try ", word arch.name()
+            ),
             Self::MachineTooOld { arch, sm } => {
                 let s = say!(s, "the kernel uses instructions of ", word arch.name(), ", and the device is sm_", number sm);
                 match sm {

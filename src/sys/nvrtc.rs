@@ -1,4 +1,4 @@
-//! NVRTC: CUDA C++ in, a cubin for one architecture out, nothing on disk.
+//! NVRTC: CUDA C++ in, a cubin for one architecture or PTX out, nothing on disk.
 //!
 //! The library is looked for when first asked for, by [`candidates`](super::library::candidates), and stays loaded.
 //! NVRTC may be called from any number of threads.
@@ -37,17 +37,47 @@ pub struct Program {
     pub source: String,
     /// What `#include` finds: the name between its quotes, and the text. Nothing else is found.
     pub headers: Vec<(String, Cow<'static, str>)>,
-    /// The architecture, `sm_90a` for one. A virtual one (`compute_90a`) has no cubin.
+    /// The architecture: of a machine, `sm_90a` for one, whose cubin is made; or a virtual one, as `compute_80`, whose PTX is.
     pub arch: String,
     /// More of NVRTC's options, verbatim. `--gpu-architecture` and `-std=c++17` are given already.
     pub options: Vec<String>,
 }
 
+/// What the driver loads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ImageKind {
+    /// Machine code of one architecture: an ELF image.
+    #[default]
+    Cubin,
+    /// PTX: text that the driver compiles for its device.
+    Ptx,
+}
+
+impl ImageKind {
+    /// Its name, as that of a file ends.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cubin => "cubin",
+            Self::Ptx => "ptx",
+        }
+    }
+}
+
+/// How the name of a virtual architecture begins.
+const VIRTUAL: &str = "compute_";
+
+impl Program {
+    /// What is made of it.
+    pub fn kind(&self) -> ImageKind {
+        if self.arch.starts_with(VIRTUAL) { ImageKind::Ptx } else { ImageKind::Cubin }
+    }
+}
+
 /// What NVRTC made of a [`Program`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
-    /// The machine code: an ELF image that the driver loads.
-    pub cubin: Vec<u8>,
+    /// The machine code, or PTX without a NUL at its end.
+    pub image: Vec<u8>,
     /// Everything the compiler and ptxas said: warnings, and register counts under `--ptxas-options=-v`.
     pub log: String,
 }
@@ -84,6 +114,8 @@ functions! {
     log = c"nvrtcGetProgramLog": fn(Handle, *mut c_char) -> Code;
     cubin_size = c"nvrtcGetCUBINSize": fn(Handle, *mut usize) -> Code;
     cubin = c"nvrtcGetCUBIN": fn(Handle, *mut c_char) -> Code;
+    ptx_size = c"nvrtcGetPTXSize": fn(Handle, *mut usize) -> Code;
+    ptx = c"nvrtcGetPTX": fn(Handle, *mut c_char) -> Code;
 }
 
 /// NVRTC, loaded.
@@ -149,7 +181,7 @@ impl Nvrtc {
         &self.archs
     }
 
-    /// Compiles a program to a cubin.
+    /// Compiles a program to a cubin, or to PTX.
     ///
     /// # Errors
     /// [`Error::Compile`] with NVRTC's log, whole; [`Error::Architecture`] where this NVRTC is too old or too new for the
@@ -173,13 +205,13 @@ impl Nvrtc {
             return Err(Error::Compile { log, node: None });
         }
         self.functions.check("nvrtcCompileProgram", code)?;
-        Ok(Compiled { cubin: unit.cubin()?, log })
+        Ok(Compiled { image: unit.image(program.kind())?, log })
     }
 
     fn check_arch(&self, arch: &str) -> Result<(), Error> {
         let refuse = |takes: String| Err(Error::Architecture { version: self.version, arch: arch.into(), takes });
-        let number =
-            arch.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f'])).and_then(|rest| rest.parse::<i32>().ok());
+        let rest = arch.strip_prefix("sm_").or_else(|| arch.strip_prefix(VIRTUAL));
+        let number = rest.map(|rest| rest.trim_end_matches(['a', 'f'])).and_then(|rest| rest.parse::<i32>().ok());
         let Some(number) = number else {
             return refuse("it takes names such as sm_90a".into());
         };
@@ -249,8 +281,16 @@ impl<'a> Compilation<'a> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn cubin(&self) -> Result<Vec<u8>, Error> {
-        self.bytes(("nvrtcGetCUBINSize", self.functions.cubin_size), ("nvrtcGetCUBIN", self.functions.cubin))
+    fn image(&self, kind: ImageKind) -> Result<Vec<u8>, Error> {
+        let functions = self.functions;
+        match kind {
+            ImageKind::Cubin => self.bytes(("nvrtcGetCUBINSize", functions.cubin_size), ("nvrtcGetCUBIN", functions.cubin)),
+            ImageKind::Ptx => {
+                let mut text = self.bytes(("nvrtcGetPTXSize", functions.ptx_size), ("nvrtcGetPTX", functions.ptx))?;
+                text.truncate(text.iter().position(|&byte| byte == 0).unwrap_or(text.len()));
+                Ok(text)
+            }
+        }
     }
 
     /// What NVRTC holds of a kind: it says how many bytes, then writes them.

@@ -112,14 +112,16 @@ impl MmaBase {
         if stages > partials { stages } else { partials }
     }
 
-    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and it is multiplied. Warps that multiply hold one fragment of B.
+    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and it is multiplied. Warps that multiply hold one fragment of B, and of a tile
+    /// that is one k-block deep one of A, too: it is loaded behind the products.
     pub(super) fn turn(&self, k_block: u8, between: impl IntoIterator<Item = Step>) -> Vec<Step> {
         let next = (k_block + 1) % self.k_blocks() as u8;
-        let [load, multiply] = match self.instruction {
-            Some(_) => [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }],
-            None => [Step::Load { k_block: next }, Step::Multiply { k_block }],
+        let (first, last) = match self.instruction {
+            Some(_) if next == k_block => (None, vec![Step::MultiplyLoad { k_block, next }, Step::LoadA { k_block: next }]),
+            Some(_) => (Some(Step::LoadA { k_block: next }), vec![Step::MultiplyLoad { k_block, next }]),
+            None => (Some(Step::Load { k_block: next }), vec![Step::Multiply { k_block }]),
         };
-        [load].into_iter().chain(between).chain([multiply]).collect()
+        first.into_iter().chain(between).chain(last).collect()
     }
 
     /// The order of steps; none of a warp-specialized main loop.

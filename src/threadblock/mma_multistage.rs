@@ -25,12 +25,15 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
     let counts = base.operands.map(|operand| operand.thread_map().accesses());
     let mut body = Vec::new();
     for k_block in 0..k_blocks {
-        if k_block + 1 == k_blocks {
-            body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
-        }
         // A part without accesses is no step.
         let copies = k_block < parts && accesses(counts, u32::from(k_block), u32::from(parts)).next().is_some();
-        body.extend(base.turn(k_block, copies.then_some(Step::Copy { part: k_block, of: parts })));
+        let mut copy = copies.then_some(Step::Copy { part: k_block, of: parts });
+        if k_block + 1 == k_blocks {
+            // Those of a tile of one k-block, too, come before their group ends.
+            body.extend(copy.take());
+            body.extend([Step::Commit, landed, Step::Barrier, Step::Advance]);
+        }
+        body.extend(base.turn(k_block, copy));
     }
     Schedule { prologue, body, ..Schedule::default() }
 }

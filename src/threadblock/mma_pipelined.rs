@@ -19,6 +19,9 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
         }
         body.extend(base.turn(k_block, (k_block == 0).then_some(Step::Fetch)));
     }
-    let prologue = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Load { k_block: 0 }];
+    let mut prologue = vec![Step::Fetch, Step::Store];
+    // A tile of one k-block is stored before it is multiplied, so what follows it has been fetched by then.
+    prologue.extend((k_blocks == 1).then_some(Step::Fetch));
+    prologue.extend([Step::Barrier, Step::Load { k_block: 0 }]);
     Schedule { prologue, body, ..Schedule::default() }
 }

@@ -25,7 +25,7 @@ macro_rules! whole {
         })*
     };
 }
-whole!(f32 => f32::from, i8 => |x| x, i32 => i32::from, Bf16 => |x| Bf16::from_f32(f32::from(x)));
+whole!(f32 => f32::from, i8 => |x| x, i32 => i32::from, f64 => f64::from, F16 => |x| F16::from_f32(f32::from(x)), Bf16 => |x| Bf16::from_f32(f32::from(x)));
 
 fn numbers<T: Whole>(seed: u64, length: usize) -> Vec<T> {
     (0..length as u64).map(|i| T::whole((draw(seed, i) % 15) as i8 - 7)).collect()
@@ -91,6 +91,27 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
         // f16x3 scales each product's rows by themselves.
         held!(&stream, Scaled, f32, f32, f32, extents, x => x.batch(3).batch_stride_b(0));
         held!(&stream, Emulated, f32, f32, f32, extents, x => x.batch(3).batch_stride_a(0));
+    }
+}
+
+/// Integers have the host's bits whatever the generation of the tensor cores.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Ampere or newer"]
+fn a_batch_of_mma_sync_is_the_hosts() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    type Halves = Gemm<F16, RowMajor, F16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
+    type Turned = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm80>;
+    type Bytes = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, TensorOp, Sm80>;
+    type Doubles = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, TensorOp, Sm80>;
+    for extents in [(256, 128, 64), (130, 67, 33), (1, 5, 7)] {
+        let (m, n, k) = extents;
+        held!(&stream, Halves, F16, F16, f32, extents, x => x.batch(4).in_place(2.0));
+        // Addresses that no wide access reaches from one matrix to the next; one B for all.
+        held!(&stream, Halves, F16, F16, f32, extents, x => x.batch(3).batch_stride_a(m * k + 1).batch_stride_b(0).batch_stride_d(m * n + 3));
+        held!(&stream, Turned, Bf16, Bf16, f32, extents, x => x.batch(5).in_place(1.0));
+        held!(&stream, Bytes, i8, i8, i32, extents, x => x.batch(4).batch_stride_b(k * n + 1).in_place(-1.0));
+        // D's rows interleaved.
+        held!(&stream, Doubles, f64, f64, f64, extents, x => x.batch(5).ldd(5 * n + 1).batch_stride_d(n).batch_stride_a(0));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::harness::{
     completions::conform,
     conformance::{Cases, by_threads, conforms, distinct, mma_sync, warp_specialized_only},
     descriptions::Wanted,
-    on_cuda::OnCuda,
+    on_cuda::{ByPtx, OnCuda},
 };
 use falchion::arch::{ArchKind, OpKind};
 
@@ -44,6 +44,25 @@ fn the_device_conforms_for_mma_sync() {
         if asked_for().is_none() {
             assert!(tally.cases >= 1000 && distinct(&descriptions) >= 80);
             assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+        }
+    }
+}
+
+/// Kernels of older machines as PTX of theirs: what the driver compiles is their text, every branch of it, on the units of the device.
+#[test]
+#[ignore = "needs an NVIDIA GPU as new as sm89, and its driver NVRTC's PTX"]
+fn older_targets_conform_by_ptx() {
+    for (i, ptx) in [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89].into_iter().enumerate() {
+        let of = |family| Wanted { family, arch: Some(ptx), ..Wanted::default() };
+        let suites = [(mma_sync(Some(ptx)), 40, 6, 0x0c0d_a0c0), (of(Wanted::default().family), 16, 4, 0x0c0d_a0d0)];
+        for (wanted, descriptions, problems_each, seed) in suites {
+            let cases = Cases { descriptions, problems_each, most_work: 4_000_000, wanted };
+            let (tally, descriptions) = conforms(&ByPtx::of(ptx), cases, seed + i as u64);
+            println!("{ptx}: {tally:?}, {} descriptions", distinct(&descriptions));
+            if asked_for().is_none() {
+                assert_eq!(tally.cases, cases.descriptions * problems_each);
+                assert!(tally.exact > 0 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+            }
         }
     }
 }

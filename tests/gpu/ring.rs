@@ -56,7 +56,7 @@ fn wanted(ring: &Pipeline, block: u32, tile: u32, k_tiles: u32) -> f32 {
 fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, u32)]) {
     let options = options(pending);
     let stream = context.default_stream();
-    let module = context.load_module(Ptx::from_binary(compile(ring, &options).cubin)).expect("a module");
+    let module = context.load_module(Ptx::from_binary(compile(ring, &options).image)).expect("a module");
     let function = module.load_function("ring").expect("a kernel");
     let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     function.set_attribute(shared, ring.shared_bytes() as i32).expect("shared memory");

@@ -334,7 +334,7 @@ fn a_cold_kernel_and_a_warm_start() {
     let cache = cold_cache();
     let began = Instant::now();
     let entry = falchion::cuda::compile(&cache, &unit, sm).unwrap();
-    context.load_module(cudarc::nvrtc::Ptx::from_binary(entry.cubin.clone())).unwrap();
+    context.load_module(cudarc::nvrtc::Ptx::from_binary(entry.image.clone())).unwrap();
     let warm = began.elapsed();
     assert_eq!((cache.compilations(), cache.disk_hits()), (0, 1));
     println!("cold {cold:?}, warm from disk and loaded {warm:?}");

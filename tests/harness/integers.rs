@@ -9,7 +9,7 @@ use falchion::{
         host::Mode,
     },
     layout::Order,
-    numeric::{Bf16, Element, ElementKind, F16},
+    numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},
 };
 
 macro_rules! data {
@@ -24,7 +24,6 @@ macro_rules! data {
             pub fn new(kind: ElementKind, values: impl Iterator<Item = i32>) -> Self {
                 match kind {
                     $(ElementKind::$Kind => Self::$Kind(values.map(|$x| $from).collect()),)*
-                    other => panic!("no kernel takes {other} yet"),
                 }
             }
 
@@ -51,6 +50,9 @@ data! {
     F32: f32, |x| x as f32, |y| f64::from(y);
     F16: F16, |x| F16::from_f32(x as f32), |y| y.to_f64();
     Bf16: Bf16, |x| Bf16::from_f32(x as f32), |y| y.to_f64();
+    Tf32: Tf32, |x| x as f32, |y| f64::from(y);
+    E4m3: E4m3, |x| E4m3::from_f32(x as f32), |y| y.to_f64();
+    E5m2: E5m2, |x| E5m2::from_f32(x as f32), |y| y.to_f64();
     I8: i8, |x| x as i8, |y| f64::from(y);
     U8: u8, |x| x as u8, |y| f64::from(y);
     I32: i32, |x| x, |y| f64::from(y);

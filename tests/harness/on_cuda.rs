@@ -3,9 +3,13 @@
 use super::case::Runner;
 use falchion::{
     Error,
+    arch::ArchKind,
     cuda::{CudaKernel, open},
     desc::GemmDesc,
-    internals::call::{HostMatrices, Problem},
+    internals::{
+        call::{HostMatrices, Problem},
+        sys::nvrtc::ImageKind,
+    },
 };
 use falchion_lab::owned::resident::Resident;
 use std::sync::Arc;
@@ -13,10 +17,45 @@ use std::sync::Arc;
 /// The first device.
 pub struct OnCuda(pub Arc<cudarc::driver::CudaContext>);
 
+/// The same, by way of PTX of an architecture, which the driver compiles.
+pub struct ByPtx(OnCuda, ArchKind);
+
+impl ByPtx {
+    /// Opens the device; a machine without one fails the test.
+    pub fn of(ptx: ArchKind) -> Self {
+        Self(OnCuda::new(), ptx)
+    }
+}
+
+impl Runner for ByPtx {
+    fn name(&self) -> &'static str {
+        "the device, by PTX"
+    }
+
+    fn needs_alignment(&self) -> bool {
+        true
+    }
+
+    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+        let kernel = CudaKernel::prepare_ptx(&self.0.0, desc, self.1)?;
+        // Registers that the driver gave: it has compiled it.
+        assert!(kernel.report().registers > 0 && kernel.report().kind == ImageKind::Ptx, "{:?}", kernel.report());
+        self.0.compute(&kernel, problem, whole, first)
+    }
+}
+
 impl OnCuda {
     /// Opens the device; a machine without one fails the test.
     pub fn new() -> Self {
         Self(open(0).expect("this test runs on an NVIDIA GPU"))
+    }
+
+    fn compute(&self, kernel: &CudaKernel, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+        let failed = |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
+        let stream = self.0.new_stream().map_err(failed)?;
+        let mut resident = Resident::new(&stream, &whole)?;
+        resident.run(kernel, problem, first)?;
+        resident.download(whole.d)
     }
 }
 
@@ -30,11 +69,6 @@ impl Runner for OnCuda {
     }
 
     fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
-        let failed = |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
-        let stream = self.0.new_stream().map_err(failed)?;
-        let kernel = CudaKernel::prepare(&self.0, desc)?;
-        let mut resident = Resident::new(&stream, &whole)?;
-        resident.run(&kernel, problem, first)?;
-        resident.download(whole.d)
+        self.compute(&CudaKernel::prepare(&self.0, desc)?, problem, whole, first)
     }
 }

@@ -59,7 +59,7 @@ impl Device {
         let context = open(0).expect("this test runs on an NVIDIA GPU");
         let stream = context.new_stream().expect("a stream");
         let compiled = Nvrtc::get().expect("NVRTC").compile(&program()).unwrap_or_else(|error| panic!("{error}"));
-        let module = context.load_module(Ptx::from_binary(compiled.cubin)).expect("a module");
+        let module = context.load_module(Ptx::from_binary(compiled.image)).expect("a module");
         Self { context, stream, module }
     }
 

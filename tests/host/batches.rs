@@ -109,14 +109,33 @@ fn a_batch_is_its_products() {
     held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
 }
 
+/// The same of kernels whose warps multiply by `mma.sync`: each way in which fragments come, and parts of K.
+#[test]
+fn a_batch_of_mma_sync_is_its_products() {
+    type Halves<LC> = Gemm<F16, RowMajor, F16, ColMajor, F16, LC, f32, TensorOp, Sm80>;
+    type Turned = Gemm<F16, ColMajor, F16, RowMajor, f32, ColMajor, f32, TensorOp, Sm75>;
+    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i8, RowMajor, i32, TensorOp, Sm80>;
+    type BytesApart = Gemm<u8, ColMajor, u8, RowMajor, i32, RowMajor, i32, TensorOp, Sm75>;
+    type Doubles<LC> = Gemm<f64, ColMajor, f64, ColMajor, f64, LC, f64, TensorOp, Sm90>;
+    type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
+    held::<F16, F16, F16>(&Halves::<RowMajor>::DESC, (130, 5, 33));
+    held::<F16, F16, F16>(&Halves::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 40));
+    held::<F16, F16, f32>(&Turned::DESC, (9, 67, 35));
+    held::<i8, i8, i8>(&Bytes::DESC, (3, 131, 66));
+    held::<u8, u8, i32>(&BytesApart::DESC, (66, 3, 17));
+    held::<f64, f64, f64>(&Doubles::<RowMajor>::DESC, (33, 7, 19));
+    held::<f64, f64, f64>(&Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc().cut(2), (5, 65, 40));
+}
+
 /// What becomes of a block's unit of work.
 type Mutation = fn(&Work, Unit) -> Option<Unit>;
 
-/// A program whose units of work are not a batch's is found, in either family.
+/// A program whose units of work are not a batch's is found, in any family.
 #[test]
 fn mutated_products_of_a_batch_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Ampere = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
     let mutations: [(&str, Mutation); 4] = [
         ("every product is the first", |_, unit| Some(Unit { product: 0, ..unit })),
         ("products are counted from one", |_, unit| Some(Unit { product: unit.product + 1, ..unit })),
@@ -149,7 +168,7 @@ fn mutated_products_of_a_batch_are_found() {
         let matrices = HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(&mut z), vectors: Default::default() };
         run_on_host(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
     }
-    for (desc, run) in [(Simt::DESC, run::<f32> as fn(&_, &_) -> _), (Hopper::DESC, run::<Bf16>)] {
+    for (desc, run) in [(Simt::DESC, run::<f32> as fn(&_, &_) -> _), (Hopper::DESC, run::<Bf16>), (Ampere::DESC, run::<Bf16>)] {
         let program = desc.plan().and_then(|plan| plan.program()).expect("a kernel");
         let right = run(&desc, &program).expect("a right program");
         for (name, mutated) in mutations {

@@ -10,6 +10,7 @@ mod columns;
 mod conformance;
 mod contract;
 mod counters;
+mod cutlass_list;
 mod f32_accurate;
 mod fast_equals_checked;
 mod groups;

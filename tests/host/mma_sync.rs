@@ -18,6 +18,7 @@ use falchion::{
         host::Mode,
         index::{Map, Tabled},
         plan::Program,
+        schedule::Step,
     },
     layout::Order,
     numeric::{Combined, ElementKind, EmulationKind},
@@ -156,6 +157,14 @@ fn subjects() -> Vec<(&'static str, Program)> {
             "turned halves",
             make(halves, ArchKind::Sm80, ORDERS[3], Mnk::new(64, 64, 32), Mnk::new(32, 32, 32), MainloopKind::Multistage, 4),
         ),
+        (
+            "halves one deep",
+            make(halves, ArchKind::Sm80, ORDERS[1], Mnk::new(32, 32, 16), Mnk::new(16, 16, 16), MainloopKind::Multistage, 3),
+        ),
+        (
+            "halves one deep, through registers",
+            make(halves, ArchKind::Sm80, ORDERS[3], Mnk::new(32, 32, 32), Mnk::new(32, 16, 16), MainloopKind::Pipelined, 2),
+        ),
         ("bytes", make(bytes, ArchKind::Sm80, ORDERS[3], Mnk::new(32, 32, 64), Mnk::new(16, 32, 64), MainloopKind::Pipelined, 2)),
     ]
 }
@@ -173,6 +182,22 @@ fn every_step_of_a_schedule_is_needed() {
             assert!(caught(&mutant).is_some(), "{name}: {section:?} without {step}, number {index}, survives");
         }
     }
+}
+
+/// Where a tile is one k-block deep there is one fragment of A: loaded before the products it would be the next tile's.
+#[test]
+fn a_fragment_of_a_is_loaded_behind_the_products_of_a_tile_one_deep() {
+    let mut deep = 0;
+    for (name, program) in subjects().into_iter().filter(|(_, program)| program.base.k_blocks() == 1) {
+        let mut mutant = program.clone();
+        let at = mutant.schedule.body.iter().position(|step| matches!(step, Step::LoadA { .. })).expect("a fragment is loaded");
+        assert!(matches!(mutant.schedule.body[at - 1], Step::MultiplyLoad { k_block: 0, next: 0 }), "{name}");
+        mutant.schedule.body.swap(at - 1, at);
+        let fault = caught(&mutant).expect("found");
+        assert!(fault.contains("fragment"), "{name}: {fault}");
+        deep += 1;
+    }
+    assert_eq!(deep, 2);
 }
 
 /// A map with two of its points in each other's place.

@@ -20,6 +20,7 @@ mod index_maps;
 mod layout_algebra;
 mod layouts_of_maps;
 mod mma_sync;
+mod mma_sync_kernels;
 mod numeric_types;
 mod refusals;
 mod repack;

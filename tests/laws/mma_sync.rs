@@ -1,22 +1,18 @@
 //! Laws of `mma.sync`: its fragments, how they come from shared memory, without conflicts of banks, and what is refused.
 
-use crate::harness::descriptions::{self, Family, Wanted, description, mma_sync::instructions};
+use crate::harness::descriptions::{self, Family, Wanted, description};
 use falchion::{
     Refusal,
     arch::{ArchKind, OpKind},
     desc::{FamilyDesc, GemmDesc, Pins},
     internals::{
-        family::{Request, default_gemm_configuration::default_gemm_configurations},
+        family::default_gemm_configuration::default_gemm_configurations,
         host::machine::Purpose,
         index::{Coord, IndexMap, at, laws::bijective, points},
         operand::OperandKind,
     },
-    layout::{MatrixType, Order},
-    numeric::{
-        Combined,
-        ElementKind::{self, *},
-        EmulationKind,
-    },
+    layout::Order,
+    numeric::{Combined, ElementKind::*, EmulationKind},
     shape::Mnk,
     threadblock::{Along, SmemLayout},
     warp::mma_tensor_op::{MathOperator, WarpInstruction, WordLoad},
@@ -275,110 +271,5 @@ fn maps_of_random_descriptions_are_under_law() {
                 assert_eq!(offset, fragment.at(point).map(u64::from), "{} of {desc:?}", operand.name());
             }
         }
-    }
-}
-
-fn refused(arch: ArchKind, (ab, accumulator, c): (ElementKind, ElementKind, ElementKind), knobs: &[(&str, &str)]) -> String {
-    let of = |element, order| Some(MatrixType { element, order });
-    let request = Request {
-        a: of(ab, Order::Row),
-        b: of(ab, Order::Col),
-        c: of(c, Order::Row),
-        accumulator: Some(accumulator),
-        op: Some(OpKind::TensorOp),
-        arch: Some(arch),
-        description: None,
-        knobs: knobs.iter().map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned())).collect(),
-    };
-    match request.resolve(arch) {
-        Ok(resolved) => panic!("{:?}", resolved.desc),
-        Err(error) => error.to_string(),
-    }
-}
-
-#[test]
-fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
-    let (f64s, halves) = ((F64, F64, F64), (F16, F32, F16));
-    for (arch, types, knobs, wanted) in [
-        (ArchKind::Sm80, f64s, &[("instruction", "16x8x8")][..], "instruction M = 16 is not one of 8; try 8"),
-        (ArchKind::Sm90, f64s, &[("instruction", "16x16x8")], "instruction N = 16 is not one of 8; try 8"),
-        (ArchKind::Sm90, f64s, &[("instruction", "16x8x12")], "instruction K = 12 is not one of 16, 8, 4; try 16"),
-        (ArchKind::Sm75, halves, &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8; try 8"),
-        (ArchKind::Sm75, halves, &[("stages", "3")], "stages = 3, and the pipelined main loop has 2"),
-        (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "which sm75 cannot"),
-        (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "try alignment 2"),
-        (ArchKind::Sm80, halves, &[("align_b", "3")], "alignment of B = 3 is not one of 1, 2, 4, 8"),
-        (ArchKind::Sm80, halves, &[("warp", "48x64x32")], "warp M = 48 is not one of 8, 16, 32, 64, 128; try"),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("warp", "64x64x16"), ("instruction", "16x8x16")],
-            "warp K = 16 is not a multiple of 32; try 32",
-        ),
-        (ArchKind::Sm86, halves, &[("stages", "9"), ("threadblock", "128x128x32")], "bytes of shared memory"),
-        (ArchKind::Sm75, (E4m3, F32, F16), &[], "is unsupported; try sm"),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("emulation", "tf32x3")],
-            "emulation = tf32x3 makes parts of f32, and the elements are f16 and f16; take elements of f32, or emulation = none",
-        ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("emulation", "bf16x6")],
-            "emulation = bf16x6 decomposes operands in memory, for the warpspecialized main loop of sm90, and this is mma.sync; take",
-        ),
-        (
-            ArchKind::Sm90,
-            (F32, F32, F32),
-            &[("emulation", "tf32x3"), ("mainloop", "warpspecialized")],
-            "emulation = tf32x3 is made in registers, by mma.sync, and the main loop is warpspecialized; take --mainloop multistage",
-        ),
-        (
-            ArchKind::Sm80,
-            (F32, F32, F32),
-            &[("emulation", "tf32x3"), ("saturate", "on")],
-            "saturate = on is for sums of integers, and accumulators are of f32; take",
-        ),
-        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "none")], "tensor cores multiply no f32, and emulation = none;"),
-        (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8"),
-        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "op tensorop on sm75 is unsupported; try sm"),
-        (
-            ArchKind::Sm80,
-            halves,
-            &[("saturate", "on")],
-            "saturate = on is for sums of integers, and accumulators are of f32; take",
-        ),
-        (ArchKind::Sm90, f64s, &[("saturate", "on")], "saturate = on is for sums of integers, and accumulators are of f64; take"),
-    ] {
-        let sentence = refused(arch, types, knobs);
-        assert!(sentence.contains(wanted), "{arch} {types:?} {knobs:?}: {sentence}");
-    }
-}
-
-/// On Hopper 16-bit products are warp-specialized, and an instruction or a main loop that is pinned reaches this family.
-#[test]
-fn pins_reach_the_family_on_hopper() {
-    let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 };
-    assert_eq!(instructions(types, ArchKind::Sm90).len(), 2);
-    let resolved = |knobs: &[(&str, &str)]| {
-        let of = |element, order| Some(MatrixType { element, order });
-        let request = Request {
-            a: of(Bf16, Order::Row),
-            b: of(Bf16, Order::Col),
-            c: of(Bf16, Order::Row),
-            op: Some(OpKind::TensorOp),
-            knobs: knobs.iter().map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned())).collect(),
-            ..Request::default()
-        };
-        request.resolve(ArchKind::Sm90).expect("a kernel").desc.family
-    };
-    assert!(matches!(resolved(&[]), FamilyDesc::WarpSpecialized(_)));
-    assert!(matches!(resolved(&[("instruction", "64x128x16")]), FamilyDesc::WarpSpecialized(_)));
-    for knobs in
-        [[("instruction", "16x8x16")], [("instruction", "16x8x8")], [("mainloop", "multistage")], [("mainloop", "pipelined")]]
-    {
-        assert!(matches!(resolved(&knobs), FamilyDesc::MmaSync(_)), "{knobs:?}");
     }
 }

@@ -10,7 +10,7 @@ use falchion::{
         cache::{Cache, CacheDir, Key},
         report::Report,
     },
-    internals::sys::nvrtc::{Compiled, Nvrtc, Program},
+    internals::sys::nvrtc::{Compiled, ImageKind, Nvrtc, Program},
 };
 
 const SOURCE: &str = r#"
@@ -33,8 +33,8 @@ fn nvrtc() -> &'static Nvrtc {
 }
 
 fn assert_is_a_cubin(compiled: &Compiled) {
-    assert!(compiled.cubin.starts_with(b"\x7fELF"));
-    assert!(compiled.cubin.windows(6).any(|bytes| bytes == b"scaled"), "the entry point is in the cubin");
+    assert!(compiled.image.starts_with(b"\x7fELF"));
+    assert!(compiled.image.windows(6).any(|bytes| bytes == b"scaled"), "the entry point is in the cubin");
     let report = Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in: {}", compiled.log));
     assert!(report.registers > 0 && report.is_clean(), "{report:?}");
 }
@@ -45,7 +45,7 @@ fn a_kernel_with_a_header_in_memory_compiles_for_each_architecture() {
     for arch in ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"] {
         let start = Instant::now();
         let compiled = nvrtc().compile(&program(arch)).unwrap_or_else(|error| panic!("{arch}: {error}"));
-        println!("{arch}: {} bytes in {:.1} ms", compiled.cubin.len(), start.elapsed().as_secs_f64() * 1e3);
+        println!("{arch}: {} bytes in {:.1} ms", compiled.image.len(), start.elapsed().as_secs_f64() * 1e3);
         assert!(compiled.log.contains(&format!("for '{arch}'")), "{}", compiled.log);
         assert_is_a_cubin(&compiled);
     }
@@ -104,10 +104,24 @@ fn an_architecture_it_does_not_compile_for_is_a_sentence() {
     }
     says("sm_20", &format!("it takes sm_{oldest} on"));
     says("sm_999a", &format!("it takes up to sm_{newest}; a newer NVRTC may"));
-    for unnamed in ["compute_90a", "90", "", "sm_", "sm_90aÿ"] {
+    says("compute_999", &format!("it takes up to sm_{newest}; a newer NVRTC may"));
+    for unnamed in ["compute_", "90", "", "sm_", "sm_90aÿ"] {
         says(unnamed, "it takes names such as sm_90a");
     }
     assert!(matches!(nvrtc.compile(&program("sm_91")), Err(Error::Architecture { takes, .. }) if takes.contains("sm_90, ")));
+}
+
+#[test]
+#[ignore = "needs NVRTC"]
+fn a_virtual_architecture_has_ptx() {
+    for (arch, target) in
+        [("compute_75", "\n.target sm_75\n"), ("compute_80", "\n.target sm_80\n"), ("compute_90a", "\n.target sm_90a\n")]
+    {
+        let program = program(arch);
+        assert_eq!(program.kind(), ImageKind::Ptx);
+        let text = String::from_utf8(nvrtc().compile(&program).expect(arch).image).expect("PTX is text");
+        assert!(text.contains(target) && text.contains(".entry scaled(") && !text.contains('\0'), "{arch}: {text}");
+    }
 }
 
 #[test]
@@ -162,14 +176,14 @@ fn a_nul_byte_is_refused_wherever_it_is() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn two_threads_compile_at_once_and_agree_with_one() {
-    let alone = ["sm_80", "sm_90a"].map(|arch| nvrtc().compile(&program(arch)).expect(arch).cubin);
+    let alone = ["sm_80", "sm_90a"].map(|arch| nvrtc().compile(&program(arch)).expect(arch).image);
     std::thread::scope(|scope| {
         let threads = ["sm_80", "sm_90a"]
             .map(|arch| scope.spawn(move || (0..8).map(|_| nvrtc().compile(&program(arch)).expect(arch)).collect::<Vec<_>>()));
         for (thread, alone) in threads.into_iter().zip(&alone) {
             for compiled in thread.join().expect("no panic") {
                 assert_is_a_cubin(&compiled);
-                assert_eq!(&compiled.cubin, alone);
+                assert_eq!(&compiled.image, alone);
             }
         }
     });
@@ -205,7 +219,7 @@ fn the_probe_of_shared_memory_compiles_to_one_access_a_kernel() {
         for direction in [Direction::Load, Direction::Store] {
             for bytes in [1, 2, 4, 8, 16] {
                 let name = probe::entry(direction, bytes);
-                assert!(compiled.cubin.windows(name.len()).any(|text| text == name.as_bytes()), "{name} is in the cubin");
+                assert!(compiled.image.windows(name.len()).any(|text| text == name.as_bytes()), "{name} is in the cubin");
             }
         }
     }

@@ -11,6 +11,7 @@ mod ladder;
 mod library;
 mod repack;
 mod ring;
+mod sass;
 mod tensor_map;
 mod transpose;
 mod warpgroup;

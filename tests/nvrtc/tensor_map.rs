@@ -14,7 +14,7 @@ fn every_form_of_a_copy_compiles_clean() {
     for entry in ENTRIES.iter().flatten().chain([&MULTICAST]) {
         assert!(compiled.log.contains(&format!("'{entry}'")), "no {entry} in\n{}", compiled.log);
     }
-    println!("{} bytes of cubin; at most {} registers", compiled.cubin.len(), report.registers);
+    println!("{} bytes of cubin; at most {} registers", compiled.image.len(), report.registers);
 }
 
 #[test]

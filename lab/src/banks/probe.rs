@@ -80,7 +80,7 @@ impl Probe {
     pub fn prepare(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let sm = falchion::cuda::machine_of(context)?.sm;
         let compiled = Nvrtc::get()?.compile(&program(sm))?;
-        let module = context.load_module(Ptx::from_binary(compiled.cubin)).map_err(driver("cuModuleLoadData"))?;
+        let module = context.load_module(Ptx::from_binary(compiled.image)).map_err(driver("cuModuleLoadData"))?;
         Ok(Self { context: context.clone(), module })
     }
 

@@ -1,14 +1,14 @@
-//! A cubin as the cache keeps it, and its bytes on disk.
+//! A cubin, or PTX, as the cache keeps it, and its bytes on disk.
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 0..8 | `FALCHION` |
 //! | 8..12 | the format's version |
 //! | 12..44 | the key |
-//! | 44..52 | the cubin's length, bytes, at least 1 |
+//! | 44..52 | the image's length, bytes, at least 1 |
 //! | 52..60 | the log's length, bytes |
 //! | 60..92 | SHA-256 of bytes 0..60 and of all from 92 on |
-//! | 92.. | the cubin, then the log (UTF-8), then nothing |
+//! | 92.. | the image, then the log (UTF-8), then nothing |
 //!
 //! Integers are little-endian and unsigned. The checksum finds damage, not malice: whoever can write the file can write a good
 //! checksum, which is why the folder must be the user's own.
@@ -28,47 +28,47 @@ pub(super) const FORMAT: u32 = 1;
 const MAGIC: &[u8; 8] = b"FALCHION";
 const SEALED: usize = 60;
 const HEADER: usize = 92;
-/// Longer than any cubin, bytes: what claims more is not read.
+/// Longer than any image, bytes: what claims more is not read.
 const LONGEST: u64 = 64 << 20;
 
 /// A compiled program.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The machine code: an ELF image that the driver loads.
-    pub cubin: Vec<u8>,
+    /// What the driver loads: machine code, or PTX.
+    pub image: Vec<u8>,
     /// What the compiler said when it was made.
     pub log: String,
 }
 
 impl fmt::Debug for Entry {
-    /// The cubin's length stands for its bytes.
+    /// The image's length stands for its bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("cubin_bytes", &self.cubin.len()).field("log", &self.log).finish()
+        f.debug_struct("Entry").field("image_bytes", &self.image.len()).field("log", &self.log).finish()
     }
 }
 
 impl From<Compiled> for Entry {
-    fn from(Compiled { cubin, log }: Compiled) -> Self {
-        Self { cubin, log }
+    fn from(Compiled { image, log }: Compiled) -> Self {
+        Self { image, log }
     }
 }
 
 impl Entry {
-    /// The bytes on disk; `None` for what would not be read back: no cubin, or one too long.
+    /// The bytes on disk; `None` for what would not be read back: no image, or one too long.
     pub(super) fn encode(&self, key: &Key) -> Option<Vec<u8>> {
-        let (cubin, log) = (self.cubin.len() as u64, self.log.len() as u64);
-        if cubin == 0 || cubin > LONGEST || log > LONGEST {
+        let (image, log) = (self.image.len() as u64, self.log.len() as u64);
+        if image == 0 || image > LONGEST || log > LONGEST {
             return None;
         }
-        let mut bytes = Vec::with_capacity(HEADER + self.cubin.len() + self.log.len());
+        let mut bytes = Vec::with_capacity(HEADER + self.image.len() + self.log.len());
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&FORMAT.to_le_bytes());
         bytes.extend_from_slice(key.bytes());
-        bytes.extend_from_slice(&cubin.to_le_bytes());
+        bytes.extend_from_slice(&image.to_le_bytes());
         bytes.extend_from_slice(&log.to_le_bytes());
-        let seal = checksum(&bytes, [self.cubin.as_slice(), self.log.as_bytes()]);
+        let seal = checksum(&bytes, [self.image.as_slice(), self.log.as_bytes()]);
         bytes.extend_from_slice(&seal);
-        bytes.extend_from_slice(&self.cubin);
+        bytes.extend_from_slice(&self.image);
         bytes.extend_from_slice(self.log.as_bytes());
         Some(bytes)
     }
@@ -78,38 +78,38 @@ impl Entry {
         let length = file.metadata().ok()?.len();
         let mut header = [0; HEADER];
         file.read_exact(&mut header).ok()?;
-        let (cubin, log) = lengths(key, &header)?;
+        let (image, log) = lengths(key, &header)?;
         // Both are at most `LONGEST`: the sum is small.
-        if length != HEADER as u64 + cubin + log {
+        if length != HEADER as u64 + image + log {
             return None;
         }
         let mut payload = Vec::new();
-        payload.try_reserve_exact(usize::try_from(cubin + log).ok()?).ok()?;
+        payload.try_reserve_exact(usize::try_from(image + log).ok()?).ok()?;
         // One byte more than is due, so that a file that grew meanwhile is seen.
-        file.take(cubin + log + 1).read_to_end(&mut payload).ok()?;
-        Self::open(&header, payload, usize::try_from(cubin).ok()?, usize::try_from(log).ok()?)
+        file.take(image + log + 1).read_to_end(&mut payload).ok()?;
+        Self::open(&header, payload, usize::try_from(image).ok()?, usize::try_from(log).ok()?)
     }
 
-    fn open(header: &[u8; HEADER], mut payload: Vec<u8>, cubin: usize, log: usize) -> Option<Self> {
+    fn open(header: &[u8; HEADER], mut payload: Vec<u8>, image: usize, log: usize) -> Option<Self> {
         let (sealed, seal) = header.split_at(SEALED);
-        if payload.len() != cubin + log || seal != checksum(sealed, [payload.as_slice(), &[]]) {
+        if payload.len() != image + log || seal != checksum(sealed, [payload.as_slice(), &[]]) {
             return None;
         }
-        let log = String::from_utf8(payload.split_off(cubin)).ok()?;
-        Some(Self { cubin: payload, log })
+        let log = String::from_utf8(payload.split_off(image)).ok()?;
+        Some(Self { image: payload, log })
     }
 }
 
-/// The lengths of the cubin and of the log, where the header is one of `key`.
+/// The lengths of the image and of the log, where the header is one of `key`.
 fn lengths(key: &Key, header: &[u8; HEADER]) -> Option<(u64, u64)> {
     let (magic, rest) = header.split_first_chunk::<8>()?;
     let (format, rest) = rest.split_first_chunk::<4>()?;
     let (echo, rest) = rest.split_first_chunk::<32>()?;
-    let (cubin, rest) = rest.split_first_chunk::<8>()?;
+    let (image, rest) = rest.split_first_chunk::<8>()?;
     let (log, _) = rest.split_first_chunk::<8>()?;
-    let (cubin, log) = (u64::from_le_bytes(*cubin), u64::from_le_bytes(*log));
+    let (image, log) = (u64::from_le_bytes(*image), u64::from_le_bytes(*log));
     let ours = magic == MAGIC && u32::from_le_bytes(*format) == FORMAT && echo == key.bytes();
-    (ours && cubin > 0 && cubin <= LONGEST && log <= LONGEST).then_some((cubin, log))
+    (ours && image > 0 && image <= LONGEST && log <= LONGEST).then_some((image, log))
 }
 
 fn checksum(sealed: &[u8], payload: [&[u8]; 2]) -> [u8; 32] {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn entry() -> Entry {
-        Entry { cubin: b"\x7fELF and so on".to_vec(), log: "ptxas says \u{e9}".into() }
+        Entry { image: b"\x7fELF and so on".to_vec(), log: "ptxas says \u{e9}".into() }
     }
 
     fn read(bytes: &[u8]) -> Option<Entry> {
@@ -166,16 +166,16 @@ mod tests {
     }
 
     #[test]
-    fn no_cubin_is_never_kept() {
-        assert_eq!(Entry { cubin: Vec::new(), ..entry() }.encode(&key()), None);
+    fn no_image_is_never_kept() {
+        assert_eq!(Entry { image: Vec::new(), ..entry() }.encode(&key()), None);
     }
 
     #[test]
     fn what_claims_too_much_is_not_read() {
         let good = entry().encode(&key()).expect("storable");
-        let claims = |cubin: u64, log: u64| {
+        let claims = |image: u64, log: u64| {
             let mut header: [u8; HEADER] = *good.first_chunk().expect("a header");
-            header[44..52].copy_from_slice(&cubin.to_le_bytes());
+            header[44..52].copy_from_slice(&image.to_le_bytes());
             header[52..60].copy_from_slice(&log.to_le_bytes());
             lengths(&key(), &header)
         };

@@ -1,6 +1,6 @@
 //! The folder that entries lie in.
 //!
-//! `<key>.cubin` is an entry, `<key>.lock` is held by whoever compiles it, `.falchion-*.part` is an entry being written.
+//! `<key>.cubin`, or `<key>.ptx`, is an entry, `<key>.lock` is held by whoever compiles it, `.falchion-*.part` is an entry being written.
 //! An entry appears by a rename, so it is whole or, after a power failure, fails its checksum: nothing is flushed to the device.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
@@ -75,7 +75,7 @@ impl<'a> Folder<'a> {
 
     /// Reads the entry of `key`.
     pub(super) fn load(&self, key: &Key) -> Found {
-        let path = self.at(key, "cubin");
+        let path = self.at(key, key.kind().name());
         let lies = match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Found::Nothing,
             other => other,
@@ -91,7 +91,7 @@ impl<'a> Folder<'a> {
 
     /// Writes an entry's bytes aside and renames them into place, over whatever lies there but a folder with something in it.
     pub(super) fn save(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        let path = self.at(key, "cubin");
+        let path = self.at(key, key.kind().name());
         let mut part = self.part()?;
         part.write_all(bytes)?;
         match part.persist(&path) {

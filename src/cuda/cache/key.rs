@@ -1,16 +1,19 @@
-//! What a cubin is known by.
+//! What a cubin, or PTX, is known by.
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
 use super::entry::FORMAT;
-use crate::sys::nvrtc::Program;
+use crate::sys::nvrtc::{ImageKind, Program};
 
 /// SHA-256 over everything that decides a cubin: the source, the headers, their names, the options, the architecture, NVRTC's
 /// version and the version of the entry's format. No path and no date: a cache folder may be moved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key([u8; 32]);
+pub struct Key {
+    hash: [u8; 32],
+    kind: ImageKind,
+}
 
 impl Key {
     /// The key of `program` as the given version of NVRTC compiles it.
@@ -35,19 +38,24 @@ impl Key {
         }
         text(&program.options.len().to_string());
         program.options.iter().for_each(|option| text(option));
-        Self(hash.finalize().into())
+        Self { hash: hash.finalize().into(), kind: program.kind() }
     }
 
     /// Its bytes.
     pub(super) fn bytes(&self) -> &[u8; 32] {
-        &self.0
+        &self.hash
+    }
+
+    /// What lies behind it.
+    pub fn kind(&self) -> ImageKind {
+        self.kind
     }
 }
 
 impl fmt::Display for Key {
     /// 64 lower-case hexadecimal digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.hash.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -84,6 +92,7 @@ mod tests {
         changed(&|p| p.name.push('x'));
         changed(&|p| p.source.push('x'));
         changed(&|p| p.arch = "sm_90".into());
+        changed(&|p| p.arch = "compute_90a".into());
         changed(&|p| p.headers[0].0.push('x'));
         changed(&|p| p.headers[1].1.to_mut().push('x'));
         changed(&|p| p.headers.swap(0, 1));

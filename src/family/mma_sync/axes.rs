@@ -70,8 +70,9 @@ pub(in crate::family) const fn along_axes(
             }
         }
     };
-    let warp =
-        if pins.warp.is_none() { Mnk { k: share(threadblock.k, warp.k, instruction.k.saturating_mul(2)), ..warp } } else { warp };
+    // Two instructions deep, unless what is pinned leaves one.
+    let least = if pins.instruction.is_some() { instruction.k } else { instruction.k.saturating_mul(2) };
+    let warp = if pins.warp.is_none() { Mnk { k: share(threadblock.k, warp.k, least), ..warp } } else { warp };
     let nest = warp.m <= threadblock.m && warp.n <= threadblock.n;
     if !nest && pins.warp.is_none() {
         return None;
@@ -98,7 +99,7 @@ const fn warp_tile(base: &MmaSyncKnobs, pins: &Pins, place: u32, instruction: Mn
     }
 }
 
-/// The depth of a warp's tile within a block's of `k`: the largest power of two, up to what is wanted, of which that is a whole number; no less than two instructions.
+/// The depth of a warp's tile within a block's of `k`: the largest power of two, up to what is wanted, of which that is a whole number; no less than `least`.
 const fn share(k: u32, wanted: u32, least: u32) -> u32 {
     let whole = match 1u32.checked_shl(k.trailing_zeros()) {
         Some(whole) if whole < wanted => whole,

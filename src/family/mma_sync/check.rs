@@ -17,7 +17,21 @@ use crate::{
 /// Legal depths of a warp's tile.
 const WARP_DEPTHS: &[u32] = &[8, 16, 32, 64, 128, 256];
 
-/// Refuses an extent of a warp tile that is no power of two in its range: the parts of an address that a lane has and those that are known while compiling have no bit in common.
+/// The parts of an extent of a warp tile along which an operand does not lie: whole `ldmatrix`, of an instruction's words.
+const ROWS: u32 = 16;
+
+/// Refuses an extent of a warp tile. Where an operand lies along it, it is a power of two: the parts of an address that a lane has and those that are known while compiling have no bit in common. Else rows of
+/// shared memory lie along it, of which a swizzle reads the lowest bits alone, and a lane has those.
+const fn extent(axis: Axis, value: u32, least: u32, k_contiguous: bool) -> Result<(), Refusal> {
+    if !k_contiguous || value <= ROWS {
+        return power(axis, value, one_schedule::WARP_EXTENTS, least);
+    }
+    let field = Field::Warp(axis);
+    hold!(within(field, value as u64, least as u64, 128));
+    multiple(field, value as u64, ROWS as u64, 128)
+}
+
+/// Refuses an extent of a warp tile that is no power of two in its range.
 const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Result<(), Refusal> {
     let most = legal[legal.len() - 1];
     if value.is_power_of_two() && value >= least && value <= most {
@@ -73,11 +87,10 @@ impl MmaSyncDesc {
 
     const fn check_shapes(&self, instruction: &WarpInstruction) -> Result<(), Refusal> {
         let (tb, warp, shape) = (self.knobs.threadblock, self.knobs.warp, instruction.shape());
-        hold!(power(Axis::M, warp.m, one_schedule::WARP_EXTENTS, shape.m));
-        hold!(power(Axis::N, warp.n, one_schedule::WARP_EXTENTS, shape.n));
+        hold!(extent(Axis::M, warp.m, shape.m, self.class.k_contiguous(OperandKind::A)));
+        hold!(extent(Axis::N, warp.n, shape.n, self.class.k_contiguous(OperandKind::B)));
         hold!(power(Axis::K, warp.k, WARP_DEPTHS, 8));
-        // Fragments alternate between two buffers.
-        hold!(multiple(Field::Warp(Axis::K), warp.k as u64, 2 * shape.k as u64, 256));
+        hold!(multiple(Field::Warp(Axis::K), warp.k as u64, shape.k as u64, 256));
         hold!(within(Field::WarpArea, (warp.m * warp.n) as u64, 128, 128 * 128));
         one_schedule::check_threadblock(tb, warp)
     }

@@ -94,9 +94,11 @@ const HALVES_OF_TURING: [FamilyDesc; 2] = [
     pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
     pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 8), 2, 8)),
 ];
-const BYTES_OF_TURING: [FamilyDesc; 2] = [
+/// The last for bytes along MN, whose loads take registers for each k-block.
+const BYTES_OF_TURING: [FamilyDesc; 3] = [
     pipelined(tiled((128, 128), (64, 64), 64, Mnk::new(8, 8, 16), 2, 16)),
     pipelined(tiled((64, 64), (32, 32), 64, Mnk::new(8, 8, 16), 2, 16)),
+    pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(8, 8, 16), 2, 16)),
 ];
 
 const fn tensor_op(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
@@ -111,7 +113,8 @@ const SMALL: &[ArchKind] = &[Sm86, Sm89];
 /// Those of f16 that Turing has, too.
 const OF_F16: &[Combined] = &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F32, F32), of(F16, F16, F16)];
 const OF_BF16: &[Combined] = &[of(Bf16, F32, Bf16), of(Bf16, F32, F16), of(Bf16, F32, F32)];
-const OF_BYTES: &[Combined] = &[of(I8, I32, I32), of(U8, I32, I32)];
+const OF_BYTES: &[Combined] =
+    &[of(I8, I32, I32), of(I8, I32, I8), of(I8, I32, F16), of(I8, I32, F32), of(U8, I32, I32), of(U8, I32, U8)];
 
 /// The rows. A class that an architecture lacks is said to be of the last: of sm80.
 pub(in crate::family) const ROWS: &[Row] = &[

@@ -120,7 +120,9 @@ impl WarpSpecialized {
         if !user.class.combined().is_of(d.class.op) {
             return Err(user.class.combined().refused_by(d.class.op));
         }
-        if !is_input(d.class.a.element) {
+        // What others than those make of whole sums has not been stored by TMA.
+        let stored = !d.class.accumulator.is_integer() || d.class.output.element.is(d.class.accumulator);
+        if !is_input(d.class.a.element) || !stored {
             let (mainloop, nearest) = (Word(MainloopKind::WarpSpecialized.name()), Word(MainloopKind::Multistage.name()));
             return Err(Refusal::OtherMainloop { mainloop, op: d.class.op, arch: d.class.arch, nearest });
         }

@@ -277,21 +277,31 @@ impl Block<'_> {
                 if found != tile {
                     return Err(Fault::Stale { thread: id, operand, wanted: tile, found });
                 }
-                self.threads[id as usize].fragments[side][k_block as usize % 2][element as usize] = Held { word, tile, k_block };
+                let buffer = self.buffer(operand, tile, k_block);
+                self.threads[id as usize].fragments[side][buffer][element as usize] = Held { word, tile, k_block };
             }
         }
         Ok(())
     }
 
+    /// Which of two fragments of an operand a k-block is in: the next one is in the other, as it is in the device's registers. Of B, where a warp has one and lanes here go one after the other, that is so
+    /// from tile to tile, too.
+    fn buffer(&self, operand: OperandKind, tile: u32, k_block: u32) -> usize {
+        let base = &self.program.base;
+        let one = operand == OperandKind::B && base.instruction.is_some();
+        (if one { tile.wrapping_mul(base.k_blocks()).wrapping_add(k_block) } else { k_block }) as usize % 2
+    }
+
     fn multiply(&mut self, thread: u32, k_block: u32) -> Result<(), Fault> {
         let groups = u64::from(self.program.base.k_blocks());
+        let tile = (self.threads[thread as usize].multiplied / groups) as u32;
+        let buffers = OperandKind::BOTH.map(|operand| self.buffer(operand, tile, k_block));
         let state = &mut self.threads[thread as usize];
-        let tile = (state.multiplied / groups) as u32;
         if state.multiplied % groups != u64::from(k_block) {
             return Err(Fault::OutOfOrder { thread, tile, k_block, found: state.multiplied });
         }
         let [a, b] = &state.fragments;
-        let fragments = [&a[k_block as usize % 2], &b[k_block as usize % 2]];
+        let fragments = [&a[buffers[0]], &b[buffers[1]]];
         for operand in OperandKind::BOTH {
             if fragments[operand.index()].iter().any(|held| (held.tile, held.k_block) != (tile, k_block)) {
                 return Err(Fault::StaleFragment { thread, operand, tile, k_block });
@@ -302,20 +312,20 @@ impl Block<'_> {
             state.accumulators.multiply(fragments[0], fragments[1]);
             return Ok(());
         }
-        let [a, b] = OperandKind::BOTH.map(|operand| self.given(thread, operand, k_block));
+        let [a, b] = OperandKind::BOTH.map(|operand| self.given(thread, operand, buffers[operand.index()]));
         self.threads[thread as usize].accumulators.add_steps(self.arithmetic.as_ref(), &a, &b);
         Ok(())
     }
 
     /// What an instruction takes of the registers of a thread's warp for the thread's accumulators: for each k of a k-block their rows of A, or columns of B.
-    fn given(&self, thread: u32, operand: OperandKind, k_block: u32) -> Vec<Vec<Held>> {
+    fn given(&self, thread: u32, operand: OperandKind, buffer: usize) -> Vec<Vec<Held>> {
         let (base, side) = (&self.program.base, operand.index());
         let (map, step) = (FragmentMap::of(base.tiles, operand), base.step());
         let warp_mn = base.operand(operand).warp_mn;
         let held = |i: u32, k: u32| {
             let at = map.mn(thread, i) % warp_mn * step + k;
             let (lane, element) = self.holders.as_ref().map_or((0, 0), |holders| holders[side][at as usize]);
-            self.threads[(thread / WARP * WARP + lane) as usize].fragments[side][k_block as usize % 2][element as usize]
+            self.threads[(thread / WARP * WARP + lane) as usize].fragments[side][buffer][element as usize]
         };
         (0..step).map(|k| (0..base.operand(operand).thread_mn()).map(|i| held(i, k)).collect()).collect()
     }

@@ -52,9 +52,9 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, of: WarpInstruc
     let instruction = of.shape();
     let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
     let warp = Mnk::new(
-        random.pick(&[8, 16, 32, 64, 128]),
-        random.pick(&[8, 16, 32, 64, 128]),
-        2 * instruction.k * random.pick(&[1, 1, 2, 4]),
+        random.pick(&[8, 16, 32, 64, 128, 48, 96]),
+        random.pick(&[8, 16, 32, 64, 128, 48, 96]),
+        instruction.k * random.pick(&[1, 2, 2, 4, 8]),
     );
     let warps = [1, 1, 2, 2, 3, 4, 8];
     let slices = if random.once_in(3) { random.pick(&[2, 3, 4]) } else { 1 };

@@ -35,7 +35,7 @@ impl Random {
     /// What a compiler might make: 1 to 4 KiB.
     pub fn compiled(&mut self) -> Compiled {
         let length = self.within(1024..4096);
-        Compiled { cubin: self.bytes(length), log: format!("Used {} registers", self.within(8..256)) }
+        Compiled { image: self.bytes(length), log: format!("Used {} registers", self.within(8..256)) }
     }
 
     pub fn key(&mut self) -> Key {

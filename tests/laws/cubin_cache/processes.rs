@@ -70,7 +70,7 @@ fn eight_cold_processes_compile_once() {
                 thread::sleep(Duration::from_millis(50));
                 Ok(compiled.clone())
             });
-            assert_eq!(entry.expect("an entry").cubin, compiled.cubin);
+            assert_eq!(entry.expect("an entry").image, compiled.image);
         }
         return;
     }
@@ -121,7 +121,7 @@ fn a_process_killed_while_it_compiles_lets_the_lock_go() {
         let waiting = scope.spawn(|| {
             let cache = cache(home.path());
             let entry = cache.get_or_compile(&key, || Ok(compiled.clone())).expect("an entry");
-            assert_eq!((entry.cubin.as_slice(), cache.compilations()), (compiled.cubin.as_slice(), 1));
+            assert_eq!((entry.image.as_slice(), cache.compilations()), (compiled.image.as_slice(), 1));
         });
         thread::sleep(Duration::from_millis(100));
         assert!(!waiting.is_finished(), "it waits for the child");

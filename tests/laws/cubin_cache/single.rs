@@ -11,7 +11,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use falchion::{
     Error,
-    cuda::cache::{Cache, CacheDir},
+    cuda::cache::{Cache, CacheDir, Key},
+    internals::sys::nvrtc::Program,
 };
 
 use super::fixture::{Fixture, Random, SOMEBODY, remove};
@@ -45,10 +46,26 @@ fn off_is_off() {
     let cache = Cache::new(CacheDir::Off);
     for _ in 0..3 {
         let entry = cache.get_or_compile(&key, || Ok(compiled.clone())).expect("compiled");
-        assert_eq!(entry.cubin, compiled.cubin);
+        assert_eq!(entry.image, compiled.image);
     }
     assert_eq!(counts(&cache), [1, 0, 2, 0]);
     assert!(Cache::new(CacheDir::Off).get_or_compile(&key, || Err(Error::Compile { log: "no".into(), node: None })).is_err());
+}
+
+/// PTX lies beside cubins, by another name.
+#[test]
+fn ptx_is_kept_under_a_name_of_its_own() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut random = Random(5);
+    let compiled = random.compiled();
+    let program = |arch: &str| Program { arch: arch.into(), ..Program::default() };
+    let [ptx, cubin] = ["compute_80", "sm_80"].map(|arch| Key::new(&program(arch), (13, 0)));
+    assert_ne!(ptx, cubin);
+    cold(home.path()).get_or_compile(&ptx, || Ok(compiled.clone())).expect("compiled");
+    let again = cold(home.path()).get_or_compile(&ptx, || panic!("it is on disk")).expect("an entry");
+    assert_eq!(again.image, compiled.image);
+    let names: Vec<_> = fs::read_dir(home.path().join("cache")).expect("the folder").flatten().map(|e| e.file_name()).collect();
+    assert_eq!(names, [format!("{ptx}.ptx").as_str()]);
 }
 
 #[test]
@@ -94,7 +111,7 @@ fn sixteen_threads_compile_one_key_once() {
                         thread::sleep(Duration::from_millis(2));
                         Ok(compiled.clone())
                     });
-                    assert_eq!(entry.expect("compiled").cubin, compiled.cubin);
+                    assert_eq!(entry.expect("compiled").image, compiled.image);
                 });
             }
         });
@@ -158,7 +175,7 @@ fn an_empty_cubin_is_answered_and_not_kept() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut fixture = Fixture::new(home.path(), 8);
     fixture.repair();
-    fixture.truth.cubin.clear();
+    fixture.truth.image.clear();
     assert!(fixture.ask(&fixture.cache()));
     assert!(fixture.ask(&fixture.cache()), "nothing was kept");
 }

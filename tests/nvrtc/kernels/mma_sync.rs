@@ -19,7 +19,9 @@ const ORDERS: [[Order; 3]; 3] =
 /// The configurations of this family for types on an architecture.
 fn families(arch: ArchKind, types: Combined) -> Vec<FamilyDesc> {
     let all = default_gemm_configurations(OpKind::TensorOp, arch, types).map_or(&[][..], |families| families);
-    all.iter().copied().filter(|family| matches!(family, FamilyDesc::MmaSync(_))).collect()
+    let ours = all.iter().copied().filter(|family| matches!(family, FamilyDesc::MmaSync(_)));
+    // Whole sums that become other types are those of i32, and no more than their store.
+    ours.take(if types.accumulator.is_integer() && types.c != types.accumulator { 1 } else { usize::MAX }).collect()
 }
 
 /// A third of what the rows have, the same third in each run: every configuration of every type of every architecture, on the machines of that, and on Hopper those of Ampere, too, in one of the layouts that it

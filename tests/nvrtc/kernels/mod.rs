@@ -6,8 +6,10 @@
 mod batches;
 mod columns;
 mod halves;
+mod machine_code;
 mod mma_sync;
 mod nodes;
+mod ptx;
 mod registers;
 mod threads;
 mod vectors;

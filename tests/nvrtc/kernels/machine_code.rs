@@ -1,0 +1,124 @@
+//! What becomes of `mma.sync` in machine code: as many instructions in the main loop as the description says, no spill, and no more shared memory than the machine has.
+
+use super::{cache, descriptions::mma_sync::ARCHS, sample, unit_of};
+use crate::sass::Sass;
+use falchion::{
+    arch::{ArchKind, OpKind},
+    cuda::{cache::Cache, compile, report::Report},
+    desc::{FamilyDesc, GemmDesc, Pins, TENSOR_OP_COMBINATIONS},
+    device::Explanation,
+    internals::{family::Request, operand::OperandKind},
+    layout::{MatrixType, Order},
+    numeric::ElementKind,
+    shape::Mnk,
+    warp::mma_tensor_op::WarpInstruction,
+};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// A kernel by an instruction on an architecture, as its defaults are completed by it.
+pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {
+    let [a, b] = OperandKind::BOTH.map(|operand| one.input(operand));
+    let types = TENSOR_OP_COMBINATIONS.iter().find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
+    let of = |element, order| Some(MatrixType { element, order });
+    let shape = one.shape();
+    // Hopper's own family has none of 8 rows.
+    let mainloop = if arch == ArchKind::Sm75 { "pipelined" } else { "multistage" };
+    let knobs = [("instruction", format!("{}x{}x{}", shape.m, shape.n, shape.k)), ("mainloop", mainloop.to_owned())];
+    let request = Request {
+        a: of(a, orders[0]),
+        b: of(b, orders[1]),
+        c: of(types.c, Order::Row),
+        accumulator: Some(types.accumulator),
+        op: Some(OpKind::TensorOp),
+        knobs: knobs.map(|(name, words)| (name.to_owned(), words)).to_vec(),
+        ..Request::default()
+    };
+    let desc = request.resolve(arch).ok()?.desc;
+    matches!(desc.family, FamilyDesc::MmaSync(_)).then_some(desc)
+}
+
+/// What the assembler makes of an instruction: one of these, for inputs of a type.
+const fn opcode(input: ElementKind) -> &'static str {
+    match input {
+        ElementKind::F64 => "DMMA.",
+        ElementKind::I8 | ElementKind::U8 => "IMMA.",
+        ElementKind::E4m3 | ElementKind::E5m2 => "QMMA.",
+        _ => "HMMA.",
+    }
+}
+
+/// Whether it is one of matrices.
+fn multiplies(name: &str) -> bool {
+    ["HMMA", "IMMA", "DMMA", "QMMA", "BMMA"].iter().any(|mma| name.starts_with(mma))
+}
+
+/// What is wrong with a kernel's machine code.
+fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String> {
+    let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else { panic!("another family") };
+    let machine = desc.class.arch.machine();
+    let entry = match compile(cache, &unit_of(desc, false), machine.sm) {
+        Ok(entry) => entry,
+        Err(error) => return Some(error.to_string()),
+    };
+    let report = Report::read(&entry.log).expect("a kernel");
+    if !report.is_clean() || report.shared_bytes + facts.smem_bytes > machine.shared_bytes_per_block {
+        return Some(format!("{} of {} bytes, {report:?}", facts.smem_bytes, machine.shared_bytes_per_block));
+    }
+    let sass = Sass::of(&entry.image);
+    let own = |name: &str| name.starts_with(opcode(one.input(OperandKind::A)));
+    // One for each that a warp's tile has, in the only loop that has any, and nowhere else.
+    let (warp, shape) = (desc.warp(), one.shape());
+    let wanted = ((warp.m / shape.m) * (warp.n / shape.n) * (warp.k / shape.k)) as usize;
+    let found = (sass.in_loops(own), sass.count(multiplies));
+    (found != (vec![wanted], wanted)).then(|| format!("{found:?} of {wanted} products"))
+}
+
+/// The instructions that came with an architecture, and every second older one.
+#[test]
+#[ignore = "needs NVRTC, and nvdisasm beside it"]
+fn the_main_loop_has_the_products_of_its_description() {
+    let (cache, mut kernels) = (cache(), Vec::new());
+    let (along_k, along_mn) = ([Order::Row, Order::Col], [Order::Col, Order::Row]);
+    for (i, arch) in ARCHS.into_iter().enumerate() {
+        for (j, one) in WarpInstruction::all().filter(|one| one.sm() <= arch.sm()).enumerate() {
+            let orders = if (i + j) % 3 == 0 { [along_mn, along_k] } else { [along_k, along_mn] };
+            let Some(desc) = orders.into_iter().find_map(|orders| kernel(&one, arch, orders)) else {
+                let hopper = arch == ArchKind::Sm90 && one.input(OperandKind::A).is_fp8();
+                assert!(hopper, "{} on {arch} is unsupported", one.mnemonic());
+                continue;
+            };
+            if one.sm() == arch.sm() || (i + j) % 2 == 0 {
+                kernels.push((one, desc));
+            }
+            if one.sm() != arch.sm() || j % 2 != 0 {
+                continue;
+            }
+            // A tile of one k-block, in which A has one fragment, and one whose warps have tiles that are no power of two.
+            let (k, rows) = (one.shape().k, if one.input(OperandKind::A) == ElementKind::F64 { 16 } else { 48 });
+            let tiles = [(Mnk::new(64, 64, k), Mnk::new(32, 32, k)), (Mnk::new(2 * rows, 96, 2 * k), Mnk::new(rows, 48, 2 * k))];
+            for (block, warp) in tiles.into_iter().filter(|(_, warp)| warp.k >= 8) {
+                let desc = kernel(&one, arch, along_k).expect("a kernel along K");
+                let aligned = |align| {
+                    let [align_a, align_b] = [Some(align); 2];
+                    desc.pinned(Pins { threadblock: Some(block), warp: Some(warp), align_a, align_b, ..Pins::NONE })
+                };
+                let desc = [16, 8, 4, 2, 1].map(aligned).into_iter().find(|desc| desc.check().is_ok());
+                kernels.push((one, desc.unwrap_or_else(|| panic!("{}: {block:?}", one.mnemonic()))));
+            }
+        }
+    }
+    let sampled = sample(kernels.clone());
+    let wrong = sampled.par_iter().filter_map(|(one, desc)| {
+        fault(&cache, one, desc).map(|fault| format!("{} on {}: {fault}", one.mnemonic(), desc.class.arch))
+    });
+    let faults: Vec<_> = wrong.collect();
+    let (all, covered): (BTreeSet<_>, BTreeSet<_>) =
+        (WarpInstruction::all().map(|one| one.mnemonic()).collect(), kernels.iter().map(|(one, _)| one.mnemonic()).collect());
+    assert_eq!(all, covered);
+    let deep = |desc: &GemmDesc| desc.warp().k == desc.pins().instruction.map_or(0, |one| one.k);
+    assert!(kernels.iter().filter(|(_, desc)| deep(desc)).count() >= 6);
+    assert!(kernels.iter().filter(|(_, desc)| desc.warp().n == 48).count() >= 8);
+    println!("machine code of mma.sync: {} kernels, {} instructions", kernels.len(), covered.len());
+    assert!(faults.is_empty() && kernels.len() >= 40, "{} kernels: {}", kernels.len(), faults.join("\n"));
+}

@@ -1,0 +1,63 @@
+//! PTX of older machines, which the driver of a newer one compiles: it is of the target that was asked for, and multiplies as its description says.
+
+use super::{cache, descriptions::mma_sync::ARCHS, machine_code::kernel, unit_of};
+use falchion::{
+    arch::ArchKind,
+    cuda::{Target, compile},
+    desc::GemmDesc,
+    device::Explanation,
+    internals::operand::OperandKind,
+    layout::Order,
+    threadblock::MainloopKind,
+    warp::mma_tensor_op::WarpInstruction,
+};
+
+/// What is wrong with the PTX of a kernel.
+fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> Option<String> {
+    let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else { panic!("another family") };
+    let target = text.lines().find_map(|line| line.strip_prefix(".target ")).map(str::trim);
+    if target != Some(&format!("sm_{}", ptx.sm())) {
+        return Some(format!("its target is {target:?}"));
+    }
+    let products = (facts.repeats.m * facts.repeats.n * facts.repeats.k) as usize;
+    let [own, all] = [&*one.mnemonic(), "mma.sync"].map(|name| text.matches(name).count());
+    if (own, all) != (products, products) {
+        return Some(format!("{own} of its {all} products are its own, and {products} are wanted"));
+    }
+    let matrices = text.contains("ldmatrix.sync");
+    if matrices != facts.by_ldmatrix.contains(&true) {
+        return Some(format!("ldmatrix: {matrices}, of {:?}", facts.by_ldmatrix));
+    }
+    let asynchronous = text.contains("cp.async");
+    if asynchronous != (desc.family.mainloop() == MainloopKind::Multistage) {
+        return Some(format!("cp.async: {asynchronous}"));
+    }
+    // A product and a sum that may contract would, in the driver.
+    let loose = ["mul.f32", "add.f32", "sub.f32", "mul.f64", "add.f64", "sub.f64"].into_iter().find(|name| text.contains(name));
+    loose.map(|name| format!("{name} may contract"))
+}
+
+/// Every instruction as PTX of the architecture that it came with, and of sm89, the newest whose tensor cores these are.
+#[test]
+#[ignore = "needs NVRTC"]
+fn ptx_has_the_target_and_the_products_of_its_description() {
+    let (cache, mut count, mut faults) = (cache(), 0, Vec::new());
+    for ptx in ARCHS.into_iter().filter(|&ptx| ptx != ArchKind::Sm90) {
+        for (i, one) in WarpInstruction::all().enumerate() {
+            let newest = ptx == ArchKind::Sm89 && one.sm() < 89 && i % 3 == 0;
+            if !newest && one.sm() != ptx.sm() && (ptx != ArchKind::Sm86 || one.sm() != 80 || i % 4 != 0) {
+                continue;
+            }
+            let arch = ArchKind::newest_of(one.sm()).expect("a tag");
+            let kernel = kernel(&one, arch, [Order::Row, Order::Col]).expect("a kernel along K");
+            let entry = compile(&cache, &unit_of(&kernel, true), Target::Ptx(ptx.sm())).unwrap_or_else(|error| panic!("{error}"));
+            let text = String::from_utf8(entry.image.clone()).expect("PTX is text");
+            let fault = fault(&text, &one, &kernel, ptx);
+            faults.extend(fault.map(|fault| format!("{} as PTX of {ptx}: {fault}", one.mnemonic())));
+            assert!(!text.contains('\0') && one.input(OperandKind::A) == kernel.class.a.element);
+            count += 1;
+        }
+    }
+    println!("PTX of mma.sync: {count} kernels");
+    assert!(faults.is_empty() && count >= 24, "{count} kernels: {}", faults.join("\n"));
+}
