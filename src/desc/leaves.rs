@@ -130,8 +130,6 @@ leaves! {
     FromRegisters => a_operand: AOperandKind::Registers;
     /// [`AOperandKind::Auto`].
     FromSharedOrRegisters => a_operand: AOperandKind::Auto;
-    /// [`SaturateKind::Off`].
-    NoSaturate => saturate: SaturateKind::Off;
     /// [`SaturateKind::On`].
     Saturate => saturate: SaturateKind::On;
     /// [`InterleaveKind::Vector`].
