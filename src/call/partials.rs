@@ -50,8 +50,11 @@ impl Partials {
 
     /// The same of another number of parts than the description's.
     pub(crate) fn of_parts(desc: &GemmDesc, parts: u32, extents: (usize, usize), batch: usize) -> Self {
+        if parts <= 1 {
+            return Self::default();
+        }
         let tickets = tickets_of(parts) * desc.sharing();
-        let (rectangles, blocks) = if parts > 1 { rectangles_of(desc, extents, batch) } else { (0, 1) };
+        let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = rectangles.saturating_mul(blocks);
         Self::of_slots(desc, tiles.saturating_mul(parts.into()), tiles.saturating_mul(tickets.into()))
     }

@@ -141,10 +141,7 @@ impl GemmDesc {
 
     /// Parts into which K is cut.
     pub const fn split_k(&self) -> u32 {
-        match self.family.pins().split_k {
-            Some(parts) => parts,
-            None => 1,
-        }
+        knob_of!(self, knobs => knobs.split_k)
     }
 
     /// Blocks of a cluster.

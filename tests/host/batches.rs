@@ -13,6 +13,7 @@ use falchion::{
     layout::Order,
     numeric::Element,
     prelude::*,
+    shape::Mnk,
     threadblock::{Unit, Units, Work},
 };
 use falchion_lab::verify::draw;
@@ -109,6 +110,14 @@ fn a_batch_is_its_products() {
     held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
 }
 
+/// The same kernel in small tiles, of which the checked machine makes fewer threads' steps.
+fn small(desc: GemmDesc) -> GemmDesc {
+    let k = desc.threadblock().k;
+    let desc = but!(desc, threadblock: Mnk::new(64, 64, k), warp: Mnk::new(32, 32, k));
+    desc.check().expect("a kernel");
+    desc
+}
+
 /// The same of kernels whose warps multiply by `mma.sync`: each way in which fragments come, and parts of K.
 #[test]
 fn a_batch_of_mma_sync_is_its_products() {
@@ -118,13 +127,13 @@ fn a_batch_of_mma_sync_is_its_products() {
     type BytesApart = Gemm<u8, ColMajor, u8, RowMajor, i32, RowMajor, i32, TensorOp, Sm75>;
     type Doubles<LC> = Gemm<f64, ColMajor, f64, ColMajor, f64, LC, f64, TensorOp, Sm90>;
     type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
-    held::<F16, F16, F16>(&Halves::<RowMajor>::DESC, (130, 5, 33));
-    held::<F16, F16, F16>(&Halves::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 40));
-    held::<F16, F16, f32>(&Turned::DESC, (9, 67, 35));
-    held::<i8, i8, i8>(&Bytes::DESC, (3, 131, 66));
-    held::<u8, u8, i32>(&BytesApart::DESC, (66, 3, 17));
-    held::<f64, f64, f64>(&Doubles::<RowMajor>::DESC, (33, 7, 19));
-    held::<f64, f64, f64>(&Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc().cut(2), (5, 65, 40));
+    held::<F16, F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33));
+    held::<F16, F16, F16>(&small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()), (7, 129, 40));
+    held::<F16, F16, f32>(&small(Turned::DESC), (9, 67, 35));
+    held::<i8, i8, i8>(&small(Bytes::DESC), (3, 131, 66));
+    held::<u8, u8, i32>(&small(BytesApart::DESC), (66, 3, 17));
+    held::<f64, f64, f64>(&small(Doubles::<RowMajor>::DESC), (33, 7, 19));
+    held::<f64, f64, f64>(&small(Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc()).cut(2), (5, 65, 40));
 }
 
 /// What becomes of a block's unit of work.
