@@ -9,7 +9,7 @@ use falchion::{
     device::Explanation,
     internals::{family::Request, operand::OperandKind},
     layout::{MatrixType, Order},
-    numeric::ElementKind,
+    numeric::{ElementKind, EmulationKind},
     shape::Mnk,
     warp::mma_tensor_op::WarpInstruction,
 };
@@ -24,14 +24,18 @@ pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Opti
     let shape = one.shape();
     // Hopper's own family has none of 8 rows.
     let mainloop = if arch == ArchKind::Sm75 { "pipelined" } else { "multistage" };
-    let knobs = [("instruction", format!("{}x{}x{}", shape.m, shape.n, shape.k)), ("mainloop", mainloop.to_owned())];
+    let instruction = ("instruction", format!("{}x{}x{}", shape.m, shape.n, shape.k));
+    // f32 in parts that are made of fragments.
+    let emulation = Some(one.math().emulation()).filter(|emulation| *emulation != EmulationKind::None);
+    let emulation = emulation.map(|emulation| ("emulation", emulation.name().to_owned()));
+    let knobs = [instruction, ("mainloop", mainloop.to_owned())].into_iter().chain(emulation);
     let request = Request {
         a: of(a, orders[0]),
         b: of(b, orders[1]),
         c: of(types.c, Order::Row),
         accumulator: Some(types.accumulator),
         op: Some(OpKind::TensorOp),
-        knobs: knobs.map(|(name, words)| (name.to_owned(), words)).to_vec(),
+        knobs: knobs.map(|(name, words)| (name.to_owned(), words)).collect(),
         ..Request::default()
     };
     let desc = request.resolve(arch).ok()?.desc;
@@ -69,7 +73,8 @@ fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String
     let own = |name: &str| name.starts_with(opcode(one.input(OperandKind::A)));
     // One for each that a warp's tile has, in the only loop that has any, and nowhere else.
     let (warp, shape) = (desc.warp(), one.shape());
-    let wanted = ((warp.m / shape.m) * (warp.n / shape.n) * (warp.k / shape.k)) as usize;
+    let products = one.math().emulation().products().len();
+    let wanted = ((warp.m / shape.m) * (warp.n / shape.n) * (warp.k / shape.k)) as usize * products;
     let found = (sass.in_loops(own), sass.count(multiplies));
     (found != (vec![wanted], wanted)).then(|| format!("{found:?} of {wanted} products"))
 }

@@ -19,7 +19,8 @@ fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> O
     if target != Some(&format!("sm_{}", ptx.sm())) {
         return Some(format!("its target is {target:?}"));
     }
-    let products = (facts.repeats.m * facts.repeats.n * facts.repeats.k) as usize;
+    let parts = one.math().emulation().products().len();
+    let products = (facts.repeats.m * facts.repeats.n * facts.repeats.k) as usize * parts;
     let [own, all] = [&*one.mnemonic(), "mma.sync"].map(|name| text.matches(name).count());
     if (own, all) != (products, products) {
         return Some(format!("{own} of its {all} products are its own, and {products} are wanted"));
