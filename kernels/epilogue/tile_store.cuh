@@ -83,7 +83,7 @@ struct TileStore {
     int const within = thread % Config::kThreadsPerSlice;
     Sum* const slots = reinterpret_cast<Sum*>(params.slots) + unit.first_slot(params) * kSlot + within;
     if (holds) {
-      Sum* const slot = slots + unit.part * kSlot;
+      Sum* const slot = slots + unit.part * unit.apart * kSlot;
 #pragma unroll
       for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
     }

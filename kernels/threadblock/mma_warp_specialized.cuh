@@ -44,14 +44,7 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
   __device__ __forceinline__ unsigned k_tiles_beside(unsigned units, int side) const {
     if constexpr (!Config::kSplitK) return units * k_tiles();
     unsigned tiles = 0;
-    for (unsigned i = 1; i <= units; ++i) {
-      if constexpr (Work<Config>::kStreams) {
-        tiles += work.k_count_beside(params, side * int(i));
-        continue;
-      }
-      unsigned const part = work.part_beside(side * int(i), Config::Ring::kTurns);
-      tiles += KRange<true>::count(part, params.part_tiles, params.longer_parts);
-    }
+    for (unsigned i = 1; i <= units; ++i) tiles += work.k_count_beside(params, side * int(i), Config::Ring::kTurns);
     return tiles;
   }
 };

@@ -5,7 +5,7 @@
 namespace threadblock {
 
 // Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a register.
-template <bool SplitK, bool Streams = false>
+template <bool SplitK>
 struct KRange {
   // The part, and the number of its tile among those of all Ds.
   unsigned part, number;
@@ -34,31 +34,6 @@ struct KRange {
     return (unsigned long long)number * params.split_k;
   }
   static constexpr unsigned apart = 1;
-};
-// Of a tile that is streamed, or whole: which cluster's unit it is, and which of its units.
-template <>
-struct KRange<true, true> {
-  unsigned part, number;
-  // Slots are of tiles and clusters: those of block `rank` in a cluster lie so far apart.
-  unsigned apart, rank;
-  unsigned first, count_, parts_;
-
-  template <class Params>
-  __device__ __forceinline__ unsigned k_begin(Params const&) const {
-    return first;
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned k_count(Params const&) const {
-    return count_;
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned parts(Params const&) const {
-    return parts_;
-  }
-  template <class Params>
-  __device__ __forceinline__ unsigned long long first_slot(Params const&) const {
-    return (unsigned long long)(number / apart + blockIdx.x / apart - part) * apart + rank;
-  }
 };
 template <>
 struct KRange<false> {

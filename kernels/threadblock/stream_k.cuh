@@ -41,6 +41,33 @@ struct Streams {
   __device__ __forceinline__ constexpr unsigned parts_of(unsigned tile) const { return cluster_of((tile + 1) * tiles_k - 1) - first_of(tile) + 1; }
 };
 
+// What a block has of a tile in place of a KRange: its cluster's part, of so many, and k-tiles. Slots of a tile's parts are those of neighbouring clusters, as many apart as a cluster has blocks.
+template <unsigned Blocks>
+struct StreamedRange {
+  // The part; the number of its tile among those of all Ds; the slot of the tile's first part.
+  unsigned part, number, slot;
+  // Parts of the tile; the part's first k-tile, and how many it has.
+  unsigned of, begin, count;
+
+  template <class Params>
+  __device__ __forceinline__ unsigned k_begin(Params const&) const {
+    return begin;
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned k_count(Params const&) const {
+    return count;
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned parts(Params const&) const {
+    return of;
+  }
+  template <class Params>
+  __device__ __forceinline__ unsigned long long first_slot(Params const&) const {
+    return slot;
+  }
+  static constexpr unsigned apart = Blocks;
+};
+
 // The map (fact, cluster and unit) to a fact of a unit, of which a cluster has at most so many: its tile, part, parts, first k-tile, and how many.
 template <int Tiles, int TilesK, int Clusters, int Units>
 struct StreamedParts {

@@ -58,9 +58,13 @@ struct Lines<Ragged::None, Step> {
   static __device__ __forceinline__ constexpr bool hold(unsigned, unsigned, unsigned, unsigned) { return true; }
 };
 
+// Which k-tiles of a tile a block computes.
+template <class Config>
+using RangeOf = typename index::Either<Config::kWork == WorkKind::StreamK, StreamedRange<Config::kClusterM * Config::kClusterN>, KRange<Config::kSplitK>>::Type;
+
 // What a block computes at a time: products of some k-tiles, for one tile of a D.
 template <class Config>
-struct Unit : Product<Config::kBatched>, KRange<Config::kSplitK, Config::kWork == WorkKind::StreamK>, Lines<Config::kRagged, Config::kGroupStep> {
+struct Unit : Product<Config::kBatched>, RangeOf<Config>, Lines<Config::kRagged, Config::kGroupStep> {
   Tile tile;
 
   // The tile's first row and column of D.
@@ -99,7 +103,7 @@ __device__ __forceinline__ constexpr Tile tile_of_rank(unsigned number, unsigned
 
 // The unit of block `rank` in a rectangle: the one of that number, of so many down and across each D, one D after another.
 template <class Config>
-__device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, KRange<Config::kSplitK, Config::kWork == WorkKind::StreamK> range = {}) {
+__device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, RangeOf<Config> range = {}) {
   if constexpr (Config::kBatched) {
     unsigned const product = number / (rows * columns);
     return {{product}, range, {}, tile_of_rank<Config>(number - product * (rows * columns), rank, rows, columns)};
@@ -223,26 +227,31 @@ struct Work : Parts<Config::kSplitK> {
   // number of rectangles.
   template <class Params>
   __device__ __forceinline__ bool take(Params const& params, Unit<Config>& unit) {
-    if constexpr (Config::kWork == WorkKind::DataParallel) return false;
-    if constexpr (kGrouped) return take_of_groups(params, unit);
-    if constexpr (kStreams) return take_of_stream(params, unit);
-    if (next >= rows * columns * batch * this->parts) return false;
-    unit = unit_of(next);
-    next += step;
-    return true;
+    if constexpr (Config::kWork == WorkKind::DataParallel) {
+      return false;
+    } else if constexpr (kGrouped) {
+      return take_of_groups(params, unit);
+    } else if constexpr (kStreams) {
+      return take_of_stream(params, unit);
+    } else {
+      if (next >= rows * columns * batch * this->parts) return false;
+      unit = unit_of(next);
+      next += step;
+      return true;
+    }
   }
 
-  // The k-tiles of the unit that is so many units of the block from the one that was taken last, of streams.
+  // The k-tiles of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
   template <class Params>
-  __device__ __forceinline__ unsigned k_count_beside(Params const& params, int units) const {
-    Streams const streams = streams_of(params);
-    unsigned const i = next - step + units, cluster = blockIdx.x / kBlocks;
-    return i < streams.count(cluster) ? streams.k_count(cluster, i) : params.tiles_k;
-  }
-
-  // The part of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
-  __device__ __forceinline__ unsigned part_beside(int units, int of) const {
-    return (next - step + units * int(step / of)) / (rows * columns * batch);
+  __device__ __forceinline__ unsigned k_count_beside(Params const& params, int units, int of) const {
+    unsigned const number = next - step + units * int(step / of);
+    if constexpr (kStreams) {
+      Streams const streams = streams_of(params);
+      unsigned const cluster = blockIdx.x / kBlocks;
+      return number < streams.count(cluster) ? streams.k_count(cluster, number) : params.tiles_k;
+    } else {
+      return KRange<true>::count(number / (rows * columns * batch), params.part_tiles, params.longer_parts);
+    }
   }
 
  private:
@@ -277,15 +286,13 @@ struct Work : Parts<Config::kSplitK> {
       part = cluster - streams.first_of(tile), parts = streams.parts_of(tile);
       begin = streams.k_begin(cluster, next), count = streams.k_count(cluster, next);
     }
-    unit = unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank, kBlocks, rank, begin, count, parts});
+    unit = unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank, (tile + cluster - part) * kBlocks + rank, parts, begin, count});
     next += step;
     return true;
   }
 
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
-    if constexpr (kStreams) {
-      return {};
-    } else if constexpr (Config::kSplitK) {
+    if constexpr (Config::kSplitK) {
       unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
       return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank});
     } else {

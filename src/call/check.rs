@@ -33,7 +33,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
                 return Err(Refusal::Emulation(EmulationRefusal::TooDeep { k: self.k, emulation, most: most as u64 }));
             }
         }
-        self.check_groups(d.split_k())?;
+        self.check_groups(d)?;
         let output = &d.class.output;
         let integral = matches!(d.class.compute, ComputeKind::I32);
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {

@@ -57,13 +57,13 @@ impl<R, W> Call<R, W> {
         if matches!(axis, Axis::N) { self.n } else { self.m }
     }
 
-    /// Whether there are groups that a kernel of so many parts of K computes.
-    pub(super) fn check_groups(&self, split_k: u32) -> Result<(), Refusal> {
+    /// Whether there are groups, if any, and a kernel of a description computes them.
+    pub(super) fn check_groups(&self, d: &GemmDesc) -> Result<(), Refusal> {
         if self.groups.is_none() {
             return Ok(());
         }
         within(Field::Groups, self.batch as u64, 1, i32::MAX as u64)?;
-        within(Field::SplitKOfGroups, split_k.into(), 1, 1)
+        d.check_groups()
     }
 }
 

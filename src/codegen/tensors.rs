@@ -66,11 +66,11 @@ mirrored! {
         slots: u64,
         /// Address of the tickets, which are 0.
         tickets: u64,
-        /// Parts of K.
+        /// Parts of K; of streams, tiles that are streamed.
         split_k: u32,
-        /// K-tiles of each part, but for the first ones, which have one more.
+        /// K-tiles of each part, or of each cluster's span, but for the first ones, which have one more.
         part_tiles: u32,
-        /// Parts that have one k-tile more.
+        /// Parts, or spans, that have one k-tile more.
         longer_parts: u32,
         /// Tickets of each tile, of each consumer that shares it.
         tile_tickets: u32,

@@ -227,15 +227,17 @@ impl GemmDesc {
     /// Whether it is the description in a mode, with accesses of at most so many elements of A, B and D.
     #[cfg(feature = "cuda")]
     pub(crate) fn is_of(&self, mode: GemmMode, accesses: [u32; 3]) -> bool {
-        let moves = mode.several() || self.class.mode.groups().is_some();
-        (!moves || self.class.mode == mode) && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
+        self.class.mode == self.mode_for(mode) && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
     }
 
-    /// The description in a mode of the kernel's frame. A kernel of batches computes single products, too; one of groups computes nothing else.
+    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes single products, too, and one of groups nothing else.
+    const fn mode_for(&self, mode: GemmMode) -> GemmMode {
+        if mode.several() || self.class.mode.groups().is_some() { mode } else { self.class.mode }
+    }
+
+    /// The description in a mode of the kernel's frame.
     pub(crate) const fn in_mode(mut self, mode: GemmMode) -> Self {
-        if mode.several() || self.class.mode.groups().is_some() {
-            self.class.mode = mode;
-        }
+        self.class.mode = self.mode_for(mode);
         self
     }
 

@@ -192,7 +192,7 @@ impl Words for EpilogueDesc {
 mod tests {
     use super::*;
     use crate::{
-        desc::{PromotionKind, SaturateKind, SpillKind},
+        desc::{DecompositionKind, PromotionKind, SaturateKind, SpillKind},
         numeric::EmulationKind,
         threadblock::MainloopKind,
     };
@@ -214,6 +214,7 @@ mod tests {
         [UnrollKind::By(4), UnrollKind::Full].into_iter().for_each(reads_back);
         [SpillKind::Refused, SpillKind::Allowed].into_iter().for_each(reads_back);
         SaturateKind::ALL.into_iter().for_each(reads_back);
+        DecompositionKind::ALL.into_iter().for_each(reads_back);
         PromotionKind::ALL.into_iter().for_each(reads_back);
         EmulationKind::ALL.into_iter().for_each(reads_back);
         for along in [Along::Mn, Along::K] {

@@ -22,12 +22,17 @@ impl GemmDesc {
             return Err(Refusal::MachineTooOld { arch: self.class.arch, sm: machine.sm });
         }
         if self.class.mode.groups().is_some() {
-            hold!(within(Field::SplitKOfGroups, self.split_k() as u64, 1, 1));
-            if self.streams_k() {
-                return Err(Refusal::GroupsNotStreamed);
-            }
+            hold!(self.check_groups());
         }
         self.check_family(machine)
+    }
+
+    /// Whether groups leave its K whole.
+    pub(crate) const fn check_groups(&self) -> Result<(), Refusal> {
+        if self.streams_k() {
+            return Err(Refusal::GroupsNotStreamed);
+        }
+        within(Field::SplitKOfGroups, self.split_k() as u64, 1, 1)
     }
 
     /// A description that does not check panics with its sentence, which fails a build where it is a constant.

@@ -12,7 +12,7 @@ use falchion::{
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
     desc::GemmDesc,
     internals::{
-        call::{Groups, Problem, Source},
+        call::{Groups, Problem},
         operand::{OperandKind, Vectors},
     },
     numeric::ElementKind,
@@ -56,10 +56,7 @@ impl OnDevice {
         let matrices = CudaMatrices {
             a: read(types.a, &self.a, first[0]),
             b: read(types.b, &self.b, first[1]),
-            c: match problem.c {
-                Source::Matrix(_) => Source::Matrix(read(types.c, &self.c, first[2])),
-                other => other.map(|_| read(types.c, &self.c, 0)),
-            },
+            c: problem.c.map(|_| read(types.c, &self.c, first[2])),
             d: DeviceMatrix::write_bytes(types.c, &mut self.d, stream).from(first[3]),
             vectors: Vectors::by(|kind| {
                 let first = if kind.side() == OperandKind::A { row } else { 0 };

@@ -9,7 +9,7 @@ use falchion::{
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{Groups, Host, HostCall, HostMatrices, HostSlice, Problem, Source, Space},
+        call::{Groups, Host, HostCall, HostMatrices, HostSlice, Problem, Space},
         host::Mode,
         operand::{Axis, OperandKind, Vectors},
     },
@@ -35,10 +35,7 @@ fn run(
     let matrices = HostMatrices {
         a: slice(types.a, &case.a, first[0]),
         b: slice(types.b, &case.b, first[1]),
-        c: match problem.c {
-            Source::Matrix(_) => Source::Matrix(slice(types.c, &case.c, first[2])),
-            other => other.map(|_| slice(types.c, &case.c, 0)),
-        },
+        c: problem.c.map(|_| slice(types.c, &case.c, first[2])),
         d: Host::write(types.c, &mut d[types.c.matrix_bytes(first[3] as u64) as usize..], &()),
         vectors: Vectors::by(|kind| {
             let by_rows = kind.side() == OperandKind::A;

@@ -175,6 +175,9 @@ fn what_is_refused_is_said() {
         said(Small::DESC.for_groups(falchion::internals::operand::Axis::M)),
         "K of groups is whole, and decomposition = streamk cuts it; try splitk"
     );
+    let (a, b, mut d) = (vec![Bf16::ZERO; 8 * 4], vec![Bf16::ZERO; 5 * 4], vec![0.0f32; 8 * 5]);
+    let grouped = Small::new().grouped(Arguments::new((8, 5, 4), &a, &b, &mut d), &[0, 8]).expect_err("refused");
+    assert_eq!(grouped.to_string(), "K of groups is whole, and decomposition = streamk cuts it; try splitk");
     let bytes = |m, n| Partials::of(&Small::DESC, (m, n), 1).bytes();
     // A tile of f32 for each streamed tile and each cluster, and 21 tickets for each tile.
     let of = |tiles: u64| (tiles + 132) * 64 * 64 * 4 + (tiles * 21 * 4).next_multiple_of(256);

@@ -3,7 +3,7 @@
 use crate::harness::random_cases::cases;
 use falchion::{
     shape::{Mn, Mnk},
-    threadblock::{Streams, SwizzleKind, Unit, Work, WorkKind, part_of_k},
+    threadblock::{MOST_STREAMS, Streams, SwizzleKind, Unit, Work, WorkKind, part_of_k},
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -88,6 +88,9 @@ fn slots_of_streams_are_apart() {
         }
         assert!(streams.tiles < 2 * clusters);
     }
+    // No multiprocessor of a Hopper is left out.
+    let hoppers = falchion_lab::gpus::GPUS.iter().filter(|(_, machine)| machine.sm == 90);
+    assert_eq!(hoppers.map(|(_, machine)| machine.multiprocessors).max(), Some(MOST_STREAMS));
 }
 
 /// Every order of tiles, and a small tile.

@@ -233,6 +233,16 @@ mod tests {
         request.resolve(ArchKind::Sm80).unwrap().desc
     }
 
+    /// Every element, row by row.
+    fn numbers(matrix: &HostMatrix) -> Vec<f64> {
+        let mut numbers = Vec::new();
+        let each = matrix.try_each(Order::Row, |x| {
+            numbers.push(x);
+            Ok::<_, Error>(())
+        });
+        each.map(|()| numbers).unwrap()
+    }
+
     #[test]
     fn a_product_of_values_is_the_product() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row"), ("f64:col", "f64:col", "f64:col")] {
@@ -245,15 +255,7 @@ mod tests {
             let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
             source.try_fill(Order::Row, |_, _| Ok::<_, Error>(z)).unwrap();
             product.run(&desc, Mode::Fast).unwrap();
-            let mut got = Vec::new();
-            product
-                .d
-                .try_each(Order::Row, |x| {
-                    got.push(x);
-                    Ok::<_, Error>(())
-                })
-                .unwrap();
-            for (at, got) in got.into_iter().enumerate() {
+            for (at, got) in numbers(&product.d).into_iter().enumerate() {
                 let (i, j) = (at / 7, at % 7);
                 assert_eq!(got, 2.0 * (0..3).map(|l| x(i, l) * y(l, j)).sum::<f64>() - z, "{a} {b} {c} {i} {j}");
             }
@@ -280,14 +282,7 @@ mod tests {
             let verdict = product.verify(&desc).unwrap();
             assert!(verdict.is_right() && verdict.elements_checked == 4 * 35, "{verdict}");
             let mut places = 0..4 * 35;
-            let mut was = Vec::new();
-            product
-                .d
-                .try_each(Order::Row, |x| {
-                    was.push(x);
-                    Ok::<_, Error>(())
-                })
-                .unwrap();
+            let was = numbers(&product.d);
             let changed = |at: usize| if at == 4 * 35 - 1 { was[at] + 64.0 } else { was[at] };
             product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap()))).unwrap();
             let verdict = product.verify(&desc).unwrap();
@@ -316,14 +311,7 @@ mod tests {
             let verdict = product.verify(&desc).unwrap();
             assert!(verdict.is_right() && verdict.elements_checked == 63, "{verdict}");
             let mut places = 0..63;
-            let mut was = Vec::new();
-            product
-                .d
-                .try_each(Order::Row, |x| {
-                    was.push(x);
-                    Ok::<_, Error>(())
-                })
-                .unwrap();
+            let was = numbers(&product.d);
             let changed = |at: usize| if at == 5 * 7 + 2 { was[at] + 64.0 } else { was[at] };
             product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap()))).unwrap();
             let verdict = product.verify(&desc).unwrap();

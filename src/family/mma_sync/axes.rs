@@ -3,7 +3,6 @@
 use crate::{
     desc::{Class, MmaSyncKnobs, Pins},
     family::resolve::AXES,
-    numeric::EmulationKind,
     operand::{Frame, OperandKind},
     refusal::{Field, Refusal},
     shape::Mnk,
@@ -46,10 +45,7 @@ pub(in crate::family) const fn along_axes(
             let (m, k) = DEPTHS[i as usize - 1];
             let shape = Mnk::new(m, 8, k);
             let inputs = [class.a.element, class.b.element];
-            let math = match base.emulation {
-                EmulationKind::None => MathOperator::MultiplyAdd,
-                emulation => MathOperator::Emulated(emulation, Frame::AsGiven),
-            };
+            let math = MathOperator::of(base.emulation, Frame::AsGiven);
             match WarpInstruction::of(math, inputs, class.accumulator, shape) {
                 Some(one) if one.sm() <= class.arch.sm() => shape,
                 _ => return None,

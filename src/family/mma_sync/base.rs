@@ -55,8 +55,7 @@ impl MmaSyncDesc {
     const fn math(&self) -> MathOperator {
         match (self.knobs.emulation, self.knobs.saturate) {
             (EmulationKind::None, SaturateKind::On) => MathOperator::MultiplyAddSaturate,
-            (EmulationKind::None, SaturateKind::Off) => MathOperator::MultiplyAdd,
-            (emulation, _) => MathOperator::Emulated(emulation, self.frame),
+            (emulation, _) => MathOperator::of(emulation, self.frame),
         }
     }
 

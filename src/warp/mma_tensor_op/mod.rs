@@ -75,6 +75,14 @@ pub enum MathOperator {
 }
 
 impl MathOperator {
+    /// That of an emulation, of a frame's A and B; of none, plain sums.
+    pub const fn of(emulation: EmulationKind, frame: Frame) -> Self {
+        match emulation {
+            EmulationKind::None => Self::MultiplyAdd,
+            emulation => Self::Emulated(emulation, frame),
+        }
+    }
+
     /// How f32 is emulated.
     pub const fn emulation(self) -> EmulationKind {
         match self {

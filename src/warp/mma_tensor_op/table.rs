@@ -154,10 +154,7 @@ impl WarpInstruction {
             pairs.flat_map(|inputs| row.accumulators.iter().map(move |&accumulator| (inputs, accumulator)))
         };
         TABLE.iter().flat_map(move |row| {
-            let math = match row.emulation {
-                EmulationKind::None => MathOperator::MultiplyAdd,
-                emulation => MathOperator::Emulated(emulation, Frame::AsGiven),
-            };
+            let math = MathOperator::of(row.emulation, Frame::AsGiven);
             typed(row).flat_map(move |(inputs, sum)| {
                 shapes(row).into_iter().filter_map(move |shape| Self::of(math, inputs, sum, shape).filter(|one| one.sm == row.sm))
             })
