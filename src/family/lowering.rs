@@ -5,6 +5,8 @@ use crate::{
     desc::{Class, FamilyDesc, Frame, GemmDesc, Pins},
     layout::Order,
     numeric::{Combined, ComputeKind},
+    operand::OperandKind,
+    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind},
 };
 
 impl GemmDesc {
@@ -55,12 +57,23 @@ impl GemmDesc {
         !matches!(self.class.compute, ComputeKind::I32) || scalars.iter().all(whole)
     }
 
-    /// The description with narrower accesses: each alignment cut down to at most what is given.
+    /// The description with narrower accesses: each alignment cut down to at most what is given. Where an asynchronous copy moves no such access, threads copy through registers:
+    /// the pipelined main loop of the same tile, whose sums are in the same order.
     #[must_use]
     pub fn narrowed(self, given: [u32; 3]) -> Self {
         let [a, b, c] = self.alignments();
         let pins =
             Pins { align_a: Some(a.min(given[0])), align_b: Some(b.min(given[1])), align_c: Some(c.min(given[2])), ..Pins::NONE };
-        self.pinned(pins)
+        let narrow = self.pinned(pins);
+        let too_narrow = |operand: OperandKind| {
+            let (element, align) = (narrow.class.operand(operand).element, narrow.alignments()[operand.index()]);
+            align < element.elements_in(LEAST_ASYNCHRONOUS_COPY)
+        };
+        match narrow.family.mainloop() {
+            MainloopKind::Multistage if too_narrow(OperandKind::A) || too_narrow(OperandKind::B) => {
+                narrow.pinned(Pins { mainloop: Some(MainloopKind::Pipelined), stages: Some(2), ..Pins::NONE })
+            }
+            _ => narrow,
+        }
     }
 }

@@ -66,6 +66,9 @@ main_loops! {
     MmaWarpSpecialized<const STAGES> = WarpSpecialized, STAGES;
 }
 
+/// Bytes of the narrowest asynchronous copy. Source: PTX ISA, `cp.async`.
+pub(crate) const LEAST_ASYNCHRONOUS_COPY: u32 = 4;
+
 impl MainloopKind {
     /// Whether it is one of these.
     pub(crate) const fn is_among(self, loops: &[Self]) -> bool {

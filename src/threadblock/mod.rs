@@ -36,6 +36,7 @@ pub mod work;
 pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode};
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
+pub(crate) use mma::LEAST_ASYNCHRONOUS_COPY;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]
 pub use mma_base::MmaBase;

@@ -75,21 +75,13 @@ impl OnDevice {
     }
 }
 
-/// A case in one launch, beside its products alone; false where the pitches are such that no asynchronous copy reads them, with groups or without.
-fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) -> bool {
+/// A case in one launch, beside its products alone.
+fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     let stream = context.new_stream().expect("a stream");
     let case = Grouped::of(desc, seed);
     let kernel = CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     let (mut together, mut alone) = (OnDevice::new(&stream, &case), OnDevice::new(&stream, &case));
-    match together.run(&kernel, (&case.problem, [0; 4], 0)) {
-        Err(error) if error.to_string().starts_with("an asynchronous copy") => {
-            let of_all = Problem { batch: 1, groups: None, ..case.problem };
-            let refused = together.run(&kernel, (&of_all, [0; 4], 0)).expect_err("the same pitches");
-            assert_eq!(refused.to_string(), error.to_string(), "{desc:?}");
-            return false;
-        }
-        ran => ran.unwrap_or_else(|error| panic!("{error}\n{desc:?}")),
-    }
+    together.run(&kernel, (&case.problem, [0; 4], 0)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     for Alone { problem, first, row } in case.alone() {
         alone.run(&kernel, (&problem, first, row)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     }
@@ -103,7 +95,6 @@ fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) -> bool {
         );
     }
     assert!(together != case.d, "nothing was written: {desc:?}");
-    true
 }
 
 fn drawn(seed: u64, count: u64, family: Family) -> impl Iterator<Item = (GemmDesc, u64)> {
@@ -117,9 +108,7 @@ fn groups_of_every_family_are_their_products() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     for (family, count) in [(Family::Simt, 40), (Family::WarpSpecialized, 60), (Family::MmaSync, 40)] {
         let all: Vec<_> = drawn(0x6120_0700, count, family).collect();
-        let ran = all.par_iter().filter(|(desc, seed)| held(&context, desc, *seed)).count() as u64;
-        println!("{ran} of {count} descriptions of {family:?}");
-        assert!(ran >= count * 3 / 4);
+        all.par_iter().for_each(|(desc, seed)| held(&context, desc, *seed));
     }
 }
 

@@ -46,6 +46,16 @@ fn computed(context: &Arc<CudaContext>, kernel: &CudaKernel, product: &mut HostP
     product.d.slice().expect("D").bytes().to_vec()
 }
 
+/// Where two Ds differ, in elements of D.
+fn differences(desc: &GemmDesc, one: &[u8], other: &[u8]) -> String {
+    let bytes = desc.class.output.element.bytes_of(1) as usize;
+    let differ = |&i: &usize| one[i * bytes..][..bytes] != other[i * bytes..][..bytes];
+    let all: Vec<usize> = (0..one.len() / bytes).filter(differ).collect();
+    let element = |bytes: &[u8], i: usize| format!("{:02x?}", &bytes[i * desc.class.output.element.bytes_of(1) as usize..][..2]);
+    let first: Vec<_> = all.iter().take(4).map(|&i| (i, element(one, i), element(other, i))).collect();
+    format!("{} elements differ, {first:?} to {:?}", all.len(), all.last())
+}
+
 fn held(context: &Arc<CudaContext>, [whole, streamed]: [GemmDesc; 2], seed: u64) {
     let random = &mut Random::new(seed);
     let problem = problem(&streamed, random);
@@ -59,11 +69,13 @@ fn held(context: &Arc<CudaContext>, [whole, streamed]: [GemmDesc; 2], seed: u64)
         product.b.draw(from, seed + 1).expect("a matrix");
         let mut again = product.clone();
         let got = computed(context, &kernel, &mut product);
-        assert!(got == computed(context, &kernel, &mut again), "two runs: {streamed:?} {problem:?}");
+        let second = computed(context, &kernel, &mut again);
+        assert!(got == second, "two runs, {}: {streamed:?} {problem:?}", differences(&streamed, &got, &second));
         if fill == Fill::Integers {
             let mut wanted = again.clone();
             wanted.run(&whole, Mode::Fast).expect("the host");
-            assert!(got == wanted.d.slice().expect("D").bytes(), "{streamed:?} {problem:?}");
+            let wanted = wanted.d.slice().expect("D").bytes();
+            assert!(got == wanted, "{}: {streamed:?} {problem:?}", differences(&streamed, &got, wanted));
         }
     }
 }

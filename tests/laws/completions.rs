@@ -7,7 +7,7 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, Machine, OpKind},
-    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins},
+    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, SpillKind},
     device::ProblemSize,
     internals::schedule::ScheduleKind,
     layout::Order,
@@ -178,6 +178,27 @@ fn some_knobs_of_a_kernel_complete() {
             }
         }
         assert!(unfound <= 60, "{family:?}: {unfound} of 3000");
+    }
+}
+
+/// A problem of any pitch has a kernel of the same tile, if it has the registers: where no asynchronous copy moves single elements, that of the pipelined main loop.
+#[test]
+fn accesses_of_single_elements_are_of_kernels() {
+    for family in [Family::Simt, Family::MmaSync] {
+        let (mut pipelined, mut copied) = (0, 0);
+        for seed in 0..2000u64 {
+            let spilling = Pins { spills: Some(SpillKind::Allowed), ..Pins::NONE };
+            let desc = description(seed, Wanted { family, ..Wanted::default() }).pinned(spilling);
+            let narrow = desc.narrowed([1; 3]);
+            assert_eq!((narrow.threadblock(), narrow.alignments()), (desc.threadblock(), [1; 3]));
+            assert_eq!(narrow.check(), Ok(()), "{desc:?}");
+            match (desc.family.mainloop(), narrow.family.mainloop()) {
+                (MainloopKind::Multistage, MainloopKind::Pipelined) => pipelined += 1,
+                (MainloopKind::Multistage, _) => copied += 1,
+                (own, same) => assert_eq!(own, same),
+            }
+        }
+        assert!(pipelined > 100 && copied > 100, "{family:?}: {pipelined}, {copied}");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         EmulationRefusal, Field, Legal, Operand, Refusal, Word, hold,
         rules::{multiple, nearest_power_of_two, within},
     },
-    threadblock::{MainloopKind, MmaBase},
+    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind, MmaBase},
     warp::mma_tensor_op::WarpInstruction,
 };
 
@@ -100,8 +100,8 @@ impl MmaSyncDesc {
         hold!(one_schedule::check_access(base, kind, align));
         let (element, contiguous) = (facts.element, facts.tile_contiguous());
         let bytes = facts.access_bytes();
-        if self.knobs.mainloop.copies_asynchronously() && bytes < 4 {
-            let wider = element.elements_in(4);
+        if self.knobs.mainloop.copies_asynchronously() && bytes < LEAST_ASYNCHRONOUS_COPY {
+            let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
             let helps = contiguous.is_multiple_of(wider);
             return Err(Refusal::CopyWidth { operand, bytes, element, nearest: if helps { wider } else { 0 } });
         }

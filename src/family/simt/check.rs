@@ -10,7 +10,7 @@ use crate::{
         rules::{nearest_power_of_two, within},
     },
     smem::SmemLayout,
-    threadblock::{MainloopKind, MmaBase, OperandDesc},
+    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind, MmaBase, OperandDesc},
     warp::{InterleaveKind, UnrollKind},
 };
 
@@ -104,15 +104,15 @@ impl SimtDesc {
             return Ok(());
         }
         let (bytes, element) = (facts.access_bytes(), facts.element);
-        if bytes < 4 {
+        if bytes < LEAST_ASYNCHRONOUS_COPY {
             // A wider access helps only where its elements stay neighbours, and where the tile is a whole number of it.
-            let wider = element.elements_in(4);
+            let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
             let helps = !facts.turns() && facts.smem.vector(wider) == wider && facts.tile_contiguous().is_multiple_of(wider);
             return Err(Refusal::CopyWidth { operand, bytes, element, nearest: if helps { wider } else { 0 } });
         }
         let run = facts.shared_access();
         if run < facts.access {
-            let nearest = if element.bytes_of(run) < 4 { 0 } else { run };
+            let nearest = if element.bytes_of(run) < LEAST_ASYNCHRONOUS_COPY { 0 } else { run };
             return Err(Refusal::CopyNotWhole { operand, access: facts.access, run, nearest });
         }
         Ok(())
