@@ -6,6 +6,8 @@ use crate::{
     layout::Order,
     numeric::{Combined, ComputeKind},
     operand::OperandKind,
+    refusal::Refusal,
+    shape::Mnk,
     threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind},
 };
 
@@ -57,8 +59,8 @@ impl GemmDesc {
         !matches!(self.class.compute, ComputeKind::I32) || scalars.iter().all(whole)
     }
 
-    /// The description with narrower accesses: each alignment cut down to at most what is given. Where an asynchronous copy moves no such access, threads copy through registers:
-    /// the pipelined main loop of the same tile, whose sums are in the same order.
+    /// The description with narrower accesses: each alignment cut down to at most what is given. Where an asynchronous copy moves no such access, threads copy through registers, by
+    /// the pipelined main loop; and where a thread has too few for that, in tiles of half as many rows or columns. Sums are in the same order.
     #[must_use]
     pub fn narrowed(self, given: [u32; 3]) -> Self {
         let [a, b, c] = self.alignments();
@@ -71,9 +73,23 @@ impl GemmDesc {
         };
         match narrow.family.mainloop() {
             MainloopKind::Multistage if too_narrow(OperandKind::A) || too_narrow(OperandKind::B) => {
-                narrow.pinned(Pins { mainloop: Some(MainloopKind::Pipelined), stages: Some(2), ..Pins::NONE })
+                narrow.pinned(Pins { mainloop: Some(MainloopKind::Pipelined), stages: Some(2), ..Pins::NONE }).of_few_registers()
             }
+            MainloopKind::SingleStage | MainloopKind::Pipelined => narrow.of_few_registers(),
             _ => narrow,
         }
+    }
+
+    /// The description in tiles of half, or a quarter, and so on, of the rows or columns of a warp, the more of both, with which it has registers; itself where there is no such.
+    fn of_few_registers(self) -> Self {
+        let mut smaller = self;
+        while matches!(smaller.check(), Err(Refusal::Registers { .. })) {
+            let pins = smaller.family.pins();
+            let (Some(warp), Some(threadblock)) = (pins.warp, pins.threadblock) else { return self };
+            let half =
+                |shape: Mnk| if warp.m > warp.n { Mnk { m: shape.m / 2, ..shape } } else { Mnk { n: shape.n / 2, ..shape } };
+            smaller = smaller.pinned(Pins { warp: Some(half(warp)), threadblock: Some(half(threadblock)), ..Pins::NONE });
+        }
+        if smaller.check().is_ok() { smaller } else { self }
     }
 }

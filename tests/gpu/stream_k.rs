@@ -6,8 +6,8 @@ use crate::harness::{
 };
 use cudarc::driver::CudaContext;
 use falchion::{
-    arch::ArchKind,
-    cuda::{CudaKernel, open},
+    arch::{ArchKind, OpKind},
+    cuda::{CudaKernel, machine_of, open},
     desc::GemmDesc,
     internals::{
         call::Problem,
@@ -15,6 +15,8 @@ use falchion::{
         operand::{Axis, Vectors},
     },
     numeric::ElementKind,
+    shape::Mn,
+    threadblock::MOST_STREAMS,
 };
 use falchion_lab::{
     owned::{HostProduct, resident::run_from_host},
@@ -60,6 +62,9 @@ fn held(context: &Arc<CudaContext>, [whole, streamed]: [GemmDesc; 2], seed: u64)
     let random = &mut Random::new(seed);
     let problem = problem(&streamed, random);
     let types = streamed.user_types();
+    let one_block = streamed.cluster() == Mn { m: 1, n: 1 };
+    let as_many =
+        one_block && streamed.class.op == OpKind::Simt && machine_of(context).expect("a device").multiprocessors == MOST_STREAMS;
     let kernel =
         CudaKernel::prepare(context, &streamed.for_batch(problem.batch)).unwrap_or_else(|error| panic!("{error}\n{streamed:?}"));
     for fill in [Fill::Integers, Fill::Random] {
@@ -67,15 +72,21 @@ fn held(context: &Arc<CudaContext>, [whole, streamed]: [GemmDesc; 2], seed: u64)
         let from = fill.operands(types, problem.k);
         product.a.draw(from, seed).expect("a matrix");
         product.b.draw(from, seed + 1).expect("a matrix");
-        let mut again = product.clone();
+        let (mut again, poisoned) = (product.clone(), product.clone());
         let got = computed(context, &kernel, &mut product);
         let second = computed(context, &kernel, &mut again);
         assert!(got == second, "two runs, {}: {streamed:?} {problem:?}", differences(&streamed, &got, &second));
         if fill == Fill::Integers {
-            let mut wanted = again.clone();
+            let mut wanted = poisoned;
             wanted.run(&whole, Mode::Fast).expect("the host");
             let wanted = wanted.d.slice().expect("D").bytes();
             assert!(got == wanted, "{}: {streamed:?} {problem:?}", differences(&streamed, &got, wanted));
+        } else if as_many {
+            // Sums of threads' products are cut where the host cuts them, who streams for as many clusters.
+            let mut wanted = poisoned;
+            wanted.run(&streamed, Mode::Fast).expect("the host");
+            let wanted = wanted.d.slice().expect("D").bytes();
+            assert!(got == wanted, "the host, {}: {streamed:?} {problem:?}", differences(&streamed, &got, wanted));
         }
     }
 }

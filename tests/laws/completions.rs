@@ -2,14 +2,14 @@
 
 use crate::harness::{
     completions::{Pinned, classes, completed, tiles, tiles_of_halves},
-    descriptions::{Family, Wanted, description},
+    descriptions::{Family, Wanted, description, mma_sync::ARCHS},
     random::Random,
 };
 use falchion::{
     arch::{ArchKind, Machine, OpKind},
-    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, SpillKind},
+    desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, SpillKind, TENSOR_OP_COMBINATIONS},
     device::ProblemSize,
-    internals::schedule::ScheduleKind,
+    internals::{family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind},
     layout::Order,
     numeric::ElementKind,
     prelude::*,
@@ -181,7 +181,7 @@ fn some_knobs_of_a_kernel_complete() {
     }
 }
 
-/// A problem of any pitch has a kernel of the same tile, if it has the registers: where no asynchronous copy moves single elements, that of the pipelined main loop.
+/// A problem of any pitch has a kernel, of the same tile where it may spill: where no asynchronous copy moves single elements, that of the pipelined main loop.
 #[test]
 fn accesses_of_single_elements_are_of_kernels() {
     for family in [Family::Simt, Family::MmaSync] {
@@ -200,6 +200,28 @@ fn accesses_of_single_elements_are_of_kernels() {
         }
         assert!(pipelined > 100 && copied > 100, "{family:?}: {pipelined}, {copied}");
     }
+}
+
+/// The configurations of `mma.sync` have registers for accesses of single elements, some of them in smaller tiles.
+#[test]
+fn configurations_of_mma_sync_have_registers_for_single_elements() {
+    let mut smaller = 0;
+    for arch in ARCHS {
+        for &types in TENSOR_OP_COMBINATIONS {
+            let families = default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
+            for &family in families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_))) {
+                for orders in [[Order::Row, Order::Col, Order::Row], [Order::Row; 3], [Order::Col, Order::Row, Order::Row]] {
+                    let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family);
+                    if desc.check().is_ok() {
+                        let narrow = desc.narrowed([1; 3]);
+                        assert_eq!(narrow.check(), Ok(()), "{desc:?}");
+                        smaller += usize::from(narrow.threadblock() != desc.threadblock());
+                    }
+                }
+            }
+        }
+    }
+    assert!(smaller > 0);
 }
 
 /// Whatever is pinned, resolving ends, and never in a panic.

@@ -46,7 +46,12 @@ fn defaults_of_mma_sync_compile_clean() {
     // A problem cuts K of any of them.
     let cut: Vec<_> =
         kernels.iter().step_by(9).map(|(name, desc, arch)| (format!("{name} in parts"), desc.cut(2), *arch)).collect();
+    // And one of an odd pitch takes any of them by single elements.
+    let by_elements =
+        |(name, desc, arch): &(String, GemmDesc, ArchKind)| (format!("{name} by elements"), desc.narrowed([1; 3]), *arch);
+    let narrow: Vec<_> = kernels.iter().skip(4).step_by(9).map(by_elements).collect();
     all_clean("defaults of mma.sync in parts of K", cut);
+    all_clean("defaults of mma.sync by single elements", narrow);
     all_clean("defaults of mma.sync", kernels);
 }
 
