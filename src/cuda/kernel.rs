@@ -105,7 +105,7 @@ impl CudaKernel {
         geometry: Geometry,
     ) -> Result<Self, Error> {
         let Geometry { cluster, threads, shared_bytes, .. } = geometry;
-        let resident = if geometry.work == WorkKind::Persistent {
+        let resident = if geometry.work != WorkKind::DataParallel {
             let grid = Grid { clusters: 1, cluster, threads, shared_bytes };
             max_active_clusters(&loaded.function, &context.default_stream(), &grid)?.max(1)
         } else {
