@@ -8,7 +8,7 @@
 namespace threadblock {
 
 // How units are divided among the clusters of a grid.
-enum class WorkKind { DataParallel, Persistent, StreamK };
+enum class WorkKind { DataParallel, Persistent, SplitKCluster, StreamK };
 
 // Which product of a batch. Of a launch of one it is the first: a member that is always 0 changes registers.
 template <bool Batched>
@@ -187,7 +187,9 @@ struct NoGroups {};
 // all second ones: one each, or each the next one after all clusters'.
 template <class Config>
 struct Work : Parts<Config::kSplitK> {
-  static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
+  // Whether a cluster's blocks have the parts of one tile.
+  static constexpr bool kOfCluster = Config::kWork == WorkKind::SplitKCluster;
+  static constexpr unsigned kBlocks = kOfCluster ? Config::kClusterK : Config::kClusterM * Config::kClusterN;
   static constexpr bool kGrouped = Config::kRagged != Ragged::None;
   static constexpr bool kStreams = Config::kWork == WorkKind::StreamK;
   static_assert(!kStreams || (Config::kSplitK && !kGrouped), "streams have parts of K");
@@ -234,12 +236,15 @@ struct Work : Parts<Config::kSplitK> {
     } else if constexpr (kStreams) {
       return take_of_stream(params, unit);
     } else {
-      if (next >= rows * columns * batch * this->parts) return false;
+      if (next >= units()) return false;
       unit = unit_of(next);
       next += step;
       return true;
     }
   }
+
+  // Whether there is another unit behind the one that was taken last.
+  __device__ __forceinline__ bool has_next() const { return next < units(); }
 
   // The k-tiles of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
   template <class Params>
@@ -249,6 +254,8 @@ struct Work : Parts<Config::kSplitK> {
       Streams const streams = streams_of(params);
       unsigned const cluster = blockIdx.x / kBlocks;
       return number < streams.count(cluster) ? streams.k_count(cluster, number) : params.tiles_k;
+    } else if constexpr (kOfCluster) {
+      return KRange<true>::count(rank, params.part_tiles, params.longer_parts);
     } else {
       return KRange<true>::count(number / (rows * columns * batch), params.part_tiles, params.longer_parts);
     }
@@ -256,6 +263,12 @@ struct Work : Parts<Config::kSplitK> {
 
  private:
   typename index::Either<kGrouped, Groups<Config>, NoGroups>::Type groups;
+
+  // Units of a block of each cluster, if there were one.
+  __device__ __forceinline__ unsigned units() const {
+    if constexpr (kOfCluster) return rows * columns * batch;
+    else return rows * columns * batch * this->parts;
+  }
 
   template <class Params>
   __device__ __forceinline__ bool take_of_groups(Params const& params, Unit<Config>& unit) {
@@ -292,7 +305,9 @@ struct Work : Parts<Config::kSplitK> {
   }
 
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
-    if constexpr (Config::kSplitK) {
+    if constexpr (kOfCluster) {
+      return unit_of_rank<Config>(number, 0, rows, columns, {rank, number});
+    } else if constexpr (Config::kSplitK) {
       unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
       return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank});
     } else {

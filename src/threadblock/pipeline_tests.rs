@@ -10,6 +10,7 @@ const WIDE: Pipeline = Pipeline {
     consumers: 2,
     pingpong: false,
     multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
+    parts: None,
     staging_buffers: 1,
     staging_bytes: 8 << 10,
     source: false,

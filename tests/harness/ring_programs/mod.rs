@@ -24,6 +24,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         consumers: 2,
         pingpong: false,
         multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
+        parts: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,
         source: false,
