@@ -28,6 +28,7 @@ mod same_bits;
 mod saturate;
 mod small_products;
 mod split_k;
+mod split_k_cluster;
 mod stream_k;
 mod tensor_core_claims;
 mod threads_faults;
