@@ -2,6 +2,7 @@
 #pragma once
 #include "numeric.cuh"
 #include "schedule/roles.cuh"
+#include "threadblock/tensor_copy.cuh"
 #include "threadblock/work.cuh"
 
 namespace epilogue {
@@ -56,7 +57,7 @@ struct Partials {
     unsigned const to = in_first_block(slot) + thread * kTogether * sizeof(Sum), there = in_first_block(barrier);
 #pragma unroll
     for (int i = 0; i < kCount; i += kTogether) {
-      send(to + Map::at(0, i) * unsigned(sizeof(Sum)), there, get(i), get(i + 1), get(i + 2), get(i + 3));
+      threadblock::send(to + Map::at(0, i) * unsigned(sizeof(Sum)), there, get(i), get(i + 1), get(i + 2), get(i + 3));
     }
   }
 
@@ -86,13 +87,6 @@ struct Partials {
     asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));
     return there;
   }
-  static __device__ __forceinline__ void send(unsigned to, unsigned barrier, float a, float b, float c, float d) {
-    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d), "r"(barrier) : "memory");
-  }
-  static __device__ __forceinline__ void send(unsigned to, unsigned barrier, int a, int b, int c, int d) {
-    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d), "r"(barrier) : "memory");
-  }
-
   template <class Get>
   static __device__ __forceinline__ void put(Sum* slot, unsigned thread, Get get) {
 #pragma unroll

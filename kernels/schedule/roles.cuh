@@ -118,8 +118,13 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   } while (!passed);
 }
 
-// Nothing to be counted.
-struct NoCount {};
+// Under a cluster's split, how many times parts came to a consumer, or it was let send its own, modulo 2; else nothing.
+template <bool Counts>
+struct Exchanges {
+  unsigned exchanged = 0;
+};
+template <>
+struct Exchanges<false> {};
 
 // What every role knows. A role derives from it and adds
 //   step<Kind, First, Turn>()    CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, StoreStaging,
@@ -136,7 +141,7 @@ struct NoCount {};
 //   kTurns                       in how many turns it does the body: k-tile k in turn k mod kTurns, known while compiling;
 //   pin()                        holds what products write where it is, for the compiler's eyes.
 template <class Ring_>
-struct State {
+struct State : Exchanges<(Ring_::kSenders > 0)> {
   using Ring = Ring_;
   static constexpr bool kClustered = Ring::kBlocks > 1;
   static constexpr int kTurns = 1;
@@ -155,8 +160,6 @@ struct State {
   unsigned round = 0;
   // How many times C has come to it, modulo 2.
   unsigned fetched = 0;
-  // Under a cluster's split, how many times parts came to it, or it was let send its own, modulo 2.
-  typename index::Either<(Ring::kSenders > 0), unsigned, NoCount>::Type exchanged{};
 
   __device__ State(unsigned shared, unsigned consumer, unsigned thread) : shared(shared), consumer(consumer), thread(thread) {}
 

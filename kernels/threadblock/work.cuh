@@ -235,16 +235,21 @@ struct Work : Parts<Config::kSplitK> {
       return take_of_groups(params, unit);
     } else if constexpr (kStreams) {
       return take_of_stream(params, unit);
+    } else if constexpr (kOfCluster) {
+      if (!has_next()) return false;
+      unit = unit_of(next);
+      next += step;
+      return true;
     } else {
-      if (next >= units()) return false;
+      if (next >= rows * columns * batch * this->parts) return false;
       unit = unit_of(next);
       next += step;
       return true;
     }
   }
 
-  // Whether there is another unit behind the one that was taken last.
-  __device__ __forceinline__ bool has_next() const { return next < units(); }
+  // Of a cluster whose blocks have parts, whether there is another unit behind the one that was taken last.
+  __device__ __forceinline__ bool has_next() const { return next < rows * columns * batch; }
 
   // The k-tiles of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
   template <class Params>
@@ -263,12 +268,6 @@ struct Work : Parts<Config::kSplitK> {
 
  private:
   typename index::Either<kGrouped, Groups<Config>, NoGroups>::Type groups;
-
-  // Units of a block of each cluster, if there were one.
-  __device__ __forceinline__ unsigned units() const {
-    if constexpr (kOfCluster) return rows * columns * batch;
-    else return rows * columns * batch * this->parts;
-  }
 
   template <class Params>
   __device__ __forceinline__ bool take_of_groups(Params const& params, Unit<Config>& unit) {

@@ -13,7 +13,7 @@
 //!
 //! Twin: `kernels/threadblock/pipeline.cuh`.
 
-use super::tensor_map::CHUNK_BYTES;
+use super::{parts_of_k::PartsOfCluster, tensor_map::CHUNK_BYTES};
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
@@ -57,15 +57,6 @@ pub struct SharedOperand {
     pub operand: OperandKind,
     /// Blocks of the cluster.
     pub blocks: u32,
-}
-
-/// Parts of K of one tile, which the blocks of a cluster have, each one: all others send theirs to the first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct PartsOfCluster {
-    /// Blocks of the cluster.
-    pub blocks: u32,
-    /// Bytes of a consumer's partial accumulators.
-    pub bytes: u32,
 }
 
 /// A ring of stages. Sizes of one that [`check`](Self::check) refuses may be cut off at the largest number.
@@ -141,10 +132,11 @@ impl Pipeline {
             None => 2,
         };
         let [a, b] = self.stage_bytes;
-        let (parts, part_bytes) = match self.parts {
-            Some(parts) => (parts.blocks, parts.bytes),
-            None => (2, 0),
+        let parts = match self.parts {
+            Some(parts) => parts.blocks,
+            None => 2,
         };
+        let part_bytes = self.extent(Region::Slot).1;
         let (least_staging, most_staging) = if self.staging_buffers == 0 { (0, 0) } else { (ALIGNMENT_BYTES, MOST_BYTES) };
         let ranges = [
             (Field::Stages, self.stages, 2, MOST_STAGES),
@@ -275,16 +267,12 @@ impl Pipeline {
             Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
             Region::Turn => (if self.pingpong { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
             Region::Source => (if self.source { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
-            Region::Slot => {
-                let bytes = match self.parts {
-                    Some(parts) => parts.bytes,
-                    None => 0,
-                };
-                (self.consumers.saturating_mul(self.senders()), bytes, bytes)
-            }
-            Region::Landed | Region::Read => {
-                (if self.parts.is_some() { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES)
-            }
+            Region::Slot => match self.parts {
+                Some(PartsOfCluster { bytes, .. }) => (self.consumers.saturating_mul(self.senders()), bytes, bytes),
+                None => (0, 0, 0),
+            },
+            Region::Landed | Region::Read if self.parts.is_some() => (self.consumers, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Landed | Region::Read => (0, BARRIER_BYTES, BARRIER_BYTES),
         }
     }
 

@@ -23,6 +23,7 @@ mod promotion;
 mod register_parts;
 mod roles;
 mod roles_faults;
+mod roles_faults_gathered;
 mod roles_payload;
 mod same_bits;
 mod saturate;

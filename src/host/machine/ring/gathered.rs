@@ -1,14 +1,28 @@
 //! What steps of a cluster's split mean: each block has a part of K, and the first gathers all.
 
-use super::{Cargo, Cluster, Contents, Flight};
+use super::{Cargo, Cluster, ClusterWork, Contents, Flight};
 use crate::{
     host::machine::sync::Moved,
     schedule::{Fault, RoleStep, Spelled},
-    threadblock::{Region, pipeline::WARPS},
+    threadblock::{Pipeline, Region, pipeline::WARPS},
 };
 use std::sync::Arc;
 
-impl Cluster<'_> {
+impl ClusterWork<'_> {
+    /// That of one block alone.
+    pub(super) fn of_block(self, ring: &Pipeline, block: u32) -> Self {
+        let units = self.k_tiles.len() / (1 + ring.senders() as usize);
+        let first = if ring.parts.is_some() { block as usize * units } else { 0 };
+        Self { k_tiles: self.k_tiles.get(first..first + units).unwrap_or_default(), ..self }
+    }
+}
+
+impl<'a> Cluster<'a> {
+    /// What a block computes.
+    pub(super) fn work_of(&self, block: u32) -> ClusterWork<'a> {
+        self.work.of_block(&self.program.ring, block)
+    }
+
     /// The rank of a warp's block, and the cells of its consumer's slots in the first block: four of each rank but that.
     fn slots(&self, mover: usize, step: RoleStep) -> Result<(u32, usize), Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);

@@ -24,18 +24,18 @@ mod warp;
 
 pub use payload::{Bytes, Payload, Staged};
 
-use super::super::accumulators::Accumulators;
 use super::{
     memory::{By, SharedMemory},
     scheduler::{FLIGHTS, Movers, SOURCES, Scheduler, set_of_warp},
     sync::{Barrier, Clock, Event, Meeting, Moved},
 };
 use crate::{
+    host::accumulators::Accumulators,
     operand::OperandKind,
     plan::RingProgram,
     schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
     threadblock::{
-        Pipeline, Region,
+        Region,
         pipeline::{REGISTERS, WARPS},
     },
 };
@@ -53,13 +53,6 @@ pub struct ClusterWork<'a> {
 }
 
 impl ClusterWork<'_> {
-    /// That of one block alone.
-    fn of_block(self, ring: &Pipeline, block: u32) -> Self {
-        let units = self.k_tiles.len() / (1 + ring.senders() as usize);
-        let first = if ring.parts.is_some() { block as usize * units } else { 0 };
-        Self { k_tiles: self.k_tiles.get(first..first + units).unwrap_or_default(), ..self }
-    }
-
     /// k-tiles of a unit; none of one that is not there.
     fn k_tiles_of(&self, unit: u32) -> u32 {
         self.k_tiles.get(unit as usize).copied().unwrap_or(0)
@@ -243,11 +236,6 @@ impl<'a> Cluster<'a> {
 
     fn who(&self, mover: usize) -> Who {
         self.warps[mover].who
-    }
-
-    /// What a block computes.
-    fn work_of(&self, block: u32) -> ClusterWork<'a> {
-        self.work.of_block(&self.program.ring, block)
     }
 
     /// The cells of a stage of an operand: its shares.
