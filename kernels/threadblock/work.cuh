@@ -112,14 +112,27 @@ __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, 
   }
 }
 
-// The map (rank, rectangle) to the number of a tile, row after row, product after product.
+// The unit of block `rank` of a cluster whose blocks have parts of K: that part of the tile of that number.
+template <class Config>
+__device__ __forceinline__ constexpr Unit<Config> part_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
+  return unit_of_rank<Config>(number, 0, rows, columns, {rank, number});
+}
+
+// The map (rank, rectangle) to the number of a tile, row after row, product after product; where a cluster's blocks have parts of it, part after part of each.
 template <class Config, int Rows, int Columns, int Products>
 struct ClusterTiles {
-  static constexpr int kRows = Config::kClusterM * Config::kClusterN;
+  static constexpr int kRows = Config::kClusterM * Config::kClusterN * Config::kClusterK;
   static constexpr int kColumns = Products * Rows * Columns;
-  static __device__ constexpr unsigned at(int rank, int number) {
-    Unit<Config> const unit = unit_of_rank<Config>(number, rank, Rows, Columns);
+  static __device__ constexpr unsigned tile(Unit<Config> const& unit) {
     return (unit.product * Rows * Config::kClusterM + unit.tile.row) * Columns * Config::kClusterN + unit.tile.column;
+  }
+  static __device__ constexpr unsigned at(int rank, int number) {
+    if constexpr (Config::kWork == WorkKind::SplitKCluster) {
+      Unit<Config> const unit = part_of_rank<Config>(number, rank, Rows, Columns);
+      return tile(unit) * Config::kClusterK + unit.part;
+    } else {
+      return tile(unit_of_rank<Config>(number, rank, Rows, Columns));
+    }
   }
 };
 
@@ -305,7 +318,7 @@ struct Work : Parts<Config::kSplitK> {
 
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
     if constexpr (kOfCluster) {
-      return unit_of_rank<Config>(number, 0, rows, columns, {rank, number});
+      return part_of_rank<Config>(number, rank, rows, columns);
     } else if constexpr (Config::kSplitK) {
       unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
       return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank});

@@ -354,13 +354,13 @@ impl IndexMap for GroupTiles {
     }
 }
 
-/// (rank, rectangle) to the number of a tile, row after row, product after product.
+/// (rank, rectangle) to the number of a tile, row after row, product after product; where a cluster's blocks have parts of it, part after part of each.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterTiles(pub Work);
 
 impl IndexMap for ClusterTiles {
     fn domain(&self) -> Coord {
-        at(self.0.cluster.m * self.0.cluster.n, self.0.rectangles())
+        at(self.0.blocks(), self.0.rectangles())
     }
 
     fn codomain(&self) -> u32 {
@@ -368,13 +368,20 @@ impl IndexMap for ClusterTiles {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (product, row, column) = self.0.tile_of(point.column, point.row)?;
+        let (rank, part, parts) = match self.0.kind {
+            WorkKind::SplitKCluster => (0, point.row, self.0.split_k),
+            _ => (point.row, 0, 1),
+        };
+        let (product, row, column) = self.0.tile_of(point.column, rank)?;
         let Work { rows, columns, cluster: Mn { m, n }, .. } = self.0;
-        Some((product * rows * m + row) * columns * n + column)
+        Some(((product * rows * m + row) * columns * n + column) * parts + part)
     }
 
     fn layout(&self) -> Option<Composed> {
         let Work { rows, columns, batch, cluster: Mn { m, n }, .. } = self.0;
+        if self.0.kind == WorkKind::SplitKCluster {
+            return None;
+        }
         let row = columns * n;
         let [one, two, three] = self.0.tile_order().modes([m * row, n])?;
         affine(self.domain(), &[(m, row), (n, 1)], &[one, two, three, (batch, rows * m * row)])

@@ -220,14 +220,14 @@ pub(super) fn translation_unit(
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
             let tiles = ClusterTiles(Work {
-                kind: WorkKind::Persistent,
+                kind: if d.streams() { WorkKind::Persistent } else { d.work() },
                 order,
                 cluster,
                 rows,
                 columns,
                 batch,
                 tiles_k: 1,
-                split_k: 1,
+                split_k: components.ring.senders() + 1,
                 clusters: 1,
             });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));

@@ -43,7 +43,7 @@ impl<'a> Cluster<'a> {
         }
         let (region, ahead) = if rank == 0 { (Region::Landed, 0) } else { (Region::Read, 1) };
         let (consumer, exchanged) = (self.who(mover).name.warpgroup, self.warps[mover].exchanged);
-        let moved = self.wait(mover, step, (region, consumer), exchanged % 2 ^ ahead)?;
+        let moved = self.wait(mover, step, (region, consumer), (exchanged % 2) ^ ahead)?;
         self.warps[mover].exchanged += u32::from(moved == Moved::Done);
         Ok(moved)
     }
