@@ -2,6 +2,7 @@
 #pragma once
 #include "numeric.cuh"
 #include "schedule/roles.cuh"
+#include "threadblock/tensor_copy.cuh"
 #include "threadblock/work.cuh"
 
 namespace epilogue {
@@ -48,7 +49,44 @@ struct Partials {
     }
   }
 
+  // A thread's part of K, from a block of a cluster but the first to its slot in that, whose barrier counts the bytes. Both addresses are of this block's shared memory, and lie at the same
+  // places of the first one's.
+  template <class Get>
+  static __device__ __forceinline__ void send(unsigned slot, unsigned barrier, unsigned thread, Get get) {
+    static_assert(sizeof(Sum) == 4, "a sum is a word");
+    unsigned const to = in_first_block(slot) + thread * kTogether * sizeof(Sum), there = in_first_block(barrier);
+#pragma unroll
+    for (int i = 0; i < kCount; i += kTogether) {
+      threadblock::send(to + Map::at(0, i) * unsigned(sizeof(Sum)), there, get(i), get(i + 1), get(i + 2), get(i + 3));
+    }
+  }
+
+  // A thread's own part and so many others, which lie in slots one behind another: their sum in ascending k.
+  template <unsigned Others, class Get, class Set>
+  static __device__ __forceinline__ void gather(unsigned slots, unsigned thread, Get get, Set set) {
+    Sum const* const from = reinterpret_cast<Sum const*>(__cvta_shared_to_generic(slots));
+#pragma unroll
+    for (int i = 0; i < kCount; i += kTogether) {
+      Access sum;
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) sum.element[j] = get(i + j);
+#pragma unroll
+      for (unsigned other = 0; other < Others; ++other) {
+        Access const part = vector(from + other * kSlot, thread, i);
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) sum.element[j] = plus(sum.element[j], part.element[j]);
+      }
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) set(i + j, sum.element[j]);
+    }
+  }
+
  private:
+  static __device__ __forceinline__ unsigned in_first_block(unsigned address) {
+    unsigned there;
+    asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));
+    return there;
+  }
   template <class Get>
   static __device__ __forceinline__ void put(Sum* slot, unsigned thread, Get get) {
 #pragma unroll

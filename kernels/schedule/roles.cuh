@@ -41,7 +41,13 @@ enum class RoleStepKind {
   StoreTensor,
   CommitStores,
   StoreThreads,
-  ReduceParts
+  ReduceParts,
+  AwaitRead,
+  SendParts,
+  ExpectParts,
+  AwaitParts,
+  AddParts,
+  ReleaseParts
 };
 
 struct RoleStep {
@@ -75,6 +81,16 @@ __device__ __forceinline__ void arrive_at(unsigned barrier, unsigned rank) {
       "}" ::"r"(barrier), "r"(rank) : "memory");
 }
 
+// The same of what threads have read, and others may write then.
+__device__ __forceinline__ void release_at(unsigned barrier, unsigned rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "}" ::"r"(barrier), "r"(rank) : "memory");
+}
+
 __device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
@@ -102,20 +118,30 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   } while (!passed);
 }
 
+// Under a cluster's split, how many times parts came to a consumer, or it was let send its own, modulo 2; else nothing.
+template <bool Counts>
+struct Exchanges {
+  unsigned exchanged = 0;
+};
+template <>
+struct Exchanges<false> {};
+
 // What every role knows. A role derives from it and adds
 //   step<Kind, First, Turn>()    CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, StoreStaging,
-//                                StoreTensor, StoreThreads, ReduceParts: nothing that waits but for arrives_last;
+//                                StoreTensor, StoreThreads, ReduceParts, SendParts, AddParts: nothing that waits but for arrives_last;
 //   goes_on()                    whether this thread goes on after the opening;
 //   next_tile()                  moves to the next tile of D; false where there is none;
 //   k_tiles()                    its k-tiles;
 //   k_tiles_before(n)            those of the n units before it, which other consumers multiply;
 //   k_tiles_behind(n)            those of the n units behind it;
 //   stores()                     whether it goes on to store the tile: not where another has the sum of its parts;
+//   rank()                       under a cluster's split, that of its block;
+//   has_next()                   whether there is another tile of D behind this one;
 //   reads_source()               whether C comes through the staging buffers;
 //   kTurns                       in how many turns it does the body: k-tile k in turn k mod kTurns, known while compiling;
 //   pin()                        holds what products write where it is, for the compiler's eyes.
 template <class Ring_>
-struct State {
+struct State : Exchanges<(Ring_::kSenders > 0)> {
   using Ring = Ring_;
   static constexpr bool kClustered = Ring::kBlocks > 1;
   static constexpr int kTurns = 1;
@@ -147,6 +173,9 @@ struct State {
   }
   // The barrier at which it waits for C.
   __device__ __forceinline__ unsigned source() const { return shared + Ring::source(consumer); }
+  // The barriers at which a consumer waits for parts, and until its own have been read.
+  __device__ __forceinline__ unsigned landed() const { return shared + Ring::landed(consumer); }
+  __device__ __forceinline__ unsigned read() const { return shared + Ring::read(consumer); }
   // The thread that sets up, copies and stores for the others of its warpgroup.
   __device__ __forceinline__ bool leads() const { return thread == 0; }
 
@@ -170,6 +199,12 @@ __device__ __forceinline__ void synchronize(Role& role) {
       }
       if constexpr (Ring::kSources > 0) {
         for (unsigned consumer = 0; consumer < Ring::kSources; ++consumer) init(role.shared + Ring::source(consumer), 1);
+      }
+      if constexpr (Ring::kSenders > 0) {
+        for (unsigned consumer = 0; consumer < Ring::kConsumers; ++consumer) {
+          init(role.shared + Ring::landed(consumer), 1);
+          init(role.shared + Ring::read(consumer), Ring::kReadArrivals);
+        }
       }
     }
   } else if constexpr (Kind == RoleStepKind::FenceBarrierInit) {
@@ -239,6 +274,24 @@ __device__ __forceinline__ void synchronize(Role& role) {
       await<false>(role.source(), role.fetched);
       role.fetched ^= 1;
     }
+  } else if constexpr (Kind == RoleStepKind::AwaitRead) {
+    if (role.rank() > 0) {
+      await<true>(role.read(), role.exchanged ^ 1);
+      role.exchanged ^= 1;
+    }
+  } else if constexpr (Kind == RoleStepKind::ExpectParts) {
+    if (role.rank() == 0 && role.leads()) expect(role.landed(), Ring::kLandingBytes);
+  } else if constexpr (Kind == RoleStepKind::AwaitParts) {
+    if (role.rank() == 0) {
+      await<true>(role.landed(), role.exchanged);
+      role.exchanged ^= 1;
+    }
+  } else if constexpr (Kind == RoleStepKind::ReleaseParts) {
+    if (role.rank() == 0 && role.has_next()) {
+      __syncwarp();
+      unsigned const lane = role.thread % 32;
+      if (lane < Ring::kSenders) release_at(role.read(), 1 + lane);
+    }
   } else if constexpr (Kind == RoleStepKind::AwaitStores) {
     if (role.leads()) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(First) : "memory");
   } else if constexpr (Kind == RoleStepKind::Meet) {
@@ -285,7 +338,8 @@ __device__ __forceinline__ void perform(Role& role) {
                   step.kind == RoleStepKind::MultiplyPart || step.kind == RoleStepKind::Promote ||
                   step.kind == RoleStepKind::FetchSource || step.kind == RoleStepKind::StoreStaging || step.kind == RoleStepKind::StoreTensor ||
                   step.kind == RoleStepKind::StoreThreads || step.kind == RoleStepKind::LoadFirst || step.kind == RoleStepKind::LoadFragments ||
-                  step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReduceParts) {
+                  step.kind == RoleStepKind::MultiplyLast || step.kind == RoleStepKind::ReduceParts || step.kind == RoleStepKind::SendParts ||
+                  step.kind == RoleStepKind::AddParts) {
       role.template step<step.kind, step.first, Turn>();
     } else {
       synchronize<step.kind, step.first>(role);

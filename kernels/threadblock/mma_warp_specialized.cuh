@@ -35,9 +35,25 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
       : State(shared, consumer, thread), params(params), work(params) {}
 
   __device__ __forceinline__ bool next_tile() { return work.take(params, unit); }
+  __device__ __forceinline__ bool has_next() const { return work.has_next(); }
+  __device__ __forceinline__ unsigned rank() const { return work.rank; }
   __device__ __forceinline__ unsigned k_tiles() const { return unit.k_count(params); }
   __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
   __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
+
+  // What a consumer does with parts of K that a cluster's blocks have.
+  template <RoleStepKind Kind, class Get, class Set>
+  __device__ __forceinline__ void exchange_parts(Get get, Set set) {
+    using Ring = typename Config::Ring;
+    using Partials = epilogue::Partials<Config>;
+    static_assert(Ring::kSlotBytes == Partials::kSlot * sizeof(typename Partials::Sum), "a slot holds a consumer's accumulators");
+    if constexpr (Kind == RoleStepKind::SendParts) {
+      this->holds_sum = rank() == 0;
+      if (rank() > 0) Partials::send(this->shared + Ring::slot(this->consumer, rank() - 1), this->landed(), this->thread, get);
+    } else if (rank() == 0) {
+      Partials::template gather<Ring::kSenders>(this->shared + Ring::slot(this->consumer, 0), this->thread, get, set);
+    }
+  }
 
  private:
   // Those of so many units on one side of it.
@@ -148,6 +164,8 @@ struct Consumer : Worker<Config, Params> {
       if (this->leads() && reads_source()) store.template fetch<Part>(this->staging(Part), this->source());
     } else if constexpr (Kind == RoleStepKind::ReduceParts) {
       this->holds_sum = reduce();
+    } else if constexpr (Kind == RoleStepKind::SendParts || Kind == RoleStepKind::AddParts) {
+      exchange<Kind>();
     } else if constexpr (Kind == RoleStepKind::StoreStaging) {
       store.template store_staging<Part>(accumulators, this->staging(Part));
     } else {
@@ -172,6 +190,16 @@ struct Consumer : Worker<Config, Params> {
     auto const get = [&](int i) { return convert<typename Partials::Sum>(Store::accumulator(accumulators[i / each / across][i / each % across], i % each)); };
     auto const set = [&](int i, typename Partials::Sum sum) { Store::set(accumulators[i / each / across][i / each % across], i % each, sum); };
     return Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
+  }
+
+  // The same from block to block of a cluster.
+  template <RoleStepKind Kind>
+  __device__ __forceinline__ void exchange() {
+    constexpr int each = Mma::kM * Mma::kN / warp::kWarpgroup, across = Config::kRepeatsN;
+    using Sum = typename epilogue::Partials<Config>::Sum;
+    auto const get = [&](int i) { return convert<Sum>(Store::accumulator(accumulators[i / each / across][i / each % across], i % each)); };
+    auto const set = [&](int i, Sum sum) { Store::set(accumulators[i / each / across][i / each % across], i % each, sum); };
+    this->template exchange_parts<Kind>(get, set);
   }
 
   // All of a stage, into the accumulators.

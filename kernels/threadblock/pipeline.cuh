@@ -12,11 +12,20 @@ struct Pipeline : Facts {
   static constexpr unsigned kStageBytes = Facts::kBytesA + Facts::kBytesB;
   static constexpr unsigned kBuffers = Facts::kConsumers * Facts::kStagingBuffers;
   static constexpr unsigned kStaging = Facts::kStages * kStageBytes;
-  static constexpr unsigned kFull = kStaging + kBuffers * Facts::kStagingBytes;
+  static constexpr unsigned kSlots = kStaging + kBuffers * Facts::kStagingBytes;
+  static constexpr unsigned kFull = kSlots + Facts::kConsumers * Facts::kSenders * Facts::kSlotBytes;
   static constexpr unsigned kEmpty = kFull + Facts::kStages * kBarrierBytes;
   static constexpr unsigned kTurn = kEmpty + Facts::kStages * kBarrierBytes;
   static constexpr unsigned kSource = kTurn + Facts::kTurns * kBarrierBytes;
-  static constexpr unsigned kSharedBytes = kSource + Facts::kSources * kBarrierBytes;
+  // Consumers that send or gather parts of K.
+  static constexpr unsigned kGathering = Facts::kSenders > 0 ? Facts::kConsumers : 0;
+  static constexpr unsigned kLanded = kSource + Facts::kSources * kBarrierBytes;
+  static constexpr unsigned kRead = kLanded + kGathering * kBarrierBytes;
+  static constexpr unsigned kSharedBytes = kRead + kGathering * kBarrierBytes;
+  // Of parts, what lands for a consumer at once.
+  static constexpr unsigned kLandingBytes = Facts::kSenders * Facts::kSlotBytes;
+  // Each of its warps says that it has read them.
+  static constexpr unsigned kReadArrivals = Facts::kWarpgroup / 32;
   // Of C, what lands for a consumer at once.
   static constexpr unsigned kSourceBytes = Facts::kStagingBuffers * Facts::kStagingBytes;
 
@@ -30,6 +39,13 @@ struct Pipeline : Facts {
   static constexpr __device__ unsigned empty(unsigned stage) { return kEmpty + stage * kBarrierBytes; }
   static constexpr __device__ unsigned turn(unsigned consumer) { return kTurn + consumer * kBarrierBytes; }
   static constexpr __device__ unsigned source(unsigned consumer) { return kSource + consumer * kBarrierBytes; }
+
+  // Of a consumer, from the block of rank 1 + sender.
+  static constexpr __device__ unsigned slot(unsigned consumer, unsigned sender) {
+    return kSlots + (consumer * Facts::kSenders + sender) * Facts::kSlotBytes;
+  }
+  static constexpr __device__ unsigned landed(unsigned consumer) { return kLanded + consumer * kBarrierBytes; }
+  static constexpr __device__ unsigned read(unsigned consumer) { return kRead + consumer * kBarrierBytes; }
 
   // Where a tile is: one after the other, without a division.
   struct Position {
@@ -60,12 +76,15 @@ struct Pipeline : Facts {
 // (region, number) to the byte at which it begins.
 template <class Ring>
 struct PipelineLayout {
-  static constexpr int kRows = 7;
-  static constexpr int kColumns = Ring::kStages > Ring::kBuffers ? Ring::kStages : Ring::kBuffers;
+  static constexpr int kRows = 10;
+  static constexpr unsigned kSlots = Ring::kConsumers * Ring::kSenders;
+  static constexpr unsigned kMost = Ring::kStages > Ring::kBuffers ? Ring::kStages : Ring::kBuffers;
+  static constexpr int kColumns = kMost > kSlots ? kMost : kSlots;
 
   static constexpr __device__ unsigned at(int row, int column) {
     unsigned const i = column;
-    if (i >= (row == 2 ? Ring::kBuffers : row == 5 ? Ring::kTurns : row == 6 ? Ring::kSources : Ring::kStages)) return index::kLeftOut;
+    unsigned const counts[] = {Ring::kStages, Ring::kStages, Ring::kBuffers, Ring::kStages, Ring::kStages, Ring::kTurns, Ring::kSources, kSlots, Ring::kGathering, Ring::kGathering};
+    if (i >= counts[row]) return index::kLeftOut;
     switch (row) {
       case 0: return Ring::a(i);
       case 1: return Ring::b(i);
@@ -75,7 +94,12 @@ struct PipelineLayout {
       case 3: return Ring::full(i);
       case 4: return Ring::empty(i);
       case 5: return Ring::turn(i);
-      default: return Ring::source(i);
+      case 6: return Ring::source(i);
+      case 7:
+        if constexpr (Ring::kSenders > 0) return Ring::slot(i / Ring::kSenders, i % Ring::kSenders);
+        return index::kLeftOut;
+      case 8: return Ring::landed(i);
+      default: return Ring::read(i);
     }
   }
 };

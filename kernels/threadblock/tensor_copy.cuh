@@ -127,4 +127,13 @@ __device__ __forceinline__ void store(TensorMap const& map, Corner<Rank> corner,
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group.L2::cache_hint [%0, {%2, %3, %4}], [%1], %5;" ::"l"(&map), "r"(tile), "r"(c[0]), "r"(c[1]), "r"(c[2]), "l"(policy.word) : "memory");
 }
 
+// Stores four words to shared memory of a block of the cluster; that block's barrier is told of their bytes. Both are addresses in the cluster's shared memory. Registers stay of the
+// type that products leave in them: moved to others, ptxas would have products wait for each other.
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, float a, float b, float c, float d) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d), "r"(barrier) : "memory");
+}
+__device__ __forceinline__ void send(unsigned to, unsigned barrier, int a, int b, int c, int d) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.s32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d), "r"(barrier) : "memory");
+}
+
 }  // namespace threadblock

@@ -8,7 +8,7 @@
 namespace threadblock {
 
 // How units are divided among the clusters of a grid.
-enum class WorkKind { DataParallel, Persistent, StreamK };
+enum class WorkKind { DataParallel, Persistent, SplitKCluster, StreamK };
 
 // Which product of a batch. Of a launch of one it is the first: a member that is always 0 changes registers.
 template <bool Batched>
@@ -112,14 +112,27 @@ __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, 
   }
 }
 
-// The map (rank, rectangle) to the number of a tile, row after row, product after product.
+// The unit of block `rank` of a cluster whose blocks have parts of K: that part of the tile of that number.
+template <class Config>
+__device__ __forceinline__ constexpr Unit<Config> part_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
+  return unit_of_rank<Config>(number, 0, rows, columns, {rank, number});
+}
+
+// The map (rank, rectangle) to the number of a tile, row after row, product after product; where a cluster's blocks have parts of it, part after part of each.
 template <class Config, int Rows, int Columns, int Products>
 struct ClusterTiles {
-  static constexpr int kRows = Config::kClusterM * Config::kClusterN;
+  static constexpr int kRows = Config::kClusterM * Config::kClusterN * Config::kClusterK;
   static constexpr int kColumns = Products * Rows * Columns;
-  static __device__ constexpr unsigned at(int rank, int number) {
-    Unit<Config> const unit = unit_of_rank<Config>(number, rank, Rows, Columns);
+  static __device__ constexpr unsigned tile(Unit<Config> const& unit) {
     return (unit.product * Rows * Config::kClusterM + unit.tile.row) * Columns * Config::kClusterN + unit.tile.column;
+  }
+  static __device__ constexpr unsigned at(int rank, int number) {
+    if constexpr (Config::kWork == WorkKind::SplitKCluster) {
+      Unit<Config> const unit = part_of_rank<Config>(number, rank, Rows, Columns);
+      return tile(unit) * Config::kClusterK + unit.part;
+    } else {
+      return tile(unit_of_rank<Config>(number, rank, Rows, Columns));
+    }
   }
 };
 
@@ -187,7 +200,9 @@ struct NoGroups {};
 // all second ones: one each, or each the next one after all clusters'.
 template <class Config>
 struct Work : Parts<Config::kSplitK> {
-  static constexpr unsigned kBlocks = Config::kClusterM * Config::kClusterN;
+  // Whether a cluster's blocks have the parts of one tile.
+  static constexpr bool kOfCluster = Config::kWork == WorkKind::SplitKCluster;
+  static constexpr unsigned kBlocks = kOfCluster ? Config::kClusterK : Config::kClusterM * Config::kClusterN;
   static constexpr bool kGrouped = Config::kRagged != Ragged::None;
   static constexpr bool kStreams = Config::kWork == WorkKind::StreamK;
   static_assert(!kStreams || (Config::kSplitK && !kGrouped), "streams have parts of K");
@@ -233,6 +248,11 @@ struct Work : Parts<Config::kSplitK> {
       return take_of_groups(params, unit);
     } else if constexpr (kStreams) {
       return take_of_stream(params, unit);
+    } else if constexpr (kOfCluster) {
+      if (!has_next()) return false;
+      unit = unit_of(next);
+      next += step;
+      return true;
     } else {
       if (next >= rows * columns * batch * this->parts) return false;
       unit = unit_of(next);
@@ -240,6 +260,9 @@ struct Work : Parts<Config::kSplitK> {
       return true;
     }
   }
+
+  // Of a cluster whose blocks have parts, whether there is another unit behind the one that was taken last.
+  __device__ __forceinline__ bool has_next() const { return next < rows * columns * batch; }
 
   // The k-tiles of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
   template <class Params>
@@ -249,6 +272,8 @@ struct Work : Parts<Config::kSplitK> {
       Streams const streams = streams_of(params);
       unsigned const cluster = blockIdx.x / kBlocks;
       return number < streams.count(cluster) ? streams.k_count(cluster, number) : params.tiles_k;
+    } else if constexpr (kOfCluster) {
+      return KRange<true>::count(rank, params.part_tiles, params.longer_parts);
     } else {
       return KRange<true>::count(number / (rows * columns * batch), params.part_tiles, params.longer_parts);
     }
@@ -292,7 +317,9 @@ struct Work : Parts<Config::kSplitK> {
   }
 
   __device__ __forceinline__ Unit<Config> unit_of(unsigned number) const {
-    if constexpr (Config::kSplitK) {
+    if constexpr (kOfCluster) {
+      return part_of_rank<Config>(number, rank, rows, columns);
+    } else if constexpr (Config::kSplitK) {
       unsigned const tiles = rows * columns * batch, part = number / tiles, tile = number - part * tiles;
       return unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank});
     } else {

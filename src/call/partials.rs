@@ -48,9 +48,9 @@ impl Partials {
         Self::of_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 
-    /// The same of another number of parts than the description's.
+    /// The same of another number of parts than the description's; none where they are a cluster's.
     pub(crate) fn of_parts(desc: &GemmDesc, parts: u32, extents: (usize, usize), batch: usize) -> Self {
-        if parts <= 1 {
+        if parts <= 1 || desc.cuts_by_cluster() {
             return Self::default();
         }
         let tickets = tickets_of(parts) * desc.sharing();

@@ -211,12 +211,12 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
     )
 }
 
-/// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts of K, as facts of its `Config`.
-pub(crate) fn work_facts(kind: WorkKind, (mode, group_step): (GemmMode, u32), split_k: bool) -> String {
+/// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts of K, of which a cluster's blocks may have so many, as facts of its `Config`.
+pub(crate) fn work_facts(kind: WorkKind, (mode, group_step): (GemmMode, u32), (split_k, of_cluster): (bool, u32)) -> String {
     let (kind, batched) = (kind.cuda(), mode.several());
     let ragged = mode.groups().map_or("None", Axis::name);
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )
 }
 

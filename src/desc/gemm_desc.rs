@@ -175,11 +175,16 @@ impl GemmDesc {
         matches!(self.family.pins().decomposition, Some(DecompositionKind::StreamK))
     }
 
-    /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's.
+    /// Whether the parts of K of a tile are those of the blocks of one cluster.
+    pub const fn cuts_by_cluster(&self) -> bool {
+        matches!(self.family.pins().decomposition, Some(DecompositionKind::SplitKCluster))
+    }
+
+    /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's, but of a cluster's.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub(crate) const fn compiled(self) -> Self {
-        if self.split_k() > 2 { self.cut(2) } else { self }
+        if self.split_k() > 2 && !self.cuts_by_cluster() { self.cut(2) } else { self }
     }
 
     /// Elements in one access, of A, of B, and of C and D.

@@ -19,6 +19,8 @@ words! {
         DataParallel = "dataparallel",
         /// Each tile of D by itself, its K in as many parts as `split_k` says, of which there may be one.
         SplitK = "splitk",
+        /// The same, and the parts of a tile are those of the blocks of one cluster.
+        SplitKCluster = "splitkcluster",
         /// Whole waves of tiles by themselves, and the k-tiles of what is left in equal spans, one for each cluster.
         StreamK = "streamk",
     }

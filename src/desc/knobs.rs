@@ -212,7 +212,7 @@ knobs! {
         swizzle: SwizzleKind, flag "--swizzle";
         /// Parts into which K is cut, each another block's; their partial accumulators are added in a workspace.
         split_k: u32, flag "--split-k", since then 1;
-        /// How k-tiles are divided among clusters: dataparallel, each tile's whole; splitk, in as many parts as split_k says; streamk, whole waves of tiles as they are, and equal spans of the k-tiles of what is left.
+        /// How k-tiles are divided among clusters: dataparallel, each tile's whole; splitk, in as many parts as split_k says; splitkcluster, in as many, those of the blocks of one cluster, 8 at most, which take no workspace; streamk, whole waves of tiles as they are, and equal spans of the k-tiles of what is left.
         decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
         /// Elements of A in one access; A's address, leading dimension and batch stride are multiples of it.
         align_a: u32, flag "--align-a";

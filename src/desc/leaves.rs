@@ -84,6 +84,8 @@ leaves! {
     SplitK<const N> => split_k: N;
     /// [`DecompositionKind::DataParallel`].
     DataParallel => decomposition: DecompositionKind::DataParallel;
+    /// [`DecompositionKind::SplitKCluster`].
+    SplitKCluster => decomposition: DecompositionKind::SplitKCluster;
     /// [`DecompositionKind::StreamK`].
     StreamK => decomposition: DecompositionKind::StreamK;
     /// A cluster of `M` x `N` blocks.

@@ -95,7 +95,7 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     let mut found: Option<Completions> = None;
     let mut i = 0;
     while i < families.len() {
-        if let Ok(desc) = legal(placed(user, frame, families[i], pins)) {
+        if let Ok(desc) = fitting(placed(user, frame, families[i], pins), &pins) {
             found = Some(match found {
                 None => Completions::of(desc),
                 Some(all) => all.and(desc),
@@ -106,7 +106,7 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     // Whose shapes are pinned, has D in the order that they were made for.
     let mut i = if pins.pins_shapes() { row.of_columns.len() } else { 0 };
     while i < row.of_columns.len() {
-        if let (Some(all), Ok(desc)) = (found, legal(placed(user, frame, row.of_columns[i], pins).of_columns())) {
+        if let (Some(all), Ok(desc)) = (found, fitting(placed(user, frame, row.of_columns[i], pins).of_columns(), &pins)) {
             found = Some(all.and(desc));
         }
         i += 1;
@@ -128,6 +128,17 @@ const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
     match desc.check() {
         Ok(()) => Ok(desc),
         Err(refusal) => Err(refusal.framed(desc.frame)),
+    }
+}
+
+/// The same, with as many stages as shared memory holds beside a cluster's parts.
+const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
+    match legal(desc) {
+        Err(refusal) if pins.stages.is_none() && desc.cuts_by_cluster() => match refusal.stages_that_fit() {
+            Some(stages) => legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
+            None => Err(refusal),
+        },
+        checked => checked,
     }
 }
 

@@ -23,13 +23,17 @@ pub struct RingProgram {
     pub expect_bytes: u32,
     /// Bytes of C that a consumer announces at its source barrier.
     pub source_bytes: u32,
+    /// Bytes of partial accumulators that a consumer of another block of the cluster sends to the first.
+    pub part_bytes: u32,
+    /// Bytes of them that a consumer of the first announces at its landed barrier.
+    pub landing_bytes: u32,
     /// Bytes that land of one copy of A, and of B.
     pub copy_bytes: [u32; 2],
     /// [`RingPosition`], as the producer has it.
     pub producer_position: Map,
     /// [`RingPosition`], as consumers have it.
     pub consumer_position: Map,
-    /// (rank, i) to the rank of the block at which a warp's arrival `i` arrives.
+    /// (rank, i) to the rank of the block at whose empty barrier a warp's arrival `i` arrives.
     pub released: Map,
     /// (rank, i) to the rank of the block in which a shared copy's `i`-th destination lies.
     pub destinations: Map,
@@ -52,10 +56,11 @@ pub struct RingProgram {
 impl RingProgram {
     /// The program of a ring and the schedules over it.
     pub fn of(ring: Pipeline, options: &RoleOptions) -> Self {
-        let blocks = ring.blocks();
+        let (blocks, sharing) = (ring.blocks(), ring.sharing());
         let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
-        // (row, column) to the column: each rank of a cluster in turn.
-        let ranks = |rows| -> Map { Arc::new(Tabled::by(at(rows, blocks), blocks, |point| Some(point.column))) };
+        // (row, column) to the column: each rank of a cluster in turn; where nothing is shared, the block alone.
+        let rank = |row, column| Some(if sharing > 1 { column } else { row });
+        let ranks = |rows| -> Map { Arc::new(Tabled::by(at(rows, sharing), blocks, |point| rank(point.row, point.column))) };
         Self {
             ring,
             roles: options.roles(&ring),
@@ -63,6 +68,8 @@ impl RingProgram {
             empty_arrivals: ring.empty_arrivals(),
             expect_bytes: ring.expect_bytes(),
             source_bytes: ring.source_bytes(),
+            part_bytes: ring.parts.map_or(0, |parts| parts.bytes),
+            landing_bytes: ring.landing_bytes(),
             copy_bytes: OperandKind::BOTH.map(|operand| ring.copy_bytes(operand)),
             producer_position: position.clone(),
             consumer_position: position,

@@ -47,6 +47,7 @@ fields! {
     SplitKOfGroups "split_k of groups";
     SplitKOfWholeTiles "split_k beside decomposition dataparallel";
     SplitKOfStreams "split_k beside decomposition streamk";
+    SplitKOfClusters "split_k beside decomposition splitkcluster";
     Swizzle "swizzle";
     Interleave "interleave";
     Unroll "unroll";
@@ -78,6 +79,7 @@ fields! {
     BlocksOfACluster "blocks of a cluster";
     StagingBuffers "staging buffers";
     StagingBytes "bytes of a staging buffer";
+    PartBytes "bytes of a consumer's partial accumulators";
     Pending "pending";
     PendingFromRegisters "pending where A comes from registers";
     // Tensor maps and their copies.
@@ -122,6 +124,7 @@ fields! {
     Warp(axis: Axis) ["warp ", axis.name(),];
     Instruction(axis: Axis) ["instruction ", axis.name(),];
     Cluster(axis: Axis) ["cluster ", axis.name(),];
+    ClusterBesideParts(axis: Axis) ["cluster ", axis.name(), " beside decomposition splitkcluster",];
     InstructionAlong(along: InstructionAlong) ["instruction ", along.axis.name(), " where ", along.operand.name(), " is ", along.operand.axis().name(), "-major",];
     FromRegistersAlongK(operand: OperandKind) ["a_operand = registers where ", operand.name(), " is K-major",];
     Alignment(operand: Operand) ["alignment of ", operand.name(),];

@@ -118,6 +118,10 @@ pub enum Fault {
     PartNotAdded { who: Who },
     #[error("{who} brings its part of K to the others twice")]
     PartBroughtTwice { who: Who },
+    #[error("{who} sends its part of K of unit {unit} over one that has not been read")]
+    PartSentOver { who: Who, unit: u32 },
+    #[error("{who} adds the part of K of unit {unit} that block {rank} has, and does not find it")]
+    PartNotThere { who: Who, unit: u32, rank: u32 },
     #[error("{who} copies {subtile} of C over {what}")]
     SourceOverwrites { who: Who, subtile: SubtileName, what: &'static str },
     #[error("{who} stages {subtile} and finds of C {}", or(found, "nothing that has landed"))]

@@ -139,6 +139,19 @@ steps! {
         /// [`PARTS_AT_ONCE`](crate::threadblock::PARTS_AT_ONCE) neighbours adds their slots to its accumulators, and so on with the sums of so many. Who has added the
         /// last one goes on to the epilogue; the others go on to the next unit of work.
         ReduceParts,
+        /// Under a cluster's split: in all blocks but the first, waits until what the consumer sent last has been read; nothing of what it sends first.
+        AwaitRead,
+        /// In those, each thread begins to copy its accumulators to the consumer's slot in the first block, whose landed barrier counts the bytes. Who has sent them
+        /// goes on to the next unit of work.
+        SendParts,
+        /// In the first block, the storing thread arrives at the consumer's landed barrier, which from then on waits for the bytes of all others' accumulators.
+        ExpectParts,
+        /// In that, waits until they have landed.
+        AwaitParts,
+        /// In that, each thread adds them to its own in ascending k, and holds the sum.
+        AddParts,
+        /// In that, the lanes of the warp have read them, and arrive at the consumer's read barrier of each other block; nothing behind the last unit of work.
+        ReleaseParts,
     }
 }
 

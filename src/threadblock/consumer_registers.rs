@@ -57,7 +57,9 @@ impl WarpSpecialized {
 
     /// Registers that a thread of a consumer needs: for its main loop and its epilogue, and to add parts of K.
     pub const fn registers_needed(&self) -> u32 {
-        self.registers_of_tiles() + if self.options.split_k { registers_of_parts(1) } else { 0 }
+        // Parts of a cluster are near: a few are added at a time, and what is left of the main loop's registers is enough.
+        let added = self.options.split_k && self.ring.parts.is_none();
+        self.registers_of_tiles() + if added { registers_of_parts(1) } else { 0 }
     }
 
     /// Those of whole tiles.

@@ -45,7 +45,7 @@ pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
 #[doc(hidden)]
 pub use operand::OperandDesc;
 #[doc(hidden)]
-pub use parts_of_k::{PARTS_AT_ONCE, PartsOfK, part_of_k, tickets_of};
+pub use parts_of_k::{PARTS_AT_ONCE, PartsOfCluster, PartsOfK, part_of_k, tickets_of};
 #[doc(hidden)]
 pub use pipeline::{Pipeline, PipelineLayout, Region, RingPosition, SharedOperand};
 #[doc(hidden)]

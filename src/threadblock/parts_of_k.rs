@@ -49,3 +49,12 @@ pub const fn tickets_of(mut parts: u32) -> u32 {
     }
     tickets
 }
+
+/// Parts of K of one tile, which the blocks of a cluster have, each one: all others send theirs to the first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PartsOfCluster {
+    /// Blocks of the cluster.
+    pub blocks: u32,
+    /// Bytes of a consumer's partial accumulators.
+    pub bytes: u32,
+}

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! byte 0, a multiple of 1024                                                                shared_bytes
-//! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | full 0 .. | empty 0 .. | turn 0 .. | source 0 .. |
+//! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | slots | full 0 .. | empty 0 .. | turn 0 .. | source 0 .. | landed 0 .. | read 0 .. |
 //! ```
 //!
 //! Tile number `t` lives in stage `t mod stages` during phase `(t / stages) mod 2`. What a thread waits for is a parity, so a
@@ -13,6 +13,7 @@
 //!
 //! Twin: `kernels/threadblock/pipeline.cuh`.
 
+use super::{parts_of_k::PartsOfCluster, tensor_map::CHUNK_BYTES};
 use crate::{
     Refusal,
     arch::{ArchKind, PORTABLE_CLUSTER},
@@ -69,8 +70,10 @@ pub struct Pipeline {
     pub consumers: u32,
     /// Whether consumers take tiles of D under ping-pong, each its own; else all read each stage.
     pub pingpong: bool,
-    /// What a cluster shares; `None` without clusters.
+    /// What a cluster shares; `None` where each block copies for itself.
     pub multicast: Option<SharedOperand>,
+    /// The parts of K that the blocks of a cluster have; `None` where they have tiles of their own.
+    pub parts: Option<PartsOfCluster>,
     /// Buffers of each consumer through which it stores D, used in turn; 0 where threads store it from registers.
     pub staging_buffers: u32,
     /// Bytes of one of them.
@@ -94,11 +97,17 @@ pub enum Region {
     Turn,
     /// The barrier at which a consumer waits for subtiles of C, where those come through the staging buffers.
     Source,
+    /// Where partial accumulators land that another block of the cluster sends: of warpgroup `i / senders`, those of the block of rank `1 + i mod senders`. Of no use but in the first block.
+    Slot,
+    /// The barrier at which a consumer of the first block waits for them.
+    Landed,
+    /// The barrier at which a consumer of another block waits until they have been read.
+    Read,
 }
 
 impl Region {
     /// All, in the order of [`PipelineLayout`]'s rows.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Stage(OperandKind::A),
         Self::Stage(OperandKind::B),
         Self::Staging,
@@ -106,6 +115,9 @@ impl Region {
         Self::Empty,
         Self::Turn,
         Self::Source,
+        Self::Slot,
+        Self::Landed,
+        Self::Read,
     ];
 }
 
@@ -120,11 +132,18 @@ impl Pipeline {
             None => 2,
         };
         let [a, b] = self.stage_bytes;
+        let parts = match self.parts {
+            Some(parts) => parts.blocks,
+            None => 2,
+        };
+        let part_bytes = self.extent(Region::Slot).1;
         let (least_staging, most_staging) = if self.staging_buffers == 0 { (0, 0) } else { (ALIGNMENT_BYTES, MOST_BYTES) };
         let ranges = [
             (Field::Stages, self.stages, 2, MOST_STAGES),
             (Field::Consumers, self.consumers, 1, MOST_CONSUMERS),
             (Field::BlocksOfACluster, blocks, 2, PORTABLE_CLUSTER),
+            (Field::BlocksOfACluster, parts, 2, PORTABLE_CLUSTER),
+            (Field::PartBytes, part_bytes, 0, MOST_BYTES / 2),
             (Field::StagingBuffers, self.staging_buffers, 0, MOST_STAGING),
             (Field::StagingBytes, self.staging_bytes, least_staging, most_staging),
             (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES, MOST_BYTES),
@@ -138,6 +157,7 @@ impl Pipeline {
         }
         let multiples = [
             (Field::StagingBytes, self.staging_bytes, ALIGNMENT_BYTES),
+            (Field::PartBytes, part_bytes, CHUNK_BYTES),
             (Field::StageBytes(OperandKind::A), a, ALIGNMENT_BYTES * self.shares(OperandKind::A)),
             (Field::StageBytes(OperandKind::B), b, ALIGNMENT_BYTES * self.shares(OperandKind::B)),
         ];
@@ -152,10 +172,31 @@ impl Pipeline {
 
     /// Blocks of the cluster; 1 without.
     pub const fn blocks(&self) -> u32 {
+        match self.parts {
+            Some(parts) => parts.blocks,
+            None => self.sharing(),
+        }
+    }
+
+    /// Blocks that share what they copy; 1 where each copies for itself.
+    pub const fn sharing(&self) -> u32 {
         match self.multicast {
             Some(multicast) => multicast.blocks,
             None => 1,
         }
+    }
+
+    /// Blocks of the cluster that send partial accumulators to the first.
+    pub const fn senders(&self) -> u32 {
+        match self.parts {
+            Some(parts) => parts.blocks.saturating_sub(1),
+            None => 0,
+        }
+    }
+
+    /// Bytes of partial accumulators that land for a consumer of the first block at once.
+    pub const fn landing_bytes(&self) -> u32 {
+        self.extent(Region::Slot).1.saturating_mul(self.senders())
     }
 
     /// In how many shares an operand's tile arrives, each copied by another block.
@@ -174,7 +215,7 @@ impl Pipeline {
     /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this block's producer writes, in every
     /// block that it writes to.
     pub const fn empty_arrivals(&self) -> u32 {
-        self.readers().saturating_mul(WARPS).saturating_mul(self.blocks())
+        self.readers().saturating_mul(WARPS).saturating_mul(self.sharing())
     }
 
     /// Warpgroups that read each stage.
@@ -226,6 +267,12 @@ impl Pipeline {
             Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
             Region::Turn => (if self.pingpong { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
             Region::Source => (if self.source { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Slot => match self.parts {
+                Some(PartsOfCluster { bytes, .. }) => (self.consumers.saturating_mul(self.senders()), bytes, bytes),
+                None => (0, 0, 0),
+            },
+            Region::Landed | Region::Read if self.parts.is_some() => (self.consumers, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Landed | Region::Read => (0, BARRIER_BYTES, BARRIER_BYTES),
         }
     }
 
@@ -235,16 +282,20 @@ impl Pipeline {
             Region::Stage(OperandKind::A) => 0,
             Region::Stage(OperandKind::B) => self.stage_bytes[0],
             Region::Staging => self.stages.saturating_mul(self.expect_bytes()),
-            Region::Full => {
-                let (buffers, bytes, _) = self.extent(Region::Staging);
-                self.first_byte(Region::Staging).saturating_add(buffers.saturating_mul(bytes))
-            }
-            Region::Empty => self.first_byte(Region::Full).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
-            Region::Turn => self.first_byte(Region::Empty).saturating_add(self.stages.saturating_mul(BARRIER_BYTES)),
-            Region::Source => {
-                self.first_byte(Region::Turn).saturating_add(self.extent(Region::Turn).0.saturating_mul(BARRIER_BYTES))
-            }
+            Region::Slot => self.end(Region::Staging),
+            Region::Full => self.end(Region::Slot),
+            Region::Empty => self.end(Region::Full),
+            Region::Turn => self.end(Region::Empty),
+            Region::Source => self.end(Region::Turn),
+            Region::Landed => self.end(Region::Source),
+            Region::Read => self.end(Region::Landed),
         }
+    }
+
+    /// The byte behind the last of a region whose parts lie side by side.
+    const fn end(&self, region: Region) -> u32 {
+        let (count, bytes, _) = self.extent(region);
+        self.first_byte(region).saturating_add(count.saturating_mul(bytes))
     }
 
     /// Where number `i` of a region begins; `None` where there are not so many.
@@ -255,7 +306,7 @@ impl Pipeline {
 
     /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.
     pub const fn shared_bytes(&self) -> u32 {
-        self.first_byte(Region::Source).saturating_add(self.extent(Region::Source).0.saturating_mul(BARRIER_BYTES))
+        self.end(Region::Read)
     }
 
     /// Bytes of C that land for a consumer at once: all its buffers.
@@ -272,7 +323,9 @@ impl Pipeline {
             ("kConsumers", self.consumers),
             ("kTurns", self.extent(Region::Turn).0),
             ("kSources", self.extent(Region::Source).0),
-            ("kBlocks", self.blocks()),
+            ("kBlocks", self.sharing()),
+            ("kSenders", self.senders()),
+            ("kSlotBytes", self.extent(Region::Slot).1),
             ("kSharesA", self.shares(OperandKind::A)),
             ("kSharesB", self.shares(OperandKind::B)),
             ("kStagingBuffers", self.staging_buffers),

@@ -10,6 +10,7 @@ const WIDE: Pipeline = Pipeline {
     consumers: 2,
     pingpong: false,
     multicast: Some(SharedOperand { operand: OperandKind::B, blocks: 2 }),
+    parts: None,
     staging_buffers: 1,
     staging_bytes: 8 << 10,
     source: false,
@@ -20,7 +21,10 @@ const WIDE: Pipeline = Pipeline {
 fn regions_tile_the_shared_memory() {
     for (stages, staging_buffers, consumers) in [(2, 1, 1), (3, 2, 2), (4, 1, 2), (7, 4, 3), (16, 3, 1), (6, 0, 2)] {
         let staging_bytes = if staging_buffers == 0 { 0 } else { WIDE.staging_bytes };
-        let ring = Pipeline { stages, staging_buffers, staging_bytes, consumers, ..WIDE };
+        // Of every other, blocks have parts of K.
+        let parts = (stages % 2 == 1).then_some(PartsOfCluster { blocks: 1 + stages.min(7), bytes: 2048 });
+        let multicast = if parts.is_some() { None } else { WIDE.multicast };
+        let ring = Pipeline { stages, staging_buffers, staging_bytes, consumers, parts, multicast, ..WIDE };
         let mut pieces: Vec<(u32, u32)> = Region::ALL
             .into_iter()
             .flat_map(|region| (0..).map_while(move |i| ring.byte(region, i)).map(move |byte| (byte, ring.extent(region).1)))

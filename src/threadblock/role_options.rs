@@ -48,7 +48,7 @@ impl RoleOptions {
     }
 
     fn setup(ring: &Pipeline) -> Schedule<RoleStep> {
-        let meet = if ring.multicast.is_some() { RoleStep::MeetCluster } else { RoleStep::MeetBlock };
+        let meet = if ring.blocks() > 1 { RoleStep::MeetCluster } else { RoleStep::MeetBlock };
         Schedule { opening: vec![RoleStep::InitBarriers, RoleStep::FenceBarrierInit, meet], ..Schedule::default() }
     }
 
@@ -68,18 +68,33 @@ impl RoleOptions {
         }
     }
 
+    /// How parts of K come together.
+    fn reduced(&self, ring: &Pipeline) -> &'static [RoleStep] {
+        match (self.split_k, ring.parts) {
+            (false, _) => &[],
+            (true, None) => &[RoleStep::ReduceParts],
+            (true, Some(_)) => &[
+                RoleStep::AwaitRead,
+                RoleStep::SendParts,
+                RoleStep::ExpectParts,
+                RoleStep::AwaitParts,
+                RoleStep::AddParts,
+                RoleStep::ReleaseParts,
+            ],
+        }
+    }
+
     /// Where threads multiply: while the last k of a stage is multiplied, the first of the next is read.
     fn threads(&self, ring: &Pipeline) -> Schedule<RoleStep> {
         let next = [RoleStep::AwaitNext, RoleStep::LoadFirst];
         let pingpong = ring.pingpong;
         let turns = |steps: [RoleStep; 2]| steps.into_iter().filter(move |_| pingpong);
         let rest = [RoleStep::MultiplyStage, RoleStep::MeetWarp, RoleStep::Release { behind: 0 }, RoleStep::Advance];
-        let reduced = self.split_k.then_some(RoleStep::ReduceParts);
         Schedule {
             opening: self.registers.map(|[_, count]| RoleStep::RegistersUp { count }).into_iter().collect(),
             prologue: turns([RoleStep::SkipEarlier, RoleStep::AwaitTurn]).chain(next).collect(),
             body: rest.into_iter().chain(next).chain([RoleStep::MultiplyLast]).collect(),
-            tail: turns([RoleStep::PassTurn, RoleStep::SkipLater]).chain(reduced).collect(),
+            tail: turns([RoleStep::PassTurn, RoleStep::SkipLater]).chain(self.reduced(ring).iter().copied()).collect(),
             epilogue: vec![RoleStep::StoreThreads],
             ..Schedule::default()
         }
@@ -123,9 +138,7 @@ impl RoleOptions {
         if pingpong {
             tail.push(RoleStep::SkipLater);
         }
-        if self.split_k {
-            tail.push(RoleStep::ReduceParts);
-        }
+        tail.extend(self.reduced(ring));
         // As many subtiles as there are buffers share their barriers and their fence. The buffers were last read by the group before.
         let subtiles: Vec<_> = (0..self.subtiles).collect();
         let mut prologue = if pingpong { vec![RoleStep::SkipEarlier] } else { Vec::new() };

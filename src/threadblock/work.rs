@@ -16,6 +16,8 @@
 //! go to a slot of the workspace. The last block to arrive of [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbours adds their slots in ascending k, the last one of as many such groups adds the
 //! groups' sums, and the one that adds the last group of a tile runs the epilogue: who adds is left to chance, and the order is not. Nobody waits.
 //!
+//! The parts of a tile may also be those of the blocks of one cluster, at the same time: then they move from block to block, and the workspace is not touched.
+//!
 //! Which k-tiles a part has says [`parts_of_k`](super::parts_of_k); the k-tiles of a whole wave and what is left of it may be divided otherwise, see [`stream_k`](super::stream_k).
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
@@ -42,6 +44,8 @@ words! {
         DataParallel = "data-parallel",
         /// As many clusters as the device holds at once; cluster `c` of `clusters` takes the rectangles `c`, `c + clusters`, `c + 2 clusters`, ...
         Persistent = "persistent",
+        /// The same, and the blocks of a cluster have a part of K each of the tile that is its rectangle: block `rank` has part `rank`.
+        SplitKCluster = "split-k-cluster",
         /// As many clusters; first the [streamed](super::stream_k) k-tiles of some rectangles, a span for each cluster, then the other rectangles as persistent clusters take them.
         StreamK = "stream-k",
     }
@@ -53,6 +57,7 @@ impl WorkKind {
         match self {
             Self::DataParallel => "threadblock::WorkKind::DataParallel",
             Self::Persistent => "threadblock::WorkKind::Persistent",
+            Self::SplitKCluster => "threadblock::WorkKind::SplitKCluster",
             Self::StreamK => "threadblock::WorkKind::StreamK",
         }
     }
@@ -84,7 +89,7 @@ pub struct Work {
     pub kind: WorkKind,
     /// The order of rectangles.
     pub order: SwizzleKind,
-    /// Blocks of a cluster.
+    /// Tiles of a rectangle: blocks of a cluster, where those have no parts of one tile.
     pub cluster: Mn,
     /// Rectangles down a D.
     pub rows: u32,
@@ -124,6 +129,7 @@ impl Work {
         let clusters = match kind {
             WorkKind::DataParallel => tiles as u32,
             WorkKind::Persistent => resident.min(tiles as u32),
+            WorkKind::SplitKCluster => resident.min(tiles as u32 / at_least_one(split_k)),
             // Each cluster has a k-tile at least.
             WorkKind::StreamK => {
                 let k_tiles = tiles.saturating_mul(u64::from(at_least_one(tiles_k)));
@@ -133,6 +139,14 @@ impl Work {
         // One of them is 0 where others may be anything.
         let [rows, columns, batch] = [rows, columns, batch as u64].map(|many| many.min(most) as u32);
         Ok(Self { kind, order, cluster, rows, columns, batch, tiles_k, split_k, clusters })
+    }
+
+    /// Blocks of a cluster.
+    pub const fn blocks(&self) -> u32 {
+        match self.kind {
+            WorkKind::SplitKCluster => self.split_k,
+            _ => self.cluster.m.saturating_mul(self.cluster.n),
+        }
     }
 
     /// Rectangles of all Ds.
@@ -150,6 +164,7 @@ impl Work {
         match self.kind {
             WorkKind::DataParallel => (cluster < self.units()) as u32,
             WorkKind::Persistent => self.units().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
+            WorkKind::SplitKCluster => self.rectangles().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
             WorkKind::StreamK => {
                 let streams = self.streams();
                 let whole = self.rectangles().saturating_sub(streams.tiles).saturating_sub(cluster);
@@ -170,8 +185,14 @@ impl Work {
             return self.streamed(cluster, rank, i);
         }
         let number = self.number(cluster, i)?;
-        let part = number.checked_div(self.rectangles()).filter(|&part| part < self.split_k)?;
-        let (product, row, column) = self.tile_of(number % self.rectangles(), rank)?;
+        let (part, number, rank) = match self.kind {
+            WorkKind::SplitKCluster => (rank, number, 0),
+            _ => (number.checked_div(self.rectangles())?, number % self.rectangles(), rank),
+        };
+        if part >= self.split_k {
+            return None;
+        }
+        let (product, row, column) = self.tile_of(number, rank)?;
         let (k_begin, k_count) = part_of_k(self.tiles_k, self.split_k, part);
         Some(Unit { product, row, column, part, parts: self.split_k, k_begin, k_count })
     }
@@ -194,7 +215,9 @@ impl Work {
     fn number(&self, cluster: u32, i: u32) -> Option<u32> {
         match self.kind {
             WorkKind::DataParallel => (i == 0).then_some(cluster),
-            WorkKind::Persistent | WorkKind::StreamK => cluster.checked_add(i.checked_mul(self.clusters)?),
+            WorkKind::Persistent | WorkKind::SplitKCluster | WorkKind::StreamK => {
+                cluster.checked_add(i.checked_mul(self.clusters)?)
+            }
         }
     }
 
@@ -331,13 +354,13 @@ impl IndexMap for GroupTiles {
     }
 }
 
-/// (rank, rectangle) to the number of a tile, row after row, product after product.
+/// (rank, rectangle) to the number of a tile, row after row, product after product; where a cluster's blocks have parts of it, part after part of each.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterTiles(pub Work);
 
 impl IndexMap for ClusterTiles {
     fn domain(&self) -> Coord {
-        at(self.0.cluster.m * self.0.cluster.n, self.0.rectangles())
+        at(self.0.blocks(), self.0.rectangles())
     }
 
     fn codomain(&self) -> u32 {
@@ -345,13 +368,20 @@ impl IndexMap for ClusterTiles {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (product, row, column) = self.0.tile_of(point.column, point.row)?;
+        let (rank, part, parts) = match self.0.kind {
+            WorkKind::SplitKCluster => (0, point.row, self.0.split_k),
+            _ => (point.row, 0, 1),
+        };
+        let (product, row, column) = self.0.tile_of(point.column, rank)?;
         let Work { rows, columns, cluster: Mn { m, n }, .. } = self.0;
-        Some((product * rows * m + row) * columns * n + column)
+        Some(((product * rows * m + row) * columns * n + column) * parts + part)
     }
 
     fn layout(&self) -> Option<Composed> {
         let Work { rows, columns, batch, cluster: Mn { m, n }, .. } = self.0;
+        if self.0.kind == WorkKind::SplitKCluster {
+            return None;
+        }
         let row = columns * n;
         let [one, two, three] = self.0.tile_order().modes([m * row, n])?;
         affine(self.domain(), &[(m, row), (n, 1)], &[one, two, three, (batch, rows * m * row)])

@@ -20,6 +20,7 @@ mod ring;
 mod run;
 mod same_bits;
 mod saturate;
+mod split_k_cluster;
 mod stream_k;
 mod tensor_map;
 mod tensor_map_classes;

@@ -151,6 +151,7 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
         consumers,
         pingpong: false,
         multicast,
+        parts: None,
         staging_buffers: 2,
         staging_bytes: 4096,
         source: false,

@@ -3,7 +3,9 @@
 
 use crate::harness::{
     mutated::{mutate, role_without},
-    ring_programs::{A, B, WORKS, by_threads, caught, from_registers, kind, legal, options, program, promoting, ring, subjects},
+    ring_programs::{
+        A, B, WORKS, by_threads, caught, from_registers, gathering, kind, legal, options, program, promoting, ring, subjects,
+    },
 };
 use falchion::{
     arch::WARP,
@@ -97,9 +99,9 @@ fn every_step_of_every_role_is_needed() {
 /// Whether two neighbouring steps may change places, and why.
 fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
-        AwaitFull, AwaitProducts, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Expect, ExpectSource, FenceBarrierInit,
-        FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceParts, Release,
-        SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
+        AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Expect, ExpectParts, ExpectSource,
+        FenceBarrierInit, FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceParts,
+        Release, SendParts, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
@@ -116,6 +118,8 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (AwaitFull, FenceOperands) => Some("one is about memory, one about registers"),
         (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => Some("one is about registers, one about stages"),
         (SkipLater | Release { .. }, ReduceParts) => Some("one is about stages, one about accumulators"),
+        (SkipLater | Release { .. }, AwaitRead) => Some("one is about stages, one about slots"),
+        (SendParts, ExpectParts) => Some("each is of other blocks"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
         (FenceBarrierInit, MeetBlock) if !program.ring.source || program.split_k => {
             Some("without a cluster, who sets up is the first one who copies")
@@ -158,7 +162,33 @@ fn exchanged_neighbours_are_found_or_commute() {
         println!("{count:4}  {finding}");
     }
     println!("{} exchanges: {found} found, {harmless} harmless", found + harmless);
-    assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 9);
+    assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 11);
+}
+
+/// The same of clusters whose blocks have parts of K: of two to eight blocks, each of which sends its parts to the first, and of any depths.
+#[test]
+fn parts_of_a_cluster_come_together() {
+    let mut runs = 0;
+    for (blocks, stages, pingpong, pending) in
+        [2, 3, 5, 8].into_iter().flat_map(|blocks| [(blocks, 2, false, 1), (blocks, 3, true, 0)])
+    {
+        let program = gathering(blocks, Pipeline { pingpong, source: pending == 1, ..ring(stages, None) }, &options(pending));
+        for seed in 0..60u32 {
+            let units = seed % 6;
+            let k_tiles: Vec<u32> = (0..units * blocks).map(|unit| (seed / 5 + unit * (seed % 3) * 8) % 11).collect();
+            let work = ClusterWork { k_tiles: &k_tiles, source: seed % 2 == 0 };
+            let tally = check(&program, work, seed.into())
+                .unwrap_or_else(|fault| panic!("{blocks} blocks, {work:?}, seed {seed}: {fault}"));
+            let (units, senders, readers) = (u64::from(units), u64::from(blocks - 1), 4 * u64::from(program.ring.readers()));
+            assert_eq!(tally.products, readers * u64::from(k_tiles.iter().sum::<u32>()));
+            assert_eq!((tally.stores, tally.partials), (units * readers, units * readers * senders));
+            // Behind each consumer's last unit nobody is told that it has been read.
+            let told = if pingpong { units.saturating_sub(2) } else { units.saturating_sub(1) };
+            assert_eq!(tally.arrivals, told * readers * senders);
+            runs += 1;
+        }
+    }
+    assert_eq!(runs, 8 * 60);
 }
 
 /// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused. Partial accumulators

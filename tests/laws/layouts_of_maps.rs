@@ -315,6 +315,7 @@ fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
         consumers: 2,
         pingpong: false,
         multicast: None,
+        parts: None,
         staging_buffers: 2,
         staging_bytes: 4096,
         source: false,

@@ -14,7 +14,7 @@ type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;
 /// Whether units cover the Ds of so many tiles each, k-tile by k-tile, once.
 fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<(), String> {
     let mut ranges = BTreeMap::<_, Vec<_>>::new();
-    let blocks = work.cluster.m * work.cluster.n;
+    let blocks = work.blocks();
     for (cluster, rank) in (0..work.clusters).flat_map(|cluster| (0..blocks).map(move |rank| (cluster, rank))) {
         let count = work.count(cluster);
         for i in 0..count {
@@ -48,10 +48,15 @@ fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
     let mut parts = BTreeMap::<_, Vec<_>>::new();
     let mut spans = Vec::new();
     let streamed = work.streams();
-    for cluster in 0..work.clusters {
+    // Ranks have tiles of their own, or parts of one.
+    let ranks = if work.kind == WorkKind::SplitKCluster { work.blocks() } else { 1 };
+    for (cluster, rank) in (0..work.clusters).flat_map(|cluster| (0..ranks).map(move |rank| (cluster, rank))) {
         let mut span = 0;
         for i in 0..work.count(cluster) {
-            let unit = taken(work, cluster, 0, i).ok_or("no unit")?;
+            let unit = taken(work, cluster, rank, i).ok_or("no unit")?;
+            if ranks > 1 && unit.part != rank {
+                return Err(format!("block {rank} has part {}", unit.part));
+            }
             parts.entry((unit.product, unit.row, unit.column)).or_default().push((unit.k_begin, unit.part, unit.parts, cluster));
             span += if i < streamed.count(cluster) { unit.k_count } else { 0 };
         }
@@ -63,7 +68,12 @@ fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
     for (tile, mut parts) in parts {
         parts.sort_unstable();
         let known = |(at, &(_, part, of, cluster)): (usize, &(u32, u32, u32, u32))| {
-            let neighbour = work.kind != WorkKind::StreamK || cluster == parts[0].3 + at as u32;
+            let neighbour = match work.kind {
+                WorkKind::StreamK => cluster == parts[0].3 + at as u32,
+                // At the same time.
+                WorkKind::SplitKCluster => cluster == parts[0].3,
+                _ => true,
+            };
             part as usize == at && of as usize == parts.len() && neighbour
         };
         if !parts.iter().enumerate().all(known) {
@@ -103,13 +113,18 @@ proptest! {
 
     #[test]
     fn every_product_is_in_one_unit(
-        (kind, order) in (0usize..3, 0usize..4),
+        (kind, order) in (0usize..WorkKind::ALL.len(), 0usize..4),
         (m, n, batch) in (1usize..300, 1usize..200, 0usize..5),
         cluster in prop::sample::select(vec![(1, 1), (2, 1), (1, 2), (4, 1), (2, 4)]),
         (tiles_k, split_k, resident) in (0u32..40, prop::sample::select(vec![1, 1, 2, 3, 7, 16]), 1u32..70),
     ) {
         let cluster = Mn { m: cluster.0, n: cluster.1 };
-        let split_k = if WorkKind::ALL[kind] == WorkKind::StreamK { 1 } else { split_k };
+        // Blocks of a cluster have tiles, or parts of one.
+        let (cluster, split_k) = match WorkKind::ALL[kind] {
+            WorkKind::StreamK => (cluster, 1),
+            WorkKind::SplitKCluster => (Mn::ONE, split_k),
+            _ => (cluster, split_k),
+        };
         let work = Work::of((WorkKind::ALL[kind], ORDERS[order], split_k), (TILE, cluster), ((m, n), batch, tiles_k), resident).expect("few tiles");
         let tiles = (m.div_ceil(16) as u32, n.div_ceil(8) as u32);
         prop_assert_eq!(covered(&work, tiles, Work::unit), Ok(()), "{:?}", work);
@@ -223,6 +238,39 @@ fn mutated_parts_break_the_law() {
         println!("{name}: {error}");
         assert!(error.contains(said), "{name}: {error}");
     }
+}
+
+/// The same of parts that the blocks of a cluster have.
+#[test]
+fn mutated_parts_of_clusters_break_the_law() {
+    let kinds = (WorkKind::SplitKCluster, SwizzleKind::Identity(2), 4);
+    let work = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), 5).expect("few tiles");
+    assert_eq!((work.clusters, work.blocks(), covered(&work, (4, 3), Work::unit)), (5, 4, Ok(())));
+    let one = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
+    assert_eq!((one.clusters, one.count(23), one.count(24)), (24, 1, 0), "a cluster for each tile, and no more");
+    let mutations: [(&str, Taken, &str); 5] = [
+        ("every block has the first part", |w, cluster, _, i| w.unit(cluster, 0, i), "of 13 k-tiles"),
+        ("the last block has none", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3), "has no unit"),
+        (
+            "ranks are parts and tiles",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { column: unit.column + rank, ..unit }),
+            "of 13 k-tiles",
+        ),
+        (
+            "clusters walk on by their blocks",
+            |w, cluster, rank, i| Work { clusters: w.clusters * w.split_k, ..*w }.unit(cluster, rank, i),
+            "has no unit",
+        ),
+        ("a cluster takes its first tile again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
+    ];
+    for (name, taken, said) in mutations {
+        let error = covered(&work, (4, 3), taken).expect_err(name);
+        println!("{name}: {error}");
+        assert!(error.contains(said), "{name}: {error}");
+    }
+    let exchanged: Taken = |w, cluster, rank, i| w.unit(cluster, w.split_k - 1 - rank, i);
+    assert_eq!(covered(&work, (4, 3), exchanged), Ok(()), "each part is in one unit");
+    assert_eq!(parts_follow_each_other(&work, exchanged), Err("block 0 has part 3".to_owned()));
 }
 
 /// A D without elements has no units, and more tiles than a grid has blocks are refused.

@@ -48,6 +48,11 @@ struct SimtConsumer : Worker<Config, Params> {
       auto const get = [&](int i) { return convert<typename Partials::Sum>(warp_mma.accumulator(i)); };
       auto const set = [&](int i, typename Partials::Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
       this->holds_sum = Partials::reduce(this->params, this->unit, this->consumer, this->thread, get, set);
+    } else if constexpr (Kind == RoleStepKind::SendParts || Kind == RoleStepKind::AddParts) {
+      using Sum = typename epilogue::Partials<Config>::Sum;
+      auto const get = [&](int i) { return convert<Sum>(warp_mma.accumulator(i)); };
+      auto const set = [&](int i, Sum sum) { warp_mma.set(i, convert<typename Config::Accumulator>(sum)); };
+      this->template exchange_parts<Kind>(get, set);
     } else {
       static_assert(Kind == RoleStepKind::StoreThreads, "a consumer has no such step");
       epilogue::TileStore<Config, warp::MmaSimt<Config>>::write(warp_mma, this->params, this->params.d_address, this->unit);

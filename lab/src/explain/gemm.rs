@@ -149,6 +149,7 @@ fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
         stage_bytes,
         staging_buffers,
         staging_bytes,
+        slot_bytes,
         barrier_bytes,
         ..
     } = of;
@@ -156,8 +157,9 @@ fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
         0 => String::new(),
         buffers => format!(", {buffers} staging buffers of {staging_bytes}"),
     };
+    let slots = if *slot_bytes == 0 { String::new() } else { format!(", {slot_bytes} for parts of other blocks") };
     format!(
-        "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}{staging}, {barrier_bytes} of barriers"
+        "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}{staging}{slots}, {barrier_bytes} of barriers"
     )
 }
 

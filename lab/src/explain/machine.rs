@@ -35,7 +35,8 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
         None if problem.batch == 1 => String::new(),
         None => format!(", {} products", problem.batch),
     };
-    let products = if parts == 1 { products } else { format!("{products}, each in {parts} parts of K") };
+    let whose = if desc.cuts_by_cluster() { ", a cluster's block each" } else { "" };
+    let products = if parts == 1 { products } else { format!("{products}, each in {parts} parts of K{whose}") };
     let mut facts = Vec::new();
     let alignments = |desc: &GemmDesc| {
         let pins = desc.user_pins();

@@ -70,7 +70,7 @@ fn header(of: &OneSchedulePlan) -> String {
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), class.output.element.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(WORK, (class.mode, of.desc.group_step()), of.desc.split_k() > 1));
+    text.push_str(&work_facts(WORK, (class.mode, of.desc.group_step()), (of.desc.split_k() > 1, 1)));
     text.push_str(&facts("int", facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own)));
     of.facts.iter().for_each(|(member, value)| {
         let _ = writeln!(text, "  {member} = {value};");

@@ -26,7 +26,7 @@ impl WarpSpecializedDesc {
         }
         hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
         match self.knobs.decomposition {
-            DecompositionKind::SplitK => {}
+            DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
             DecompositionKind::DataParallel => hold!(within(Field::SplitKOfWholeTiles, self.knobs.split_k as u64, 1, 1)),
             DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1)),
         }

@@ -18,7 +18,7 @@ use crate::{
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
-        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, is_input,
+        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, THREADS, is_input,
         reads_along_mn,
     },
 };
@@ -141,6 +141,7 @@ impl WarpSpecialized {
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),
+            parts: d.parts_of_cluster(repeats.m * repeats.n * (ROWS * d.knobs.instruction.n / THREADS)),
             staging_buffers: 1,
             staging_bytes: d.class.output.element.bytes_of(ROWS * subtile_columns),
             source: d.by_tma() && d.class.output.epilogue.has_source(),

@@ -61,6 +61,10 @@ explanation! {
     staging_buffers: u32 = ring.staging_buffers;
     /// Bytes of one of them.
     staging_bytes: u32 = ring.staging_bytes;
+    /// Blocks of a cluster that have parts of K of one tile; 1 where they have tiles.
+    parts_of_cluster: u32 = 1 + ring.senders();
+    /// Bytes in which the other blocks' parts land.
+    slot_bytes: u32 = ring.first_byte(Region::Full) - ring.first_byte(Region::Slot);
     /// Bytes of all barriers.
     barrier_bytes: u32 = ring.shared_bytes() - ring.first_byte(Region::Full);
     /// Shared memory of a block.

@@ -26,13 +26,14 @@ use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{DecompositionKind, FamilyDesc, GemmDesc, WarpSpecializedDesc},
+    numeric::sum_of,
     operand::OperandKind,
     plan::{Geometry, HostProgram, Plan, WarpSpecializedProgram},
     refusal::Refusal,
     schedule::ScheduleKind,
     shape::at_least_one,
     smem::Along,
-    threadblock::{WarpSpecialized, WorkKind, consumer_registers::TOGETHER},
+    threadblock::{PartsOfCluster, WarpSpecialized, WorkKind, consumer_registers::TOGETHER, pipeline::WARPS},
 };
 use std::sync::Arc;
 
@@ -86,7 +87,10 @@ impl WarpSpecializedDesc {
             Some(components) => (components.ring.threads(), components.ring.shared_bytes()),
             None => (0, 0),
         };
-        let cluster = self.knobs.cluster.m.saturating_mul(self.knobs.cluster.n);
+        let cluster = match self.work() {
+            WorkKind::SplitKCluster => self.knobs.split_k,
+            _ => self.knobs.cluster.m.saturating_mul(self.knobs.cluster.n),
+        };
         Geometry {
             tile: self.knobs.threadblock,
             cluster,
@@ -99,7 +103,27 @@ impl WarpSpecializedDesc {
 
     /// How units of work are divided.
     const fn work(&self) -> WorkKind {
-        if self.streams() { WorkKind::StreamK } else { WorkKind::Persistent }
+        match self.knobs.decomposition {
+            DecompositionKind::StreamK => WorkKind::StreamK,
+            DecompositionKind::SplitKCluster if self.knobs.split_k > 1 => WorkKind::SplitKCluster,
+            _ => WorkKind::Persistent,
+        }
+    }
+
+    /// Whether the parts of K are those of the blocks of a cluster.
+    pub(super) const fn cuts_by_cluster(&self) -> bool {
+        matches!(self.knobs.decomposition, DecompositionKind::SplitKCluster)
+    }
+
+    /// The parts of a tile that a cluster has, of so many accumulators of a thread.
+    pub(super) const fn parts_of_cluster(&self, accumulators: u32) -> Option<PartsOfCluster> {
+        match self.work() {
+            WorkKind::SplitKCluster => {
+                let words = accumulators.saturating_mul(WARPS * 32);
+                Some(PartsOfCluster { blocks: self.knobs.split_k, bytes: sum_of(self.class.accumulator).bytes_of(words) })
+            }
+            _ => None,
+        }
     }
 
     /// Whether k-tiles are streamed.

@@ -67,6 +67,12 @@ impl WarpSpecialized {
     /// Whether there are such clusters.
     pub(super) const fn cluster_shape(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let most = PORTABLE_CLUSTER as u64;
+        if d.cuts_by_cluster() {
+            // Its blocks have the parts.
+            hold!(within(Field::ClusterBesideParts(Axis::M), d.knobs.cluster.m as u64, 1, 1));
+            hold!(within(Field::ClusterBesideParts(Axis::N), d.knobs.cluster.n as u64, 1, 1));
+            return within(Field::SplitKOfClusters, d.knobs.split_k as u64, 1, most);
+        }
         hold!(within(Field::Cluster(Axis::M), d.knobs.cluster.m as u64, 1, most));
         within(Field::Cluster(Axis::N), d.knobs.cluster.n as u64, 1, if d.knobs.cluster.m > 1 { 1 } else { most })
     }

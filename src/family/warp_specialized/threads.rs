@@ -65,6 +65,7 @@ impl WarpSpecialized {
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),
+            parts: d.parts_of_cluster(tiles.accumulators()),
             staging_buffers: 0,
             staging_bytes: 0,
             source: false,

@@ -166,6 +166,11 @@ impl Cursor {
         }
     }
 
+    /// Whether it computes another of so many tiles of D.
+    pub fn goes_on_in(&self, tiles: usize) -> bool {
+        ((self.tile + self.stride) as usize) < tiles
+    }
+
     fn body(&self, k_tiles: &[u32]) -> Option<Section> {
         Some(if k_tiles.get(self.tile as usize).is_some_and(|&count| self.trips < count) { Section::Body } else { Section::Tail })
     }

@@ -62,8 +62,10 @@ pub(super) fn products(
             parts: &mut parts,
             wrong: None,
         };
-        let taken =
-            (0..work.count(cluster)).map(|i| (program.units)(&work, cluster, 0, i).map_or(work.tiles_k, |unit| unit.k_count));
+        // Parts of K of a cluster's blocks have depths of their own.
+        let ranks = 0..1 + program.ring.ring.senders();
+        let units = ranks.flat_map(|rank| (0..work.count(cluster)).map(move |i| (rank, i)));
+        let taken = units.map(|(rank, i)| (program.units)(&work, cluster, rank, i).map_or(work.tiles_k, |unit| unit.k_count));
         let k_tiles: Vec<u32> = taken.collect();
         let work = ClusterWork { k_tiles: &k_tiles, source: !matches!(source, Source::None) };
         let seed = seed ^ u64::from(cluster).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -169,13 +169,23 @@ impl Payload for Numbers<'_> {
         if self.wrong.is_some() {
             return;
         }
+        let part = self.partial(warp, unit, zero, accumulators);
+        let put = self.put_part(warp, unit, part).map_err(Error::from);
+        self.or_wrong(put);
+    }
+
+    fn partial(&mut self, _: WarpName, _: u32, zero: bool, accumulators: &Accumulators) -> Accumulators {
         let mut part = if zero { Accumulators::default() } else { accumulators.clone() };
         match &self.program.threads {
             Some(maps) => part.grow(self.matrices.class.accumulator, WARP as usize * maps.accumulator.domain().column as usize),
             None => self.grow(&mut part),
         }
-        let put = self.put_part(warp, unit, part).map_err(Error::from);
-        self.or_wrong(put);
+        part
+    }
+
+    fn add_partials(&mut self, _: WarpName, own: &Accumulators, others: &[Arc<Accumulators>], accumulators: &mut Accumulators) {
+        let parts: Vec<_> = core::iter::once(own).chain(others.iter().map(|part| &**part)).collect();
+        *accumulators = self.sum_of(&parts);
     }
 
     fn arrives_last(&mut self, block: u32, warpgroup: u32, unit: u32) -> bool {

@@ -50,10 +50,15 @@ impl Numbers<'_> {
         let slots = self.parts.slots.remove(&(share_of(self.program, unit, warp.warpgroup), warp.warp));
         let mut slots = slots.unwrap_or_default();
         slots.sort_by_key(|(part, _)| *part);
-        let mut sum = Accumulators::sum_of_parts(&slots.iter().map(|(_, part)| part).collect::<Vec<_>>());
+        Ok(self.sum_of(&slots.iter().map(|(_, part)| part).collect::<Vec<_>>()))
+    }
+
+    /// The sum of parts in ascending k; of `f16`, rounded once.
+    pub(super) fn sum_of(&self, parts: &[&Accumulators]) -> Accumulators {
+        let mut sum = Accumulators::sum_of_parts(parts);
         if let (ElementKind::F16, Accumulators::F32(numbers)) = (self.matrices.class.accumulator, &mut sum) {
             numbers.iter_mut().for_each(|x| *x = F16::from_f32(*x).to_f32());
         }
-        Ok(sum)
+        sum
     }
 }

@@ -13,6 +13,7 @@ use falchion::{
     desc::{DecompositionKind, GemmDesc},
     epilogue::{EpilogueDesc, LinearCombination, Node, Op},
     numeric::EmulationKind,
+    shape::Mn,
     threadblock::SwizzleKind,
 };
 use falchion_lab::verify::draw;
@@ -55,6 +56,16 @@ pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
     let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);
     let streamed = but!(whole, decomposition: DecompositionKind::StreamK);
     streamed.check().is_ok().then_some([whole, streamed])
+}
+
+/// The description with K in so many parts through a workspace, and the same parts as those of a cluster's blocks; none where either lacks the room or the registers, but with as many stages as
+/// the latter has the shared memory for.
+pub fn cut_by_clusters(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
+    let alone = but!(desc, split_k: parts, decomposition: DecompositionKind::SplitK, cluster: Mn::ONE);
+    let fitting = |stages| but!(alone, decomposition: DecompositionKind::SplitKCluster, stages: stages);
+    let clustered = (2..=desc.stages()).rev().map(fitting).find(|desc| desc.check().is_ok())?;
+    let split = but!(clustered, decomposition: DecompositionKind::SplitK);
+    split.check().is_ok().then_some([split, clustered])
 }
 
 /// Epilogues beside the linear combination. Scalars are alpha and beta; s2 is 0.

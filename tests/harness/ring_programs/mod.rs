@@ -10,7 +10,7 @@ use falchion::{
         plan::RingProgram,
         schedule::Fault,
     },
-    threadblock::{Pipeline, RoleOptions, SharedOperand},
+    threadblock::{PartsOfCluster, Pipeline, RoleOptions, SharedOperand},
 };
 
 pub const A: OperandKind = OperandKind::A;
@@ -24,6 +24,7 @@ pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
         consumers: 2,
         pingpong: false,
         multicast: shared.map(|operand| SharedOperand { operand, blocks: 2 }),
+        parts: None,
         staging_buffers: 2,
         staging_bytes: 8 << 10,
         source: false,
@@ -90,6 +91,12 @@ pub fn by_threads(ring: Pipeline) -> RingProgram {
     legal(ring, &RoleOptions { subtiles: 0, by_threads: true, ..options(0) })
 }
 
+/// The blocks of a cluster have parts of K, which the first one gathers.
+pub fn gathering(blocks: u32, ring: Pipeline, own: &RoleOptions) -> RingProgram {
+    let parts = Some(PartsOfCluster { blocks, bytes: 4096 });
+    legal(Pipeline { parts, ..ring }, &RoleOptions { split_k: true, ..*own })
+}
+
 /// Every shape of ring that mutants are made of.
 pub fn subjects() -> Vec<(String, RingProgram)> {
     let mut subjects = Vec::new();
@@ -143,6 +150,13 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let parts = RoleOptions { split_k: true, ..options(1) };
         subjects.push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &parts)));
     }
+    for (blocks, stages, pingpong, source) in [(2, 3, false, true), (3, 2, true, false), (2, 2, true, true)] {
+        let name = format!("parts of {blocks} blocks, {stages} stages, ping-pong {pingpong}, C {source}");
+        subjects.push((name, gathering(blocks, Pipeline { pingpong, source, ..ring(stages, None) }, &options(1))));
+    }
+    let threads = Pipeline { staging_buffers: 0, staging_bytes: 0, ..ring(3, None) };
+    let by_threads = RoleOptions { subtiles: 0, by_threads: true, ..options(0) };
+    subjects.push(("parts of 2 blocks, by threads".to_owned(), gathering(2, threads, &by_threads)));
     let plain = RoleOptions { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), legal(ring(3, None), &plain)));
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };
@@ -161,9 +175,17 @@ pub const WORKS: [ClusterWork<'static>; 5] = [
 ];
 pub const SEEDS: u64 = 200;
 
+/// Work of a program: of blocks that have parts of K of a tile, each a part of its own depth.
+pub fn depths_of(program: &RingProgram, k_tiles: &[u32]) -> Vec<u32> {
+    let of_block = |block: u32| k_tiles.iter().map(move |depth| depth.saturating_sub(block % 2));
+    (0..=program.ring.senders()).flat_map(of_block).collect()
+}
+
 /// The first fault over works and seeds, and after how many runs.
 pub fn caught(program: &RingProgram) -> Option<(Fault, u64)> {
-    let runs = (0..SEEDS).flat_map(|seed| WORKS.map(|work| (seed, work)));
+    let works = WORKS.map(|work| (depths_of(program, work.k_tiles), work.source));
+    let works = works.each_ref().map(|(k_tiles, source)| ClusterWork { k_tiles, source: *source });
+    let runs = (0..SEEDS).flat_map(|seed| works.map(|work| (seed, work)));
     (1..).zip(runs).find_map(|(number, (seed, work))| check(program, work, seed).err().map(|fault| (fault, number)))
 }
 

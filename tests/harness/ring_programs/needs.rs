@@ -27,6 +27,7 @@ pub enum Needs {
     Fragments,
     TwoSets,
     Split,
+    Gathers,
 }
 
 impl Needs {
@@ -42,7 +43,8 @@ impl Needs {
             Self::Threads => program.by_threads,
             Self::Source => program.ring.source,
             Self::Fragments => program.fragment_sets > 0,
-            Self::Split => program.split_k,
+            Self::Split => program.split_k && program.ring.parts.is_none(),
+            Self::Gathers => program.ring.parts.is_some(),
             Self::TwoSets => program.fragment_sets > 1,
             Self::Registers => !program.roles.producer.opening.is_empty(),
         }

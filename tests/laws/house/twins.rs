@@ -20,7 +20,8 @@ const SYNCHRONIZES: [&str; 2] = ["kernels/schedule.cuh", "kernels/schedule/roles
 const COPIES: &str = "kernels/threadblock/tensor_copy.cuh";
 
 /// The qualifier.
-const COMPLETION: &str = ".tile.mbarrier::complete_tx::bytes";
+const COMPLETIONS: [&str; 2] =
+    [".tile.mbarrier::complete_tx::bytes", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"];
 
 /// Names of element types and layouts, in both languages, as words of a conditional or of a file name.
 const TYPES: [&str; 27] = [
@@ -136,7 +137,11 @@ fn trespasses(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
     for (name, text) in kernels {
         let code = code(text);
         if !SYNCHRONIZES.contains(&name.as_str()) {
-            let code = if name == COPIES { code.replace(COMPLETION, "") } else { code.clone() };
+            let code = if name == COPIES {
+                COMPLETIONS.iter().fold(code.clone(), |code, completion| code.replace(completion, ""))
+            } else {
+                code.clone()
+            };
             let spelled = SYNCHRONIZATION.iter().filter(|step| code.contains(**step));
             found.extend(spelled.map(|step| (name.clone(), (*step).to_owned())));
         }

@@ -73,6 +73,35 @@ fn kernels_of_streams_compile_clean() {
     all_clean("kernels of streams", kernels.into_iter().enumerate().map(batched).collect());
 }
 
+/// The kernels whose K is cut into parts that the blocks of a cluster have: of some defaults, of what is drawn, with both kinds of consumers, and of ones whose threads store.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_of_cluster_splits_compile_clean() {
+    let mut kernels = Vec::new();
+    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
+        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
+    }
+    kernels.extend((20_000..20_032).map(|seed| warp_specialized_only(seed, true, description)));
+    kernels.extend((21_000..21_012).map(|seed| {
+        let (name, d, arch) = warp_specialized_only(seed, true, description);
+        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
+    }));
+    kernels.extend((22_000..22_012).map(|seed| {
+        let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
+        (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
+    }));
+    let cut = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
+        // Of large tiles the parts of one other block alone have room.
+        let [_, clustered] = [[2, 4, 3, 8][i % 4], 2].into_iter().find_map(|parts| descriptions::cut_by_clusters(d, parts))?;
+        Some((name, clustered.for_batch(1 + i % 2), arch))
+    };
+    let kernels: Vec<_> = kernels.into_iter().enumerate().filter_map(cut).collect();
+    assert!(kernels.len() >= 36, "{} kernels", kernels.len());
+    all_clean("kernels of cluster splits", kernels);
+}
+
 /// The kernels of batches: of every default on tensor cores and some on the CUDA cores, of descriptions with every main loop, and of ones whose threads
 /// store.
 #[test]

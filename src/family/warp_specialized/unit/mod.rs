@@ -83,7 +83,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(d.work(), (d.class.mode, d.group_step()), d.has_parts()));
+    text.push_str(&work_facts(d.work(), (d.class.mode, d.group_step()), (d.has_parts(), components.ring.senders() + 1)));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
@@ -220,14 +220,14 @@ pub(super) fn translation_unit(
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
             let tiles = ClusterTiles(Work {
-                kind: WorkKind::Persistent,
+                kind: if d.streams() { WorkKind::Persistent } else { d.work() },
                 order,
                 cluster,
                 rows,
                 columns,
                 batch,
                 tiles_k: 1,
-                split_k: 1,
+                split_k: components.ring.senders() + 1,
                 clusters: 1,
             });
             source.push_str(&fingerprint_assertion(&twin, "tiles", &tiles));

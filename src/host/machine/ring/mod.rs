@@ -9,10 +9,12 @@
 //! | a warp reads A of a stage and writes a set of fragments | `LoadFragments` | its own end |
 //! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyPart` | the `AwaitProducts` that covers their group |
 //! | a store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
+//! | partial accumulators go to another block | `SendParts` | when the scheduler lets them land; their bytes are counted then |
 //!
-//! A cell of memory is a share of a stage, or a warp's part of a staging buffer; what lies there has a name. Barriers have the hardware's
+//! A cell of memory is a share of a stage, or a warp's part of a staging buffer or of a slot; what lies there has a name. Barriers have the hardware's
 //! parity: a wait for a phase that is two ahead passes. A [`Payload`] may carry bytes and accumulators along with the names.
 
+mod gathered;
 mod parts;
 mod payload;
 mod products;
@@ -28,6 +30,7 @@ use super::{
     sync::{Barrier, Clock, Event, Meeting, Moved},
 };
 use crate::{
+    host::accumulators::Accumulators,
     operand::OperandKind,
     plan::RingProgram,
     schedule::{Fault, Role, RoleStep, ShareName, Spelled, SubtileName, WarpName, Who},
@@ -43,7 +46,7 @@ use warp::Warp;
 /// How much each block of a cluster computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClusterWork<'a> {
-    /// k-tiles of each of its units, one after the other.
+    /// k-tiles of each of its units, one after the other; where blocks have parts of K, those of the first block, then those of the second, and so on.
     pub k_tiles: &'a [u32],
     /// Whether C is read.
     pub source: bool,
@@ -72,6 +75,8 @@ pub struct Tally {
     pub arrivals: u64,
     /// Stages that warps multiplied.
     pub products: u64,
+    /// Partial accumulators of warps that landed.
+    pub partials: u64,
     /// Subtiles of C that landed.
     pub sources: u64,
     /// Subtiles of D that were stored.
@@ -91,9 +96,11 @@ enum Contents {
     Source(SubtileName, Bytes),
     /// A warp's part of a subtile of D, and since when asynchronous copies see it.
     Part(SubtileName, Arc<Staged>, Option<Event>),
+    /// A warp's accumulators of a unit, of the block of a rank.
+    Partial(u32, u32, Arc<Accumulators>),
 }
 
-/// Something asynchronous that will land in a block: at a stage, or, of C, at a consumer.
+/// Something asynchronous that will land in a block: at a stage, or, of C and of partial accumulators, at a consumer.
 struct Flight {
     block: u32,
     stage: u32,
@@ -106,15 +113,17 @@ enum Cargo {
     Copy(usize, u32),
     /// A subtile of C in the cells of a buffer, and the bytes that its barrier counts.
     Source(Range<usize>, u32),
-    /// An arrival at an empty barrier: whose, by which step, and what that warp knew.
-    Arrival(Who, RoleStep, Clock),
+    /// Partial accumulators of a warp, and the bytes that their barrier counts.
+    Partial(usize, u32),
+    /// An arrival at an empty barrier, or a consumer's read barrier: whose, by which step, and what that warp knew.
+    Arrival(Region, Who, RoleStep, Clock),
 }
 
 /// What a block has of its own beside its memory.
 struct Block {
-    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, then those of C; none before they are set
-    /// up.
-    barriers: [Vec<Barrier>; 4],
+    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, those of C, and those of partial accumulators, landed and read; none
+    /// before they are set up.
+    barriers: [Vec<Barrier>; 6],
     /// When they were set up, and when they became visible to asynchronous copies and to other blocks.
     set_up: Option<Event>,
     fenced: Option<Event>,
@@ -176,13 +185,13 @@ fn stage_cells(program: &RingProgram) -> usize {
 /// Cells of a block.
 fn block_cells(program: &RingProgram) -> usize {
     let ring = &program.ring;
-    ring.stages as usize * stage_cells(program) + (ring.consumers * ring.staging_buffers * WARPS) as usize
+    ring.stages as usize * stage_cells(program) + (ring.consumers * (ring.staging_buffers + ring.senders()) * WARPS) as usize
 }
 
 /// Agents of a cluster: its warps, then, block by block, the barriers at which bytes land, then all other barriers as one.
 fn agents(program: &RingProgram) -> [usize; 3] {
     let ring = &program.ring;
-    let (blocks, warps, barriers) = (ring.blocks(), (1 + ring.consumers) * WARPS, ring.stages + ring.consumers);
+    let (blocks, warps, barriers) = (ring.blocks(), (1 + ring.consumers) * WARPS, ring.stages + 2 * ring.consumers);
     [(blocks * warps) as usize, barriers as usize, (blocks * (warps + barriers) + 1) as usize]
 }
 
@@ -254,17 +263,22 @@ impl<'a> Cluster<'a> {
             return Err(Fault::BlockLeft { block, arriving: matches!(cargo, Cargo::Arrival(..)) });
         }
         let (region, cells, bytes) = match cargo {
-            Cargo::Arrival(who, step, clock) => {
-                if !home.barrier((Region::Empty, stage)).is_some_and(|barrier| barrier.arrive(&clock)) {
-                    return Err(steps::too_many(who, step, block, (Region::Empty, stage)));
+            Cargo::Arrival(region, who, step, clock) => {
+                if !home.barrier((region, stage)).is_some_and(|barrier| barrier.arrive(&clock)) {
+                    return Err(steps::too_many(who, step, block, (region, stage)));
                 }
                 self.tally.arrivals += 1;
                 return Ok(());
             }
             Cargo::Copy(cell, bytes) => (Region::Full, cell..cell + 1, bytes),
             Cargo::Source(cells, bytes) => (Region::Source, cells, bytes),
+            Cargo::Partial(cell, bytes) => (Region::Landed, cell..cell + 1, bytes),
         };
-        *(if region == Region::Full { &mut self.tally.copies } else { &mut self.tally.sources }) += 1;
+        *match region {
+            Region::Full => &mut self.tally.copies,
+            Region::Source => &mut self.tally.sources,
+            _ => &mut self.tally.partials,
+        } += 1;
         if let Some(barrier) = home.barrier((region, stage)) {
             let by = By { agent: barrier.agent(), lane: 0 };
             let epoch = barrier.land(bytes);
@@ -306,7 +320,7 @@ impl<'a> Cluster<'a> {
     fn all_stored(&self) -> Result<(), Fault> {
         let ring = &self.program.ring;
         for (block, tile) in
-            (0..ring.blocks()).flat_map(|block| (0..self.work.k_tiles.len() as u32).map(move |tile| (block, tile)))
+            (0..ring.blocks()).flat_map(|block| (0..self.work_of(block).k_tiles.len() as u32).map(move |tile| (block, tile)))
         {
             // A tile of D that consumers take under ping-pong is stored by one of them.
             let owned = |&warpgroup: &u32| {
@@ -345,13 +359,14 @@ impl Movers for Cluster<'_> {
             let flight = self.flights.swap_remove(flight);
             return self.land(flight).map(|()| true);
         }
+        let work = self.work_of(self.who(mover).name.block);
         let warp = &mut self.warps[mover];
         let home = &mut self.blocks[warp.who.name.block as usize];
         let blocked = |(at, parity)| home.barrier(at).is_some_and(|barrier| !barrier.is_over(parity));
         if warp.has_left || warp.blocked.is_some_and(blocked) {
             return Ok(false);
         }
-        let Some(step) = warp.step(&self.program.roles, self.work) else {
+        let Some(step) = warp.step(&self.program.roles, work) else {
             return self.leave(mover).map(|()| true);
         };
         let moved = self.perform(mover, step)?;
@@ -366,7 +381,8 @@ impl Movers for Cluster<'_> {
     fn stuck(&mut self) -> Result<(), Fault> {
         let (program, work) = (self.program, self.work);
         let waits = self.warps.iter_mut().filter(|warp| !warp.has_left);
-        let waits: Vec<_> = waits.filter_map(|warp| Some((warp.who, warp.step(&program.roles, work)?))).collect();
+        let step = |warp: &mut Warp| warp.step(&program.roles, work.of_block(&program.ring, warp.who.name.block));
+        let waits: Vec<_> = waits.filter_map(|warp| Some((warp.who, step(warp)?))).collect();
         match waits.first() {
             None => Ok(()),
             Some(&(who, step)) => Err(Fault::Deadlock { who, step, waiting: waits.len() as u32 }),

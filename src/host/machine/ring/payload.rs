@@ -47,6 +47,19 @@ pub trait Payload {
     }
     /// Makes a warp's accumulators the sum of those in all slots of its place in the tile.
     fn sum_of_parts(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {}
+    /// Under a cluster's split, a warp's accumulators of a unit as they go to the first block: zeros where `zero`.
+    fn partial(&mut self, warp: WarpName, unit: u32, zero: bool, accumulators: &Accumulators) -> Accumulators {
+        Accumulators::default()
+    }
+    /// Makes a warp's accumulators the sum of its own part, the first, and of the others' in ascending k.
+    fn add_partials(
+        &mut self,
+        warp: WarpName,
+        own: &Accumulators,
+        others: &[Arc<Accumulators>],
+        accumulators: &mut Accumulators,
+    ) {
+    }
     /// Reads a subtile of C for a consumer from global memory.
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         Bytes::default()

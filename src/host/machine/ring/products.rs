@@ -87,7 +87,7 @@ impl Cluster<'_> {
     /// Lanes read their first fragments of a tile, if there is one.
     fn load_first(&mut self, mover: usize) -> Result<(), Fault> {
         let of = self.warps[mover].at();
-        if of.1 < self.work.k_tiles_of(of.0) {
+        if of.1 < self.work_of(self.who(mover).name.block).k_tiles_of(of.0) {
             let (stage, _) = self.position(mover, self.warps[mover].t)?;
             self.read_stage(mover, stage)?;
             self.warps[mover].loaded = Some(of);
@@ -191,7 +191,7 @@ impl Cluster<'_> {
     /// The products that go into the epilogue.
     pub(super) fn multiplied(&self, mover: usize) -> Result<u32, Fault> {
         let warp = &self.warps[mover];
-        let wanted = self.work.k_tiles_of(warp.at().0);
+        let wanted = self.work_of(warp.who.name.block).k_tiles_of(warp.at().0);
         let multiplied = warp.multiplied();
         if multiplied == wanted { Ok(multiplied) } else { Err(Fault::TileUnfinished { who: warp.who, multiplied, wanted }) }
     }

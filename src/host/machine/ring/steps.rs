@@ -23,6 +23,8 @@ impl Block {
             Region::Empty => 1,
             Region::Turn => 2,
             Region::Source => 3,
+            Region::Landed => 4,
+            Region::Read => 5,
             _ => 0,
         };
         self.barriers[kind].get_mut(i as usize)
@@ -44,6 +46,8 @@ pub(super) fn too_many(who: Who, step: RoleStep, block: u32, (region, i): (Regio
         Region::Full => "the full barrier of stage",
         Region::Empty => "the empty barrier of stage",
         Region::Turn => "the turn barrier of consumer",
+        Region::Landed => "the landed barrier of consumer",
+        Region::Read => "the read barrier of consumer",
         _ => "the source barrier of consumer",
     };
     Fault::TooManyArrivals { who, step, block, barrier: (name, i) }
@@ -52,7 +56,8 @@ pub(super) fn too_many(who: Who, step: RoleStep, block: u32, (region, i): (Regio
 impl Cluster<'_> {
     /// A warp performs a step.
     pub(super) fn perform(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
-        let (who, work) = (self.who(mover), self.work);
+        let who = self.who(mover);
+        let work = self.work_of(who.name.block);
         let its_role = match step {
             RoleStep::InitBarriers | RoleStep::FenceBarrierInit | RoleStep::MeetBlock | RoleStep::MeetCluster => true,
             RoleStep::RegistersDown { .. } | RoleStep::RegistersUp { .. } | RoleStep::Advance => true,
@@ -75,6 +80,11 @@ impl Cluster<'_> {
             }
             RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => return Ok(self.meet(mover, step)),
             RoleStep::ReduceParts => return self.reduce_parts(mover, step),
+            RoleStep::AwaitRead | RoleStep::AwaitParts => return self.await_partials(mover, step),
+            RoleStep::SendParts => self.send_partials(mover, step)?,
+            RoleStep::ExpectParts => self.expect_partials(mover, step)?,
+            RoleStep::AddParts => self.add_partials(mover)?,
+            RoleStep::ReleaseParts => self.release_partials(mover, step)?,
             RoleStep::RegistersDown { count } => {
                 let needs = u32::from(count);
                 let freed = warp.registers.checked_sub(needs).ok_or(Fault::Registers { who, has: warp.registers, needs })?;
@@ -158,11 +168,14 @@ impl Cluster<'_> {
         let others = |_| all - 1;
         let turns = if ring.pingpong { ring.consumers } else { 0 };
         let sources = if ring.source { ring.consumers } else { 0 };
+        let gathering = if ring.parts.is_some() { ring.consumers } else { 0 };
         block.barriers = [
             some(ring.stages, program.full_arrivals, &|stage| first + stage as usize),
             some(ring.stages, program.empty_arrivals, &others),
             some(turns, WARPS, &others),
             some(sources, 1, &|consumer| first + (ring.stages + consumer) as usize),
+            some(gathering, 1, &|consumer| first + (ring.stages + ring.consumers + consumer) as usize),
+            some(gathering, WARPS, &others),
         ];
         Ok(())
     }
@@ -208,7 +221,7 @@ impl Cluster<'_> {
     }
 
     /// Waits for a phase of a barrier of its own block.
-    fn wait(&mut self, mover: usize, step: RoleStep, at: (Region, u32), parity: u32) -> Result<Moved, Fault> {
+    pub(super) fn wait(&mut self, mover: usize, step: RoleStep, at: (Region, u32), parity: u32) -> Result<Moved, Fault> {
         let block = self.who(mover).name.block;
         let (barrier, clock) = self.barrier(mover, step, block, at, false)?;
         let passes = barrier.passes(parity, clock);
@@ -285,13 +298,13 @@ impl Cluster<'_> {
         }
         let (stage, _) = self.position(mover, t - u64::from(behind))?;
         let (row, at) = (who.name.block, (Region::Empty, stage));
-        for i in 0..program.ring.blocks() {
+        for i in 0..program.ring.sharing() {
             let block = ask(who, "released", &*program.released, (row, i), program.ring.blocks())?;
             if block == row {
                 self.arrive(mover, step, at, 0)?;
             } else {
                 let clock = self.barrier(mover, step, block, at, false)?.1.end_epoch().clone();
-                self.flights.push(Flight { block, stage, cargo: Cargo::Arrival(who, step, clock) });
+                self.flights.push(Flight { block, stage, cargo: Cargo::Arrival(Region::Empty, who, step, clock) });
             }
         }
         Ok(())

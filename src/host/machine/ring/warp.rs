@@ -52,6 +52,8 @@ pub(super) struct Warp {
     pub t: u64,
     /// Times that C has come to it.
     pub fetched: u32,
+    /// Times that partial accumulators came to it, or that it was let send its own.
+    pub exchanged: u32,
     /// Stages that a `Drain` has found empty.
     pub drained: u32,
     /// Meetings of a `ReduceParts` that are behind.

@@ -1,0 +1,178 @@
+//! Parts of K that the blocks of a cluster have: the bits are those of as many parts through a workspace, of which this takes none.
+
+use crate::harness::{
+    descriptions::{Family, Wanted, cut_by_clusters, description},
+    subject::{Subject, program},
+};
+use falchion::{
+    desc::{CooperativeSchedule, DecompositionKind, GemmDesc, Instruction},
+    device::run_on_host,
+    internals::{
+        call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
+        host::Mode,
+        operand::Axis,
+        plan::WarpSpecializedProgram,
+        schedule::ScheduleKind,
+    },
+    numeric::{Bf16, ElementKind},
+    prelude::*,
+    shape::Mn,
+    threadblock::WorkKind,
+};
+
+type Tile = With<
+    With<With<With<Auto, Threadblock<GemmShape<64, 64, 64>>>, Warp<GemmShape<64, 64, 64>>>, Instruction<GemmShape<64, 64, 16>>>,
+    SplitK<3>,
+>;
+type Small = Gemm<
+    Bf16,
+    RowMajor,
+    Bf16,
+    ColMajor,
+    f32,
+    RowMajor,
+    f32,
+    TensorOp,
+    Sm90,
+    With<With<With<Tile, CooperativeSchedule>, Stages<3>>, SplitKCluster>,
+>;
+
+/// A bf16 product of random numbers on the host, as rows; checked, on so many clusters.
+fn product(desc: &GemmDesc, clusters: Option<u32>, (m, n, k): (usize, usize, usize), [a, b]: [&[Bf16]; 2]) -> Vec<f32> {
+    let mut d = vec![f32::NAN; m * n];
+    let mut scalars = [0.0; 8];
+    scalars[0] = 1.0;
+    let call = Problem::of(desc, (m, n, k), [None; 3], scalars);
+    let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
+    let matrices = HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
+    match clusters {
+        None => run_on_host(desc, Mode::Fast, call.with(matrices)),
+        Some(clusters) => {
+            let program = WarpSpecializedProgram { clusters, ..program(desc) };
+            run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
+        }
+    }
+    .expect("a product");
+    d
+}
+
+/// Checked and fast, on one cluster that takes all tiles and on many, of two parts and of eight: the bits of the workspace's parts, which are not those of K whole.
+#[test]
+fn the_bits_are_those_of_as_many_parts() {
+    for ((m, n, k), clusters, parts) in
+        [((130, 70, 640), 2, 3), ((64, 64, 1300), 1, 8), ((200, 130, 200), 3, 2), ((1, 3, 512), 9, 5)]
+    {
+        let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
+        let (a, b): (Vec<_>, Vec<_>) = ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+        let desc = but!(Small::DESC, split_k: parts);
+        let split = but!(desc, decomposition: DecompositionKind::SplitK);
+        let wanted = product(&split, None, (m, n, k), [&a, &b]);
+        assert_eq!(wanted, product(&split, Some(clusters), (m, n, k), [&a, &b]), "through a workspace");
+        assert_eq!(wanted, product(&desc, Some(clusters), (m, n, k), [&a, &b]), "{parts} parts of {m} x {n} x {k} on {clusters}");
+        assert_eq!(wanted, product(&desc, None, (m, n, k), [&a, &b]), "fast");
+        let whole = product(&but!(split, split_k: 1), None, (m, n, k), [&a, &b]);
+        assert!(k < 600 || whole != wanted, "sums round where K is cut");
+    }
+}
+
+/// Drawn kernels of both kinds of consumers, of all types, ping-pong, C through buffers and epilogues among them.
+#[test]
+fn drawn_kernels_have_the_bits_of_as_many_parts() {
+    let mut seen = [0; 4];
+    for family in [Family::WarpSpecialized, Family::Threads] {
+        let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
+        for seed in 0..24 {
+            let desc = description(0xc1a5 + seed, wanted);
+            let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else { continue };
+            let (subject, integers) = (Subject::new(&split), Subject::of_integers(&split));
+            for clusters in [1, 3] {
+                let program = WarpSpecializedProgram { clusters, ..program(&clustered) };
+                assert_eq!(subject.wrong(&program, seed), None, "{clusters} clusters of {clustered:?}");
+                assert_eq!(integers.wrong(&program, seed), None, "{clusters} clusters of {clustered:?}");
+            }
+            let knobs = clustered.warp_specialized().expect("it is").knobs;
+            seen[usize::from(knobs.schedule == ScheduleKind::Pingpong)] += 1;
+            seen[2] += usize::from(clustered.class.accumulator != ElementKind::F32);
+            seen[3] += usize::from(family == Family::Threads);
+        }
+    }
+    println!("cooperative, ping-pong, not f32, threads: {seen:?}");
+    assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
+}
+
+/// Nothing of a workspace is taken; the slots of the other blocks' parts are of the shared memory.
+#[test]
+fn slots_are_of_shared_memory() {
+    let desc = Small::DESC;
+    assert_eq!(desc.check(), Ok(()));
+    assert_eq!(Partials::of(&desc, (640, 640), 3).bytes(), 0);
+    let split = but!(desc, decomposition: DecompositionKind::SplitK);
+    assert!(Partials::of(&split, (640, 640), 3).bytes() > 0);
+    let bytes = |desc: GemmDesc| desc.components().expect("a kernel").ring.shared_bytes();
+    let consumers = desc.components().expect("a kernel").ring.consumers;
+    // One tile of f32 of each of two others, and two barriers, for each consumer.
+    let slots = |parts: u32| consumers * ((parts - 1) * 64 * 64 * 4 + 16);
+    for parts in [2, 3, 4] {
+        let [with, without] = [but!(desc, split_k: parts, stages: 3), but!(split, stages: 3)].map(bytes);
+        assert_eq!(with - without, slots(parts));
+    }
+    let one = but!(desc, split_k: 1);
+    assert_eq!((bytes(one), one.check()), (bytes(but!(split, split_k: 1)), Ok(())), "one part is K whole");
+}
+
+#[test]
+fn what_is_refused_is_said() {
+    let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
+    assert_eq!(
+        said(but!(Small::DESC, split_k: 9)),
+        "split_k beside decomposition splitkcluster = 9 is out of range (1 to 8); try 8"
+    );
+    assert_eq!(
+        said(but!(Small::DESC, split_k: 0)),
+        "split_k beside decomposition splitkcluster = 0 is out of range (1 to 8); try 1"
+    );
+    let wide = |m, n| but!(Small::DESC, cluster: Mn { m, n });
+    assert_eq!(said(wide(2, 1)), "cluster M beside decomposition splitkcluster = 2 is out of range (1 to 1); try 1");
+    assert_eq!(said(wide(1, 4)), "cluster N beside decomposition splitkcluster = 4 is out of range (1 to 1); try 1");
+    assert_eq!(said(Small::DESC.for_groups(Axis::M)), "split_k of groups = 3 is out of range (1 to 1); try 1");
+    let deep = but!(Small::DESC, stages: 12);
+    assert!(said(deep).contains("shared memory"), "{}", said(deep));
+    let gemm = Small::new();
+    let (a, b, mut d) = (vec![Bf16::ZERO; 128], vec![Bf16::ZERO; 128], vec![0.0f32; 1]);
+    let refused = gemm.run(Arguments::new((1, 1, 128), &a, &b, &mut d)).expect_err("two k-tiles").to_string();
+    assert_eq!(refused, "split_k, whose parts are a k-tile of K at least, = 3 is out of range (1 to 2); try 2");
+}
+
+/// A part that another block has is where the program says; each of these is found in the bits of D, or named.
+#[test]
+fn mistaken_parts_are_found() {
+    let split = but!(Small::DESC, decomposition: DecompositionKind::SplitK);
+    let (subject, right) = (Subject::new(&split), program(&Small::DESC));
+    assert_eq!(subject.wrong(&right, 3), None);
+    type Change = fn(&mut WarpSpecializedProgram);
+    let changes: [(&str, Change); 4] = [
+        ("every block has the first part", |p| {
+            p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i));
+        }),
+        ("parts are exchanged", |p| {
+            p.units = std::sync::Arc::new(|work, cluster, rank, i| work.unit(cluster, work.split_k - 1 - rank, i));
+        }),
+        ("the last block's part ends a k-tile early", |p| {
+            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
+                let unit = work.unit(cluster, rank, i)?;
+                Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2), ..unit })
+            });
+        }),
+        ("clusters' blocks have tiles", |p| {
+            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
+                falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i)
+            });
+        }),
+    ];
+    for (name, change) in changes {
+        let mut mutant = right.clone();
+        change(&mut mutant);
+        let found = (0..20).find_map(|seed| subject.wrong(&mutant, seed)).unwrap_or_else(|| panic!("{name}: not found"));
+        println!("{name}: {found}");
+    }
+}
