@@ -108,6 +108,17 @@ impl Routes {
         Self { a, b: Way { offset, ..b }, partials }
     }
 
+    /// Those of the products of an array, as kernels see them: where a kernel reads addresses and every operand where it lies, one for all of them; else each product's, which is a product for itself.
+    pub fn of_each(desc: &GemmDesc, needs: [OperandNeed; 2], problems: &[Problem]) -> Vec<Self> {
+        let all = Problem::of_array(problems)
+            .filter(|_| problems.len() > 1 && desc.reads_addresses())
+            .map(|all| Self::of(desc, needs, &all));
+        match all.filter(|routes| [routes.a.route, routes.b.route] == [Route::Direct; 2]) {
+            Some(routes) => vec![routes],
+            None => problems.iter().map(|problem| Self::of(desc, needs, problem)).collect(),
+        }
+    }
+
     const fn exchange(self) -> Self {
         Self { a: self.b, b: self.a, ..self }
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::{Launch, TmaTensor},
-    codegen::{TensorMap, TranslationUnit},
+    codegen::{Addresses, TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
@@ -121,12 +121,12 @@ impl Loaded {
         Ok(Self { function, report, unit })
     }
 
-    /// Enqueues a launch whose tensors are [`packed`], and before it what clears its memory.
+    /// Enqueues a launch whose tensors are [`packed`], and before it what clears its memory; of an array, with its products' addresses.
     ///
     /// # Errors
     /// [`Error::Driver`] when the launch is refused.
-    pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
-        driver::launch(&self.function, stream, launch)
+    pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch, products: &[Addresses]) -> Result<(), Error> {
+        driver::launch(&self.function, stream, launch, products)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Whether the memory of a call is on one device, and D lies apart from what is read.
 
-use super::operands::DeviceMatrix;
+use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
     call::View,
+    operand::Vectors,
     refusal::{Operand, Refusal},
 };
 use core::ops::Range;
@@ -39,6 +40,70 @@ impl<'c, 'a> OperandMemory<'c, 'a> {
         let (one, two) = (self.view, other.view);
         let alike = one.strides == two.strides && (self.batch < 2 || one.batch_stride == two.batch_stride);
         one.memory.address == two.memory.address && alike
+    }
+}
+
+/// The memory of all operands of a call that has been checked.
+pub(super) struct ProductMemory<'c, 'a> {
+    d: OperandMemory<'c, 'a>,
+    a: OperandMemory<'c, 'a>,
+    b: OperandMemory<'c, 'a>,
+    vectors: Vectors<OperandMemory<'c, 'a>>,
+    offsets: Option<OperandMemory<'c, 'a>>,
+    source: Option<OperandMemory<'c, 'a>>,
+}
+
+impl<'c, 'a> ProductMemory<'c, 'a> {
+    /// That of a call.
+    pub fn of(call: &'c CudaCall<'a>) -> Self {
+        let (m, n, k, batch) = (call.m, call.n, call.k, call.batch);
+        let operand = |operand, view, extents| OperandMemory::of(operand, view, (extents, batch));
+        Self {
+            d: operand(Operand::D, &call.d, (m, n)),
+            a: operand(Operand::A, &call.a, (m, k)),
+            b: operand(Operand::B, &call.b, (k, n)),
+            vectors: call.vectors.as_ref().map(|kind, vector| operand(Operand::Vector(kind), vector, (m, n))),
+            offsets: call.groups.as_ref().map(|groups| OperandMemory::of(Operand::Offsets, &groups.offsets, ((batch + 1, 1), 1))),
+            source: call.c.matrix().map(|c| operand(Operand::C, c, (m, n))),
+        }
+    }
+
+    /// What is read, but for C.
+    fn read(&self) -> impl Iterator<Item = &OperandMemory<'c, 'a>> + Clone {
+        [&self.a, &self.b].into_iter().chain(self.vectors.iter().map(|(_, memory)| memory)).chain(&self.offsets)
+    }
+
+    /// All operands, and their addresses.
+    pub fn extents(&self) -> impl Iterator<Item = (Operand, Range<u64>)> {
+        [&self.d].into_iter().chain(self.read()).chain(&self.source).map(OperandMemory::extent)
+    }
+
+    /// Whether they are on the device of `context`, and D lies apart from what is read; C may be D.
+    pub fn check(&self, context: usize) -> Result<(), Refusal> {
+        check_memory(context, &self.d, self.read(), self.source.as_ref())
+    }
+
+    /// The same of the products of an array, each of whose Ds lies apart from those of the others, and from all that they read.
+    pub fn check_array(context: usize, products: &[Self]) -> Result<(), Refusal> {
+        products.iter().try_for_each(|product| product.check(context))?;
+        let mut written: Vec<_> =
+            products.iter().map(|product| &product.d.bytes).enumerate().filter(|(_, d)| !d.is_empty()).collect();
+        written.sort_by_key(|(_, d)| d.start);
+        if let Some(pair) = written.windows(2).find(|pair| pair[1].1.start < pair[0].1.end) {
+            let [one, two] = [pair[0].0, pair[1].0];
+            return Err(Refusal::ArrayOverlaps { product: one.max(two), other: one.min(two) });
+        }
+        for (number, product) in products.iter().enumerate() {
+            for OperandMemory { operand, bytes, .. } in product.read().chain(&product.source) {
+                // Ds lie apart, so those that end behind the first byte are the last ones.
+                let behind = written.partition_point(|(_, d)| d.end <= bytes.start);
+                let mut met = written[behind..].iter().take_while(|(_, d)| d.start < bytes.end);
+                if met.any(|(other, _)| *other != number) {
+                    return Err(Refusal::Overlap { operand: *operand });
+                }
+            }
+        }
+        Ok(())
     }
 }
 

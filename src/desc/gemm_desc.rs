@@ -224,15 +224,29 @@ impl GemmDesc {
         self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
     }
 
+    /// The description of the kernel for an array of so many products: of more than one, in one launch, where its family has such kernels. TMA needs a map for each matrix, so
+    /// warp-specialized kernels compute a product at a time.
+    #[must_use]
+    pub const fn for_array(self, products: usize) -> Self {
+        let mode = if products > 1 && self.reads_addresses() { GemmMode::Array } else { GemmMode::Gemm };
+        self.in_mode(mode)
+    }
+
+    /// Whether its family has kernels of arrays.
+    pub const fn reads_addresses(&self) -> bool {
+        !matches!(self.family.mainloop(), MainloopKind::WarpSpecialized)
+    }
+
     /// Whether it is the description in a mode, with accesses of at most so many elements of A, B and D.
     #[cfg(feature = "cuda")]
     pub(crate) fn is_of(&self, mode: GemmMode, accesses: [u32; 3]) -> bool {
         self.class.mode == self.mode_for(mode) && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
     }
 
-    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes single products, too, and one of groups nothing else.
+    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes single products, too, and one of groups or arrays nothing else.
     const fn mode_for(&self, mode: GemmMode) -> GemmMode {
-        if mode.several() || self.class.mode.groups().is_some() { mode } else { self.class.mode }
+        let apart = self.class.mode.groups().is_some() || self.class.mode.is_array();
+        if mode.several() || apart { mode } else { self.class.mode }
     }
 
     /// The description in a mode of the kernel's frame.

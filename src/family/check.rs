@@ -5,7 +5,7 @@ use crate::{
     desc::{Class, GemmDesc},
     numeric::ComputeKind,
     refusal::{
-        Field, Operand, Refusal, hold,
+        Field, Operand, Refusal, Word, hold,
         rules::{check_alignment, within},
     },
 };
@@ -23,6 +23,9 @@ impl GemmDesc {
         }
         if self.class.mode.groups().is_some() {
             hold!(self.check_groups());
+        }
+        if self.class.mode.is_array() && !self.reads_addresses() {
+            return Err(Refusal::NoArrays { mainloop: Word(self.family.mainloop().name()) });
         }
         self.check_family(machine)
     }
