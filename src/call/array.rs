@@ -95,7 +95,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
 impl Problem {
     /// The problem of all products of an array, of which a launch takes as many as it can: each matrix begins at an address that is as aligned as the least aligned one is, and the workspace
     /// is the first one's. `None` of no product.
-    pub(crate) fn of_array(problems: &[Self]) -> Option<Self> {
+    pub fn of_array(problems: &[Self]) -> Option<Self> {
         let mut all = *problems.first()?;
         let meet = |view: &mut View<Elements>, other: &View<Elements>| {
             view.memory.address |= other.memory.address;
@@ -121,8 +121,7 @@ impl Problem {
     }
 
     /// The addresses of a product's A, B, C and D; 0 of a C that is not read.
-    #[cfg(feature = "cuda")]
-    pub(crate) fn matrix_addresses(&self) -> [u64; 4] {
+    pub fn matrix_addresses(&self) -> [u64; 4] {
         let source = self.read_source().map_or(0, |c| c.memory.address);
         [self.a.memory.address, self.b.memory.address, source, self.d.memory.address]
     }
