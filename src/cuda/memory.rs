@@ -130,8 +130,8 @@ pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
 
 #[cfg(test)]
 mod tests {
-    use super::{OperandMemory, check_memory};
-    use crate::{call::View, cuda::DeviceMatrix, layout::Order, numeric::ElementKind, operand::VectorKind, refusal::Operand};
+    use super::{OperandMemory, ProductMemory, check_memory};
+    use crate::{call::{Source, View}, cuda::{CudaCall, DeviceMatrix}, layout::Order, numeric::ElementKind, operand::VectorKind, refusal::Operand};
 
     /// A vector's bytes are its elements', as many as D has rows or columns: D overlaps it exactly where they meet.
     #[test]
@@ -154,5 +154,34 @@ mod tests {
             (Ok(()), overlaps("bias_n"))
         );
         assert_eq!(checked(VectorKind::BiasN, 1 << 20, 2), Err("bias_n lies on another device than D".to_owned()));
+    }
+
+    /// The Ds of an array lie apart from each other and from all that is read, but for a C that is its own product's D.
+    #[test]
+    fn products_of_an_array_lie_apart() {
+        let at = |address, context| DeviceMatrix::nowhere(ElementKind::F32, address, 1 << 20, context);
+        let call = |a: u64, c: u64, d: u64, context: usize| {
+            let view = |address| View::new(at(address, 1), Order::Row, 8);
+            let (a, b, d) = (view(a), view(1 << 30), View::new(at(d, context), Order::Row, 8));
+            let c = Source::Matrix(view(c));
+            let (vectors, scalars) = (Default::default(), [0.0; 8]);
+            CudaCall { m: 8, n: 8, k: 8, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }
+        };
+        // Matrices of 256 bytes.
+        let checked = |calls: &[CudaCall<'_>]| {
+            let products: Vec<_> = calls.iter().map(ProductMemory::of).collect();
+            ProductMemory::check_array(1, &products).map_err(|refusal| refusal.to_string())
+        };
+        let apart = || call(0, 4096, 8192, 1);
+        assert_eq!(checked(&[apart(), call(0, 4096, 8192 + 256, 1), call(128, 4096, 8192 - 256, 1)]), Ok(()));
+        assert_eq!(checked(&[apart(), call(0, 12288, 12288, 1)]), Ok(()));
+        let same = "D of product 2 overlaps that of product 0; give each product a D of its own";
+        assert_eq!(checked(&[apart(), call(0, 4096, 1 << 20, 1), apart()]), Err(same.to_owned()));
+        assert_eq!(checked(&[call(0, 4096, 8192 + 252, 1), call(0, 4096, 1 << 20, 1), apart()]), Err(same.to_owned()));
+        let overlaps = |name| Err(format!("D overlaps {name}, which is read while D is written; give D memory of its own"));
+        assert_eq!(checked(&[apart(), call(8192 - 4, 4096, 1 << 20, 1)]), overlaps("A"));
+        // The C of one product is the D of another.
+        assert_eq!(checked(&[apart(), call(0, 8192, 1 << 20, 1)]), overlaps("C"));
+        assert_eq!(checked(&[apart(), call(0, 4096, 1 << 20, 2)]), Err("D lies on another device than D".to_owned()));
     }
 }
