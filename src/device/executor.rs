@@ -15,7 +15,6 @@ use crate::{
     operand::Axis,
     pass::transpose::{Choice, Combine, TransposeCall},
     refusal::{Operand, Refusal},
-    threadblock::MOST_PRODUCTS,
 };
 
 /// The call that arguments become in a space.
@@ -124,9 +123,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
 
     /// What a choice among kernels of a description's family reads of it, with a workspace of so many bytes.
     pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
-        let launched = if desc.reads_addresses() { (self.further.len() + 1).min(MOST_PRODUCTS as usize) } else { 1 };
         let size = self.size(workspace);
-        if self.further.is_empty() { size } else { ProblemSize { batch: launched, ..size } }
+        if self.further.is_empty() { size } else { size.of_array(desc, self.further.len() + 1) }
     }
 
     /// Whether the matrices hold elements of these types: where types are values, a caller may give others.

@@ -3,7 +3,7 @@
 use super::{Executor, Gemm, GemmOperation, chosen::Chosen};
 use crate::{
     arch::{Arch, Machine, OpClass},
-    call::{Arguments, MatrixElements, Problem, Routes},
+    call::{Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
     cuda::{Cuda, CudaCall, CudaKernel, CudaTransposeCall, known_machine, machine_of, report::Report, transpose},
     desc::{Config, GemmDesc},
@@ -36,11 +36,7 @@ impl Executor for Cuda {
     }
 
     fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal> {
-        let Some(first) = problems.first() else { return Ok(0) };
-        let desc = desc.for_scalars(&first.scalars);
-        let needs = desc.plan()?.needs();
-        let seen = problems.iter().map(|problem| problem.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Routes::of_each(&desc, needs, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
+        desc.workspace_of(problems)
     }
 
     fn machine(stream: &Arc<CudaStream>) -> Option<Machine> {

@@ -11,6 +11,7 @@ use crate::{
     family::resolve::{Completions, check_pins, resolve},
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
+    threadblock::MOST_PRODUCTS,
 };
 
 /// What is asked for. What is `None` is chosen.
@@ -49,6 +50,13 @@ impl ProblemSize {
     /// One product of (m, n, k), with a workspace as large as is asked for.
     pub const fn of(extents: (usize, usize, usize)) -> Self {
         Self { extents, batch: 1, workspace: u64::MAX }
+    }
+
+    /// So many products of an array, as a description's family launches them: as many as there are addresses in a launch's parameters, or a product at a time.
+    #[must_use]
+    pub const fn of_array(self, desc: &GemmDesc, products: usize) -> Self {
+        let most = if desc.reads_addresses() { MOST_PRODUCTS as usize } else { 1 };
+        Self { batch: if products < most { products } else { most }, ..self }
     }
 
     /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.

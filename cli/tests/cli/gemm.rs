@@ -51,6 +51,42 @@ fn batches_are_verified() {
     }
 }
 
+/// Products that are told by addresses: in both modes, of each family, more than a launch takes; and what an explanation says of launches.
+#[test]
+fn arrays_are_verified() {
+    for given in [
+        "--batch 5 --beta 2",
+        "--batch 3 --checked --c f32:col --lda 40 --split-k 2",
+        "--batch 121 --a i8:row --b i8:row --c i32:row",
+        "--batch 3 --a f16:row --b f16:col --c f16:row --op tensorop --arch sm80 --checked --beta -1",
+        "--batch 3 --a bf16:row --b bf16:col --c bf16:row --op tensorop --checked",
+        "--batch 1 --a f64:col --b f64:row --c f64:col",
+    ] {
+        let args: Vec<_> = "--m 33 --n 20 --k 70 --pointers".split(' ').chain(given.split(' ')).collect();
+        let object = verified(&args);
+        let products: u64 = given.split(' ').nth(1).expect("a number").parse().expect("a number");
+        assert_eq!((object["elements_checked"].as_u64(), object["pointers"].as_bool()), (Some(products * 660), Some(true)), "{given}");
+    }
+    let explained = |given: &str| {
+        let args = "gemm --explain --m 200 --n 96 --k 64 --batch 300 --pointers --for h200";
+        done(&args.split(' ').chain(given.split_whitespace()).collect::<Vec<_>>())
+    };
+    let several = explained("");
+    assert!(several.contains("3, each of 119 products at most, whose addresses ride in its parameters"), "{several}");
+    assert!(several.contains(", 119 products; "), "{several}");
+    let one_each = explained("--a bf16:row --b bf16:col --c bf16:row --op tensorop");
+    assert!(one_each.contains("300, one a product: TMA takes a map for each matrix"), "{one_each}");
+    for (given, says) in [
+        ("--m 5 --group-rows 5 --pointers", "cannot be used with"),
+        ("--m 5 --batch 0 --pointers", "the number of products = 0 is out of range (1 to 2147483647); try 1"),
+        ("--m 0 --batch 18446744073709551615 --pointers", "the number of products = 18446744073709551615 is out of range"),
+    ] {
+        let args: Vec<_> = "gemm --on host --n 8 --k 7".split(' ').chain(given.split(' ')).collect();
+        let sentence = refused(&args);
+        assert!(sentence.contains(says), "{given}: {sentence}");
+    }
+}
+
 #[test]
 fn groups_are_verified() {
     for given in [

@@ -129,6 +129,7 @@ fn command(draw: &mut Draw) -> Vec<String> {
             ("--lda", EXTENTS),
             ("--ldc", EXTENTS),
             ("--batch", EXTENTS),
+            ("--pointers", &[]),
             ("--group-rows", &["0", "1,2,3", "5", "33,0,,", "-1", "4294967296,4294967296", "x"]),
             ("--seed", EXTENTS),
             ("--a-file", FILES),

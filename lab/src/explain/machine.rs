@@ -1,8 +1,27 @@
 //! What a problem becomes on a machine: tiles, waves, passes.
 
 use falchion::{
-    Error, arch::Machine, desc::GemmDesc, device::Explanation, internals::call::Problem, shape::Mn, threadblock::WorkKind,
+    Error,
+    arch::Machine,
+    desc::GemmDesc,
+    device::Explanation,
+    internals::call::Problem,
+    shape::Mn,
+    threadblock::{MOST_PRODUCTS, WorkKind},
 };
+
+/// In how many launches so many products are computed that are told by addresses: what, and how.
+pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, String) {
+    let how = if desc.reads_addresses() {
+        format!(
+            "{}, each of {MOST_PRODUCTS} products at most, whose addresses ride in its parameters",
+            products.div_ceil(MOST_PRODUCTS as usize)
+        )
+    } else {
+        format!("{products}, one a product: TMA takes a map for each matrix")
+    };
+    ("launches", how)
+}
 
 /// How a problem falls into tiles and waves there, and how its operands reach the kernel: what, and how.
 ///
