@@ -6,10 +6,7 @@ use super::{
     Arguments, Elements, MatrixElements, Problem, Source, Space, View,
     space::{OperandA, OperandB, OperandC, OperandD},
 };
-use crate::{
-    refusal::{Field, Operand, Refusal, rules::within},
-    threadblock::MOST_PRODUCTS,
-};
+use crate::refusal::{Field, Operand, Refusal, rules::within};
 
 /// The matrices of a product of an array, behind the first one's.
 pub(crate) struct Further<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> {
@@ -41,7 +38,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// ```
     ///
     /// On a device the addresses ride in the launch's parameters: nothing is copied beside, and a captured graph holds them. A call of more products than parameters have room for, 119, is several
-    /// launches, and a kernel that TMA feeds computes a product a launch.
+    /// launches; of a kernel that TMA feeds, which takes maps, one of more than 6. Where an operand takes a pass before its kernel, each product is a launch.
     ///
     /// # Errors
     /// [`Refusal::OutOfRange`] for no product, [`Refusal::ArrayLength`] where there are not as many As or Bs as Ds.
@@ -93,9 +90,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
 }
 
 impl Problem {
-    /// The problem of all products of an array, of which a launch takes as many as it can: each matrix begins at an address that is as aligned as the least aligned one is, and the workspace
+    /// The problem of all products of an array, of which a launch takes so many at most: each matrix begins at an address that is as aligned as the least aligned one is, and the workspace
     /// is the first one's. `None` of no product.
-    pub fn of_array(problems: &[Self]) -> Option<Self> {
+    pub fn of_array(problems: &[Self], most: u32) -> Option<Self> {
         let mut all = *problems.first()?;
         let meet = |view: &mut View<Elements>, other: &View<Elements>| {
             view.memory.address |= other.memory.address;
@@ -109,7 +106,7 @@ impl Problem {
                 meet(c, other);
             }
         }
-        all.batch = problems.len().min(MOST_PRODUCTS as usize);
+        all.batch = problems.len().min(most as usize);
         Some(all)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     context::machine_of,
-    loaded::{Loaded, Registry, packed},
+    loaded::{Loaded, Registry, maps, packed},
     memory::ProductMemory,
     operands::CudaCall,
     pass::{CudaPass, check_capture, check_window},
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     arch::ArchKind,
     call::{Call, Launch, Problem, Routes, accesses},
-    codegen::TranslationUnit,
+    codegen::{ArrayParams, TranslationUnit},
     desc::{GemmDesc, GemmMode},
     error::Error,
     pass::{Pass, PassDesc},
@@ -156,7 +156,7 @@ impl CudaKernel {
 
     /// Enqueues an array of products on `stream`, as [`run`](Self::run) does one: each is a call, and they are alike but for their matrices' memory. The workspace is the first one's.
     ///
-    /// Where the kernel reads addresses and every operand where it lies, they are as few launches as parameters hold addresses for; else each product is launched for itself.
+    /// Where the kernel reads every operand where it lies, they are as few launches as parameters hold addresses for, and maps where TMA moves matrices; else each product is launched for itself.
     ///
     /// # Errors
     /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for rows that cannot be scaled; [`Refusal::ArrayOverlaps`].
@@ -187,7 +187,9 @@ impl CudaKernel {
         let memory: Vec<_> = calls.iter().map(ProductMemory::of).collect();
         ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
         let problems: Vec<_> = calls.iter().map(Call::problem).collect();
-        let Some(all) = Problem::of_array(&problems).filter(|all| all.m > 0 && all.n > 0) else { return Ok(()) };
+        let Some(all) = Problem::of_array(&problems, desc.products_of_launch()).filter(|all| all.m > 0 && all.n > 0) else {
+            return Ok(());
+        };
         let routes = Routes::of_each(desc, self.0.plan.needs(), &problems);
         let Some(largest) = routes.iter().max_by_key(|routes| routes.workspace_bytes()) else { return Ok(()) };
         let first = workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
@@ -200,13 +202,19 @@ impl CudaKernel {
         let accesses = accesses((desc, self.0.plan.needs()), &all);
         let kernel = self.narrowed(stream, desc, (GemmMode::Array, accesses))?;
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
+        let most = desc.products_of_launch();
         let launch = |products: &[Problem]| {
             let routed = largest.problem(desc, &all.of_products(products.len()), first);
-            let addresses: Vec<_> = products.iter().map(Problem::matrix_addresses).collect();
-            Ok::<_, Error>((plan.launch(&routed, geometry, *resident)?, addresses))
+            let launch = plan.launch(&routed, geometry, *resident)?;
+            let addresses = products.iter().map(Problem::matrix_addresses);
+            if most == MOST_PRODUCTS {
+                return Ok((launch, ArrayParams::of(&launch.params, &addresses.collect::<Vec<_>>())));
+            }
+            let mapped = addresses.map(|addresses| Ok::<_, Error>((maps(&launch, addresses)?, addresses)));
+            Ok::<_, Error>((launch, ArrayParams::of_mapped(&launch.params, &mapped.collect::<Result<Vec<_>, _>>()?)))
         };
-        let launches = problems.chunks(MOST_PRODUCTS as usize).map(launch).collect::<Result<Vec<_>, _>>()?;
-        launches.iter().try_for_each(|(launch, addresses)| loaded.launch(stream, launch, addresses))
+        let launches = problems.chunks(most as usize).map(launch).collect::<Result<Vec<_>, _>>()?;
+        launches.iter().try_for_each(|(launch, params)| loaded.launch_array(stream, launch, params))
     }
 
     /// The launches of a product and of its passes, given its routes and the first byte of the workspace.
@@ -267,6 +275,6 @@ impl Ready {
         }
         // But rows that cannot be scaled: whether there are any, the device finds out.
         check_window(stream, &self.passes)?;
-        self.kernel.0.loaded.launch(stream, &self.launch, &[])
+        self.kernel.0.loaded.launch(stream, &self.launch)
     }
 }

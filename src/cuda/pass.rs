@@ -66,7 +66,7 @@ impl CudaPass {
 
     /// Enqueues what a call has for it to do, between addresses that have been checked.
     pub(super) fn enqueue(&self, stream: &CudaStream, launches: &[Launch]) -> Result<(), Error> {
-        launches.iter().try_for_each(|launch| self.0.launch(stream, launch, &[]))
+        launches.iter().try_for_each(|launch| self.0.launch(stream, launch))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     operand::{Axis, Frame, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
-    threadblock::{MainloopKind, SwizzleKind, pipeline::WARPS},
+    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MainloopKind, SwizzleKind, pipeline::WARPS},
 };
 
 /// Everything a kernel has to know, as one plain value.
@@ -224,17 +224,20 @@ impl GemmDesc {
         self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
     }
 
-    /// The description of the kernel for an array of so many products: of more than one, in one launch, where its family has such kernels. TMA needs a map for each matrix, so
-    /// warp-specialized kernels compute a product at a time.
+    /// The description of the kernel for an array of so many products: of more than one, where a launch takes several.
     #[must_use]
     pub const fn for_array(self, products: usize) -> Self {
-        let mode = if products > 1 && self.reads_addresses() { GemmMode::Array } else { GemmMode::Gemm };
+        let mode = if products > 1 && self.products_of_launch() > 1 { GemmMode::Array } else { GemmMode::Gemm };
         self.in_mode(mode)
     }
 
-    /// Whether its family has kernels of arrays.
-    pub const fn reads_addresses(&self) -> bool {
-        !matches!(self.family.mainloop(), MainloopKind::WarpSpecialized)
+    /// Products of an array that a launch takes: as many as its parameters hold the addresses of, and, of a kernel that TMA feeds, the maps of; one, where a pass makes what the kernel reads.
+    pub const fn products_of_launch(&self) -> u32 {
+        match self.warp_specialized() {
+            None => MOST_PRODUCTS,
+            Some(desc) if desc.reads_what_passes_make() => 1,
+            Some(_) => MOST_MAPPED,
+        }
     }
 
     /// Whether it is the description in a mode, with accesses of at most so many elements of A, B and D.

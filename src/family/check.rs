@@ -5,7 +5,7 @@ use crate::{
     desc::{Class, GemmDesc},
     numeric::ComputeKind,
     refusal::{
-        Field, Operand, Refusal, Word, hold,
+        Field, Operand, Refusal, hold,
         rules::{check_alignment, within},
     },
 };
@@ -24,8 +24,8 @@ impl GemmDesc {
         if self.class.mode.groups().is_some() {
             hold!(self.check_groups());
         }
-        if self.class.mode.is_array() && !self.reads_addresses() {
-            return Err(Refusal::NoArrays { mainloop: Word(self.family.mainloop().name()) });
+        if self.class.mode.is_array() && self.products_of_launch() == 1 {
+            return Err(Refusal::NoArrays);
         }
         self.check_family(machine)
     }

@@ -11,7 +11,6 @@ use crate::{
     family::resolve::{Completions, check_pins, resolve},
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
-    threadblock::MOST_PRODUCTS,
 };
 
 /// What is asked for. What is `None` is chosen.
@@ -52,10 +51,10 @@ impl ProblemSize {
         Self { extents, batch: 1, workspace: u64::MAX }
     }
 
-    /// So many products of an array, as a description's family launches them: as many as there are addresses in a launch's parameters, or a product at a time.
+    /// So many products of an array, as many as a launch of a description's kernel takes.
     #[must_use]
     pub const fn of_array(self, desc: &GemmDesc, products: usize) -> Self {
-        let most = if desc.reads_addresses() { MOST_PRODUCTS as usize } else { 1 };
+        let most = desc.products_of_launch() as usize;
         Self { batch: if products < most { products } else { most }, ..self }
     }
 

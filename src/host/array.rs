@@ -18,21 +18,20 @@ pub struct Array<'k, K>(pub &'k K);
 impl HostKernel for Array<'_, GemmDesc> {
     type Call<'a> = Vec<HostCall<'a>>;
 
-    /// In the fast mode, product by product; in the checked one as the device does, which is so too where the family reads no addresses.
+    /// In the fast mode, product by product, and so in the checked one of a warp-specialized kernel; else that is as the device does.
     fn run(&self, mode: Mode, mut calls: Vec<HostCall<'_>>) -> Result<(), Error> {
         let Some(first) = calls.first() else { return Ok(()) };
         let desc = self.0.for_array(calls.len()).for_scalars(&first.scalars);
+        let alone = desc.for_array(1);
         // Whatever can be refused of any product is before one is computed.
         calls.iter().try_for_each(|call| call.problem().seen_by(&desc).map(drop))?;
-        if let Mode::Checked { .. } = mode
-            && desc.class.mode.is_array()
-        {
+        if matches!(mode, Mode::Checked { .. }) && desc.class.mode.is_array() {
             desc.check()?;
             if let HostProgram::OneSchedule(program) = desc.plan()?.program()? {
                 return run_on_host(&Array(&*program), mode, calls);
             }
         }
-        calls.drain(..).try_for_each(|call| run_on_host(&desc, mode, call))
+        calls.drain(..).try_for_each(|call| run_on_host(&alone, mode, call))
     }
 }
 

@@ -58,7 +58,7 @@ pub enum Refusal {
     OnTensorCores { mainloop: Word, op: OpKind },
     IsWarpSpecialized { mainloop: Word },
     GroupsNotStreamed,
-    NoArrays { mainloop: Word },
+    NoArrays,
     NoLoopToUnroll { groups: u32, mainloop: Word },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },

@@ -82,9 +82,9 @@ impl Refusal {
             Self::GroupsNotStreamed => {
                 say!(s, "K of groups is whole, and decomposition = streamk cuts it; try splitk")
             }
-            Self::NoArrays { mainloop } => {
-                say!(s, "TMA needs a map for each matrix, and the ", word mainloop.0, " main loop computes an array a product at a time; take mode = gemm, or mainloop = multistage")
-            }
+            Self::NoArrays => s.say(
+                "the kernel reads what a pass makes of its operands, and a pass is of one product of an array; take mode = gemm",
+            ),
             Self::CopyWidth { operand, bytes, element, nearest } => {
                 let s = say!(s, "an asynchronous copy of ", word operand.name(), " would move ", number bytes, " bytes at a time (", word element.name(), "), and moves 4, 8 or 16");
                 match nearest {

@@ -3,7 +3,7 @@
 pub use crate::call::Grid;
 use crate::{
     call::{AddressRange, Launch},
-    codegen::{Addresses, ArrayParams, TranslationUnit},
+    codegen::TranslationUnit,
     error::Error,
 };
 use cudarc::driver::{
@@ -144,29 +144,21 @@ impl VouchedUnit {
     }
 }
 
-/// Enqueues a kernel of ours; of an array, one that takes the addresses of its products.
+/// Enqueues a kernel of ours, which takes the struct that `params` begins with.
 ///
 /// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products, transposes and passes. Those who make a launch have
-/// checked the addresses in `params`, or of an array those in `products`: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
+/// checked the addresses in `params`, of each product of an array: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
 /// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is
 /// read; or of the workspace, which was found large enough and apart from all else. Tensor maps are made of the same addresses and extents.
 ///
 /// # Errors
 /// Those of [`enqueue`].
-pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, launch: &Launch, products: &[Addresses]) -> Result<(), Error> {
+pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
     if let Some(AddressRange { start, end }) = launch.clear {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // SAFETY: the context is current; the bytes are of the workspace, which the callers have checked, as said above.
         unsafe { memset_d8_async(start, 0, (end - start) as usize, stream.cu_stream()) }.map_err(driver("cuMemsetD8Async"))?;
     }
-    let of_array;
-    let params = match products {
-        [] => &launch.params.0[..],
-        _ => {
-            of_array = ArrayParams::of(&launch.params, products);
-            &of_array.0
-        }
-    };
     // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers
     // have checked, as said above.
     unsafe { enqueue(function, stream, &launch.grid, params) }

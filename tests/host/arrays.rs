@@ -107,7 +107,10 @@ fn held<A: Element, C: Element>(desc: &GemmDesc, extents: (usize, usize, usize),
             run_on_host(&Array(desc), mode, of.calls(&mut together)).unwrap_or_else(|error| panic!("{error}"));
             of.calls(&mut alone).into_iter().for_each(|call| run_on_host(desc, mode, call).expect("a product"));
             assert!(bytes(&together) == bytes(&alone), "{mode:?}, C from {from:?}: {:?}", of.problem);
-            assert!(of.d.iter().zip(&together).all(|(before, d)| bytes(&[before.clone()]) != bytes(&[d.clone()])), "nothing written");
+            assert!(
+                of.d.iter().zip(&together).all(|(before, d)| bytes(&[before.clone()]) != bytes(&[d.clone()])),
+                "nothing written"
+            );
         }
     }
 }
@@ -122,7 +125,7 @@ fn small(desc: GemmDesc) -> GemmDesc {
 
 type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
 
-/// Kernels that read addresses, on the CUDA cores and by `mma.sync`, with whole K and in parts; and warp-specialized ones, which do not.
+/// Kernels on the CUDA cores and of `mma.sync`, with whole K and in parts; and warp-specialized ones, behind passes, too.
 #[test]
 fn an_array_is_its_products() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
@@ -137,7 +140,9 @@ fn an_array_is_its_products() {
     held::<F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33), 2);
     held::<F16, F16>(&small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()), (7, 129, 40), 3);
     held::<f64, f64>(&small(Doubles::DESC), (33, 7, 19), 3);
+    type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     held::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
+    held::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
     held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 130, 3), 2);
 }
 
@@ -159,10 +164,16 @@ fn mutated_addresses_are_found() {
     }
     let mutations: [(&str, Mutation); 7] = [
         ("every A is the first", |p| addresses(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))),
-        ("B is the next product's", |p| addresses(p, |map, x| map.at(at(if x.column == 1 { (x.row + 1) % 3 } else { x.row }, x.column)))),
+        ("B is the next product's", |p| {
+            addresses(p, |map, x| map.at(at(if x.column == 1 { (x.row + 1) % 3 } else { x.row }, x.column)))
+        }),
         ("C is the product's D", |p| addresses(p, |map, x| map.at(at(x.row, if x.column == 2 { 3 } else { x.column })))),
-        ("C is the next product's", |p| addresses(p, |map, x| map.at(at(if x.column == 2 { (x.row + 1) % 3 } else { x.row }, x.column)))),
-        ("D is the next product's", |p| addresses(p, |map, x| map.at(at(if x.column == 3 { (x.row + 1) % 3 } else { x.row }, x.column)))),
+        ("C is the next product's", |p| {
+            addresses(p, |map, x| map.at(at(if x.column == 2 { (x.row + 1) % 3 } else { x.row }, x.column)))
+        }),
+        ("D is the next product's", |p| {
+            addresses(p, |map, x| map.at(at(if x.column == 3 { (x.row + 1) % 3 } else { x.row }, x.column)))
+        }),
         ("A and B change places", |p| addresses(p, |map, x| map.at(at(x.row, x.column ^ u32::from(x.column < 2))))),
         ("every product is the first", |p| {
             p.units = Arc::new(|work, cluster, rank, i| Some(Unit { product: 0, ..work.unit(cluster, rank, i)? }));
@@ -226,12 +237,12 @@ fn arrays_are_refused_by_name() {
     assert_eq!(array(&mut d, |x| x), Ok(()));
     let sources = OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array").sources(1.0, &b[..2]);
     assert_eq!(sources.err().map(|refusal| refusal.to_string()), Some("the array has 3 Ds and 2 of C; try 3".to_owned()));
-    // TMA takes a map for each matrix.
-    let mut hopper = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC;
-    assert_eq!(hopper.for_array(9), hopper);
-    hopper.class.mode = GemmMode::Array;
-    let said = hopper.check().expect_err("no such kernel").to_string();
-    assert!(said.starts_with("TMA needs a map for each matrix") && said.ends_with("or mainloop = multistage"), "{said}");
+    // A pass decomposes the operands of emulated f32.
+    let mut emulated = Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC;
+    assert_eq!(emulated.for_array(9), emulated);
+    emulated.class.mode = GemmMode::Array;
+    let said = emulated.check().expect_err("no such kernel").to_string();
+    assert!(said.starts_with("the kernel reads what a pass makes") && said.ends_with("take mode = gemm"), "{said}");
 }
 
 /// Arguments by types and by values: a matrix for all products, Cs of their own, and C that is D.

@@ -7,18 +7,17 @@ use falchion::{
     device::Explanation,
     internals::call::Problem,
     shape::Mn,
-    threadblock::{MOST_PRODUCTS, WorkKind},
+    threadblock::{MOST_MAPPED, WorkKind},
 };
 
 /// In how many launches so many products are computed that are told by addresses: what, and how.
 pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, String) {
-    let how = if desc.reads_addresses() {
-        format!(
-            "{}, each of {MOST_PRODUCTS} products at most, whose addresses ride in its parameters",
-            products.div_ceil(MOST_PRODUCTS as usize)
-        )
-    } else {
-        format!("{products}, one a product: TMA takes a map for each matrix")
+    let most = desc.products_of_launch();
+    let launches = products.div_ceil(most as usize);
+    let how = match most {
+        1 => format!("{launches}, one a product: passes bring operands to where the kernel reads them"),
+        MOST_MAPPED => format!("{launches}, each of {most} products at most, whose maps for TMA ride in its parameters"),
+        _ => format!("{launches}, each of {most} products at most, whose addresses ride in its parameters"),
     };
     ("launches", how)
 }

@@ -1,9 +1,9 @@
 //! Kernels of arrays, which read the addresses of their product's matrices.
 
-use super::{all_clean, defaults, descriptions::mma_sync::ARCHS, fault, random_descriptions};
+use super::{all_clean, defaults, fault, random_descriptions, warp_specialized_only};
 use crate::harness::{
     changed::unit_of,
-    descriptions::{Family, Wanted, description},
+    descriptions::{self, Family, Wanted, description, mma_sync::ARCHS},
 };
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -13,7 +13,7 @@ use falchion::{
     layout::Order,
 };
 
-/// Some defaults of the CUDA cores, what is drawn for them and for `mma.sync` of each architecture, with K whole and in parts. Where addresses lie has one fingerprint.
+/// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that store, and threads that multiply. Where addresses lie has one fingerprint.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_arrays_compile_clean() {
@@ -24,12 +24,32 @@ fn kernels_of_arrays_compile_clean() {
         let wanted = Wanted { plain: true, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() };
         (format!("seed {seed}"), description(seed, wanted), arch)
     }));
+    kernels.extend((23_000..23_012).map(|seed| warp_specialized_only(seed, true, description)));
+    kernels.extend((24_000..24_006).map(|seed| {
+        let (name, d, arch) = warp_specialized_only(seed, true, description);
+        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
+    }));
+    kernels.extend((25_000..25_006).map(|seed| {
+        let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
+        (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
+    }));
+    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
+        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
+    }
+    kernels.retain(|(_, d, _)| d.check().is_ok());
     let read = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
         let cut = d.cut(2).for_array(2);
         (name, if i % 3 == 0 && cut.check().is_ok() { cut } else { d.for_array(2) }, arch)
     };
     let kernels: Vec<_> = kernels.into_iter().enumerate().map(read).filter(|(_, d, _)| d.class.mode == GemmMode::Array).collect();
-    assert!(kernels.len() >= 40 && kernels.iter().any(|(_, d, _)| d.split_k() > 1), "{} kernels", kernels.len());
+    let by_tma = kernels.iter().filter(|(_, d, _)| d.products_of_launch() < 100).count();
+    assert!(
+        kernels.len() - by_tma >= 40 && by_tma >= 20 && kernels.iter().any(|(_, d, _)| d.split_k() > 1),
+        "{} kernels",
+        kernels.len()
+    );
     all_clean("kernels of arrays", kernels);
 }
 
