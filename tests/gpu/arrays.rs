@@ -69,7 +69,9 @@ macro_rules! held {
         let before = d.host.clone();
         let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
         {
-            let read = |all: &'_ [Vec<$A>], of: &Matrices<$A>| -> Vec<_> { (0..products).map(|i| all[i][of.place(i)].to_vec()).collect() };
+            let read = |all: &'_ [Vec<$A>], of: &Matrices<$A>| -> Vec<_> {
+                (0..products).map(|i| all[i][of.place(i)].to_vec()).collect()
+            };
             let (x, y) = (read(&a.host, &a), read(&b.host, &b));
             let z: Vec<_> = (0..products).map(|i| c.host[i][c.place(i)].to_vec()).collect();
             let $c = &z;
@@ -138,13 +140,25 @@ fn an_array_of_mma_sync_is_the_hosts() {
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 300, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
-/// TMA takes a map for each matrix: a product a launch, each behind its own passes, which have one workspace in turn.
+/// TMA takes a map for each matrix, six products a launch; where an operand is not read where it lies, a product a launch, each behind its own passes, which have one workspace in turn.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Columns = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>;
+    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
+    for extents in [(256, 128, 64), (130, 72, 48), (1, 8, 16), (64, 64, 8192)] {
+        for products in [2, 6, 7, 13] {
+            held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(1.0, c).unwrap());
+        }
+        held!(&stream, Rows, [Bf16, Bf16], extents, 7, [8, 16, 8, 8], x, c => x.source(1.0, &c[1]));
+        // Threads store what TMA does not.
+        held!(&stream, Rows, [Bf16, Bf16], extents, 7, [0, 8, 1, 3], x, _c => x.in_place(1.0));
+        held!(&stream, Columns, [Bf16, f32], extents, 7, [0, 8, 0, 4], x, c => x.sources(-1.0, c).unwrap());
+        held!(&stream, Bytes, [i8, i32], extents, 7, [16, 0, 0, 1], x, _c => x.in_place(2.0));
+    }
     for extents in [(256, 128, 64), (130, 67, 33)] {
         let direct = held!(&stream, Rows, [Bf16, Bf16], extents, 4, [0; 4], x, c => x.sources(1.0, c).unwrap());
         assert_eq!(direct == 0, extents.2 % 8 == 0, "{extents:?}");
@@ -190,9 +204,9 @@ fn a_graph_holds_addresses() {
     }
 }
 
-/// A few arrays of both families that read addresses.
+/// A few arrays of each family.
 #[test]
-#[ignore = "needs an NVIDIA GPU of Ampere or newer"]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_arrays_for_a_sanitizer() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
@@ -200,6 +214,8 @@ fn a_few_arrays_for_a_sanitizer() {
     held!(&stream, Rows, [f32, f32], (130, 67, 33), 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
     held!(&stream, Halves, [F16, f32], (130, 67, 33), 3, [1, 2, 0, 3], x, c => x.sources(1.0, c).unwrap());
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 121, [0; 4], x, _c => x.in_place(1.0));
+    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
 }
 
 /// Each matrix is as long as the extents say, and lies on D's device.
@@ -215,10 +231,8 @@ fn an_array_may_not_reach_beyond_its_memory() {
     let refused =
         Rows::new().run(Arguments::array((8, 8, 8), [&all, &all], &short, [&mut first, &mut second]).unwrap()).expect_err("63");
     assert!(refused.to_string().starts_with("B has 63 elements"), "{refused}");
-    drop((first, second));
     assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D is untouched");
     let (mut first, mut second) = d.split_at_mut(64);
     Rows::new().run(Arguments::array((8, 8, 8), [&all; 2], [&all; 2], [&mut first, &mut second]).unwrap()).expect("it fits");
-    drop((first, second));
     assert_eq!(stream.clone_dtoh(&d).unwrap(), [8.0; 128]);
 }

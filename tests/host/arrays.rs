@@ -18,7 +18,7 @@ use falchion::{
     threadblock::{MOST_PRODUCTS, Unit},
 };
 use falchion_lab::verify::draw;
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use crate::harness::mutated::mutant;
 
@@ -108,7 +108,7 @@ fn held<A: Element, C: Element>(desc: &GemmDesc, extents: (usize, usize, usize),
             of.calls(&mut alone).into_iter().for_each(|call| run_on_host(desc, mode, call).expect("a product"));
             assert!(bytes(&together) == bytes(&alone), "{mode:?}, C from {from:?}: {:?}", of.problem);
             assert!(
-                of.d.iter().zip(&together).all(|(before, d)| bytes(&[before.clone()]) != bytes(&[d.clone()])),
+                of.d.iter().zip(&together).all(|(before, d)| bytes(slice::from_ref(before)) != bytes(slice::from_ref(d))),
                 "nothing written"
             );
         }
@@ -261,11 +261,11 @@ fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), falchion::Error> {
     Columns::new().run(Arguments::array((4, 5, 3), [&a], &b[1..], &mut d[..1])?)?;
     assert_eq!(d, [vec![6.0; 20], vec![42.0; 20]]);
     let by_values = GemmOperation::new("f32:col".parse()?, "f32:col".parse()?, "f32:col".parse()?)?;
-    let (x, y) = (of_a().map(|a| AnySlice::of::<f32>(a)), b.iter().map(|b| AnySlice::of::<f32>(b)));
-    by_values.run(Arguments::array((4, 5, 3), x, y, d.iter_mut().map(|d| AnySliceMut::of::<f32>(d)))?)?;
+    let (x, y) = (of_a().map(AnySlice::of::<f32>), b.iter().map(AnySlice::of::<f32>));
+    by_values.run(Arguments::array((4, 5, 3), x, y, d.iter_mut().map(AnySliceMut::of::<f32>))?)?;
     assert_eq!(d, [vec![3.0; 20], vec![6.0; 20]]);
     let wrong = [AnySlice::of::<f32>(&a), AnySlice::of::<i32>(&[0; 12])];
-    let (y, z) = (b.iter().map(|b| AnySlice::of::<f32>(b)), d.iter_mut().map(|d| AnySliceMut::of::<f32>(d)));
+    let (y, z) = (b.iter().map(AnySlice::of::<f32>), d.iter_mut().map(AnySliceMut::of::<f32>));
     let refused = by_values.run(Arguments::array((4, 5, 3), wrong, y, z)?).expect_err("the second A holds integers");
     assert!(refused.to_string().starts_with("A holds i32"), "{refused}");
     Ok(())

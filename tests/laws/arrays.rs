@@ -123,12 +123,12 @@ fn a_launch_by_tma_is_told_of_maps() {
     let (first, maps) = (size_of::<TensorGemmParams>(), size_of::<TensorGemmParams>() + 4 * 128 * MOST_MAPPED as usize);
     let told: TensorGemmParams = bytemuck::pod_read_unaligned(&params.0[..first]);
     assert_eq!((told.batch, told.own, told.stride_d), (3, 0, 0));
-    for number in 0..3 {
-        for matrix in 0..4 {
+    for (number, (_, addresses)) in products.iter().enumerate() {
+        for (matrix, wanted) in addresses.iter().enumerate() {
             let place = number * 4 + matrix;
             let map: TensorMap = bytemuck::pod_read_unaligned(&params.0[first + 128 * place..][..128]);
             let address: u64 = bytemuck::pod_read_unaligned(&params.0[maps + 8 * place..][..8]);
-            assert_eq!((map.word, address), ([place as u64; 16], products[number].1[matrix]));
+            assert_eq!((map.word, address), ([place as u64; 16], *wanted));
         }
     }
 }

@@ -56,8 +56,10 @@ fn arrays_are_verified() {
     let several = explained("");
     assert!(several.contains("3, each of 119 products at most, whose addresses ride in its parameters"), "{several}");
     assert!(several.contains(", 119 products; "), "{several}");
-    let one_each = explained("--a bf16:row --b bf16:col --c bf16:row --op tensorop");
-    assert!(one_each.contains("300, one a product: TMA takes a map for each matrix"), "{one_each}");
+    let mapped = explained("--a bf16:row --b bf16:col --c bf16:row --op tensorop");
+    assert!(mapped.contains("50, each of 6 products at most, whose maps for TMA ride in its parameters"), "{mapped}");
+    let one_each = explained("--a f32:row --b f32:col --c f32:row --op tensorop --emulation bf16x6");
+    assert!(one_each.contains("300, one a product: passes bring operands to where the kernel reads them"), "{one_each}");
     for (given, says) in [
         ("--m 5 --k 7 --group-rows 5 --pointers", "cannot be used with"),
         ("--m 5 --k 7 --batch 0 --pointers", "the number of products = 0 is out of range (1 to 2147483647); try 1"),
