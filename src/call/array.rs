@@ -3,7 +3,7 @@
 //! An array is a call for each of its products, alike in all but the matrices' memory: what holds for a product holds for each of them.
 
 use super::{
-    Arguments, Elements, MatrixElements, Problem, Source, Space, View,
+    Arguments, Call, Elements, MatrixElements, Memory, Problem, Source, Space, View,
     space::{OperandA, OperandB, OperandC, OperandD},
 };
 use crate::refusal::{Field, Operand, Refusal, rules::within};
@@ -86,6 +86,23 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
             _ if self.batch != 1 || self.groups.is_some() => Err(Refusal::ArrayOfBatches),
             further => Ok(Some(further + 1)),
         }
+    }
+}
+
+impl<R: Memory, W: Memory> Call<R, W> {
+    /// Whether calls are products of an array: alike in all but the memory of their matrices.
+    ///
+    /// # Errors
+    /// [`Refusal::ArrayUnlike`] for the first that is not as the first one is, or is a batch.
+    pub(crate) fn check_array(calls: &[Self]) -> Result<(), Refusal> {
+        let shape = |call: &Self| {
+            let Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, .. } = call.problem();
+            let (strides, scalars) = (([a, b, d].map(|view| view.strides), c.map(|c| c.strides)), scalars.map(f64::to_bits));
+            ((m, n, k, batch, groups.is_some()), strides, vectors, scalars)
+        };
+        let Some(first) = calls.first().map(shape) else { return Ok(()) };
+        let unlike = |call: &Self| call.batch != 1 || call.groups.is_some() || shape(call) != first;
+        calls.iter().position(unlike).map_or(Ok(()), |product| Err(Refusal::ArrayUnlike { product }))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     plan::{Geometry, Plan},
     refusal::Refusal,
     sys::driver::{Grid, VouchedUnit, max_active_clusters},
-    threadblock::{MOST_PRODUCTS, WorkKind},
+    threadblock::WorkKind,
 };
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
@@ -159,11 +159,12 @@ impl CudaKernel {
     /// Where the kernel reads every operand where it lies, they are as few launches as parameters hold addresses for, and maps where TMA moves matrices; else each product is launched for itself.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for rows that cannot be scaled; [`Refusal::ArrayOverlaps`].
+    /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for rows that cannot be scaled; [`Refusal::ArrayUnlike`]; [`Refusal::ArrayOverlaps`].
     pub fn run_array(&self, stream: &Arc<CudaStream>, calls: Vec<CudaCall<'_>>) -> Result<(), Error> {
         let Some(first) = calls.first() else { return Ok(()) };
         let desc = self.0.desc.for_scalars(&first.scalars);
         let calls = calls.into_iter().map(|call| call.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+        Call::check_array(&calls)?;
         self.enqueue_array(stream, &desc, &calls).map_err(|error| error.framed(desc.frame))
     }
 
@@ -207,7 +208,7 @@ impl CudaKernel {
             let routed = largest.problem(desc, &all.of_products(products.len()), first);
             let launch = plan.launch(&routed, geometry, *resident)?;
             let addresses = products.iter().map(Problem::matrix_addresses);
-            if most == MOST_PRODUCTS {
+            if desc.warp_specialized().is_none() {
                 return Ok((launch, ArrayParams::of(&launch.params, &addresses.collect::<Vec<_>>())));
             }
             let mapped = addresses.map(|addresses| Ok::<_, Error>((maps(&launch, addresses)?, addresses)));

@@ -208,7 +208,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::OPERATION.prepared(context, of_batches)
     }
 
-    /// The same of every kernel that an [array](Arguments::array) of more than one product may take.
+    /// The same of every kernel that an [array](Arguments::array) of more than one product may take, but for arrays of which an operand takes a pass: their kernels are those of
+    /// [`prepare`](Self::prepare).
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].

@@ -23,6 +23,7 @@ impl HostKernel for Array<'_, GemmDesc> {
         let Some(first) = calls.first() else { return Ok(()) };
         let desc = self.0.for_array(calls.len()).for_scalars(&first.scalars);
         let alone = desc.for_array(1);
+        HostCall::check_array(&calls)?;
         // Whatever can be refused of any product is before one is computed.
         calls.iter().try_for_each(|call| call.problem().seen_by(&desc).map(drop))?;
         if matches!(mode, Mode::Checked { .. }) && desc.class.mode.is_array() {

@@ -119,6 +119,7 @@ impl HostKernel for Array<'_, Program> {
         let Program { desc, .. } = self.0;
         desc.check()?;
         let mut calls = calls.into_iter().map(|call| call.seen_by(desc)).collect::<Result<Vec<_>, _>>()?;
+        HostCall::check_array(&calls)?;
         if calls.first().is_none_or(|call| call.m == 0 || call.n == 0) {
             return Ok(());
         }

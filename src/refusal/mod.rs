@@ -88,6 +88,7 @@ pub enum Refusal {
     Overlap { operand: Operand },
     ArrayLength { operand: Operand, length: usize, products: usize },
     ArrayOfBatches,
+    ArrayUnlike { product: usize },
     ArrayOverlaps { product: usize, other: usize },
     BatchOverlaps { value: usize, nearest: u64 },
     NotScaled { scalar: Scalar },

@@ -184,6 +184,9 @@ impl Refusal {
                 say!(s, "the array has ", number products as u64, word if products == 1 { " D" } else { " Ds" }, " and ", number length as u64, " of ", word operand.name(), "; try ", number products as u64)
             }
             Self::ArrayOfBatches => s.say("each product of an array has matrices of its own; leave out batch and groups"),
+            Self::ArrayUnlike { product } => {
+                say!(s, "product ", number product as u64, " of the array has other extents, pitches, vectors or scalars than product 0; give all of them the same")
+            }
             Self::ArrayOverlaps { product, other } => {
                 say!(s, "D of product ", number product as u64, " overlaps that of product ", number other as u64, "; give each product a D of its own")
             }

@@ -237,6 +237,21 @@ fn arrays_are_refused_by_name() {
     assert_eq!(array(&mut d, |x| x), Ok(()));
     let sources = OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array").sources(1.0, &b[..2]);
     assert_eq!(sources.err().map(|refusal| refusal.to_string()), Some("the array has 3 Ds and 2 of C; try 3".to_owned()));
+    // Calls that are no products of one array.
+    let of = Products::<f32, f32>::of(&Columns::DESC, (4, 5, 3), 3, From::Own);
+    let unlike = |change: fn(&mut HostCall<'_>)| {
+        let mut d = of.d.clone();
+        let mut calls = of.calls(&mut d);
+        change(&mut calls[2]);
+        run_on_host(&Array(&Columns::DESC), CHECKED, calls).map_err(|error| error.to_string())
+    };
+    assert_eq!(unlike(|_| ()), Ok(()));
+    let changes: [fn(&mut HostCall<'_>); 5] =
+        [|x| x.m = 3, |x| x.d.strides[1] += 1, |x| x.scalars[0] = 3.0, |x| x.c = Source::InPlace, |x| x.batch = 2];
+    for change in changes {
+        let said = unlike(change).expect_err("it is another");
+        assert!(said.starts_with("product 2 of the array has other extents"), "{said}");
+    }
     // A pass decomposes the operands of emulated f32.
     let mut emulated = Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC;
     assert_eq!(emulated.for_array(9), emulated);
