@@ -131,7 +131,14 @@ pub(super) fn check_memory<'o, 'c: 'o, 'a: 'c>(
 #[cfg(test)]
 mod tests {
     use super::{OperandMemory, ProductMemory, check_memory};
-    use crate::{call::{Source, View}, cuda::{CudaCall, DeviceMatrix}, layout::Order, numeric::ElementKind, operand::VectorKind, refusal::Operand};
+    use crate::{
+        call::{Source, View},
+        cuda::{CudaCall, DeviceMatrix},
+        layout::Order,
+        numeric::ElementKind,
+        operand::VectorKind,
+        refusal::Operand,
+    };
 
     /// A vector's bytes are its elements', as many as D has rows or columns: D overlaps it exactly where they meet.
     #[test]
