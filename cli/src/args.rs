@@ -108,6 +108,9 @@ pub struct GemmArgs {
     /// Products of one shape: a file holds N matrices, as an array of shape (N, rows, columns), or one for all of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
+    /// Tells products by the addresses of their matrices, as an array, and not by the distances between them: each lies in memory of its own on a device.
+    #[arg(long, conflicts_with = "group_rows")]
+    pub pointers: bool,
     /// Groups of so many rows of A and D, one behind another, each with a B of its own: 100,0,37. A file of B holds as many matrices as there are groups.
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = whole, allow_hyphen_values = true, conflicts_with = "batch")]
     pub group_rows: Option<Vec<usize>>,

@@ -33,7 +33,7 @@ use falchion_lab::{
         Climb, TransposeClimb,
         measure::{climb, climb_transposes},
     },
-    owned::{HostProduct, HostTranspose, resident::Resident},
+    owned::{HostProduct, HostTranspose, ResidentArray, resident::Resident},
     sys::timing,
 };
 use std::sync::Arc;
@@ -141,6 +141,13 @@ impl Kernel {
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
         let problem = product.problem();
         let offsets = product.offsets().map(<[i32]>::to_vec);
+        if product.is_array() {
+            let calls = problem.with(product.matrices()?).each()?;
+            let mut resident = ResidentArray::new(&self.stream, &calls)?;
+            let seconds = second(&self.stream, || resident.run(&self.kernel))?;
+            resident.download(calls)?;
+            return Ok(seconds);
+        }
         let matrices = product.matrices()?;
         let mut resident = Resident::new(&self.stream, &matrices)?;
         if let Some(offsets) = offsets {

@@ -87,7 +87,7 @@ struct TensorStore {
   template <int Subtile>
   __device__ __forceinline__ void fetch(unsigned staging, unsigned barrier) const {
 #pragma unroll
-    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, params.source, corner<Subtile, 2>(box), barrier);
+    for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, threadblock::map_of<Config, 2>(params, product), corner<Subtile, 2>(box), barrier);
   }
 
   // A subtile from its staging buffer to D; whether TMA brings it. Threads do where D is not aligned for it, and where the subtile is not all of its group.
@@ -98,7 +98,7 @@ struct TensorStore {
     if (Config::kByTma && group.hold(first_row, first_column, Map::kRows, Config::kSubtileColumns)) {
       if (thread == 0) {
 #pragma unroll
-        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(params.d, corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
+        for (int box = 0; box < Map::kBoxes; ++box) threadblock::store(threadblock::map_of<Config, 3>(params, product), corner<Subtile, 3>(box), staging + box * Map::kBoxBytes);
       }
       return true;
     }
@@ -120,7 +120,7 @@ struct TensorStore {
       unsigned const n = thread % a_row * Config::kStoreAccess;
       if (first_column + n >= group.columns(params) || !group.have_column(first_column + n)) return;
       unsigned m = thread / a_row;
-      C* d = threadblock::output_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
+      C* d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d_address, params.stride_d) + (long long)(first_row + m) * params.ldd + first_column + n;
 #pragma unroll 4
       for (; m < Map::kRows && first_row + m < group.rows(params); m += apart, d += apart * params.ldd)
         if (group.have_row(first_row + m)) *reinterpret_cast<Access*>(d) = shared<Access>(Map::within(staging + m * Map::kRowBytes, n * sizeof(C)));
@@ -143,7 +143,7 @@ struct TensorStore {
     unsigned const m = thread % a_column * Config::kStoreAccess;
     if (first_row + m >= group.rows(params) || !group.have_row(first_row + m)) return;
     unsigned n = thread / a_column;
-    C* d = threadblock::output_of<Config, C>(product, params.d_address, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
+    C* d = threadblock::matrix_of_product<Config, 3, C>(params, product, params.d_address, params.stride_d) + (long long)(first_column + n) * params.ldd + first_row + m;
 #pragma unroll 4
     for (; n < Config::kSubtileColumns && first_column + n < group.columns(params); n += apart, d += apart * params.ldd)
       if (group.have_column(first_column + n)) *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
@@ -198,7 +198,7 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, 0), n = column + of_part;
     if (!MayRead || !params.reads_source || n >= group.columns(params)) return two;
-    C const* const from = threadblock::output_of<Config, C const>(product, params.c, params.stride_c) + (long long)n * params.ldc + m;
+    C const* const from = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.c, params.stride_c) + (long long)n * params.ldc + m;
     if constexpr (Config::kStoreAccess >= 2) {
       if (m < group.rows(params)) two = *reinterpret_cast<Pair const*>(from);
     } else {
@@ -322,7 +322,7 @@ struct TensorStore {
     Pair two{};
     unsigned const m = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), n = column + octet + thread % 4 * 2;
     if (!MayRead || !params.reads_source || m >= group.rows(params)) return two;
-    C const* const matrix = threadblock::output_of<Config, C const>(product, params.c, params.stride_c);
+    C const* const matrix = threadblock::matrix_of_product<Config, 2, C const>(params, product, params.c, params.stride_c);
     if constexpr (Config::kColumnMajor) {
 #pragma unroll
       for (unsigned i = 0; i < 2; ++i)

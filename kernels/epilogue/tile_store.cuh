@@ -136,8 +136,8 @@ struct TileStore {
     // Distances to the end of D: origins lie within it, sums with them might not lie within 32 bits.
     int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - warp_mma.mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + warp_mma.mn_b;
-    C const* source = threadblock::output_of<Config, C const>(unit.product, params.c, params.stride_c) + first_row * params.ldc + first_column;
-    C* destination = threadblock::output_of<Config, C>(unit.product, d_address, params.stride_d) + first_row * params.ldd + first_column;
+    C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * params.ldc + first_column;
+    C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * params.ldd + first_column;
 #pragma unroll
     for (int i = 0; i < Config::A::kThreadMn; ++i) {
       int const m = WarpMma::MapA::of_element(i);

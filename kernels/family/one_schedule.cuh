@@ -36,8 +36,8 @@ struct OneSchedule {
       int const row = unit.row(), column = unit.column();
       Mainloop mainloop(
           shared_memory,
-          typename Mainloop::IteratorA(matrix<typename Config::A>(unit, params.a, params.stride_a), params.lda, row, unit.rows(params), params.k, thread),
-          typename Mainloop::IteratorB(matrix<typename Config::B>(unit, params.b, params.stride_b), params.ldb, column, unit.columns(params), params.k, thread),
+          typename Mainloop::IteratorA(matrix<typename Config::A, 0>(params, unit, params.a, params.stride_a), params.lda, row, unit.rows(params), params.k, thread),
+          typename Mainloop::IteratorB(matrix<typename Config::B, 1>(params, unit, params.b, params.stride_b), params.ldb, column, unit.columns(params), params.k, thread),
           thread, unit.k_count(params));
       if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
       mainloop.run();
@@ -47,9 +47,9 @@ struct OneSchedule {
   }
 
  private:
-  template <class Operand>
-  static __device__ __forceinline__ typename Operand::Element const* matrix(threadblock::Unit<Config> const& unit, unsigned long long address, long long stride) {
-    return threadblock::matrix_of<Config, typename Operand::Element const>(unit.product, address, stride);
+  template <class Operand, int Number, class Params>
+  static __device__ __forceinline__ typename Operand::Element const* matrix(Params const& params, threadblock::Unit<Config> const& unit, unsigned long long address, long long stride) {
+    return threadblock::matrix_of_product<Config, Number, typename Operand::Element const>(params, unit.product, address, stride);
   }
 };
 

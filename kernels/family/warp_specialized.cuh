@@ -15,8 +15,8 @@ __device__ __forceinline__ void warp_specialized(Params const& params) {
   // The swizzle is that of addresses: a window that began elsewhere would be read as another matrix.
   if (shared % 1024 != 0) __trap();
   if (threadIdx.x == 0) {
-    threadblock::prefetch(params.a);
-    threadblock::prefetch(params.b);
+    threadblock::prefetch(threadblock::map_of<Config, 0>(params, 0));
+    threadblock::prefetch(threadblock::map_of<Config, 1>(params, 0));
   }
   schedule::roles::State<typename Config::Ring> setup(shared, 0, thread);
   schedule::roles::perform<typename Config::Roles::Setup::Opening>(setup);

@@ -76,9 +76,9 @@ struct Producer : Worker<Config, Params> {
   __device__ __forceinline__ void step() {
     static_assert(Kind == RoleStepKind::CopyTensor, "a producer has no such step");
     if constexpr (Operand == 0) {
-      copy<typename Config::A, 0>(this->params.a, this->unit.row(), this->stage_a());
+      copy<typename Config::A, 0>(map_of<Config, 0>(this->params, this->unit.product), this->unit.row(), this->stage_a());
     } else {
-      copy<typename Config::B, 1>(this->params.b, this->unit.column(), this->stage_b());
+      copy<typename Config::B, 1>(map_of<Config, 1>(this->params, this->unit.product), this->unit.column(), this->stage_b());
     }
   }
 

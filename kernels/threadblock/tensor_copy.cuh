@@ -28,11 +28,21 @@ struct Corner {
   int at[Rank];
 };
 
-// The same of tensor `Number` of a kernel's parameters, A, B, C or D: of a batch's product where each has a matrix of its own, as each has a D. Groups have one D, and of A
+// The map of tensor `Number` of a kernel's parameters, A, B, C or D: of an array, of a product's own matrix.
+template <class Config, int Number, class Params>
+__device__ __forceinline__ TensorMap const& map_of(Params const& params, unsigned product) {
+  if constexpr (Config::kArray) return params.maps[ProductAddresses<1>::at(product, Number)];
+  else if constexpr (Number == 0) return params.a;
+  else if constexpr (Number == 1) return params.b;
+  else if constexpr (Number == 2) return params.source;
+  else return params.d;
+}
+
+// The corner of a box of it: of a batch's product where each has a matrix of its own, as each has a D. Groups have one D, and of A
 // and B the one whose lines are theirs.
 template <class Config, int Number, class Params>
-__device__ __forceinline__ Corner<Config::kBatched ? 3 : 2> corner_of(Params const& params, unsigned product, int along, int across) {
-  if constexpr (!Config::kBatched) {
+__device__ __forceinline__ Corner<Config::kBatched && !Config::kArray ? 3 : 2> corner_of(Params const& params, unsigned product, int along, int across) {
+  if constexpr (!Config::kBatched || Config::kArray) {
     return {{along, across}};
   } else {
     constexpr bool grouped = Config::kRagged != Ragged::None;

@@ -1,6 +1,7 @@
 // Twin of src/threadblock/work.rs: which block computes what.
 #pragma once
 #include "index.cuh"
+#include "threadblock/addresses.cuh"
 #include "threadblock/parts_of_k.cuh"
 #include "threadblock/stream_k.cuh"
 #include "threadblock/swizzle.cuh"
@@ -85,6 +86,14 @@ template <class Config, class Element>
 __device__ __forceinline__ Element* output_of(unsigned product, unsigned long long address, long long stride) {
   if constexpr (Config::kRagged != Ragged::None) return reinterpret_cast<Element*>(address);
   return matrix_of<Config, Element>(product, address, stride);
+}
+
+// The same of matrix `Number` of A, B, C and D: of an array, whose matrices have addresses of their own.
+template <class Config, int Number, class Element, class Params>
+__device__ __forceinline__ Element* matrix_of_product(Params const& params, unsigned product, unsigned long long address, long long stride) {
+  if constexpr (Config::kArray) return reinterpret_cast<Element*>(params.addresses[ProductAddresses<1>::at(product, Number)]);
+  else if constexpr (Number < 2) return matrix_of<Config, Element>(product, address, stride);
+  else return output_of<Config, Element>(product, address, stride);
 }
 
 // The number of this block in its cluster.

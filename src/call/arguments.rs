@@ -1,7 +1,7 @@
 //! What a user passes to [`Gemm::run`](crate::device::Gemm::run), in the layouts of the types.
 
 use super::{
-    Source,
+    Further, Source,
     space::{MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space, Writable},
 };
 use crate::{
@@ -29,6 +29,8 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) leading: [Option<usize>; 4],
     pub(crate) strides: [Option<[usize; 2]>; 4],
     pub(crate) batch: usize,
+    /// The matrices of an array behind the first product's.
+    pub(crate) further: Vec<Further<'a, S, A, B, C>>,
     pub(crate) groups: Option<S::Ref<'a, u32>>,
     pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
@@ -78,13 +80,17 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         b: impl OperandB<'a, B, S>,
         d: impl OperandD<'a, C, S>,
     ) -> Self {
+        Self::of((m, n, k), a.elements(), b.elements(), d.elements())
+    }
+
+    /// The same of elements.
+    pub(super) fn of(extents: (usize, usize, usize), a: A::Ref<'a, S>, b: B::Ref<'a, S>, d: C::Mut<'a, S>) -> Self {
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
-        let (a, b, d) = (a.elements(), b.elements(), d.elements());
         let (leading, strides, batch_strides) = ([None; 4], [None; 4], [None; 4]);
         let (c, workspace) = (Source::None, None);
         Self {
-            extents: (m, n, k),
+            extents,
             a,
             b,
             c,
@@ -92,6 +98,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
             leading,
             strides,
             batch: 1,
+            further: Vec::new(),
             groups: None,
             batch_strides,
             vectors: Vectors::NONE,

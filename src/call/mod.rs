@@ -5,6 +5,7 @@
 
 mod any;
 mod arguments;
+mod array;
 mod check;
 mod decomposed_layout;
 mod fitting;
@@ -18,6 +19,7 @@ mod view;
 pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
 pub(crate) use arguments::setters;
+pub(crate) use array::Further;
 pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};

@@ -108,6 +108,17 @@ impl Routes {
         Self { a, b: Way { offset, ..b }, partials }
     }
 
+    /// Those of the products of an array, as kernels see them: where a launch takes several and the kernel reads every operand where it lies, one for all of them; else each product's, which is a launch of its own.
+    pub fn of_each(desc: &GemmDesc, needs: [OperandNeed; 2], problems: &[Problem]) -> Vec<Self> {
+        let all = Problem::of_array(problems, desc.products_of_launch())
+            .filter(|_| problems.len() > 1 && desc.products_of_launch() > 1)
+            .map(|all| Self::of(desc, needs, &all));
+        match all.filter(|routes| [routes.a.route, routes.b.route] == [Route::Direct; 2]) {
+            Some(routes) => vec![routes],
+            None => problems.iter().map(|problem| Self::of(desc, needs, problem)).collect(),
+        }
+    }
+
     const fn exchange(self) -> Self {
         Self { a: self.b, b: self.a, ..self }
     }

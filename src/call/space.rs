@@ -4,7 +4,7 @@ use super::{Any, AnySlice, AnySliceMut, Call, Matrices, TypedMemory, View, view:
 use crate::{
     error::Error,
     numeric::{Element, ElementKind},
-    refusal::{Operand, Refusal},
+    refusal::{Field, Operand, Refusal, rules::within},
 };
 use bytemuck::Pod;
 use core::ops::Range;
@@ -314,7 +314,34 @@ pub type HostMatrices<'a> = Matrices<HostSlice<'a>, HostSliceMut<'a>>;
 /// A call on matrices in host memory.
 pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;
 
+/// From element `at` of a matrix of a batch on.
+fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> View<HostSlice<'b>> {
+    let HostSlice { kind, bytes } = view.memory;
+    let first = view.first_byte(kind, number) + kind.matrix_bytes(view.offset(at.0, at.1) as u64);
+    view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })
+}
+
 impl HostCall<'_> {
+    /// The products of a batch whose Ds lie one behind another, as the calls of an array of the same matrices; none where Ds have no element.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfRange`] for no product, or too many.
+    pub fn each(self) -> Result<Vec<Self>, Refusal> {
+        within(Field::Products, self.batch as u64, 1, i32::MAX as u64)?;
+        let Self { m, n, k, batch, ref a, ref b, ref c, vectors, scalars, .. } = self;
+        let (d, mut calls) = (self.d.with(()), Vec::new());
+        let HostSliceMut { kind, mut bytes } = self.d.memory;
+        for number in 0..if m == 0 || n == 0 { 0 } else { batch } {
+            let apart = if number + 1 == batch { bytes.len() } else { (d.first_byte(kind, 1) as usize).min(bytes.len()) };
+            let (own, behind) = core::mem::take(&mut bytes).split_at_mut(apart);
+            bytes = behind;
+            let (a, b) = (read(a, number, (0, 0)), read(b, number, (0, 0)));
+            let (c, d) = (c.as_ref().map(|c| read(c, number, (0, 0))), d.with(HostSliceMut { kind, bytes: own }));
+            calls.push(Call { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None });
+        }
+        Ok(calls)
+    }
+
     /// One product of a batch that has been checked; of a matrix that is not there, no element.
     pub(crate) fn product(&mut self, number: usize) -> HostCall<'_> {
         self.part(number, (0..self.m, 0..self.n))
@@ -322,12 +349,6 @@ impl HostCall<'_> {
 
     /// The same of some rows and columns of its D.
     pub(super) fn part(&mut self, number: usize, (rows, columns): (Range<usize>, Range<usize>)) -> HostCall<'_> {
-        /// From element `at` of a matrix on.
-        fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> View<HostSlice<'b>> {
-            let HostSlice { kind, bytes } = view.memory;
-            let first = view.first_byte(kind, number) + kind.matrix_bytes(view.offset(at.0, at.1) as u64);
-            view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })
-        }
         let (m, n, at) = (rows.len(), columns.len(), (rows.start, columns.start));
         let Self { k, scalars, .. } = *self;
         let (a, b) = (read(&self.a, number, (at.0, 0)), read(&self.b, number, (0, at.1)));

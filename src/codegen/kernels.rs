@@ -18,6 +18,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("thread/access.cuh", include_str!("../../kernels/thread/access.cuh")),
     ("thread/mma.cuh", include_str!("../../kernels/thread/mma.cuh")),
     ("thread/turn.cuh", include_str!("../../kernels/thread/turn.cuh")),
+    ("threadblock/addresses.cuh", include_str!("../../kernels/threadblock/addresses.cuh")),
     ("threadblock/mma.cuh", include_str!("../../kernels/threadblock/mma.cuh")),
     ("threadblock/mma_multistage.cuh", include_str!("../../kernels/threadblock/mma_multistage.cuh")),
     ("threadblock/mma_pipelined.cuh", include_str!("../../kernels/threadblock/mma_pipelined.cuh")),

@@ -2,8 +2,8 @@
 
 use super::{
     context::machine_of,
-    loaded::{Loaded, Registry, packed},
-    memory::{OperandMemory, check_memory},
+    loaded::{Loaded, Registry, maps, packed},
+    memory::ProductMemory,
     operands::CudaCall,
     pass::{CudaPass, check_capture, check_window},
     report::Report,
@@ -12,13 +12,13 @@ use super::{
 };
 use crate::{
     arch::ArchKind,
-    call::{Routes, accesses},
-    codegen::TranslationUnit,
-    desc::GemmDesc,
+    call::{Call, Launch, Problem, Routes, accesses},
+    codegen::{ArrayParams, TranslationUnit},
+    desc::{GemmDesc, GemmMode},
     error::Error,
     pass::{Pass, PassDesc},
     plan::{Geometry, Plan},
-    refusal::{Operand, Refusal},
+    refusal::Refusal,
     sys::driver::{Grid, VouchedUnit, max_active_clusters},
     threadblock::WorkKind,
 };
@@ -154,45 +154,96 @@ impl CudaKernel {
         self.enqueue(stream, desc, &call).map_err(|error| error.framed(desc.frame))
     }
 
+    /// Enqueues an array of products on `stream`, as [`run`](Self::run) does one: each is a call, and they are alike but for their matrices' memory. The workspace is the first one's.
+    ///
+    /// Where the kernel reads every operand where it lies, they are as few launches as parameters hold addresses for, and maps where TMA moves matrices; else each product is launched for itself.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for rows that cannot be scaled; [`Refusal::ArrayUnlike`]; [`Refusal::ArrayOverlaps`].
+    pub fn run_array(&self, stream: &Arc<CudaStream>, calls: Vec<CudaCall<'_>>) -> Result<(), Error> {
+        let Some(first) = calls.first() else { return Ok(()) };
+        let desc = self.0.desc.for_scalars(&first.scalars);
+        let calls = calls.into_iter().map(|call| call.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+        Call::check_array(&calls)?;
+        self.enqueue_array(stream, &desc, &calls).map_err(|error| error.framed(desc.frame))
+    }
+
     /// The same of a call that fits, in the kernel's frame.
     fn enqueue(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
         call.check_types(&desc.class)?;
-        let context = stream.context().cu_ctx() as usize;
-        let operand = |operand, view, extents| OperandMemory::of(operand, view, (extents, problem.batch));
-        let d = operand(Operand::D, &call.d, (problem.m, problem.n));
-        let vectors = call.vectors.as_ref().map(|kind, vector| operand(Operand::Vector(kind), vector, (problem.m, problem.n)));
-        let a = operand(Operand::A, &call.a, (problem.m, problem.k));
-        let b = operand(Operand::B, &call.b, (problem.k, problem.n));
-        let offsets =
-            call.groups.as_ref().map(|groups| OperandMemory::of(Operand::Offsets, &groups.offsets, ((problem.batch + 1, 1), 1)));
-        let read = || [&a, &b].into_iter().chain(vectors.iter().map(|(_, memory)| memory)).chain(&offsets);
-        let source = call.c.matrix().map(|c| operand(Operand::C, c, (problem.m, problem.n)));
-        check_memory(context, &d, read(), source.as_ref())?;
+        let memory = ProductMemory::of(call);
+        memory.check(stream.context().cu_ctx() as usize)?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
         }
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
-        let first = workspace::begin(&routes, call, [&d].into_iter().chain(read()).chain(&source).map(OperandMemory::extent))?;
-        let routed = routes.problem(desc, &problem, first);
-        let (accesses, mode) = (accesses((desc, self.0.plan.needs()), &routed), problem.mode());
-        let kernel = match core::ptr::eq(desc, &self.0.desc) && desc.is_of(mode, accesses) {
-            true => self.clone(),
-            false => Self::known_for_run(stream, &(desc.narrowed(accesses).in_mode(mode), self.0.ptx))?,
+        let first = workspace::begin(&routes, call, memory.extents())?;
+        self.ready(stream, desc, (&problem, &routes, first))?.enqueue(stream)
+    }
+
+    /// The same of an array.
+    fn enqueue_array(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, calls: &[CudaCall<'_>]) -> Result<(), Error> {
+        calls.iter().try_for_each(|call| call.check_types(&desc.class))?;
+        let memory: Vec<_> = calls.iter().map(ProductMemory::of).collect();
+        ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
+        let problems: Vec<_> = calls.iter().map(Call::problem).collect();
+        let Some(all) = Problem::of_array(&problems, desc.products_of_launch()).filter(|all| all.m > 0 && all.n > 0) else {
+            return Ok(());
         };
+        let routes = Routes::of_each(desc, self.0.plan.needs(), &problems);
+        let Some(largest) = routes.iter().max_by_key(|routes| routes.workspace_bytes()) else { return Ok(()) };
+        let first = workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
+        if routes.len() == problems.len() {
+            let of_each =
+                problems.iter().zip(&routes).map(|(problem, routes)| self.ready(stream, desc, (problem, routes, first)));
+            let each = of_each.collect::<Result<Vec<_>, _>>()?;
+            return each.iter().try_for_each(|ready| ready.enqueue(stream));
+        }
+        let accesses = accesses((desc, self.0.plan.needs()), &all);
+        let kernel = self.narrowed(stream, desc, (GemmMode::Array, accesses))?;
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
+        let most = desc.products_of_launch();
+        let launch = |products: &[Problem]| {
+            let routed = largest.problem(desc, &all.of_products(products.len()), first);
+            let launch = plan.launch(&routed, geometry, *resident)?;
+            let addresses = products.iter().map(Problem::matrix_addresses);
+            if desc.warp_specialized().is_none() {
+                return Ok((launch, ArrayParams::of(&launch.params, &addresses.collect::<Vec<_>>())));
+            }
+            let mapped = addresses.map(|addresses| Ok::<_, Error>((maps(&launch, addresses)?, addresses)));
+            Ok::<_, Error>((launch, ArrayParams::of_mapped(&launch.params, &mapped.collect::<Result<Vec<_>, _>>()?)))
+        };
+        let launches = problems.chunks(most as usize).map(launch).collect::<Result<Vec<_>, _>>()?;
+        launches.iter().try_for_each(|(launch, params)| loaded.launch_array(stream, launch, params))
+    }
+
+    /// The launches of a product and of its passes, given its routes and the first byte of the workspace.
+    fn ready(
+        &self,
+        stream: &Arc<CudaStream>,
+        desc: &GemmDesc,
+        (problem, routes, first): (&Problem, &Routes, u64),
+    ) -> Result<Ready, Error> {
+        let routed = routes.problem(desc, problem, first);
+        let accesses = accesses((desc, self.0.plan.needs()), &routed);
+        let kernel = self.narrowed(stream, desc, (problem.mode(), accesses))?;
+        let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
-        let passes = Pass::before(desc, (&routes, &problem), first)?;
+        let passes = Pass::before(desc, (routes, problem), first)?;
         check_capture(stream, &passes)?;
         let ready = |pass: &Pass| Ok::<_, Error>((CudaPass::for_run(stream, &pass.desc())?, pass.launches()?));
         let [a, b] = passes.each_ref().map(|pass| pass.as_ref().map(ready).transpose());
-        // Whatever can be refused has been by now.
-        for (pass, launches) in [a?, b?].iter().flatten() {
-            pass.enqueue(stream, launches)?;
+        Ok(Ready { brought: [a?, b?], passes, kernel, launch })
+    }
+
+    /// This kernel where it is of a mode and has accesses as narrow; else the one that takes its place.
+    fn narrowed(&self, stream: &CudaStream, desc: &GemmDesc, (mode, accesses): (GemmMode, [u32; 3])) -> Result<Self, Error> {
+        let own = core::ptr::eq(desc, &self.0.desc) || *desc == self.0.desc;
+        match own && desc.is_of(mode, accesses) {
+            true => Ok(self.clone()),
+            false => Self::known_for_run(stream, &(desc.narrowed(accesses).in_mode(mode), self.0.ptx)),
         }
-        // But rows that cannot be scaled: whether there are any, the device finds out.
-        check_window(stream, &passes)?;
-        loaded.launch(stream, &launch)
     }
 
     /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.
@@ -207,5 +258,24 @@ impl CudaKernel {
             None if desc.compiled() != *desc => Self::known_for_run(stream, &(desc.compiled(), *ptx))?.of(stream.context(), desc),
             None => KNOWN.for_run(stream, known, || Self::prepared(stream.context(), known)),
         }
+    }
+}
+
+/// A product whose launches are made: whatever can be refused has been.
+struct Ready {
+    passes: [Option<Pass>; 2],
+    brought: [Option<(CudaPass, Vec<Launch>)>; 2],
+    kernel: CudaKernel,
+    launch: Launch,
+}
+
+impl Ready {
+    fn enqueue(&self, stream: &CudaStream) -> Result<(), Error> {
+        for (pass, launches) in self.brought.iter().flatten() {
+            pass.enqueue(stream, launches)?;
+        }
+        // But rows that cannot be scaled: whether there are any, the device finds out.
+        check_window(stream, &self.passes)?;
+        self.kernel.0.loaded.launch(stream, &self.launch)
     }
 }

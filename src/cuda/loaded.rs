@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::{Launch, TmaTensor},
-    codegen::{TensorMap, TranslationUnit},
+    codegen::{Addresses, ArrayParams, TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
@@ -82,6 +82,20 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     Ok(launch)
 }
 
+/// The maps of a launch's tensors at the addresses of a product of an array; none of what TMA does not move.
+///
+/// # Errors
+/// Those of [`tensor_map`].
+pub(super) fn maps(launch: &Launch, addresses: Addresses) -> Result<[TensorMap; 4], Error> {
+    let mut maps = [TensorMap { word: [0; 16] }; 4];
+    for ((map, tensor), address) in maps.iter_mut().zip(launch.tensors).zip(addresses) {
+        if let Some(TmaTensor { desc, .. }) = tensor {
+            *map = tensor_map(&desc, address)?;
+        }
+    }
+    Ok(maps)
+}
+
 /// A compiled kernel on a device.
 pub struct Loaded {
     /// What a launch names.
@@ -126,7 +140,15 @@ impl Loaded {
     /// # Errors
     /// [`Error::Driver`] when the launch is refused.
     pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
-        driver::launch(&self.function, stream, launch)
+        driver::launch(&self.function, stream, launch, &launch.params.0)
+    }
+
+    /// The same of an array, with the parameters of its products.
+    ///
+    /// # Errors
+    /// Those of [`launch`](Self::launch).
+    pub(super) fn launch_array(&self, stream: &CudaStream, launch: &Launch, params: &ArrayParams) -> Result<(), Error> {
+        driver::launch(&self.function, stream, launch, &params.0)
     }
 }
 

@@ -38,6 +38,8 @@ words! {
         Gemm = "gemm",
         /// A batch, each product of the next matrices, which lie equal distances apart.
         Batched = "batched",
+        /// The same of matrices that lie anywhere, each at an address of its own.
+        Array = "array",
         /// One of each group of rows of A and D, with a B of its own.
         GroupedM = "grouped-m",
         /// One of each group of columns of B and D, with an A of its own.
@@ -59,7 +61,7 @@ impl GemmMode {
     /// The extent of D that groups share.
     pub const fn groups(self) -> Option<Axis> {
         match self {
-            Self::Gemm | Self::Batched => None,
+            Self::Gemm | Self::Batched | Self::Array => None,
             Self::GroupedM => Some(Axis::M),
             Self::GroupedN => Some(Axis::N),
         }
@@ -68,6 +70,11 @@ impl GemmMode {
     /// Whether there may be several products, whose matrices are told apart.
     pub const fn several(self) -> bool {
         !matches!(self, Self::Gemm)
+    }
+
+    /// Whether each matrix has an address of its own.
+    pub const fn is_array(self) -> bool {
+        matches!(self, Self::Array)
     }
 
     const fn exchange(self) -> Self {

@@ -12,7 +12,7 @@ use crate::{
     operand::{Axis, Frame, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
-    threadblock::{MainloopKind, SwizzleKind, pipeline::WARPS},
+    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MainloopKind, SwizzleKind, pipeline::WARPS},
 };
 
 /// Everything a kernel has to know, as one plain value.
@@ -229,15 +229,32 @@ impl GemmDesc {
         self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
     }
 
+    /// The description of the kernel for an array of so many products: of more than one, where a launch takes several.
+    #[must_use]
+    pub const fn for_array(self, products: usize) -> Self {
+        let mode = if products > 1 && self.products_of_launch() > 1 { GemmMode::Array } else { GemmMode::Gemm };
+        self.in_mode(mode)
+    }
+
+    /// Products of an array that a launch takes: as many as its parameters hold the addresses of, and, of a kernel that TMA feeds, the maps of; one, where a pass makes what the kernel reads.
+    pub const fn products_of_launch(&self) -> u32 {
+        match self.warp_specialized() {
+            None => MOST_PRODUCTS,
+            Some(desc) if desc.reads_what_passes_make() => 1,
+            Some(_) => MOST_MAPPED,
+        }
+    }
+
     /// Whether it is the description in a mode, with accesses of at most so many elements of A, B and D.
     #[cfg(feature = "cuda")]
     pub(crate) fn is_of(&self, mode: GemmMode, accesses: [u32; 3]) -> bool {
         self.class.mode == self.mode_for(mode) && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
     }
 
-    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes single products, too, and one of groups nothing else.
+    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes single products, too, and one of groups or arrays nothing else.
     const fn mode_for(&self, mode: GemmMode) -> GemmMode {
-        if mode.several() || self.class.mode.groups().is_some() { mode } else { self.class.mode }
+        let apart = self.class.mode.groups().is_some() || self.class.mode.is_array();
+        if mode.several() || apart { mode } else { self.class.mode }
     }
 
     /// The description in a mode of the kernel's frame.

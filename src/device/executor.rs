@@ -3,12 +3,13 @@
 use crate::{
     arch::Machine,
     call::{
-        Arguments, Elements, Groups, Host, HostCall, Matrices, MatrixElements, Memory, Problem, Source, Space, View, check_types,
+        Arguments, Elements, Further, Groups, Host, HostCall, Matrices, MatrixElements, Memory, Problem, Source, Space, View,
+        check_types,
     },
     desc::GemmDesc,
     error::Error,
     family::ProblemSize,
-    host::{Mode, run_on_host},
+    host::{Array, Mode, run_on_host},
     layout::Orders,
     numeric::{Combined, ElementKind},
     operand::Axis,
@@ -30,17 +31,23 @@ pub trait Executor: Space {
     /// Those of [`Gemm::run`](super::Gemm::run).
     fn execute(desc: &GemmDesc, queue: &Self::Queue, call: CallIn<'_, Self>) -> Result<(), Error>;
 
+    /// Computes an array of products, which are alike but for their matrices' memory.
+    ///
+    /// # Errors
+    /// Those of [`Gemm::run`](super::Gemm::run).
+    fn execute_array(desc: &GemmDesc, queue: &Self::Queue, calls: Vec<CallIn<'_, Self>>) -> Result<(), Error>;
+
     /// Transposes, by the kernel that `choice` gives for what becomes of elements.
     ///
     /// # Errors
     /// Those of [`Transpose::run`](super::Transpose::run).
     fn transpose(choice: Choice, combine: Combine, queue: &Self::Queue, call: TransposeCallIn<'_, Self>) -> Result<(), Error>;
 
-    /// Bytes of the workspace that a product takes, with A and B at their addresses.
+    /// Bytes of the workspace that a product takes, or each of an array, with A and B at their addresses.
     ///
     /// # Errors
     /// Those of [`Gemm::workspace_size`](super::Gemm::workspace_size).
-    fn workspace_size(desc: &GemmDesc, problem: Problem) -> Result<u64, Refusal>;
+    fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal>;
 
     /// The machine that computes, where a configuration may be chosen for it.
     fn machine(queue: &Self::Queue) -> Option<Machine>;
@@ -96,9 +103,28 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         C::queue(&self.d)
     }
 
-    /// The addresses of A and B. Nothing is read.
-    pub(crate) fn addresses(&self, queue: &S::Queue) -> [u64; 2] {
-        [A::read(self.a, queue).address(), B::read(self.b, queue).address()]
+    /// The problem of each product without its data, one but of an array; for work in a queue, with A and B at their addresses. Nothing is read.
+    pub(crate) fn problems(&self, orders: Orders, queue: Option<&S::Queue>) -> Vec<Problem> {
+        let first = self.problem(orders);
+        let addresses = |a: A::Ref<'_, S>, b: B::Ref<'_, S>| {
+            queue.map_or([0; 2], |queue| [A::read(a, queue).address(), B::read(b, queue).address()])
+        };
+        let further = self.further.iter().map(|Further { a, b, c, d }| {
+            let mut problem = first.at(addresses(*a, *b));
+            (problem.a.memory.length, problem.b.memory.length) = (A::length(a), B::length(b));
+            problem.d.memory.length = C::length_mut(d);
+            if let (Source::Matrix(view), Some(c)) = (&mut problem.c, c) {
+                view.memory.length = C::length(c);
+            }
+            problem
+        });
+        core::iter::once(first.at(addresses(self.a, self.b))).chain(further).collect()
+    }
+
+    /// What a choice among kernels of a description's family reads of it, with a workspace of so many bytes.
+    pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
+        let size = self.size(workspace);
+        if self.further.is_empty() { size } else { size.of_array(desc, self.further.len() + 1) }
     }
 
     /// Whether the matrices hold elements of these types: where types are values, a caller may give others.
@@ -110,7 +136,31 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         ];
         let c = self.c.matrix().map(|c| (Operand::C, C::kind(c), types.c));
         let vectors = self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), C::kind(vector), types.c));
-        check_types(pairs.into_iter().chain(c).chain(vectors))
+        let further = self.further.iter().flat_map(|Further { a, b, c, d }| {
+            let c = c.as_ref().map(|c| (Operand::C, C::kind(c), types.c));
+            [(Operand::A, A::kind(a), types.a), (Operand::B, B::kind(b), types.b), (Operand::D, C::kind_mut(d), types.c)]
+                .into_iter()
+                .chain(c)
+        });
+        check_types(pairs.into_iter().chain(c).chain(vectors).chain(further))
+    }
+
+    /// The calls of all products of an array, as the user has them: the workspace is the first one's.
+    pub(crate) fn calls<'q>(mut self, orders: Orders, queue: &'q S::Queue) -> Vec<CallIn<'q, S>>
+    where
+        'a: 'q,
+    {
+        let (problem, vectors, shared) = (self.problem(orders), self.vectors, self.c);
+        let further = core::mem::take(&mut self.further);
+        let mut calls = Vec::with_capacity(further.len() + 1);
+        calls.push(self.call(orders, queue));
+        calls.extend(further.into_iter().map(|Further { a, b, c, d }| {
+            let vectors = vectors.map(|_, vector| C::read(vector, queue));
+            let (a, b) = (A::read(a, queue), B::read(b, queue));
+            let (c, d) = (shared.map(|shared| C::read(c.unwrap_or(shared), queue)), C::write(d, queue));
+            problem.with(Matrices { a, b, c, d, vectors })
+        }));
+        calls
     }
 
     /// The call, as the user has it.
@@ -134,6 +184,10 @@ impl Executor for Host {
         run_on_host(desc, Mode::Fast, call)
     }
 
+    fn execute_array(desc: &GemmDesc, (): &(), calls: Vec<HostCall<'_>>) -> Result<(), Error> {
+        run_on_host(&Array(desc), Mode::Fast, calls)
+    }
+
     fn transpose(choice: Choice, combine: Combine, (): &(), call: TransposeCallIn<'_, Self>) -> Result<(), Error> {
         // Accesses of a width that the extents allow: addresses do not matter here.
         let desc = choice.desc(combine, call.d.memory.kind().bytes_of(1), &call.problem().at([0; 3]));
@@ -141,8 +195,8 @@ impl Executor for Host {
     }
 
     /// None: the host reads every operand where it lies.
-    fn workspace_size(desc: &GemmDesc, problem: Problem) -> Result<u64, Refusal> {
-        problem.seen_by(desc).map(|_| 0)
+    fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal> {
+        problems.iter().try_for_each(|problem| problem.seen_by(desc).map(drop)).map(|()| 0)
     }
 
     fn machine((): &()) -> Option<Machine> {

@@ -3,7 +3,7 @@
 use super::{Executor, Gemm, GemmOperation, chosen::Chosen};
 use crate::{
     arch::{Arch, Machine, OpClass},
-    call::{Arguments, MatrixElements, Problem, Routes},
+    call::{Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
     cuda::{Cuda, CudaCall, CudaKernel, CudaTransposeCall, known_machine, machine_of, report::Report, transpose},
     desc::{Config, GemmDesc},
@@ -25,14 +25,18 @@ impl Executor for Cuda {
         CudaKernel::for_run(stream, &call.kernel_of(*desc).for_scalars(&call.scalars))?.run(stream, call)
     }
 
+    fn execute_array(desc: &GemmDesc, stream: &Arc<CudaStream>, calls: Vec<CudaCall<'_>>) -> Result<(), Error> {
+        let Some(first) = calls.first() else { return Ok(()) };
+        let desc = desc.for_array(calls.len()).for_scalars(&first.scalars);
+        CudaKernel::for_run(stream, &desc)?.run_array(stream, calls)
+    }
+
     fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: CudaTransposeCall<'_>) -> Result<(), Error> {
         transpose(choice, combine, stream, &call)
     }
 
-    fn workspace_size(desc: &GemmDesc, problem: Problem) -> Result<u64, Refusal> {
-        let desc = desc.for_scalars(&problem.scalars);
-        let problem = problem.seen_by(&desc)?;
-        Ok(Routes::of(&desc, desc.plan()?.needs(), &problem).workspace_bytes())
+    fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal> {
+        desc.workspace_of(problems)
     }
 
     fn machine(stream: &Arc<CudaStream>) -> Option<Machine> {
@@ -48,6 +52,11 @@ const fn of_one(desc: GemmDesc) -> GemmDesc {
 /// The kernel of any batch.
 const fn of_batches(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
+}
+
+/// The kernel of any array.
+const fn of_arrays(desc: GemmDesc) -> GemmDesc {
+    desc.for_array(2)
 }
 
 /// The kernel of any groups of rows; with K in parts it is refused.
@@ -131,10 +140,11 @@ impl<G> Kernel<G> {
     where
         G: Operator<A, B, C>,
     {
-        let (kernel, desc) = self.of(&arguments.size(u64::MAX));
+        arguments.products()?;
+        let (kernel, desc) = self.of(&arguments.size_for(self.desc(), u64::MAX));
         let desc = desc.unwrap_or(*kernel.desc());
         arguments.check_types(desc.user_types())?;
-        Cuda::workspace_size(&desc, arguments.problem(desc.orders()).at(arguments.addresses(&arguments.queue())))
+        Cuda::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&arguments.queue())))
     }
 
     /// Enqueues the product on D's stream.
@@ -163,13 +173,16 @@ impl<G> Kernel<G> {
     where
         G: Operator<A, B, C>,
     {
-        let (kernel, desc) = self.of(&arguments.size(arguments.workspace_given()));
+        let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
         // Types and orders are the same of all.
         arguments.check_types(kernel.desc().user_types())?;
-        let call = arguments.call(kernel.desc().orders(), stream);
-        match desc {
-            None => kernel.run(stream, call),
-            Some(desc) => CudaKernel::for_run(stream, &desc)?.run(stream, call),
+        let (kernel, orders) = match desc {
+            None => (kernel.clone(), kernel.desc().orders()),
+            Some(desc) => (CudaKernel::for_run(stream, &desc)?, desc.orders()),
+        };
+        match arguments.products()? {
+            None => kernel.run(stream, arguments.call(orders, stream)),
+            Some(_) => kernel.run_array(stream, arguments.calls(orders, stream)),
         }
     }
 }
@@ -193,6 +206,15 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         Self::OPERATION.prepared(context, of_batches)
+    }
+
+    /// The same of every kernel that an [array](Arguments::array) of more than one product may take, but for arrays of which an operand takes a pass: their kernels are those of
+    /// [`prepare`](Self::prepare).
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        Self::OPERATION.prepared(context, of_arrays)
     }
 
     /// The same of every kernel that [groups](Arguments::groups) of rows may take.
@@ -219,6 +241,14 @@ impl GemmOperation {
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         self.prepared(context, of_batches)
+    }
+
+    /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, of_arrays)
     }
 
     /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.

@@ -128,7 +128,8 @@ impl GemmOperation {
     ) -> Result<(), Refusal> {
         let desc = self.desc().for_scalars(&arguments.scalars);
         arguments.check_types(desc.user_types())?;
-        arguments.problem(desc.orders()).seen_by(&desc).map(drop)
+        arguments.products()?;
+        arguments.problems(desc.orders(), None).into_iter().try_for_each(|problem| problem.seen_by(&desc).map(drop))
     }
 
     /// Bytes of the [workspace](Arguments::workspace) that the product takes, as [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
@@ -140,9 +141,10 @@ impl GemmOperation {
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<u64, Refusal> {
         let queue = arguments.queue();
-        let desc = self.desc_of::<S>(&queue, &arguments.size(u64::MAX));
+        arguments.products()?;
+        let desc = self.desc_of::<S>(&queue, &arguments.size_for(&self.desc(), u64::MAX));
         arguments.check_types(desc.user_types())?;
-        S::workspace_size(&desc, arguments.problem(desc.orders()).at(arguments.addresses(&queue)))
+        S::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&queue)))
     }
 
     /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Arguments are of [`AnySlice`](super::AnySlice)s, or name their elements:
@@ -155,9 +157,12 @@ impl GemmOperation {
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
         let queue = arguments.queue();
-        let desc = self.desc_of::<S>(&queue, &arguments.size(arguments.workspace_given()));
+        let desc = self.desc_of::<S>(&queue, &arguments.size_for(&self.desc(), arguments.workspace_given()));
         arguments.check_types(desc.user_types())?;
-        S::execute(&desc, &queue, arguments.call(desc.orders(), &queue))
+        match arguments.products()? {
+            None => S::execute(&desc, &queue, arguments.call(desc.orders(), &queue)),
+            Some(_) => S::execute_array(&desc, &queue, arguments.calls(desc.orders(), &queue)),
+        }
     }
 
     /// The description that a problem runs with where the queue's work is done.

@@ -24,6 +24,9 @@ impl GemmDesc {
         if self.class.mode.groups().is_some() {
             hold!(self.check_groups());
         }
+        if self.class.mode.is_array() && self.products_of_launch() == 1 {
+            return Err(Refusal::NoArrays);
+        }
         self.check_family(machine)
     }
 

@@ -171,6 +171,19 @@ impl GemmDesc {
         Ok(Routes::of(self, self.plan()?.needs(), &problem.read_by(self)).framed(self.frame))
     }
 
+    /// Bytes of the workspace that the products of an array take, one after the other, or a problem alone: the user's, whose kernel reads them at their addresses.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), and why the description cannot compute one of them.
+    #[doc(hidden)]
+    pub fn workspace_of(&self, problems: &[Problem]) -> Result<u64, Refusal> {
+        let Some(first) = problems.first() else { return Ok(0) };
+        let desc = self.for_scalars(&first.scalars);
+        let needs = desc.plan()?.needs();
+        let seen = problems.iter().map(|problem| problem.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Routes::of_each(&desc, needs, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
+    }
+
     /// The description that a problem, the user's, runs with: accesses are as wide as its leading dimensions, extents and, where they are known, addresses
     /// allow.
     ///

@@ -51,6 +51,13 @@ impl ProblemSize {
         Self { extents, batch: 1, workspace: u64::MAX }
     }
 
+    /// So many products of an array, as many as a launch of a description's kernel takes.
+    #[must_use]
+    pub const fn of_array(self, desc: &GemmDesc, products: usize) -> Self {
+        let most = desc.products_of_launch() as usize;
+        Self { batch: if products < most { products } else { most }, ..self }
+    }
+
     /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.
     pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
         let rows = if groups == 0 { m } else { m.div_ceil(groups) };

@@ -17,6 +17,7 @@
 
 mod accumulated;
 mod accumulators;
+mod array;
 mod chains;
 mod composition;
 mod epilogue;
@@ -35,6 +36,7 @@ mod vectors;
 mod warp_specialized;
 
 pub use accumulators::Accumulators;
+pub use array::Array;
 #[cfg(feature = "cuda")]
 pub(crate) use parallel::parallel_map;
 pub use run::{HostKernel, Mode, run_on_host};

@@ -3,6 +3,7 @@
 use super::{
     accumulated::Accumulated,
     accumulators::Accumulators,
+    array::{Array, product_of},
     chains::Chains,
     composition::{Composition, stored_once},
     fast::compute,
@@ -25,8 +26,9 @@ use crate::{
     refusal::{Refusal, Word},
     schedule::Fault,
     shape::{Mn, Mnk},
-    threadblock::{Unit, Work},
+    threadblock::{MOST_PRODUCTS, Unit, Work},
 };
+use core::slice;
 use std::{
     collections::HashMap,
     sync::{Arc, LazyLock, Mutex, PoisonError},
@@ -80,11 +82,11 @@ impl HostKernel for GemmDesc {
         }
         // The fast mode knows no subtiles of D: accumulators are the same where A and B change places.
         let desc = desc.of_rows();
-        in_frame_of(&desc, call, |call| match desc.warp_specialized() {
+        in_frame_of(&desc, call, |mut call| match desc.warp_specialized() {
             Some(desc) => warp_specialized::execute_fast(&desc, call),
             None => {
                 let known = composed(&desc)?;
-                execute(&known.program, Some(&known.composition), mode, call)
+                execute(&known.program, Some(&known.composition), mode, slice::from_mut(&mut call))
             }
         })
     }
@@ -106,7 +108,24 @@ impl HostKernel for Program {
 
     fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
         self.desc.check()?;
-        in_frame_of(&self.desc, call, |call| execute(self, None, mode, call))
+        in_frame_of(&self.desc, call, |mut call| execute(self, None, mode, slice::from_mut(&mut call)))
+    }
+}
+
+impl HostKernel for Array<'_, Program> {
+    type Call<'a> = Vec<HostCall<'a>>;
+
+    fn run(&self, mode: Mode, calls: Vec<HostCall<'_>>) -> Result<(), Error> {
+        let Program { desc, .. } = self.0;
+        desc.check()?;
+        let mut calls = calls.into_iter().map(|call| call.seen_by(desc)).collect::<Result<Vec<_>, _>>()?;
+        HostCall::check_array(&calls)?;
+        if calls.first().is_none_or(|call| call.m == 0 || call.n == 0) {
+            return Ok(());
+        }
+        // As many as a launch takes.
+        let mut launches = calls.chunks_mut(MOST_PRODUCTS as usize);
+        launches.try_for_each(|calls| execute(self.0, None, mode, calls)).map_err(|error| error.framed(desc.frame))
     }
 }
 
@@ -146,17 +165,20 @@ struct OneSchedule<'p> {
     work: Work,
 }
 
-/// Runs a program on operands in host memory.
+/// Runs a program on operands in host memory: of one call, or of all products of an array, of which there is one.
 ///
 /// # Errors
 /// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
-fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut call: HostCall<'_>) -> Result<(), Error> {
+fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, calls: &mut [HostCall<'_>]) -> Result<(), Error> {
+    let Some(call) = calls.first() else { return Ok(()) };
+    let products = if calls.len() > 1 { calls.len() } else { call.batch };
     let (desc, tiles) = (&program.desc, &program.base.tiles);
     let block = tiles.block;
     let blocks = EmulationBlocks::of((EmulationKind::None, desc.frame), call.k, block.k);
     let split_k = desc.split_k();
     let tiling = Tiling { block, slices: tiles.warps().k, blocks, split_k };
-    let extents = |batch| ((call.m, call.n), batch, blocks.tiles());
+    let (m, n) = (call.m, call.n);
+    let extents = |batch| ((m, n), batch, blocks.tiles());
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), u32::MAX);
     let arithmetic = program.arithmetic();
@@ -167,11 +189,11 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
         Mode::Fast => None,
     };
     if let Some(seed) = seed {
-        return OneSchedule { program, composition, work: work(call.batch)? }.checked(seed, tiling, call);
+        return OneSchedule { program, composition, work: work(products)? }.checked(seed, tiling, calls);
     }
     let this = OneSchedule { program, composition, work: work(1)? };
-    (0..call.batch).try_for_each(|number| {
-        let product = &mut Product::of(&desc.class, tiling, call.product(number))?;
+    (0..products).try_for_each(|number| {
+        let product = &mut Product::of(&desc.class, tiling, product_of(calls, &*program.addresses, number)?)?;
         if let Some(instruction) = arithmetic {
             return warp_specialized::stepped_unscaled(product, instruction);
         }
@@ -187,7 +209,7 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, mut
 
 impl OneSchedule<'_> {
     /// Block by block.
-    fn checked(&self, seed: u64, tiling: Tiling, mut call: HostCall<'_>) -> Result<(), Error> {
+    fn checked(&self, seed: u64, tiling: Tiling, calls: &mut [HostCall<'_>]) -> Result<(), Error> {
         let (program, work) = (self.program, self.work);
         let stored = stored_once(program).and_then(|()| whole(program));
         BLOCKS.expect(work.clusters.into());
@@ -196,7 +218,8 @@ impl OneSchedule<'_> {
             BLOCKS.advance();
             let (block, unit) = taken?;
             let Unit { product, row, column, part, .. } = unit;
-            let mut product = Product::of(&program.desc.class, tiling, call.product(product as usize))?;
+            let mut product =
+                Product::of(&program.desc.class, tiling, product_of(calls, &*program.addresses, product as usize)?)?;
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let mut accumulators = checked_block(program, &product.operands, unit, order, stored)?;
             if work.split_k > 1 {

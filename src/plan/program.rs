@@ -9,7 +9,7 @@ use crate::{
     numeric::{Combined, Instruction, emulation::RegisterParts},
     operand::OperandKind,
     schedule::Schedule,
-    threadblock::{MmaBase, Units, Work},
+    threadblock::{MmaBase, ProductAddresses, Units, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
         mma_tensor_op::StepMap,
@@ -52,6 +52,8 @@ pub struct Program {
     pub schedule: Schedule,
     /// Which units of work a block takes.
     pub units: Units,
+    /// (product, matrix) to the number of its address: of those that a launch of an array takes.
+    pub addresses: Map,
 }
 
 /// What the host runs of a kernel, whichever its family.
@@ -83,7 +85,7 @@ impl Program {
             accumulator: tabled(&AccumulatorMap(base.tiles)),
             partials: tabled(&PartialsMap(base.tiles)),
         };
-        Self { desc, base, maps, schedule: base.schedule(), units: Arc::new(Work::unit) }
+        Self { desc, base, maps, schedule: base.schedule(), units: Arc::new(Work::unit), addresses: Arc::new(ProductAddresses) }
     }
 
     /// How its instruction adds, and what of fragments; `None` where every accumulator is a chain of multiply-adds.

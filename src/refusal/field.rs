@@ -114,6 +114,7 @@ fields! {
     // Problems.
     Size "size";
     Groups "the number of groups";
+    Products "the number of products";
     Rows "the number of rows";
     Columns "the number of columns";
     }

@@ -82,6 +82,9 @@ impl Refusal {
             Self::GroupsNotStreamed => {
                 say!(s, "K of groups is whole, and decomposition = streamk cuts it; try splitk")
             }
+            Self::NoArrays => s.say(
+                "the kernel reads what a pass makes of its operands, and a pass is of one product of an array; take mode = gemm",
+            ),
             Self::CopyWidth { operand, bytes, element, nearest } => {
                 let s = say!(s, "an asynchronous copy of ", word operand.name(), " would move ", number bytes, " bytes at a time (", word element.name(), "), and moves 4, 8 or 16");
                 match nearest {
@@ -176,6 +179,16 @@ impl Refusal {
             }
             Self::Overlap { operand } => {
                 say!(s, "D overlaps ", word operand.name(), ", which is read while D is written; give D memory of its own")
+            }
+            Self::ArrayLength { operand, length, products } => {
+                say!(s, "the array has ", number products as u64, word if products == 1 { " D" } else { " Ds" }, " and ", number length as u64, " of ", word operand.name(), "; try ", number products as u64)
+            }
+            Self::ArrayOfBatches => s.say("each product of an array has matrices of its own; leave out batch and groups"),
+            Self::ArrayUnlike { product } => {
+                say!(s, "product ", number product as u64, " of the array has other extents, pitches, vectors or scalars than product 0; give all of them the same")
+            }
+            Self::ArrayOverlaps { product, other } => {
+                say!(s, "D of product ", number product as u64, " overlaps that of product ", number other as u64, "; give each product a D of its own")
             }
             Self::BatchOverlaps { value, nearest } => {
                 say!(s, "the batch stride of D = ", number value, " makes matrices of the batch overlap; try ", number nearest)

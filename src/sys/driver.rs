@@ -144,16 +144,16 @@ impl VouchedUnit {
     }
 }
 
-/// Enqueues a kernel of ours.
+/// Enqueues a kernel of ours, which takes the struct that `params` begins with.
 ///
 /// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products, transposes and passes. Those who make a launch have
-/// checked the addresses in `params`: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
+/// checked the addresses in `params`, of each product of an array: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
 /// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is
 /// read; or of the workspace, which was found large enough and apart from all else. Tensor maps are made of the same addresses and extents.
 ///
 /// # Errors
 /// Those of [`enqueue`].
-pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
+pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
     if let Some(AddressRange { start, end }) = launch.clear {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // SAFETY: the context is current; the bytes are of the workspace, which the callers have checked, as said above.
@@ -161,5 +161,5 @@ pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, launch: &Laun
     }
     // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers
     // have checked, as said above.
-    unsafe { enqueue(function, stream, &launch.grid, &launch.params.0) }
+    unsafe { enqueue(function, stream, &launch.grid, params) }
 }

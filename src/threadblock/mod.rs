@@ -5,6 +5,8 @@
 //! memory. [`swizzle`] is the rasterization order of tiles. On Hopper TMA moves tiles: a [`TensorMapDesc`] says which, and
 //! [`TensorCopy`] what one copy does.
 
+#[doc(hidden)]
+pub mod addresses;
 pub(crate) mod consumer_registers;
 pub mod mma;
 mod mma_base;
@@ -36,6 +38,8 @@ pub mod work;
 pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode};
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
+#[doc(hidden)]
+pub use addresses::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, ProductAddresses};
 pub(crate) use mma::LEAST_ASYNCHRONOUS_COPY;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]

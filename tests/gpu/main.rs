@@ -4,6 +4,7 @@
 #[path = "../harness/mod.rs"]
 mod harness;
 
+mod arrays;
 mod batches;
 mod conformance;
 mod cublaslt;

@@ -5,6 +5,7 @@
 mod harness;
 
 mod a_operand;
+mod arrays;
 mod batches;
 mod columns;
 mod conformance;

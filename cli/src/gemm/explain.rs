@@ -2,10 +2,12 @@
 
 use crate::{args::NamedMachine, failure::Failure, print};
 use falchion::{
+    arch::Machine,
     desc::GemmDesc,
+    device::ProblemSize,
     internals::{call::Problem, family::Resolved},
 };
-use falchion_lab::explain::{StatedLayout, facts, layouts, on_machine};
+use falchion_lab::explain::{StatedLayout, facts, launches_of_array, layouts, on_machine};
 use serde_json::{Value, json};
 
 /// What is explained.
@@ -16,12 +18,29 @@ pub struct Subject<'s> {
     pub desc: &'s GemmDesc,
     /// The problem, where there is one, and the machine that it is explained for.
     pub problem: Option<(&'s Problem, NamedMachine)>,
+    /// Whether its products are told by addresses.
+    pub pointers: bool,
 }
 
 impl Subject<'_> {
     /// The description that the problem runs with, where there is one.
     fn fitted(&self) -> Result<GemmDesc, Failure> {
-        Ok(self.problem.map_or(Ok(*self.desc), |(problem, _)| self.desc.fitted(problem))?)
+        let Some((problem, _)) = self.problem else { return Ok(*self.desc) };
+        // Matrices that are told by addresses have no distances.
+        let batch = if self.pointers { 1 } else { problem.batch };
+        Ok(self.desc.fitted(&Problem { batch, ..*problem })?)
+    }
+
+    /// What the problem becomes on a machine; of an array, in how many launches.
+    fn on_machine(&self, problem: &Problem, machine: &Machine) -> Result<Vec<(&'static str, String)>, Failure> {
+        if !self.pointers {
+            return Ok(on_machine(self.desc, problem, machine)?);
+        }
+        let alone = Problem { batch: 1, ..*problem };
+        let size = ProblemSize::of((problem.m, problem.n, problem.k)).of_array(self.desc, problem.batch);
+        let mut facts = on_machine(self.desc, &Problem { batch: size.batch, ..alone }, machine)?;
+        facts.insert(0, launches_of_array(self.desc, problem.batch));
+        Ok(facts)
     }
 
     /// The explanation as JSON.
@@ -35,7 +54,7 @@ impl Subject<'_> {
         });
         if let Some((problem, (name, machine))) = self.problem {
             let on: serde_json::Map<_, _> =
-                on_machine(self.desc, problem, &machine)?.into_iter().map(|(what, how)| (what.to_owned(), how.into())).collect();
+                self.on_machine(problem, &machine)?.into_iter().map(|(what, how)| (what.to_owned(), how.into())).collect();
             (object["for"], object["problem"]) = (name.into(), on.into());
         }
         Ok(object)
@@ -43,7 +62,7 @@ impl Subject<'_> {
 
     /// The explanation as text.
     pub fn print(&self) -> Result<(), Failure> {
-        let Self { resolved, desc, problem } = *self;
+        let Self { resolved, problem, .. } = *self;
         let fitted = self.fitted()?;
         let explanation = fitted.explain()?;
         let chosen = |choice: &falchion::internals::family::Choice| {
@@ -51,7 +70,7 @@ impl Subject<'_> {
         };
         let stated = |facts: Vec<(&str, String)>| print::table(facts.into_iter().map(|(what, how)| vec![what.to_owned(), how]));
         let on =
-            problem.map(|(problem, gpu)| Ok::<_, Failure>((problem, gpu.0, on_machine(desc, problem, &gpu.1)?))).transpose()?;
+            problem.map(|(problem, gpu)| Ok::<_, Failure>((problem, gpu.0, self.on_machine(problem, &gpu.1)?))).transpose()?;
         print::line("chosen:");
         print::table(resolved.choices.iter().map(chosen));
         print::line("\nso:");

@@ -48,7 +48,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         )));
     }
     files.open_vectors(args, &epilogue)?;
-    let mut subject = Subject { resolved: &resolved, desc: &desc, problem: None };
+    let mut subject = Subject { resolved: &resolved, desc: &desc, problem: None, pointers: args.pointers };
     if args.explain && files.none() && [args.rows(), args.n, args.k] == [None; 3] {
         return subject.alone(json);
     }
@@ -66,11 +66,13 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let target = args.out.as_deref().map(|out| Target::beside(out, matrices.chain(vectors))).transpose()?;
     let mut product = match &args.group_rows {
         Some(rows) => HostProduct::of_groups(&desc, &problem, rows)?,
-        None => HostProduct::poisoned(&desc, &problem)?,
+        None => HostProduct::poisoned(&desc, &problem)?.as_array(args.pointers),
     };
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
-    let kernel = place.kernel(args.on, |device| device.prepare(&problem.kernel_of(desc)))?;
+    let of_array = || desc.for_array(problem.batch);
+    let kernel =
+        place.kernel(args.on, |device| device.prepare(&if args.pointers { of_array() } else { problem.kernel_of(desc) }))?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
     let seconds = measured("computing", &BLOCKS, || match &kernel {
         Some(kernel) => kernel.run(&mut product),
@@ -88,7 +90,8 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         during("writing", || npy::write(target, &product.d))?;
     }
     // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
-    let routes = kernel.is_some().then(|| desc.routes(&problem)).transpose()?;
+    let one = if args.pointers { Problem { batch: 1, ..problem } } else { problem };
+    let routes = kernel.is_some().then(|| desc.routes(&one)).transpose()?;
     let report = Report { subject, extents, args, on: on(kernel.is_some()), routes, seconds, verdict };
     report.print(json)?;
     verdict.map_or(Ok(()), judged)
@@ -123,6 +126,11 @@ fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, F
         None => (place.arch(), None),
     };
     let resolve = |request: &Request| match size {
+        // Of an array a family launches as many products as it can.
+        Some(size) if args.pointers => {
+            let first = request.resolve_for(newest, size, machine.as_ref())?;
+            request.resolve_for(newest, size.of_array(&first.desc, args.batch), machine.as_ref())
+        }
         Some(size) => request.resolve_for(newest, size, machine.as_ref()),
         None => request.resolve(newest),
     };

@@ -141,7 +141,7 @@ fn command(draw: &mut Draw) -> Vec<String> {
             ("--explain", &[]),
             ("--checked", &[]),
             ("--verify", &[]),
-            ("--run", &[]),
+            ("--run", &["--pointers", "--explain"]),
             ("--split-k", EXTENTS),
             ("--emulation", &["bf16x6", "none", "x"]),
             ("--on", &["host", "auto", "cuda"]),

@@ -4,6 +4,7 @@ mod common;
 
 mod banks;
 mod bare;
+mod batches;
 mod explore;
 mod gemm;
 mod hostile;

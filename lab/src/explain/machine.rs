@@ -1,8 +1,26 @@
 //! What a problem becomes on a machine: tiles, waves, passes.
 
 use falchion::{
-    Error, arch::Machine, desc::GemmDesc, device::Explanation, internals::call::Problem, shape::Mn, threadblock::WorkKind,
+    Error,
+    arch::Machine,
+    desc::GemmDesc,
+    device::Explanation,
+    internals::call::Problem,
+    shape::Mn,
+    threadblock::{MOST_MAPPED, WorkKind},
 };
+
+/// In how many launches so many products are computed that are told by addresses: what, and how.
+pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, String) {
+    let most = desc.products_of_launch();
+    let launches = products.div_ceil(most as usize);
+    let how = match most {
+        1 => format!("{launches}, one a product: passes bring operands to where the kernel reads them"),
+        MOST_MAPPED => format!("{launches}, each of {most} products at most, whose maps for TMA ride in its parameters"),
+        _ => format!("{launches}, each of {most} products at most, whose addresses ride in its parameters"),
+    };
+    ("launches", how)
+}
 
 /// How a problem falls into tiles and waves there, and how its operands reach the kernel: what, and how.
 ///

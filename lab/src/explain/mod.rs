@@ -7,5 +7,5 @@ mod transpose;
 
 pub use gemm::facts;
 pub use layouts::{StatedLayout, layouts, layouts_of_transpose};
-pub use machine::on_machine;
+pub use machine::{launches_of_array, on_machine};
 pub use transpose::{TransposeChoice, TransposeExplanation, explain_transpose};

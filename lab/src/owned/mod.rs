@@ -4,10 +4,14 @@ mod matrix;
 mod product;
 #[cfg(feature = "cuda")]
 pub mod resident;
+#[cfg(feature = "cuda")]
+mod resident_array;
 mod transpose;
 
 pub use matrix::HostMatrix;
 pub use product::HostProduct;
+#[cfg(feature = "cuda")]
+pub use resident_array::ResidentArray;
 pub use transpose::HostTranspose;
 
 use falchion::{numeric::ElementKind, refusal::Refusal};

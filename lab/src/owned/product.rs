@@ -9,7 +9,7 @@ use falchion::{
     epilogue::SCALARS,
     internals::{
         call::{Call, Elements, Groups, HostMatrices, HostSlice, Problem, Source, View},
-        host::Mode,
+        host::{Array, Mode},
         operand::{Axis, OperandKind, VectorKind, Vectors},
     },
     layout::Order,
@@ -38,6 +38,8 @@ pub struct HostProduct {
     batch: usize,
     /// Where groups of rows begin, and the last one ends.
     offsets: Option<Vec<i32>>,
+    /// Whether its products are told by the addresses of their matrices.
+    array: bool,
 }
 
 impl HostProduct {
@@ -108,7 +110,19 @@ impl HostProduct {
             extents: (m, n, k),
             batch,
             offsets,
+            array: false,
         })
+    }
+
+    /// The same batch as an array, each of whose products is told by the addresses of its matrices, or not.
+    #[must_use]
+    pub fn as_array(self, array: bool) -> Self {
+        Self { array, ..self }
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        self.array
     }
 
     /// The problem without its data.
@@ -141,7 +155,11 @@ impl HostProduct {
     /// # Errors
     /// Those of [`run_on_host`].
     pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
-        let (problem, offsets) = (self.problem(), self.offsets.take());
+        let problem = self.problem();
+        if self.array {
+            return run_on_host(&Array(desc), mode, problem.with(self.matrices()?).each()?);
+        }
+        let offsets = self.offsets.take();
         let groups = problem.groups.zip(offsets.as_deref()).map(|(groups, all)| groups.with(HostSlice::new::<i32>(all)));
         let ran = self.matrices().and_then(|matrices| run_on_host(desc, mode, Call { groups, ..problem.with(matrices) }));
         self.offsets = offsets;

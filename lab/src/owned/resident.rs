@@ -17,24 +17,24 @@ use falchion::{
 use std::sync::Arc;
 
 /// One matrix on a device.
-struct Copied {
-    kind: ElementKind,
-    bytes: CudaSlice<u8>,
+pub(super) struct Copied {
+    pub kind: ElementKind,
+    pub bytes: CudaSlice<u8>,
 }
 
 impl Copied {
-    fn new(stream: &Arc<CudaStream>, kind: ElementKind, bytes: &[u8]) -> Result<Self, Error> {
+    pub fn new(stream: &Arc<CudaStream>, kind: ElementKind, bytes: &[u8]) -> Result<Self, Error> {
         // The driver allocates nothing for nothing: an empty matrix gets the room of one element.
         let room = if bytes.is_empty() { &[0; 16][..] } else { bytes };
         Ok(Self { kind, bytes: stream.clone_htod(room).map_err(driver("cuMemcpyHtoDAsync"))? })
     }
 
-    fn read<'a>(&'a self, stream: &'a CudaStream) -> DeviceMatrix<'a> {
+    pub fn read<'a>(&'a self, stream: &'a CudaStream) -> DeviceMatrix<'a> {
         DeviceMatrix::read_bytes(self.kind, &self.bytes, stream)
     }
 
     /// Waits for the device, and copies the matrix back.
-    fn download(&self, stream: &Arc<CudaStream>, mut into: HostSliceMut<'_>) -> Result<(), Error> {
+    pub fn download(&self, stream: &Arc<CudaStream>, mut into: HostSliceMut<'_>) -> Result<(), Error> {
         let bytes = into.bytes_mut();
         if !bytes.is_empty() {
             stream.memcpy_dtoh(&self.bytes, bytes).map_err(driver("cuMemcpyDtoHAsync"))?;

@@ -3,8 +3,8 @@
 use super::{OneSchedulePlan, WORK};
 use crate::{
     codegen::{
-        ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of, fingerprints_of_groups,
-        fingerprints_of_parts, order_header, work_facts,
+        ArrayParams, ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of,
+        fingerprints_of_groups, fingerprints_of_parts, order_header, work_facts,
     },
     facts::facts,
     plan::Program,
@@ -61,6 +61,9 @@ fn header(of: &OneSchedulePlan) -> String {
         String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n#include \"threadblock/work.cuh\"\n");
     text.push_str(of.includes);
     text.push_str(&GemmParams::declaration());
+    if class.mode.is_array() {
+        text.push_str(&ArrayParams::declaration());
+    }
     text.push_str(&operand_header("OperandA", &a, 0, &of.of_operands[0]));
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes(), &of.of_operands[1]));
     text.push_str(&of.declarations);
@@ -93,13 +96,17 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
             of.base.tiles.block,
             (of.desc.swizzle(), Mn::ONE),
         ));
+        if of.desc.class.mode.is_array() {
+            source.push_str(&ArrayParams::fingerprint());
+        }
         if of.desc.split_k() > 1 {
             source.push_str(&fingerprints_of_parts());
         }
     }
+    let params = if of.desc.class.mode.is_array() { "ArrayParams" } else { "GemmParams" };
     let _ = writeln!(
         source,
-        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  family::OneSchedule<Config, Mainloop>::run(params);\n}}"
+        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::OneSchedule<Config, Mainloop>::run(params);\n}}"
     );
     TranslationUnit { entry: ENTRY, source, config: header(of), headers: of.headers }
 }

@@ -257,6 +257,12 @@ impl WarpSpecializedDesc {
         WarpSpecialized::along(self, operand).is(Along::K) != self.class.k_contiguous(operand)
     }
 
+    /// Whether it reads what a pass makes of an operand, wherever that lies.
+    pub const fn reads_what_passes_make(&self) -> bool {
+        let transposes = self.reads_transposed(OperandKind::A) || self.reads_transposed(OperandKind::B);
+        transposes || self.knobs.emulation.decomposes()
+    }
+
     /// The components; `None` of a description that is refused.
     pub const fn components(&self) -> Option<WarpSpecialized> {
         match WarpSpecialized::of(self) {

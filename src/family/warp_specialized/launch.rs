@@ -26,7 +26,8 @@ pub(super) fn launch(
     let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
     let work = problem.work(kinds, (geometry.tile, desc.knobs.cluster, geometry.group_step), blocks.tiles(), resident)?;
     let partials = Partials::of(&desc.sum(), (problem.m, problem.n), problem.batch).at(problem);
-    let batch = |view: &View<Elements>| desc.class.mode.several().then(|| problem.matrices(view));
+    let batch =
+        |view: &View<Elements>| (desc.class.mode.several() && !desc.class.mode.is_array()).then(|| problem.matrices(view));
     // Boxes of an operand; none where nothing is multiplied.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);

@@ -3,6 +3,7 @@
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc kernels --features serde -- --ignored --nocapture --test-threads 1`
 
+mod arrays;
 mod batches;
 mod columns;
 mod halves;

@@ -4,8 +4,8 @@ mod threads;
 
 use crate::{
     codegen::{
-        DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints, emulation_header,
-        epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
+        ArrayParams, DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints,
+        emulation_header, epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
         fingerprints_of_streams, order_header, work_facts,
     },
     desc::WarpSpecializedDesc,
@@ -66,6 +66,9 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     );
     text.push_str(&TensorMap::declaration());
     text.push_str(&TensorGemmParams::declaration());
+    if d.class.mode.is_array() {
+        text.push_str(&ArrayParams::mapped_declaration());
+    }
     text.push_str(&DecomposedLine::declaration());
     text.push_str(&emulation_header(d.knobs.emulation, d.frame));
     text.push_str(&components.ring.header());
@@ -216,6 +219,9 @@ pub(super) fn translation_unit(
             source.push_str(&fingerprints_of_parts());
         }
         source.push_str(&fingerprints_of_groups((d.class.mode, d.group_step()), d.knobs.threadblock, (order, cluster)));
+        if d.class.mode.is_array() {
+            source.push_str(&ArrayParams::fingerprint());
+        }
         let batch = if d.class.mode.several() { 3 } else { 1 };
         for (rows, columns) in ORDERED {
             let twin = format!("threadblock::ClusterTiles<Config, {rows}, {columns}, {batch}>");
@@ -234,10 +240,11 @@ pub(super) fn translation_unit(
         }
     }
     let blocks = components.ring.blocks();
+    let params = if d.class.mode.is_array() { "TensorArrayParams" } else { "TensorGemmParams" };
     let cluster = if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
     let _ = writeln!(
         source,
-        "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ TensorGemmParams params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
+        "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
     );
     TranslationUnit { entry: ENTRY, source, config: header(d, components), headers: TWIN }
 }

@@ -1,0 +1,88 @@
+//! What a kernel of arrays is launched with: what every kernel of its family takes, and behind that the addresses of each product, and the maps where TMA moves its matrices.
+
+use super::{GemmParams, TensorGemmParams, TensorMap, fingerprint_assertion};
+use crate::{
+    call::Params,
+    threadblock::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, ProductAddresses},
+};
+use core::fmt::Write;
+
+/// Bytes of a kernel's parameters, at most.
+const MOST_BYTES: usize = 4096;
+
+/// Matrices of a product.
+const MATRICES: usize = MATRICES_OF_PRODUCT as usize;
+
+/// Bytes of a product's addresses, and of its maps.
+const OF_ADDRESSES: usize = MATRICES * size_of::<u64>();
+const OF_MAPS: usize = MATRICES * size_of::<TensorMap>();
+
+/// Bytes of both structs, the second without what rounds it up to its alignment.
+const BYTES: usize = size_of::<GemmParams>() + MOST_PRODUCTS as usize * OF_ADDRESSES;
+const MAPPED_BYTES: usize = size_of::<TensorGemmParams>() + MOST_MAPPED as usize * (OF_MAPS + OF_ADDRESSES);
+
+/// As many products as there is room for, and no more.
+const _: () = assert!(BYTES <= MOST_BYTES && BYTES + OF_ADDRESSES > MOST_BYTES);
+const _: () = assert!(MAPPED_BYTES.next_multiple_of(64) <= MOST_BYTES && MAPPED_BYTES + OF_MAPS + OF_ADDRESSES > MOST_BYTES);
+
+/// Addresses of a product's A, B, C and D; 0 of a C that is not read.
+pub type Addresses = [u64; MATRICES];
+
+/// The bytes of the struct that a kernel of arrays takes, and zeros behind it.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct ArrayParams(pub [u8; MOST_BYTES]);
+
+impl ArrayParams {
+    /// Those of a launch and its products, of which there are [`MOST_PRODUCTS`] at most: what is beyond is left out.
+    pub fn of(params: &Params, products: &[Addresses]) -> Self {
+        Self::behind(params, size_of::<GemmParams>(), &[], &products[..products.len().min(MOST_PRODUCTS as usize)])
+    }
+
+    /// The same of a kernel that TMA feeds, of [`MOST_MAPPED`] products at most.
+    pub fn of_mapped(params: &Params, products: &[([TensorMap; MATRICES], Addresses)]) -> Self {
+        let mut maps = [TensorMap { word: [0; 16] }; MATRICES * MOST_MAPPED as usize];
+        let mut addresses = [[0; MATRICES]; MOST_MAPPED as usize];
+        for (number, (of_product, at)) in products.iter().take(MOST_MAPPED as usize).enumerate() {
+            maps[MATRICES * number..][..MATRICES].copy_from_slice(of_product);
+            addresses[number] = *at;
+        }
+        Self::behind(params, size_of::<TensorGemmParams>(), &maps, &addresses)
+    }
+
+    fn behind(params: &Params, first: usize, maps: &[TensorMap], addresses: &[Addresses]) -> Self {
+        let mut bytes = [0; MOST_BYTES];
+        let mut rest = &mut bytes[..];
+        for part in [&params.0[..first], bytemuck::cast_slice(maps), bytemuck::cast_slice(addresses)] {
+            let (to, behind) = rest.split_at_mut(part.len());
+            to.copy_from_slice(part);
+            rest = behind;
+        }
+        Self(bytes)
+    }
+
+    /// The C++ twin, behind that of [`GemmParams`].
+    pub(crate) fn declaration() -> String {
+        Self::declared("ArrayParams : GemmParams", MOST_PRODUCTS, "", BYTES)
+    }
+
+    /// The same behind [`TensorGemmParams`].
+    pub(crate) fn mapped_declaration() -> String {
+        let maps = format!("  // Their maps.\n  TensorMap maps[{}];\n", MOST_MAPPED * MATRICES_OF_PRODUCT);
+        Self::declared("TensorArrayParams : TensorGemmParams", MOST_MAPPED, &maps, MAPPED_BYTES.next_multiple_of(64))
+    }
+
+    fn declared(heading: &str, products: u32, maps: &str, bytes: usize) -> String {
+        let name = heading.split(' ').next().unwrap_or_default();
+        let mut text = format!("struct {heading} {{\n{maps}  // Addresses of each product's A, B, C and D.\n");
+        let _ = writeln!(text, "  unsigned long long addresses[{}];\n}};", products * MATRICES_OF_PRODUCT);
+        let _ =
+            writeln!(text, "static_assert(sizeof({name}) == {bytes}, \"{name}: the Rust struct and the CUDA struct differ\");");
+        text
+    }
+
+    /// The fingerprint of where addresses, and maps, lie.
+    pub(crate) fn fingerprint() -> String {
+        fingerprint_assertion(&format!("threadblock::ProductAddresses<{MOST_PRODUCTS}>"), "addresses", &ProductAddresses)
+    }
+}

@@ -1,0 +1,287 @@
+//! An array is as many products as it has Ds, wherever their matrices lie: the bits of each are those of that product alone.
+
+use falchion::{
+    desc::{GemmDesc, GemmMode},
+    device::run_on_host,
+    epilogue::{Add, BiasM, BiasN, LinearCombination, Multiply, Relu},
+    internals::{
+        call::{Elements, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
+        host::{Array, Mode},
+        index::{Coord, IndexMap, at},
+        operand::{OperandKind, VectorKind, Vectors},
+        plan::{HostProgram, Program},
+    },
+    layout::Order,
+    numeric::Element,
+    prelude::*,
+    shape::Mnk,
+    threadblock::{MOST_PRODUCTS, Unit},
+};
+use falchion_lab::verify::draw;
+use std::{slice, sync::Arc};
+
+use crate::harness::mutated::mutant;
+
+/// Elements of which none is infinite, nor NaN, in any floating-point type: exponents' highest bit is 0, and signs vary.
+fn elements<E: Element>(seed: u64, length: usize) -> Vec<E::Storage> {
+    let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
+    let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut elements);
+    bytes.iter_mut().zip(0..).for_each(|(byte, i)| *byte = draw(seed, i) as u8 & 0xbf);
+    elements
+}
+
+/// Where C comes from.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum From {
+    Nowhere,
+    Own,
+    Shared,
+    D,
+}
+
+/// The matrices of some products, each in memory of its own, which is longer than it needs by more from product to product.
+struct Products<A: Element, C: Element> {
+    problem: Problem,
+    from: From,
+    a: Vec<Vec<A::Storage>>,
+    b: Vec<Vec<A::Storage>>,
+    c: Vec<Vec<C::Storage>>,
+    d: Vec<Vec<C::Storage>>,
+    vectors: Vectors<Vec<C::Storage>>,
+}
+
+impl<A: Element, C: Element> Products<A, C> {
+    fn of(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, from: From) -> Self {
+        let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
+        scalars[..2].copy_from_slice(if from == From::Nowhere { &[1.0, 0.0] } else { &[2.0, -1.0] });
+        let view = |order: Order, (rows, columns): (usize, usize)| {
+            let view = View::packed(Elements::ALL, order, (rows, columns), Some(order.packed(rows, columns) + 3));
+            view.with(Elements::of(view.elements((rows, columns), 1) as usize))
+        };
+        let (a, b, d) = (view(orders.a, (m, k)), view(orders.b, (k, n)), view(orders.c, (m, n)));
+        let c = match from {
+            From::Nowhere => Source::None,
+            From::D => Source::InPlace,
+            From::Own | From::Shared => Source::Matrix(d),
+        };
+        let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
+        let vectors = Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+        let problem = Problem { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None };
+        fn all<E: Element>(products: usize, seed: u64, length: usize) -> Vec<Vec<E::Storage>> {
+            (0..products).map(|number| elements::<E>(seed + 10 * number as u64, length + number)).collect()
+        }
+        let vectors = Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
+        let (a, b) = (all::<A>(products, 1, a.memory.length), all::<A>(products, 2, b.memory.length));
+        let (c, d) = (all::<C>(products, 3, d.memory.length), all::<C>(products, 4, d.memory.length));
+        Self { problem, from, a, b, c, d, vectors }
+    }
+
+    /// The call of each product; what they write is in `d`.
+    fn calls<'a>(&'a self, d: &'a mut [Vec<C::Storage>]) -> Vec<HostCall<'a>> {
+        let of_each = d.iter_mut().enumerate().map(|(number, d)| {
+            let source = if self.from == From::Shared { 0 } else { number };
+            self.problem.with(HostMatrices {
+                a: HostSlice::new::<A>(&self.a[number]),
+                b: HostSlice::new::<A>(&self.b[number]),
+                c: self.problem.c.map(|_| HostSlice::new::<C>(&self.c[source])),
+                d: HostSliceMut::new::<C>(d),
+                vectors: self.vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
+            })
+        });
+        of_each.collect()
+    }
+}
+
+fn bytes<E: bytemuck::Pod>(all: &[Vec<E>]) -> Vec<u8> {
+    all.iter().flat_map(|one| bytemuck::cast_slice::<_, u8>(one).to_vec()).collect()
+}
+
+const CHECKED: Mode = Mode::Checked { seed: 9 };
+
+/// An array in both modes beside its products alone.
+fn held<A: Element, C: Element>(desc: &GemmDesc, extents: (usize, usize, usize), products: usize) {
+    for from in [From::Nowhere, From::Own, From::Shared, From::D] {
+        let of = Products::<A, C>::of(desc, extents, products, from);
+        for mode in [Mode::Fast, CHECKED] {
+            let (mut together, mut alone) = (of.d.clone(), of.d.clone());
+            run_on_host(&Array(desc), mode, of.calls(&mut together)).unwrap_or_else(|error| panic!("{error}"));
+            of.calls(&mut alone).into_iter().for_each(|call| run_on_host(desc, mode, call).expect("a product"));
+            assert!(bytes(&together) == bytes(&alone), "{mode:?}, C from {from:?}: {:?}", of.problem);
+            assert!(
+                of.d.iter().zip(&together).all(|(before, d)| bytes(slice::from_ref(before)) != bytes(slice::from_ref(d))),
+                "nothing written"
+            );
+        }
+    }
+}
+
+/// The same kernel in small tiles, of which the checked machine makes fewer threads' steps.
+fn small(desc: GemmDesc) -> GemmDesc {
+    let k = desc.threadblock().k;
+    let desc = but!(desc, threadblock: Mnk::new(64, 64, k), warp: Mnk::new(32, 32, k));
+    desc.check().expect("a kernel");
+    desc
+}
+
+type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
+
+/// Kernels on the CUDA cores and of `mma.sync`, with whole K and in parts; and warp-specialized ones, behind passes, too.
+#[test]
+fn an_array_is_its_products() {
+    type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
+    type Integers = Gemm<i8, ColMajor, i8, RowMajor, i32, RowMajor>;
+    type Halves<LC> = Gemm<F16, RowMajor, F16, ColMajor, F16, LC, f32, TensorOp, Sm80>;
+    type Doubles = Gemm<f64, ColMajor, f64, ColMajor, f64, RowMajor, f64, TensorOp, Sm90>;
+    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
+    held::<f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9), 3);
+    held::<f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17), 2);
+    held::<f32, f32>(&Simt::<RowMajor>::DESC.cut(2), (5, 9, 40), 3);
+    held::<i8, i32>(&Integers::DESC, (3, 131, 33), 4);
+    held::<F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33), 2);
+    held::<F16, F16>(&small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()), (7, 129, 40), 3);
+    held::<f64, f64>(&small(Doubles::DESC), (33, 7, 19), 3);
+    type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    held::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
+    held::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
+    held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 130, 3), 2);
+}
+
+/// More products than a launch takes addresses of.
+#[test]
+fn an_array_of_several_launches_is_its_products() {
+    type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
+    held::<f32, f32>(&Simt::DESC, (3, 2, 5), 2 * MOST_PRODUCTS as usize + 1);
+}
+
+/// Programs whose addresses are of another product, or of D where C is read, and whose units are of another product, are found.
+#[test]
+fn mutated_addresses_are_found() {
+    type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
+    type Ampere = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
+    type Mutation = fn(&mut Program);
+    fn addresses(program: &mut Program, f: fn(&dyn IndexMap, Coord) -> Option<u32>) {
+        program.addresses = mutant(&program.addresses, f);
+    }
+    let mutations: [(&str, Mutation); 7] = [
+        ("every A is the first", |p| addresses(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))),
+        ("B is the next product's", |p| {
+            addresses(p, |map, x| map.at(at(if x.column == 1 { (x.row + 1) % 3 } else { x.row }, x.column)))
+        }),
+        ("C is the product's D", |p| addresses(p, |map, x| map.at(at(x.row, if x.column == 2 { 3 } else { x.column })))),
+        ("C is the next product's", |p| {
+            addresses(p, |map, x| map.at(at(if x.column == 2 { (x.row + 1) % 3 } else { x.row }, x.column)))
+        }),
+        ("D is the next product's", |p| {
+            addresses(p, |map, x| map.at(at(if x.column == 3 { (x.row + 1) % 3 } else { x.row }, x.column)))
+        }),
+        ("A and B change places", |p| addresses(p, |map, x| map.at(at(x.row, x.column ^ u32::from(x.column < 2))))),
+        ("every product is the first", |p| {
+            p.units = Arc::new(|work, cluster, rank, i| Some(Unit { product: 0, ..work.unit(cluster, rank, i)? }));
+        }),
+    ];
+    fn found<A: Element>(desc: &GemmDesc, mutations: &[(&str, Mutation)]) {
+        let desc = desc.for_array(3);
+        assert_eq!(desc.class.mode, GemmMode::Array);
+        let HostProgram::OneSchedule(program) = desc.plan().and_then(|plan| plan.program()).expect("a kernel") else {
+            panic!("of one schedule")
+        };
+        let of = Products::<A, f32>::of(&desc, (5, 7, 40), 3, From::Own);
+        let run = |program: &Program| {
+            let mut d = of.d.clone();
+            run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
+        };
+        let right = run(&program).expect("a right program");
+        for (name, mutate) in mutations {
+            let mut program = program.clone();
+            mutate(&mut program);
+            assert!(!run(&program).is_ok_and(|d| d == right), "{name}: {:?}", desc.family);
+        }
+    }
+    found::<f32>(&Simt::DESC, &mutations);
+    found::<Bf16>(&small(Ampere::DESC), &mutations);
+}
+
+type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
+type OfColumns<'a> = Arguments<'a, Host, f32, f32, f32>;
+
+/// What an array is held to, told of the user's operands.
+#[test]
+fn arrays_are_refused_by_name() {
+    let (a, b) = (vec![vec![1.0f32; 12]; 3], vec![vec![1.0f32; 15]; 3]);
+    let mut d = vec![vec![7.0f32; 20]; 3];
+    let made = |of_a: &[Vec<f32>], of_b: &[Vec<f32>], d: &mut [Vec<f32>]| {
+        let array = OfColumns::array((4, 5, 3), of_a, of_b, d);
+        array.map_err(|refusal| refusal.to_string()).map(|x| Columns::new().run(x).map_err(|error| error.to_string()))
+    };
+    assert_eq!(made(&a, &b, &mut []), Err("the array has 0 Ds and 3 of A; try 0".to_owned()));
+    let none = "the number of products = 0 is out of range (1 to 2147483647); try 1";
+    assert_eq!(made(&[], &[], &mut []), Err(none.to_owned()));
+    assert_eq!(made(&a[..2], &b, &mut d), Err("the array has 3 Ds and 2 of A; try 3".to_owned()));
+    assert_eq!(made(&a, &b[1..], &mut d), Err("the array has 3 Ds and 2 of B; try 3".to_owned()));
+    assert_eq!(made(&a, &b, &mut d[..1]), Err("the array has 1 D and 3 of A; try 1".to_owned()));
+    let short = [vec![1.0; 12], vec![1.0; 11], vec![1.0; 12]];
+    let said = made(&short, &b, &mut d).expect("an array").expect_err("11 elements");
+    assert!(said.starts_with("A has 11 elements") && said.ends_with("takes 12"), "{said}");
+    let mut one_short = vec![vec![7.0; 20], vec![7.0; 20], vec![7.0; 19]];
+    let said = made(&a, &b, &mut one_short).expect("an array").expect_err("19 elements");
+    assert!(said.starts_with("D has 19 elements") && said.ends_with("takes 20"), "{said}");
+    // Whatever is refused is before a product is computed.
+    assert_eq!((&d, &one_short[..2]), (&vec![vec![7.0; 20]; 3], &[vec![7.0; 20], vec![7.0; 20]][..]));
+    let array = |d: &mut [Vec<f32>], change: fn(OfColumns<'_>) -> OfColumns<'_>| {
+        let array = OfColumns::array((4, 5, 3), &a, &b, d).expect("an array");
+        Columns::new().can_implement(&change(array)).map_err(|refusal| refusal.to_string())
+    };
+    let beside = "each product of an array has matrices of its own; leave out batch and groups";
+    assert_eq!(array(&mut d, |x| x.batch(2)), Err(beside.to_owned()));
+    assert_eq!(array(&mut d, |x| x.groups(&[0, 4])), Err(beside.to_owned()));
+    assert_eq!(array(&mut d, |x| x), Ok(()));
+    let sources = OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array").sources(1.0, &b[..2]);
+    assert_eq!(sources.err().map(|refusal| refusal.to_string()), Some("the array has 3 Ds and 2 of C; try 3".to_owned()));
+    // Calls that are no products of one array.
+    let of = Products::<f32, f32>::of(&Columns::DESC, (4, 5, 3), 3, From::Own);
+    let unlike = |change: fn(&mut HostCall<'_>)| {
+        let mut d = of.d.clone();
+        let mut calls = of.calls(&mut d);
+        change(&mut calls[2]);
+        run_on_host(&Array(&Columns::DESC), CHECKED, calls).map_err(|error| error.to_string())
+    };
+    assert_eq!(unlike(|_| ()), Ok(()));
+    let changes: [fn(&mut HostCall<'_>); 5] =
+        [|x| x.m = 3, |x| x.d.strides[1] += 1, |x| x.scalars[0] = 3.0, |x| x.c = Source::InPlace, |x| x.batch = 2];
+    for change in changes {
+        let said = unlike(change).expect_err("it is another");
+        assert!(said.starts_with("product 2 of the array has other extents"), "{said}");
+    }
+    // A pass decomposes the operands of emulated f32.
+    let mut emulated = Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC;
+    assert_eq!(emulated.for_array(9), emulated);
+    emulated.class.mode = GemmMode::Array;
+    let said = emulated.check().expect_err("no such kernel").to_string();
+    assert!(said.starts_with("the kernel reads what a pass makes") && said.ends_with("take mode = gemm"), "{said}");
+}
+
+/// Arguments by types and by values: a matrix for all products, Cs of their own, and C that is D.
+#[test]
+fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), falchion::Error> {
+    let (a, b) = (vec![1.0f32; 12], vec![vec![1.0f32; 15], vec![2.0; 15]]);
+    let (c, mut d) = (vec![vec![10.0f32; 20], vec![20.0; 20]], vec![vec![1.0f32; 20]; 2]);
+    let of_a = || core::iter::repeat_n(&a, 2);
+    Columns::new().run(Arguments::array((4, 5, 3), of_a(), &b, &mut d)?.sources(2.0, &c)?)?;
+    assert_eq!(d, [vec![23.0; 20], vec![46.0; 20]]);
+    Columns::new().run(Arguments::array((4, 5, 3), of_a(), &b, &mut d)?.source(3.0, &c[0]))?;
+    assert_eq!(d, [vec![33.0; 20], vec![36.0; 20]]);
+    Columns::new().run(Arguments::array((4, 5, 3), of_a(), &b, &mut d)?.in_place(1.0))?;
+    assert_eq!(d, [vec![36.0; 20], vec![42.0; 20]]);
+    // One product is an array, too.
+    Columns::new().run(Arguments::array((4, 5, 3), [&a], &b[1..], &mut d[..1])?)?;
+    assert_eq!(d, [vec![6.0; 20], vec![42.0; 20]]);
+    let by_values = GemmOperation::new("f32:col".parse()?, "f32:col".parse()?, "f32:col".parse()?)?;
+    let (x, y) = (of_a().map(AnySlice::of::<f32>), b.iter().map(AnySlice::of::<f32>));
+    by_values.run(Arguments::array((4, 5, 3), x, y, d.iter_mut().map(AnySliceMut::of::<f32>))?)?;
+    assert_eq!(d, [vec![3.0; 20], vec![6.0; 20]]);
+    let wrong = [AnySlice::of::<f32>(&a), AnySlice::of::<i32>(&[0; 12])];
+    let (y, z) = (b.iter().map(AnySlice::of::<f32>), d.iter_mut().map(AnySliceMut::of::<f32>));
+    let refused = by_values.run(Arguments::array((4, 5, 3), wrong, y, z)?).expect_err("the second A holds integers");
+    assert!(refused.to_string().starts_with("A holds i32"), "{refused}");
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Kernels of arrays, which read the addresses of their product's matrices.
+
+use super::{all_clean, defaults, fault, random_descriptions, warp_specialized_only};
+use crate::harness::{
+    changed::unit_of,
+    descriptions::{self, Family, Wanted, description, mma_sync::ARCHS},
+};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    cuda::compile,
+    desc::{GemmDesc, GemmMode},
+    internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description},
+    layout::Order,
+};
+
+/// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that store, and threads that multiply. Where addresses lie has one fingerprint.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_of_arrays_compile_clean() {
+    let mut kernels: Vec<_> = defaults(ArchKind::Sm90, ArchKind::Sm90).into_iter().step_by(7).collect();
+    kernels.extend(random_descriptions(21_000, 16, ArchKind::Sm90, description));
+    kernels.extend((22_000..22_016).map(|seed| {
+        let arch = ARCHS[seed as usize % ARCHS.len()];
+        let wanted = Wanted { plain: true, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() };
+        (format!("seed {seed}"), description(seed, wanted), arch)
+    }));
+    kernels.extend((23_000..23_012).map(|seed| warp_specialized_only(seed, true, description)));
+    kernels.extend((24_000..24_006).map(|seed| {
+        let (name, d, arch) = warp_specialized_only(seed, true, description);
+        (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
+    }));
+    kernels.extend((25_000..25_006).map(|seed| {
+        let wanted = Wanted { plain: true, family: Family::Threads, ..Wanted::default() };
+        (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
+    }));
+    for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
+        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
+    }
+    kernels.retain(|(_, d, _)| d.check().is_ok());
+    let read = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
+        let cut = d.cut(2).for_array(2);
+        (name, if i % 3 == 0 && cut.check().is_ok() { cut } else { d.for_array(2) }, arch)
+    };
+    let kernels: Vec<_> = kernels.into_iter().enumerate().map(read).filter(|(_, d, _)| d.class.mode == GemmMode::Array).collect();
+    let by_tma = kernels.iter().filter(|(_, d, _)| d.products_of_launch() < 100).count();
+    assert!(
+        kernels.len() - by_tma >= 40 && by_tma >= 20 && kernels.iter().any(|(_, d, _)| d.split_k() > 1),
+        "{} kernels",
+        kernels.len()
+    );
+    all_clean("kernels of arrays", kernels);
+}
+
+/// Addresses that lie elsewhere in the two languages are found while the kernel is compiled.
+#[test]
+#[ignore = "needs NVRTC"]
+fn another_order_of_addresses_is_found() {
+    let types = super::F32;
+    let desc = default_description(OpKind::Simt, ArchKind::Sm90, types, [Order::Row; 3]).expect("a row").for_array(2);
+    assert!(fault(&super::cache(), &desc, ArchKind::Sm90).is_none());
+    let unit = unit_of(&desc, true);
+    let source = unit.source.replace("threadblock::ProductAddresses<119>", "Turned");
+    assert!(source != unit.source);
+    let turned = "struct Turned {\n  static constexpr int kRows = 119;\n  static constexpr int kColumns = 4;\n  static __device__ constexpr unsigned at(unsigned product, unsigned matrix) { return matrix * 119 + product; }\n};\n";
+    let (first, rest) = source.split_once("using Mainloop").expect("a main loop");
+    let unit = TranslationUnit { source: format!("{first}{turned}using Mainloop{rest}"), ..unit };
+    let error = compile(&super::cache(), &unit, ArchKind::Sm90.machine().sm).expect_err("another map").to_string();
+    assert!(error.contains("addresses: the Rust map and the CUDA map differ"), "{error}");
+}
