@@ -157,6 +157,7 @@ impl Machine {
 pub(crate) const MOST_BLOCKS: u32 = i32::MAX as u32;
 
 /// The most blocks of a cluster that every device with clusters takes.
+#[doc(hidden)]
 pub const PORTABLE_CLUSTER: u32 = 8;
 
 macro_rules! architectures {

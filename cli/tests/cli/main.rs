@@ -12,6 +12,7 @@ mod layout;
 mod npy;
 mod outputs;
 mod refusals;
+mod split_k_cluster;
 #[cfg(unix)]
 mod targets;
 mod transpose;

@@ -21,6 +21,7 @@
 //! | `promotion` | of fp8 and of parts of f32: a consumer multiplies each stage by itself, one instruction's tile after the other, and adds it to its accumulators in f32 |
 //! | `a_operand` | `registers`: A of 8 or 32 bits that is M-major is copied as it lies, and a consumer brings it to registers, a stage while the one before is multiplied |
 //! | `split_k` | K in so many parts, each a unit of work of its own; the consumer whose part of its share of a tile comes last adds all, and stores |
+//! | `decomposition` | `splitkcluster`: the parts of a tile are those of a cluster's blocks, which send them to the first; `streamk`: parts are of a stream's spans |
 //! | `emulation` | of `f32`: its parts, several products of which make one of the user's |
 //! | `align_c` | 16 bytes: C is read and D written by TMA; less: by threads, so many elements at a time |
 //!
