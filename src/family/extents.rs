@@ -6,7 +6,7 @@
 //! ```text
 //! cost  = depth * (load * each + waves * latency) + exposed * hidden_by_nothing + exchange
 //! load  = ceil(units / multiprocessors)     waves = ceil(load / resident blocks)     units: tiles of all products of a batch, times parts of K
-//! depth = K, or of parts the longest one's  exchange = begun + load * stored + levels * added, of parts alone
+//! depth = K, or of parts the longest one's  exchange = begun + load * stored + levels * added + slots * brought, of parts alone
 //! ```
 //!
 //! | | tensor cores of Hopper | CUDA cores |
@@ -17,6 +17,7 @@
 //! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
 //! | `stored`, a unit's accumulators to its slot | 0.3 us | `4900 a` for threads that hold `a` accumulators |
 //! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | 0.8 us, and 0.25 us for each round of loads | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
+//! | `brought`, a slot to who adds | a microsecond for 140 KB | 0 |
 //!
 //! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again; and, of
 //! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
@@ -34,11 +35,9 @@ use crate::{
     arch::Machine,
     call::Partials,
     desc::GemmDesc,
-    family::{Completions, ProblemSize},
+    family::{Completions, ProblemSize, features::Features},
     numeric::MOST_PARTS,
     operand::Axis,
-    shape::at_least_one,
-    threadblock::PARTS_AT_ONCE,
 };
 
 impl Completions {
@@ -64,105 +63,6 @@ impl Completions {
         match legal.map(cheapest).min_by_key(|((cost, _), _)| *cost) {
             Some(((_, parts), i)) => (i, Some(parts).filter(|&parts| parts != all[i].split_k())),
             None => (0, None),
-        }
-    }
-}
-
-/// What the model has to know of a description.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Features {
-    /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
-    /// (`docs/performance/explore/hopper_registers_*.jsonl`).
-    pub transposed: u32,
-    /// Time of one step along K of one tile, in products.
-    pub each: u64,
-    /// Time of one step that no resident block fills, in products.
-    pub latency: u64,
-    /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
-    pub block: Option<BlockResources>,
-    /// Time of a tile's begin and end, in products.
-    pub not_hidden: u64,
-    /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
-    pub pingpong: bool,
-    /// What memory takes to bring A and B; `None` where it is never what limits.
-    pub memory: Option<Bandwidth>,
-    /// What parts of K cost beside.
-    pub exchange: Exchange,
-}
-
-/// What a block takes of a multiprocessor.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct BlockResources {
-    pub threads: u32,
-    /// Of a thread.
-    pub registers: u32,
-    pub shared_bytes: u32,
-}
-
-impl Features {
-    /// Blocks that share a multiprocessor.
-    const fn resident(&self, machine: &Machine) -> u32 {
-        match self.block {
-            Some(BlockResources { threads, registers, shared_bytes }) => {
-                at_least_one(machine.resident_blocks(threads, registers, shared_bytes))
-            }
-            None => 1,
-        }
-    }
-}
-
-/// What memory takes to bring an element of A or B, in products of a multiprocessor.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bandwidth {
-    /// From device memory, to one of all multiprocessors.
-    pub first: u64,
-    /// To one multiprocessor, whichever memory has it: what it has under way fills no more bandwidth than that.
-    pub own: u64,
-    /// What it waits longer for one that nobody else has brought before.
-    pub longer: u64,
-    /// From the second-level cache, where it was brought before: in hundredths.
-    pub again: u64,
-}
-
-impl Bandwidth {
-    /// Time of so many elements, of which each of so many units loads some.
-    fn cost(&self, elements: u128, of_unit: u128, units: u64) -> u128 {
-        let loaded = of_unit.saturating_mul(units.into());
-        let again = loaded.saturating_sub(elements).saturating_mul(self.again.into()) / 100;
-        let bandwidth = elements.saturating_mul(self.first.into()).saturating_add(again);
-        let first = elements.saturating_mul(self.longer.into()) / u128::from(units.max(1));
-        bandwidth.max(of_unit.saturating_mul(self.own.into()).saturating_add(first))
-    }
-}
-
-/// What it takes to add parts of K, in products.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange {
-    /// Clearing tickets, and drawing them.
-    pub begun: u64,
-    /// A tile's accumulators, to a slot.
-    pub stored: u64,
-    /// Adding the slots of a level.
-    pub added: u64,
-}
-
-impl Exchange {
-    /// That of kernels whose K is whole.
-    pub const NONE: Self = Self { begun: 0, stored: 0, added: 0 };
-
-    /// That of kernels whose K cannot be cut.
-    pub const NEVER: Self = Self { begun: u64::MAX, stored: 0, added: 0 };
-
-    /// Time of so many parts, where a multiprocessor has `load` units.
-    fn cost(&self, mut parts: u32, load: u128) -> u128 {
-        let mut levels = 0;
-        while parts > 1 {
-            levels += 1;
-            parts = parts.div_ceil(PARTS_AT_ONCE);
-        }
-        match levels {
-            0 => 0,
-            _ => u128::from(self.begun) + load.saturating_mul(self.stored.into()) + u128::from(levels * self.added),
         }
     }
 }
@@ -347,6 +247,17 @@ mod tests {
             for pinned in ["1", "3"] {
                 assert_eq!(taken(&[("split_k", pinned)], ProblemSize::of(extents)).split_k().to_string(), pinned);
             }
+        }
+    }
+
+    /// Parts of wide tiles take longer to add than their products save (`docs/performance/explore/split_k_cluster.jsonl`).
+    #[test]
+    fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
+        let deep = (512, 512, 32768);
+        for (kind, extents) in [(ElementKind::Bf16, deep), (ElementKind::Bf16, (1024, 256, 16384)), (ElementKind::E4m3, deep)] {
+            let desc = taken(kind, [Order::Row, Order::Col], false, extents);
+            let tile = desc.threadblock();
+            assert_eq!((tile.m, tile.n, desc.split_k()), (128, 64, 4), "{kind} {extents:?}");
         }
     }
 

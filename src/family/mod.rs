@@ -8,6 +8,7 @@ mod check;
 pub mod default_gemm_configuration;
 mod explain;
 mod extents;
+mod features;
 mod lowering;
 mod one_schedule;
 mod request;
@@ -16,7 +17,7 @@ mod resolve;
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
 
-use self::{default_gemm_configuration::Row, extents::Features};
+use self::{default_gemm_configuration::Row, features::Features};
 use crate::{
     arch::Machine,
     call::{Problem, Routes, fitting},

@@ -3,7 +3,7 @@
 //! The configurations of the row come first, each with what is pinned. Where none of them is a kernel then, the axes of the family are
 //! walked from the first: its room says which knobs lie along them, and which axis may help against a refusal.
 
-use super::{default_gemm_configuration::rows, extents::Features};
+use super::{default_gemm_configuration::rows, features::Features};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},

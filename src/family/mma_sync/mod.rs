@@ -16,7 +16,7 @@ pub use explain::MmaSyncExplanation as Explanation;
 pub(super) use rows::ROWS;
 
 use super::{
-    extents::Features,
+    features::Features,
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{

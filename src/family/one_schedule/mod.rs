@@ -8,7 +8,7 @@ mod check;
 mod launch;
 mod unit;
 
-use super::extents::{BlockResources, Exchange, Features};
+use super::features::{BlockResources, Exchange, Features};
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
@@ -95,6 +95,6 @@ pub(super) const fn features(base: &MmaBase, registers: u32, copies: u64) -> Fea
         not_hidden: NOT_HIDDEN * products,
         pingpong: false,
         memory: None,
-        exchange: Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators },
+        exchange: Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
     }
 }

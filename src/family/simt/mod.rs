@@ -14,7 +14,7 @@ pub use explain::{OperandExplanation, SimtExplanation as Explanation};
 pub(super) use rows::ROWS;
 
 use super::{
-    extents::Features,
+    features::Features,
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{

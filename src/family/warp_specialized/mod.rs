@@ -20,7 +20,7 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::extents::{Bandwidth, Exchange, Features};
+use super::features::{Bandwidth, Exchange, Features};
 use crate::{
     arch::OpKind,
     call::{Launch, OperandNeed, Problem},
@@ -174,6 +174,8 @@ impl WarpSpecializedDesc {
         const STORED: u64 = 30;
         const COUNTED: u64 = 80;
         const ROUND: u64 = 25;
+        // What a multiprocessor has of the second-level cache in a microsecond.
+        const BYTES: u64 = 140_000;
         let Some(components) = self.components() else { return Exchange::NONE };
         let rounds = match components.vectors_ahead() {
             // There are no registers to add them.
@@ -185,7 +187,14 @@ impl WarpSpecializedDesc {
             OpKind::Simt => 3_000,
             OpKind::TensorOp => 45_000 * 16 / at_least_one(self.multiplied().class.a.element.bits()) as u64,
         };
-        Exchange { begun: BEGUN * products, stored: STORED * products, added: (COUNTED + ROUND * rounds as u64) * products }
+        let tile = self.knobs.threadblock;
+        let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as u64;
+        Exchange {
+            begun: BEGUN * products,
+            stored: STORED * products,
+            added: (COUNTED + ROUND * rounds as u64) * products,
+            brought: slot * 100 * products / BYTES,
+        }
     }
 }
 

@@ -1,0 +1,104 @@
+//! What the model of time knows of a kernel, in products of a multiprocessor: [`extents`](super::extents) explains the numbers.
+
+use crate::{arch::Machine, shape::at_least_one, threadblock::PARTS_AT_ONCE};
+
+/// What the model has to know of a description.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Features {
+    /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
+    /// (`docs/performance/explore/hopper_registers_*.jsonl`).
+    pub transposed: u32,
+    /// Time of one step along K of one tile, in products.
+    pub each: u64,
+    /// Time of one step that no resident block fills, in products.
+    pub latency: u64,
+    /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
+    pub block: Option<BlockResources>,
+    /// Time of a tile's begin and end, in products.
+    pub not_hidden: u64,
+    /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
+    pub pingpong: bool,
+    /// What memory takes to bring A and B; `None` where it is never what limits.
+    pub memory: Option<Bandwidth>,
+    /// What parts of K cost beside.
+    pub exchange: Exchange,
+}
+
+/// What a block takes of a multiprocessor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockResources {
+    pub threads: u32,
+    /// Of a thread.
+    pub registers: u32,
+    pub shared_bytes: u32,
+}
+
+impl Features {
+    /// Blocks that share a multiprocessor.
+    pub(super) const fn resident(&self, machine: &Machine) -> u32 {
+        match self.block {
+            Some(BlockResources { threads, registers, shared_bytes }) => {
+                at_least_one(machine.resident_blocks(threads, registers, shared_bytes))
+            }
+            None => 1,
+        }
+    }
+}
+
+/// What memory takes to bring an element of A or B, in products of a multiprocessor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bandwidth {
+    /// From device memory, to one of all multiprocessors.
+    pub first: u64,
+    /// To one multiprocessor, whichever memory has it: what it has under way fills no more bandwidth than that.
+    pub own: u64,
+    /// What it waits longer for one that nobody else has brought before.
+    pub longer: u64,
+    /// From the second-level cache, where it was brought before: in hundredths.
+    pub again: u64,
+}
+
+impl Bandwidth {
+    /// Time of so many elements, of which each of so many units loads some.
+    pub(super) fn cost(&self, elements: u128, of_unit: u128, units: u64) -> u128 {
+        let loaded = of_unit.saturating_mul(units.into());
+        let again = loaded.saturating_sub(elements).saturating_mul(self.again.into()) / 100;
+        let bandwidth = elements.saturating_mul(self.first.into()).saturating_add(again);
+        let first = elements.saturating_mul(self.longer.into()) / u128::from(units.max(1));
+        bandwidth.max(of_unit.saturating_mul(self.own.into()).saturating_add(first))
+    }
+}
+
+/// What it takes to add parts of K, in products.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    /// Clearing tickets, and drawing them.
+    pub begun: u64,
+    /// A tile's accumulators, to a slot.
+    pub stored: u64,
+    /// Adding the slots of a level.
+    pub added: u64,
+    /// Bringing one of them to the multiprocessor that adds.
+    pub brought: u64,
+}
+
+impl Exchange {
+    /// That of kernels whose K is whole.
+    pub const NONE: Self = Self { begun: 0, stored: 0, added: 0, brought: 0 };
+
+    /// That of kernels whose K cannot be cut.
+    pub const NEVER: Self = Self { begun: u64::MAX, stored: 0, added: 0, brought: 0 };
+
+    /// Time of so many parts, where a multiprocessor has `load` units.
+    pub(super) fn cost(&self, mut parts: u32, load: u128) -> u128 {
+        if parts < 2 {
+            return 0;
+        }
+        let mut adding = 0;
+        while parts > 1 {
+            adding += self.added + u64::from(parts.min(PARTS_AT_ONCE)) * self.brought;
+            parts = parts.div_ceil(PARTS_AT_ONCE);
+        }
+        u128::from(self.begun) + load.saturating_mul(self.stored.into()) + u128::from(adding)
+    }
+}
