@@ -22,6 +22,9 @@
 //! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again; and, of
 //! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
 //!
+//! Where rows of A, or of B, begin within sectors of 32 bytes, each line that TMA asks for is of two, and what a block brings of that operand counts twice: 5000 cubed of 16 bits has 350 TFLOP/s in tiles of 128x128 and 446 in 128x256 on an H100, which `120 (m + n)` says
+//! within a twentieth. Blocks of a cluster that share an operand bring their share of it, and wait for one another, a sixteenth of their products: 600 in 128x192 of four (`docs/performance/explore/pitches_tensor_op.jsonl`).
+//!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!
 //! The unit is one product. The numbers were fitted to times on an H200. On CUDA cores, 16, 2600 and 9000 come from the problems and tiles of
@@ -34,10 +37,11 @@
 use crate::{
     arch::Machine,
     call::Partials,
-    desc::GemmDesc,
+    desc::{Frame, GemmDesc},
     family::{Completions, ProblemSize, features::Features},
     numeric::MOST_PARTS,
-    operand::Axis,
+    operand::{Axis, OperandKind},
+    shape::Mnk,
 };
 
 impl Completions {
@@ -86,7 +90,7 @@ impl GemmDesc {
         }
         let (extents, k) = self.extents(size);
         let tile = self.threadblock();
-        let tiles = tile.tiles_of(extents).saturating_mul(size.batch as u64).max(1);
+        let tiles = self.tiles(extents).saturating_mul(size.batch as u64).max(1);
         let most = (k.div_ceil(tile.k.max(1) as usize) as u64).min(MOST_PARTS.into());
         for blocks in 1..=u64::from(resident) {
             let parts = (blocks * u64::from(machine.multiprocessors) / tiles).min(most) as u32;
@@ -113,6 +117,26 @@ impl GemmDesc {
         ((extent(Axis::M), extent(Axis::N)), k)
     }
 
+    /// Tiles of D, those of whole clusters.
+    fn tiles(&self, extents: (usize, usize)) -> u64 {
+        let (tile, cluster) = (self.threadblock(), self.cluster());
+        let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
+        rectangle.tiles_of(extents).saturating_mul((cluster.m * cluster.n).into())
+    }
+
+    /// Whether rows of A, and of B, begin within sectors of memory, as the kernel sees them: a line of such a row is of two lines of the second-level cache. Rows that are repacked lie multiples of 16 bytes apart.
+    fn rows_within_sectors(&self, size: &ProblemSize) -> [bool; 2] {
+        const SECTOR: u64 = 32;
+        let ((m, n), k) = self.extents(size);
+        let exchanged = self.frame != Frame::AsGiven;
+        [(OperandKind::A, (m, k)), (OperandKind::B, (k, n))].map(|(operand, (rows, columns))| {
+            let (class, of_user) = (self.class.operand(operand), operand.index() ^ usize::from(exchanged));
+            let elements = size.leading[of_user].unwrap_or(class.layout.packed(rows, columns)) as u64;
+            let bytes = elements.saturating_mul(class.element.bits().into()).div_ceil(8);
+            bytes.checked_next_multiple_of(16).is_some_and(|bytes| !bytes.is_multiple_of(SECTOR))
+        })
+    }
+
     /// Time, in products, where so many blocks share a multiprocessor, of so many parts of K.
     fn cost(&self, features: &Features, (resident, parts): (u32, u32), size: &ProblemSize, machine: &Machine) -> u128 {
         let ((m, n), k) = self.extents(size);
@@ -122,12 +146,13 @@ impl GemmDesc {
             _ => (k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as u128).saturating_mul(tile.k.into()),
         };
         // A division of 128 bits would take longer than all else.
-        let units = tile.tiles_of((m, n)).saturating_mul(size.batch as u64).saturating_mul(parts.into());
+        let units = self.tiles((m, n)).saturating_mul(size.batch as u64).saturating_mul(parts.into());
         let load = units.div_ceil(machine.multiprocessors.max(1).into());
         let waves = u128::from(load.div_ceil(resident.into()));
         let load = u128::from(load);
         // Of extents beyond 64 bits the largest number is the cost.
-        let step = load.saturating_mul(features.each.into()).saturating_add(waves.saturating_mul(features.latency.into()));
+        let each = features.step(self.rows_within_sectors(size));
+        let step = load.saturating_mul(each.into()).saturating_add(waves.saturating_mul(features.latency.into()));
         let exposed = if features.pingpong { 1 } else { load };
         let mut steps = step.saturating_mul(depth);
         if let Some(memory) = &features.memory {
@@ -159,6 +184,10 @@ mod tests {
 
     /// The description that it takes.
     fn taken(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> GemmDesc {
+        sized(kind, orders, promoted, ProblemSize::of(extents))
+    }
+
+    fn sized(kind: ElementKind, orders: [Order; 2], promoted: bool, size: ProblemSize) -> GemmDesc {
         let [a, b] = orders.map(|order| Some(MatrixType { element: kind, order }));
         let c = match kind {
             ElementKind::I8 => ElementKind::I32,
@@ -169,7 +198,7 @@ mod tests {
         let knobs = promoted.then(|| ("promotion".to_owned(), PromotionKind::Stage.name().to_owned()));
         let (op, knobs) = (Some(OpKind::TensorOp), knobs.into_iter().collect());
         let request = Request { a, b, c, op, knobs, ..Request::default() };
-        request.resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None).expect("a row").desc
+        request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
     }
 
     fn from_registers(desc: &GemmDesc) -> bool {
@@ -259,6 +288,23 @@ mod tests {
             let tile = desc.threadblock();
             assert_eq!((tile.m, tile.n, desc.split_k()), (128, 64, 4), "{kind} {extents:?}");
         }
+    }
+
+    /// Where rows begin within sectors of memory, blocks of a cluster share what TMA brings (`docs/performance/explore/pitches_tensor_op.jsonl`).
+    #[test]
+    fn rows_within_sectors_take_clusters() {
+        let cluster = |kind, orders, size: ProblemSize| {
+            let desc = sized(kind, orders, false, size);
+            (desc.threadblock().m, desc.threadblock().n, desc.cluster().m)
+        };
+        let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
+        let square = |size| ProblemSize::of((size, size, size));
+        assert_eq!(cluster(ElementKind::Bf16, along_k, square(5000)), (128, 192, 4));
+        assert_eq!(cluster(ElementKind::Bf16, along_n, square(5000)), (128, 256, 2));
+        assert!(cluster(ElementKind::E4m3, along_k, square(5008)).2 > 1);
+        let pitched = ProblemSize { leading: [Some(4104); 2], ..square(4096) };
+        assert!(cluster(ElementKind::Bf16, along_k, pitched).2 > 1);
+        assert_eq!([4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2), [1; 3]);
     }
 
     /// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 do not.

@@ -10,6 +10,8 @@ pub(super) struct Features {
     pub transposed: u32,
     /// Time of one step along K of one tile, in products.
     pub each: u64,
+    /// The same where rows lie such that TMA asks for more lines than they have; `None` where it does not copy.
+    pub lines: Option<Lines>,
     /// Time of one step that no resident block fills, in products.
     pub latency: u64,
     /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
@@ -24,6 +26,15 @@ pub(super) struct Features {
     pub exchange: Exchange,
 }
 
+/// A step along K of one tile that TMA brings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines {
+    /// Time of its products.
+    pub products: u64,
+    /// Time of what a block brings of A, and of B: its share, where a cluster's blocks share it.
+    pub loads: [u64; 2],
+}
+
 /// What a block takes of a multiprocessor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockResources {
@@ -34,6 +45,17 @@ pub(super) struct BlockResources {
 }
 
 impl Features {
+    /// Time of one step along K of one tile, where each row of A, or of B, begins within a sector of memory or not.
+    pub(super) fn step(&self, within: [bool; 2]) -> u64 {
+        match &self.lines {
+            Some(Lines { products, loads: [a, b] }) if within != [false; 2] => {
+                let twice = |loads: u64, within: bool| if within { 2 * loads } else { loads };
+                (*products).max(twice(*a, within[0]) + twice(*b, within[1]))
+            }
+            _ => self.each,
+        }
+    }
+
     /// Blocks that share a multiprocessor.
     pub(super) const fn resident(&self, machine: &Machine) -> u32 {
         match self.block {

@@ -43,12 +43,14 @@ pub struct ProblemSize {
     pub batch: usize,
     /// Bytes of the workspace, in which a sum may lie that is cut into parts.
     pub workspace: u64,
+    /// Leading dimensions of A and B, in elements, where they are not packed.
+    pub leading: [Option<usize>; 2],
 }
 
 impl ProblemSize {
     /// One product of (m, n, k), with a workspace as large as is asked for.
     pub const fn of(extents: (usize, usize, usize)) -> Self {
-        Self { extents, batch: 1, workspace: u64::MAX }
+        Self { extents, batch: 1, workspace: u64::MAX, leading: [None; 2] }
     }
 
     /// So many products of an array, as many as a launch of a description's kernel takes.
@@ -61,7 +63,7 @@ impl ProblemSize {
     /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.
     pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
         let rows = if groups == 0 { m } else { m.div_ceil(groups) };
-        Self { extents: (rows, n, k), batch: groups, workspace: 0 }
+        Self { extents: (rows, n, k), batch: groups, workspace: 0, leading: [None; 2] }
     }
 }
 

@@ -117,9 +117,10 @@ impl GemmArgs {
 
 /// What the flags choose, and the files where no flag says what A and B hold.
 fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
+    let leading = [args.lda, args.ldb];
     let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {
-        Some(rows) => ProblemSize::of_groups((m, n, k), rows.len()),
-        None => ProblemSize { batch: args.batch, ..ProblemSize::of((m, n, k)) },
+        Some(rows) => ProblemSize { leading, ..ProblemSize::of_groups((m, n, k), rows.len()) },
+        None => ProblemSize { batch: args.batch, leading, ..ProblemSize::of((m, n, k)) },
     });
     let (newest, machine) = match args.gpu {
         Some((_, machine)) => (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine)),

@@ -49,9 +49,10 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
     let (accumulator, op) = (Some(types.accumulator), Some(op));
     let launched = problem.launched();
+    let leading = [problem.lda, problem.ldb];
     let size = match launched.groups {
-        Some(_) => ProblemSize::of_groups((launched.m, launched.n, launched.k), launched.batch),
-        None => ProblemSize { batch: launched.batch, ..ProblemSize::of((launched.m, launched.n, launched.k)) },
+        Some(_) => ProblemSize { leading, ..ProblemSize::of_groups((launched.m, launched.n, launched.k), launched.batch) },
+        None => ProblemSize { batch: launched.batch, leading, ..ProblemSize::of((launched.m, launched.n, launched.k)) },
     };
     let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
     Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))

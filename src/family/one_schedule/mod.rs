@@ -88,6 +88,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, copies: u64) -> Fea
     };
     let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
     Features {
+        lines: None,
         transposed: 0,
         each: turns * (products + READS * (products / rows + products / columns) + copies * (tile.m as u64 + tile.n as u64)),
         latency,

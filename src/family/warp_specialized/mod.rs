@@ -20,7 +20,7 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::features::{Bandwidth, Exchange, Features};
+use super::features::{Bandwidth, Exchange, Features, Lines};
 use crate::{
     arch::OpKind,
     call::{Launch, OperandNeed, Problem},
@@ -153,17 +153,23 @@ impl WarpSpecializedDesc {
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
         // Of an instruction of 64 x 128, one; of a wider one less goes by reads of shared memory.
         let wide = at_least_one(self.knobs.instruction.n) as u64;
-        let (products, loads) = (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n));
+        let (cluster, tensor_op) = (self.knobs.cluster, matches!(self.class.op, OpKind::TensorOp));
+        let [rows, columns] = [at_least_one(cluster.m) as u64, at_least_one(cluster.n) as u64];
+        let (alone, loads) = (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n));
+        // Blocks of a cluster wait for one another.
+        let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
         // Consumers that share a tile begin and end it side by side.
         let share = m * n / at_least_one(self.sum().sharing()) as u64;
+        let lines = Lines { products, loads: [LOADS * m / columns, LOADS * n / rows] };
         Features {
+            lines: if tensor_op { Some(lines) } else { None },
             transposed: self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32,
             each: if products > loads { products } else { loads },
             latency: 0,
             block: None,
             not_hidden: NOT_HIDDEN * if share > LEAST { share } else { LEAST },
             pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
-            memory: if matches!(self.class.op, OpKind::TensorOp) { Some(MEMORY) } else { None },
+            memory: if tensor_op { Some(MEMORY) } else { None },
             exchange: self.exchange_of_parts(),
         }
     }

@@ -60,6 +60,17 @@ const fn together(a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 64, 144, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
 }
 
+/// 128 x `n` of two consumers, two or four of which share the columns of B: where rows begin within sectors of memory, the second-level cache is asked for twice as many lines, and that is what limits
+/// (`docs/performance/explore/pitches_tensor_op.jsonl`).
+const fn shared(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    let (blocks, stages) = match (n > 192, matches!(c, I32 | F32)) {
+        (true, true) => (2, 3),
+        (true, false) => (2, 4),
+        (false, _) => (4, 4),
+    };
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: blocks, n: 1 }, ..specialized(128, 64, n, stages, a, c) })
+}
+
 /// Few rows of the user's D, as so many columns of the kernel's: 64 x `n`, in as many stages as keep device memory busy.
 const fn few_rows(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(64, 64, n, if n > 32 { 12 } else { 16 }, a, c))
@@ -92,7 +103,7 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
 });
 
 /// Those of 8 bits and one output.
-const fn of_bytes(c: ElementKind) -> [FamilyDesc; 8] {
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 10] {
     [
         turns(128, E4m3, c),
         turns(176, E4m3, c),
@@ -102,12 +113,23 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 8] {
         small(64, 128, E4m3, c),
         loaded(256, E4m3, c),
         loaded(192, E4m3, c),
+        shared(192, E4m3, c),
+        shared(256, E4m3, c),
     ]
 }
 
 /// Those of 16 bits and one output.
-const fn of_halves(c: ElementKind) -> [FamilyDesc; 6] {
-    [turns(128, F16, c), turns(176, F16, c), turns(192, F16, c), together(F16, c), small(64, 128, F16, c), small(128, 64, F16, c)]
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 8] {
+    [
+        turns(128, F16, c),
+        turns(176, F16, c),
+        turns(192, F16, c),
+        together(F16, c),
+        small(64, 128, F16, c),
+        small(128, 64, F16, c),
+        shared(192, F16, c),
+        shared(256, F16, c),
+    ]
 }
 
 /// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
@@ -162,6 +184,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
             small(64, 128, Tf32, F32),
             small(128, 64, Tf32, F32),
             LOADED_IN_TURNS,
+            shared(192, Tf32, F32),
+            shared(256, Tf32, F32),
         ],
         &few(Tf32, F32),
     ),
