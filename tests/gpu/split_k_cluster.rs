@@ -1,5 +1,6 @@
 //! Parts of K that a cluster's blocks have, on a device: the bits of as many parts through a workspace, whole numbers of the host, and the same bits in every run.
 
+use super::stream_k::{computed, differences, problem};
 use crate::harness::{
     descriptions::{Family, Wanted, cut_by_clusters, description},
     random::Random,
@@ -9,42 +10,12 @@ use falchion::{
     arch::{ArchKind, OpKind},
     cuda::{CudaKernel, open},
     desc::GemmDesc,
-    internals::{
-        call::Problem,
-        host::Mode,
-        operand::{Axis, Vectors},
-    },
+    internals::host::Mode,
     numeric::ElementKind,
 };
-use falchion_lab::{
-    owned::{HostProduct, resident::run_from_host},
-    verify::Fill,
-};
+use falchion_lab::{owned::HostProduct, verify::Fill};
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// A product of some hundreds of tiles at most, so that clusters take several, beside a batch of some; of a k-tile for each part at least.
-fn problem(desc: &GemmDesc, random: &mut Random) -> Problem {
-    let tile = desc.threadblock();
-    let batch = [1, 1, 3][random.below(3)];
-    let mut extent = |tile: u32| (1 + random.below(24 / batch)) * tile as usize - random.below(tile as usize / 2);
-    let (down, across) = (extent(tile.m), extent(tile.n));
-    let user = |axis: Axis| if axis.framed(desc.frame) == Axis::M { down } else { across };
-    let k = tile.k as usize * (desc.split_k() as usize + random.below(9)) - random.below(tile.k as usize / 2);
-    let mut scalars = [0.0; 8];
-    scalars[0] = 1.0;
-    Problem { batch, vectors: Vectors::NONE, ..Problem::of(desc, (user(Axis::M), user(Axis::N), k), [None; 3], scalars) }
-}
-
-/// The bytes of D of a kernel.
-fn computed(context: &Arc<CudaContext>, kernel: &CudaKernel, product: &mut HostProduct) -> Vec<u8> {
-    let stream = context.new_stream().expect("a stream");
-    let problem = product.problem();
-    let desc = *kernel.desc();
-    run_from_host(&stream, kernel, &problem, product.matrices().expect("matrices"))
-        .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
-    product.d.slice().expect("D").bytes().to_vec()
-}
 
 fn held(context: &Arc<CudaContext>, [split, clustered]: [GemmDesc; 2], seed: u64) {
     let random = &mut Random::new(seed);
@@ -64,7 +35,8 @@ fn held(context: &Arc<CudaContext>, [split, clustered]: [GemmDesc; 2], seed: u64
         let (mut again, mut other) = (product.clone(), product.clone());
         let got = computed(context, &kernel, &mut product);
         assert!(got == computed(context, &kernel, &mut again), "two runs: {clustered:?} {problem:?}");
-        assert!(got == computed(context, &through_workspace, &mut other), "through a workspace: {clustered:?} {problem:?}");
+        let added = computed(context, &through_workspace, &mut other);
+        assert!(got == added, "through a workspace, {}: {clustered:?} {problem:?}", differences(&clustered, &got, &added));
         if fill == Fill::Integers && exact {
             let mut wanted = again.clone();
             wanted.run(&split, Mode::Fast).expect("the host");

@@ -25,21 +25,21 @@ use falchion_lab::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// A product of some hundreds of tiles at most, so that some of them are streamed, beside a batch of some.
-fn problem(desc: &GemmDesc, random: &mut Random) -> Problem {
+/// A product of some hundreds of tiles at most, so that clusters take several and some are streamed, beside a batch of some; of a k-tile for each part at least.
+pub(super) fn problem(desc: &GemmDesc, random: &mut Random) -> Problem {
     let tile = desc.threadblock();
     let batch = [1, 1, 3][random.below(3)];
     let mut extent = |tile: u32| (1 + random.below(24 / batch)) * tile as usize - random.below(tile as usize / 2);
     let (down, across) = (extent(tile.m), extent(tile.n));
     let user = |axis: Axis| if axis.framed(desc.frame) == Axis::M { down } else { across };
-    let k = tile.k as usize * (1 + random.below(9)) - random.below(tile.k as usize / 2);
+    let k = tile.k as usize * (desc.split_k() as usize + random.below(9)) - random.below(tile.k as usize / 2);
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
     Problem { batch, vectors: Vectors::NONE, ..Problem::of(desc, (user(Axis::M), user(Axis::N), k), [None; 3], scalars) }
 }
 
 /// The bytes of D of a kernel.
-fn computed(context: &Arc<CudaContext>, kernel: &CudaKernel, product: &mut HostProduct) -> Vec<u8> {
+pub(super) fn computed(context: &Arc<CudaContext>, kernel: &CudaKernel, product: &mut HostProduct) -> Vec<u8> {
     let stream = context.new_stream().expect("a stream");
     let problem = product.problem();
     let desc = *kernel.desc();
@@ -49,7 +49,7 @@ fn computed(context: &Arc<CudaContext>, kernel: &CudaKernel, product: &mut HostP
 }
 
 /// Where two Ds differ, in elements of D.
-fn differences(desc: &GemmDesc, one: &[u8], other: &[u8]) -> String {
+pub(super) fn differences(desc: &GemmDesc, one: &[u8], other: &[u8]) -> String {
     let bytes = desc.class.output.element.bytes_of(1) as usize;
     let differ = |&i: &usize| one[i * bytes..][..bytes] != other[i * bytes..][..bytes];
     let all: Vec<usize> = (0..one.len() / bytes).filter(differ).collect();
