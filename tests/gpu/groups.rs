@@ -97,9 +97,11 @@ fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     assert!(together != case.d, "nothing was written: {desc:?}");
 }
 
-fn drawn(seed: u64, count: u64, family: Family) -> impl Iterator<Item = (GemmDesc, u64)> {
+/// Descriptions with registers for copies of single elements, which packed lines of odd lengths take; those without are refused, as they are of one product.
+fn drawn(seed: u64, count: usize, family: Family) -> impl Iterator<Item = (GemmDesc, u64)> {
     let wanted = Wanted { family, largest_tile: largest(family), arch: Some(ArchKind::Sm90), ..Wanted::default() };
-    (0..count).map(move |i| (whole(description(draw(seed, i), wanted)), draw(seed + 1, i)))
+    let all = (0..).map(move |i| (whole(description(draw(seed, i), wanted)), draw(seed + 1, i)));
+    all.filter(|(desc, _)| desc.narrowed([1; 3]).check().is_ok()).take(count)
 }
 
 #[test]
