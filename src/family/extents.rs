@@ -23,7 +23,7 @@
 //! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
 //!
 //! Where rows of A, or of B, begin within sectors of 32 bytes, each line that TMA asks for is of two, and what a block brings of that operand counts twice: 5000 cubed of 16 bits has 350 TFLOP/s in tiles of 128x128 and 446 in 128x256 on an H100, which `120 (m + n)` says
-//! within a twentieth. Blocks of a cluster that share an operand bring their share of it, and wait for one another, a sixteenth of their products: 600 in 128x192 of four (`docs/performance/explore/pitches_tensor_op.jsonl`).
+//! within a twentieth. Blocks of a cluster that share an operand bring their share of it, and wait for one another, a sixteenth of their products: 633 in 256x160 of two (`docs/performance/explore/pitches_tensor_op.jsonl`).
 //!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!
@@ -295,13 +295,19 @@ mod tests {
     fn rows_within_sectors_take_clusters() {
         let cluster = |kind, orders, size: ProblemSize| {
             let desc = sized(kind, orders, false, size);
-            (desc.threadblock().m, desc.threadblock().n, desc.cluster().m)
+            (desc.threadblock().m, desc.threadblock().n, desc.cluster().m * desc.cluster().n)
         };
         let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
         let square = |size| ProblemSize::of((size, size, size));
-        assert_eq!(cluster(ElementKind::Bf16, along_k, square(5000)), (128, 192, 4));
-        assert_eq!(cluster(ElementKind::Bf16, along_n, square(5000)), (128, 256, 2));
-        assert!(cluster(ElementKind::E4m3, along_k, square(5008)).2 > 1);
+        for (kind, squares) in
+            [(ElementKind::Bf16, [5000, 4104]), (ElementKind::E4m3, [5008, 4112]), (ElementKind::I8, [5008, 4112])]
+        {
+            assert_eq!(squares.map(|size| cluster(kind, along_k, square(size))), [(256, 160, 2), (256, 144, 2)], "{kind}");
+        }
+        // B lies along K for the kernel where D is column-major, and the user's A along K.
+        for (orders, wanted) in [(along_n, (256, 160, 2)), ([Order::Col, Order::Row], (128, 256, 2))] {
+            assert_eq!(cluster(ElementKind::Bf16, orders, square(5000)), wanted, "{orders:?}");
+        }
         let pitched = ProblemSize { leading: [Some(4104); 2], ..square(4096) };
         assert!(cluster(ElementKind::Bf16, along_k, pitched).2 > 1);
         assert_eq!([4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2), [1; 3]);

@@ -17,7 +17,7 @@ const MOST_CHECKS: u32 = 64;
 pub(super) const AXES: usize = 4;
 
 /// The most configurations of a row.
-const MOST_CONFIGURATIONS: usize = 13;
+const MOST_CONFIGURATIONS: usize = 16;
 
 /// The kernels of a class and pins.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,19 @@ impl Completions {
         self.features[self.count] = other.features();
         self.count += 1;
         self
+    }
+
+    /// Whether a tile of as many rows and columns is among them.
+    const fn has_tile_of(&self, other: &GemmDesc) -> bool {
+        let (wanted, mut i) = (other.threadblock(), 0);
+        while i < self.count {
+            let tile = self.descs[i].threadblock();
+            if tile.m == wanted.m && tile.n == wanted.n {
+                return true;
+            }
+            i += 1;
+        }
+        false
     }
 
     /// The same, of which a problem may also choose into how many parts K is cut, unless that is pinned.
@@ -107,7 +120,8 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     let mut i = if pins.pins_shapes() { row.of_columns.len() } else { 0 };
     while i < row.of_columns.len() {
         if let (Some(all), Ok(desc)) = (found, fitting(placed(user, frame, row.of_columns[i], pins).of_columns(), &pins)) {
-            found = Some(all.and(desc));
+            // Tiles that are kernels either way have D in its own order.
+            found = Some(if all.has_tile_of(&desc) { all } else { all.and(desc) });
         }
         i += 1;
     }

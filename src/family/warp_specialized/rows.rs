@@ -60,15 +60,16 @@ const fn together(a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 64, 144, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
 }
 
-/// 128 x `n` of two consumers, two or four of which share the columns of B: where rows begin within sectors of memory, the second-level cache is asked for twice as many lines, and that is what limits
+/// 256 x `n` of two consumers, whose rows of A two blocks share: where rows begin within sectors of memory, the second-level cache is asked for twice as many lines, and that is what limits
 /// (`docs/performance/explore/pitches_tensor_op.jsonl`).
-const fn shared(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
-    let (blocks, stages) = match (n > 192, matches!(c, I32 | F32)) {
-        (true, true) => (2, 3),
-        (true, false) => (2, 4),
-        (false, _) => (4, 4),
-    };
-    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: blocks, n: 1 }, ..specialized(128, 64, n, stages, a, c) })
+const fn wide(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: 1, n: 2 }, ..specialized(256, 128, n, 4, a, c) })
+}
+
+/// The same of 128 x 256, whose columns of B are shared: those that lie along N come in boxes of 64.
+const fn shared(a: ElementKind, c: ElementKind) -> FamilyDesc {
+    let stages = if matches!(c, I32 | F32) { 3 } else { 4 };
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: 2, n: 1 }, ..specialized(128, 64, 256, stages, a, c) })
 }
 
 /// Few rows of the user's D, as so many columns of the kernel's: 64 x `n`, in as many stages as keep device memory busy.
@@ -76,9 +77,9 @@ const fn few_rows(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(64, 64, n, if n > 32 { 12 } else { 16 }, a, c))
 }
 
-/// Those of one input and one output.
-const fn few(a: ElementKind, c: ElementKind) -> [FamilyDesc; 3] {
-    [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c)]
+/// Those of one input and one output, and wide tiles, whose B lies along K where the user's A does.
+const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
+    [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(144, a, c)]
 }
 
 /// A from registers, where it is M-major.
@@ -103,7 +104,7 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
 });
 
 /// Those of 8 bits and one output.
-const fn of_bytes(c: ElementKind) -> [FamilyDesc; 10] {
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
     [
         turns(128, E4m3, c),
         turns(176, E4m3, c),
@@ -113,13 +114,14 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 10] {
         small(64, 128, E4m3, c),
         loaded(256, E4m3, c),
         loaded(192, E4m3, c),
-        shared(192, E4m3, c),
-        shared(256, E4m3, c),
+        wide(160, E4m3, c),
+        wide(144, E4m3, c),
+        shared(E4m3, c),
     ]
 }
 
 /// Those of 16 bits and one output.
-const fn of_halves(c: ElementKind) -> [FamilyDesc; 8] {
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 9] {
     [
         turns(128, F16, c),
         turns(176, F16, c),
@@ -127,8 +129,9 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 8] {
         together(F16, c),
         small(64, 128, F16, c),
         small(128, 64, F16, c),
-        shared(192, F16, c),
-        shared(256, F16, c),
+        wide(160, F16, c),
+        wide(144, F16, c),
+        shared(F16, c),
     ]
 }
 
@@ -172,9 +175,9 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
-    and_few_rows(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &few(F16, F16)),
-    and_few_rows(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &few(Bf16, Bf16)),
-    and_few_rows(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &few(F16, F32)),
+    and_few_rows(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &of_columns(F16, F16)),
+    and_few_rows(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &of_columns(Bf16, Bf16)),
+    and_few_rows(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &of_columns(F16, F32)),
     and_few_rows(
         &[of(Tf32, F32, F32)],
         &[
@@ -184,17 +187,18 @@ pub(in crate::family) const ROWS: &[Row] = &[
             small(64, 128, Tf32, F32),
             small(128, 64, Tf32, F32),
             LOADED_IN_TURNS,
-            shared(192, Tf32, F32),
-            shared(256, Tf32, F32),
+            wide(160, Tf32, F32),
+            wide(144, Tf32, F32),
+            shared(Tf32, F32),
         ],
-        &few(Tf32, F32),
+        &of_columns(Tf32, F32),
     ),
     tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
     with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
-    and_few_rows(&of_fp8(Bf16), &of_bytes(Bf16), &few(E4m3, Bf16)),
-    and_few_rows(&of_fp8(F16), &of_bytes(F16), &few(E4m3, F16)),
-    and_few_rows(&of_fp8(F32), &of_bytes(F32), &few(E4m3, F32)),
-    and_few_rows(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &few(I8, I32)),
+    and_few_rows(&of_fp8(Bf16), &of_bytes(Bf16), &of_columns(E4m3, Bf16)),
+    and_few_rows(&of_fp8(F16), &of_bytes(F16), &of_columns(E4m3, F16)),
+    and_few_rows(&of_fp8(F32), &of_bytes(F32), &of_columns(E4m3, F32)),
+    and_few_rows(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &of_columns(I8, I32)),
 ];
