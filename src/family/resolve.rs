@@ -17,7 +17,7 @@ const MOST_CHECKS: u32 = 64;
 pub(super) const AXES: usize = 4;
 
 /// The most configurations of a row.
-const MOST_CONFIGURATIONS: usize = 13;
+const MOST_CONFIGURATIONS: usize = 15;
 
 /// The kernels of a class and pins.
 #[derive(Clone, Copy, Debug)]
@@ -103,18 +103,34 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
         }
         i += 1;
     }
+    let mut all = match found {
+        Some(all) => all,
+        None => Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))),
+    };
     // Whose shapes are pinned, has D in the order that they were made for.
     let mut i = if pins.pins_shapes() { row.of_columns.len() } else { 0 };
     while i < row.of_columns.len() {
-        if let (Some(all), Ok(desc)) = (found, fitting(placed(user, frame, row.of_columns[i], pins).of_columns(), &pins)) {
-            found = Some(all.and(desc));
+        let family = row.of_columns[i];
+        if leaves_clusters(&family, &pins)
+            && let Ok(desc) = fitting(placed(user, frame, family, pins).of_columns(), &pins)
+        {
+            all = all.and(desc);
         }
         i += 1;
     }
-    if let Some(found) = found {
-        return Ok(found.cut_unless(&pins));
+    Ok(all.cut_unless(&pins))
+}
+
+/// Whether what is pinned leaves a configuration its cluster, if its blocks have parts of K: who says how many parts there are, says by whom, too.
+const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
+    if !matches!(family.pins().decomposition, Some(DecompositionKind::SplitKCluster)) {
+        return true;
     }
-    Ok(Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))).cut_unless(&pins))
+    match pins.decomposition {
+        None => pins.split_k.is_none() && pins.cluster.is_none(),
+        Some(DecompositionKind::SplitKCluster) => pins.split_k.is_none(),
+        Some(_) => false,
+    }
 }
 
 /// The description of a class, the user's, and of a family's knobs with what is pinned.
