@@ -30,7 +30,7 @@
 //! within a twentieth. Blocks of a cluster that share an operand bring their share of it, and wait for one another, a sixteenth of their products: 600 in 128x192 of four (`docs/performance/explore/pitches_tensor_op.jsonl`).
 //!
 //! A cluster's parts are added in its first block's shared memory: no memset comes before the kernel, and no slot is in memory. Tiles are whole clusters', of which fewer run at once than there are multiprocessors for, where
-//! they have more than two blocks: 33 of four are two rounds. What a problem takes longer by is in the model what it measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
+//! they have more than two blocks: 33 of four count as two rounds. What a problem takes longer by is in the model what it measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
 //!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!

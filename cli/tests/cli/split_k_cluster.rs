@@ -45,5 +45,5 @@ fn a_problem_takes_a_cluster_by_itself() {
         assert!(!said.contains("splitkcluster"), "{pins:?}: {said}");
     }
     assert!(explained(&["--decomposition", "splitkcluster"]).contains("each in 2 parts of K, a cluster's block each"));
-    verified(&[&["--on", "host"], &few[..]].concat());
+    verified(&few);
 }

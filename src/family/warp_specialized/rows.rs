@@ -82,7 +82,7 @@ const fn few(a: ElementKind, c: ElementKind) -> [FamilyDesc; 3] {
 }
 
 /// 64 x `n` whose K a cluster's blocks have in `parts`, which pays where tiles are few and K is deep: 33 tiles of 2112 columns leave most multiprocessors without any. Of `docs/performance/explore/split_k_cluster.jsonl`
-/// those that take less time than any other there: two parts of each tile, and four of the smallest. Slots of 64 x 64 take a stage.
+/// those by which a problem takes less time than by any other line: two parts of each tile, and four of the smallest. Slots of 64 x 64 take a stage.
 const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 32 { 11 } else { 16 };
     let decomposition = DecompositionKind::SplitKCluster;
