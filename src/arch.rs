@@ -6,7 +6,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications.
 
-use crate::words::words;
+use crate::{shape::at_least_one, words::words};
 
 words! {
     /// Which units multiply.
@@ -86,6 +86,8 @@ const RESERVED_BYTES: u32 = 1 << 10;
 /// Registers that a warp is given at a time, and parts of a multiprocessor that each hold a share of them.
 const REGISTERS_AT_A_TIME: u32 = 256;
 const PARTS: u32 = 4;
+/// Graphics processing clusters of Hopper's largest machines.
+const PROCESSING_CLUSTERS: u32 = 8;
 /// Bytes of shared memory that a block is given at a time.
 const SHARED_AT_A_TIME: u32 = 128;
 
@@ -139,6 +141,13 @@ impl Machine {
             None => u32::MAX,
         };
         least(least(self.threads_per_sm / threads, self.blocks_per_sm), least(held, shared))
+    }
+
+    /// Clusters of so many blocks, one a multiprocessor, that run at once wherever the multiprocessors lie: a cluster is of one graphics processing cluster, which has an even number of them.
+    pub(crate) const fn resident_clusters(&self, blocks: u32) -> u32 {
+        let blocks = at_least_one(blocks);
+        let left_over = PROCESSING_CLUSTERS * ((blocks - 1) / 2 * 2);
+        at_least_one(self.multiprocessors.saturating_sub(left_over) / blocks)
     }
 
     /// Shared memory that the driver keeps of each block's.

@@ -94,7 +94,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
             Some(offsets) => {
                 ProblemSize { leading, ..ProblemSize::of_groups(self.extents, S::length(offsets).saturating_sub(1)) }
             }
-            None => ProblemSize { extents: self.extents, batch: self.batch, workspace, leading },
+            None => ProblemSize { extents: self.extents, batch: self.batch, workspace, leading, groups: false },
         }
     }
 

@@ -7,6 +7,7 @@
 //! cost  = depth * (load * each + waves * latency) + exposed * hidden_by_nothing + exchange
 //! load  = ceil(units / multiprocessors)     waves = ceil(load / resident blocks)     units: tiles of all products of a batch, times parts of K
 //! depth = K, or of parts the longest one's  exchange = begun + load * stored + levels * added + slots * brought, of parts alone
+//!                                           of a cluster's: met + load * (parts * awaited + (parts - 1) * sent)
 //! ```
 //!
 //! | | tensor cores of Hopper | CUDA cores |
@@ -18,12 +19,18 @@
 //! | `stored`, a unit's accumulators to its slot | 0.3 us | `4900 a` for threads that hold `a` accumulators |
 //! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | 0.8 us, and 0.25 us for each round of loads | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
 //! | `brought`, a slot to who adds | a microsecond for 140 KB | 0 |
+//! | `met`, the barriers of a cluster whose blocks have the parts | 0.35 us | |
+//! | `awaited`, one of them | 0.1 us | |
+//! | `sent`, its accumulators to the first, which adds them | a microsecond for 45 KB | |
 //!
 //! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again; and, of
 //! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
 //!
 //! Where rows of A, or of B, begin within sectors of 32 bytes, each line that TMA asks for is of two, and what a block brings of that operand counts twice: 5000 cubed of 16 bits has 350 TFLOP/s in tiles of 128x128 and 446 in 128x256 on an H100, which `120 (m + n)` says
 //! within a twentieth. Blocks of a cluster that share an operand bring their share of it, and wait for one another, a sixteenth of their products: 633 in 256x160 of two (`docs/performance/explore/pitches_tensor_op.jsonl`).
+//!
+//! A cluster's parts are added in its first block's shared memory: no memset comes before the kernel, and no slot is in memory. Tiles are whole clusters', of which fewer run at once than there are multiprocessors for, where
+//! they have more than two blocks: 33 of four count as two rounds. What a problem takes longer by is in the model what it measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
 //!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!
@@ -62,7 +69,8 @@ impl Completions {
         }
         // All of them have been checked for the smallest machine of their architecture; by number, since descriptions are large.
         let larger = machine.has_all_of(&all[0].class.arch.machine());
-        let legal = (0..all.len()).filter(|&i| larger || i == 0 || all[i].check_on(machine).is_ok());
+        let fits = |desc: &GemmDesc| (larger || desc.check_on(machine).is_ok()) && (!size.groups || desc.check_groups().is_ok());
+        let legal = (0..all.len()).filter(|&i| i == 0 || fits(&all[i]));
         let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], cuts_k, size, machine), i);
         match legal.map(cheapest).min_by_key(|((cost, _), _)| *cost) {
             Some(((_, parts), i)) => (i, Some(parts).filter(|&parts| parts != all[i].split_k())),
@@ -85,7 +93,8 @@ impl GemmDesc {
         let resident = features.resident(machine);
         let cost = |parts: u32| ((features.transposed, self.cost(features, (resident, parts), size, machine)), parts);
         let mut best = cost(self.split_k());
-        if !cuts_k {
+        // A cluster's parts are compiled.
+        if !cuts_k || self.cuts_by_cluster() {
             return best;
         }
         let (extents, k) = self.extents(size);
@@ -146,8 +155,12 @@ impl GemmDesc {
             _ => (k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as u128).saturating_mul(tile.k.into()),
         };
         // A division of 128 bits would take longer than all else.
-        let units = self.tiles((m, n)).saturating_mul(size.batch as u64).saturating_mul(parts.into());
-        let load = units.div_ceil(machine.multiprocessors.max(1).into());
+        let tiles = self.tiles((m, n)).saturating_mul(size.batch as u64);
+        let units = tiles.saturating_mul(parts.into());
+        let load = match self.cuts_by_cluster() {
+            true => tiles.div_ceil(machine.resident_clusters(parts).into()),
+            false => units.div_ceil(machine.multiprocessors.max(1).into()),
+        };
         let waves = u128::from(load.div_ceil(resident.into()));
         let load = u128::from(load);
         // Of extents beyond 64 bits the largest number is the cost.
@@ -283,10 +296,40 @@ mod tests {
     #[test]
     fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
         let deep = (512, 512, 32768);
-        for (kind, extents) in [(ElementKind::Bf16, deep), (ElementKind::Bf16, (1024, 256, 16384)), (ElementKind::E4m3, deep)] {
+        for (kind, extents) in [(ElementKind::Bf16, deep), (ElementKind::F16, deep), (ElementKind::E4m3, deep)] {
             let desc = taken(kind, [Order::Row, Order::Col], false, extents);
             let tile = desc.threadblock();
-            assert_eq!((tile.m, tile.n, desc.split_k()), (128, 64, 4), "{kind} {extents:?}");
+            assert_eq!((tile.m, tile.n, desc.split_k(), desc.cuts_by_cluster()), (128, 64, 4, false), "{kind} {extents:?}");
+        }
+    }
+
+    /// A cluster's blocks have the parts of K where that measured less time than all else, with a workspace and without one; where it measured more, none is taken
+    /// (`docs/performance/explore/split_k_cluster.jsonl`).
+    #[test]
+    fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
+        let along_k = [Order::Row, Order::Col];
+        for (extents, wanted) in [
+            ((1, 2112, 7168), (64, 16, 2)),
+            ((16, 2112, 7168), (64, 16, 2)),
+            ((32, 2112, 7168), (64, 32, 2)),
+            ((64, 2112, 7168), (64, 64, 2)),
+            ((128, 128, 16384), (64, 16, 4)),
+        ] {
+            for (kind, workspace) in [(ElementKind::Bf16, u64::MAX), (ElementKind::F16, 0)] {
+                let desc = sized(kind, along_k, false, ProblemSize { workspace, ..ProblemSize::of(extents) });
+                let tile = desc.threadblock();
+                assert_eq!((tile.m, tile.n, desc.split_k()), wanted, "{kind} {extents:?}");
+                assert!(desc.cuts_by_cluster() && Partials::of(&desc, (extents.0, extents.1), 1).bytes() == 0, "{desc:?}");
+            }
+        }
+        let whole = [(4096, 4096), (4096, 7168), (24576, 1536), (7168, 16384), (16384, 7168)];
+        let few = [1, 16, 32, 64].into_iter().flat_map(|m| whole.map(|(n, k)| (m, n, k)));
+        let squares = [256, 512, 768, 1000, 1024].map(|size| (size, size, size));
+        for extents in few.chain(squares).chain([(512, 512, 32768), (64, 64, 65536)]) {
+            assert!(!taken(ElementKind::Bf16, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
+        }
+        for extents in [(16, 2112, 7168), (64, 2112, 7168), (16, 4096, 4096)] {
+            assert!(!taken(ElementKind::E4m3, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
         }
     }
 
@@ -320,7 +363,8 @@ mod tests {
             let [a, b, c] =
                 [Order::Row, Order::Col, Order::Row].map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
             let (op, size) = (Some(OpKind::TensorOp), ProblemSize { batch, ..ProblemSize::of((128, 1056, 4096)) });
-            let request = Request { a, b, c, op, ..Request::default() };
+            let knobs = vec![("decomposition".to_owned(), "splitk".to_owned())];
+            let request = Request { a, b, c, op, knobs, ..Request::default() };
             request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
         };
         assert_eq!([0, 1, 22].map(chosen), [64, 32, 128]);

@@ -93,34 +93,54 @@ impl Bandwidth {
 
 /// What it takes to add parts of K, in products.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exchange {
-    /// Clearing tickets, and drawing them.
-    pub begun: u64,
-    /// A tile's accumulators, to a slot.
-    pub stored: u64,
-    /// Adding the slots of a level.
-    pub added: u64,
-    /// Bringing one of them to the multiprocessor that adds.
-    pub brought: u64,
+pub(super) enum Exchange {
+    /// Through slots of the workspace.
+    Workspace {
+        /// Clearing tickets, and drawing them.
+        begun: u64,
+        /// A tile's accumulators, to a slot.
+        stored: u64,
+        /// Adding the slots of a level.
+        added: u64,
+        /// Bringing one of them to the multiprocessor that adds.
+        brought: u64,
+    },
+    /// Through the shared memory of the first of a cluster's blocks.
+    Cluster {
+        /// Setting the cluster's barriers up.
+        met: u64,
+        /// Waiting for one of a tile's blocks.
+        awaited: u64,
+        /// Its accumulators, to the first, which adds them.
+        sent: u64,
+    },
 }
 
 impl Exchange {
     /// That of kernels whose K is whole.
-    pub const NONE: Self = Self { begun: 0, stored: 0, added: 0, brought: 0 };
+    pub const NONE: Self = Self::Workspace { begun: 0, stored: 0, added: 0, brought: 0 };
 
     /// That of kernels whose K cannot be cut.
-    pub const NEVER: Self = Self { begun: u64::MAX, stored: 0, added: 0, brought: 0 };
+    pub const NEVER: Self = Self::Workspace { begun: u64::MAX, stored: 0, added: 0, brought: 0 };
 
     /// Time of so many parts, where a multiprocessor has `load` units.
     pub(super) fn cost(&self, mut parts: u32, load: u128) -> u128 {
         if parts < 2 {
             return 0;
         }
-        let mut adding = 0;
-        while parts > 1 {
-            adding += self.added + u64::from(parts.min(PARTS_AT_ONCE)) * self.brought;
-            parts = parts.div_ceil(PARTS_AT_ONCE);
+        match *self {
+            Self::Workspace { begun, stored, added, brought } => {
+                let mut adding = 0;
+                while parts > 1 {
+                    adding += added + u64::from(parts.min(PARTS_AT_ONCE)) * brought;
+                    parts = parts.div_ceil(PARTS_AT_ONCE);
+                }
+                u128::from(begun) + load.saturating_mul(stored.into()) + u128::from(adding)
+            }
+            Self::Cluster { met, awaited, sent } => {
+                let of_tile = u64::from(parts) * awaited + u64::from(parts - 1) * sent;
+                u128::from(met) + load.saturating_mul(of_tile.into())
+            }
         }
-        u128::from(self.begun) + load.saturating_mul(self.stored.into()) + u128::from(adding)
     }
 }

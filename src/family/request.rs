@@ -45,12 +45,14 @@ pub struct ProblemSize {
     pub workspace: u64,
     /// Leading dimensions of A and B, in elements, where they are not packed.
     pub leading: [Option<usize>; 2],
+    /// Whether the products are of groups of rows, whose K stays whole.
+    pub groups: bool,
 }
 
 impl ProblemSize {
     /// One product of (m, n, k), with a workspace as large as is asked for.
     pub const fn of(extents: (usize, usize, usize)) -> Self {
-        Self { extents, batch: 1, workspace: u64::MAX, leading: [None; 2] }
+        Self { extents, batch: 1, workspace: u64::MAX, leading: [None; 2], groups: false }
     }
 
     /// So many products of an array, as many as a launch of a description's kernel takes.
@@ -63,7 +65,7 @@ impl ProblemSize {
     /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.
     pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
         let rows = if groups == 0 { m } else { m.div_ceil(groups) };
-        Self { extents: (rows, n, k), batch: groups, workspace: 0, leading: [None; 2] }
+        Self { extents: (rows, n, k), batch: groups, workspace: 0, leading: [None; 2], groups: true }
     }
 }
 

@@ -116,19 +116,36 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
         }
         i += 1;
     }
-    // Whose shapes are pinned, has D in the order that they were made for.
+    let mut all = match found {
+        Some(all) => all,
+        None => Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))),
+    };
+    // Whose shapes are pinned, has D in the order that they were made for; and tiles that are kernels either way have it as it is given.
+    let as_given = all;
     let mut i = if pins.pins_shapes() { row.of_columns.len() } else { 0 };
     while i < row.of_columns.len() {
-        if let (Some(all), Ok(desc)) = (found, fitting(placed(user, frame, row.of_columns[i], pins).of_columns(), &pins)) {
-            // Tiles that are kernels either way have D in its own order.
-            found = Some(if all.has_tile_of(&desc) { all } else { all.and(desc) });
+        let family = row.of_columns[i];
+        if leaves_clusters(&family, &pins)
+            && let Ok(desc) = fitting(placed(user, frame, family, pins).of_columns(), &pins)
+            && !as_given.has_tile_of(&desc)
+        {
+            all = all.and(desc);
         }
         i += 1;
     }
-    if let Some(found) = found {
-        return Ok(found.cut_unless(&pins));
+    Ok(all.cut_unless(&pins))
+}
+
+/// Whether what is pinned leaves a configuration its cluster, if its blocks have parts of K: who says how many parts there are, says by whom, too.
+const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
+    if !matches!(family.pins().decomposition, Some(DecompositionKind::SplitKCluster)) {
+        return true;
     }
-    Ok(Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))).cut_unless(&pins))
+    match pins.decomposition {
+        None => pins.split_k.is_none() && pins.cluster.is_none(),
+        Some(DecompositionKind::SplitKCluster) => pins.split_k.is_none(),
+        Some(_) => false,
+    }
 }
 
 /// The description of a class, the user's, and of a family's knobs with what is pinned.

@@ -34,10 +34,14 @@ fn prepare_makes_every_kernel_that_run_may_take() {
     let (context, _) = device();
     let machine = falchion::cuda::machine_of(&context).unwrap();
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    let problems = [(2048, 2048, 2048), (4096, 2112, 7168), (4096, 4096, 4096), (128, 7168, 2048), (8192, 8192, 512)];
-    let distinct: std::collections::HashSet<_> =
-        problems.iter().map(|&extents| Hopper::desc_for(&ProblemSize::of(extents), &machine)).collect();
+    let mut problems = vec![(2048, 2048, 2048), (4096, 2112, 7168), (4096, 4096, 4096), (128, 7168, 2048), (8192, 8192, 512)];
+    let chosen = |extents| Hopper::desc_for(&ProblemSize { workspace: 0, ..ProblemSize::of(extents) }, &machine);
+    let distinct: std::collections::HashSet<_> = problems.iter().map(|&extents| chosen(extents)).collect();
     assert!(distinct.len() > 1, "these problems choose one kernel, and prove nothing");
+    // Each of them has K in the parts of a cluster, without a workspace.
+    let few = [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168), (128, 128, 16384)];
+    assert!(few.iter().all(|&extents| chosen(extents).cuts_by_cluster()));
+    problems.extend(few);
     let kernel = Hopper::new().prepare(&context).unwrap();
     let stream = untracked(&context);
     for extents @ (m, n, k) in problems {

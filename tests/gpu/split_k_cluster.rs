@@ -9,9 +9,11 @@ use cudarc::driver::CudaContext;
 use falchion::{
     arch::{ArchKind, OpKind},
     cuda::{CudaKernel, open},
-    desc::GemmDesc,
+    desc::{DecompositionKind, GemmDesc},
+    device::ProblemSize,
     internals::host::Mode,
     numeric::ElementKind,
+    prelude::*,
 };
 use falchion_lab::{owned::HostProduct, verify::Fill};
 use rayon::prelude::*;
@@ -60,6 +62,23 @@ fn splits_of_clusters_are_those_of_workspaces() {
         all.par_iter().for_each(|(both, seed)| held(&context, *both, *seed));
         println!("{} descriptions of {family:?}", all.len());
         assert!(all.len() > 16);
+    }
+}
+
+/// What problems of few tiles take by themselves, of one product and of batches, at extents of any kind.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn what_problems_take_by_themselves_is_that_of_workspaces() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let machine = ArchKind::Sm90.machine();
+    type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
+    for extents in [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168), (128, 128, 16384)] {
+        let size = ProblemSize::of(extents);
+        for desc in [Of::<Bf16, Bf16>::desc_for(&size, &machine), Of::<F16, f32>::desc_for(&size, &machine)] {
+            assert!(desc.cuts_by_cluster(), "{desc:?}");
+            let split = but!(desc, decomposition: DecompositionKind::SplitK);
+            (0..8).for_each(|seed| held(&context, [split, desc], 0xfe3_7200 + seed));
+        }
     }
 }
 

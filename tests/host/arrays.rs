@@ -1,8 +1,9 @@
 //! An array is as many products as it has Ds, wherever their matrices lie: the bits of each are those of that product alone.
 
 use falchion::{
+    arch::ArchKind,
     desc::{GemmDesc, GemmMode},
-    device::run_on_host,
+    device::{ProblemSize, run_on_host},
     epilogue::{Add, BiasM, BiasN, LinearCombination, Multiply, Relu},
     internals::{
         call::{Elements, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
@@ -142,6 +143,10 @@ fn an_array_is_its_products() {
     held::<f64, f64>(&small(Doubles::DESC), (33, 7, 19), 3);
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     held::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
+    let machine = ArchKind::Sm90.machine();
+    let of_clusters = Hopper::<RowMajor>::desc_for(&ProblemSize::of((16, 2112, 7168)), &machine);
+    assert!(of_clusters.cuts_by_cluster());
+    held::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
     held::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
     held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 130, 3), 2);
 }

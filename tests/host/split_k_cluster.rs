@@ -5,8 +5,10 @@ use crate::harness::{
     subject::{Subject, program},
 };
 use falchion::{
-    desc::{CooperativeSchedule, DecompositionKind, GemmDesc, Instruction},
-    device::run_on_host,
+    arch::ArchKind,
+    desc::{ClusterShape, CooperativeSchedule, DataParallel, DecompositionKind, EpilogueTree, GemmDesc, Instruction, StreamK},
+    device::{ProblemSize, run_on_host},
+    epilogue::LinearCombination,
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
         host::Mode,
@@ -118,6 +120,43 @@ fn slots_are_of_shared_memory() {
     }
     let one = but!(desc, split_k: 1);
     assert_eq!((bytes(one), one.check()), (bytes(but!(split, split_k: 1)), Ok(())), "one part is K whole");
+}
+
+type Few<Cfg> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, Cfg>;
+
+/// A problem of few tiles takes them by itself, whatever the workspace, and computes the bits of as many parts through one; groups, and those who pin how K is cut, do not.
+#[test]
+fn problems_take_them_by_themselves() {
+    let machine = ArchKind::Sm90.machine();
+    let size = ProblemSize::of((16, 2112, 7168));
+    let chosen = Few::<Auto>::desc_for(&size, &machine);
+    assert_eq!((chosen.cuts_by_cluster(), chosen.split_k(), chosen.threadblock().n), (true, 2, 16));
+    assert_eq!(Few::<Auto>::desc_for(&ProblemSize { workspace: 0, ..size }, &machine), chosen);
+    // An epilogue reads C through as much shared memory as it takes.
+    assert!(Few::<With<Auto, EpilogueTree<LinearCombination>>>::desc_for(&size, &machine).cuts_by_cluster());
+    let pinned = [
+        Few::<With<Auto, SplitK<4>>>::desc_for(&size, &machine),
+        Few::<With<Auto, SplitK<1>>>::desc_for(&size, &machine),
+        Few::<With<Auto, DataParallel>>::desc_for(&size, &machine),
+        Few::<With<Auto, StreamK>>::desc_for(&size, &machine),
+        Few::<With<Auto, ClusterShape<1, 1>>>::desc_for(&size, &machine),
+        Few::<With<Auto, Threadblock<GemmShape<128, 128, 64>>>>::desc_for(&size, &machine),
+    ];
+    assert!(pinned.iter().all(|desc| !desc.cuts_by_cluster()), "{pinned:?}");
+    assert_eq!(pinned.map(|desc| desc.split_k())[..4], [4, 1, 1, 1]);
+    for rows in [16, 100, 4096] {
+        let groups = Few::<Auto>::desc_for(&ProblemSize::of_groups((rows, 2112, 7168), 1), &machine);
+        assert!(!groups.cuts_by_cluster() && groups.for_groups(Axis::M).check().is_ok(), "{groups:?}");
+    }
+    let batch = Few::<Auto>::desc_for(&ProblemSize { batch: 2, ..ProblemSize::of((16, 1024, 7168)) }, &machine);
+    assert!(batch.cuts_by_cluster() && batch.for_batch(2).check().is_ok() && batch.for_array(2).check().is_ok());
+    let (m, n, k) = (16, 130, 1300);
+    let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
+    let (a, b): (Vec<_>, Vec<_>) = ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+    let wanted = product(&but!(chosen, decomposition: DecompositionKind::SplitK), None, (m, n, k), [&a, &b]);
+    for clusters in [None, Some(1), Some(2), Some(7)] {
+        assert_eq!(wanted, product(&chosen, clusters, (m, n, k), [&a, &b]), "{clusters:?}");
+    }
 }
 
 #[test]

@@ -94,6 +94,12 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
             format!("{} of {of} tiles: {each:.1} k-tiles for each of {} clusters", streams.tiles, work.clusters),
         ));
     }
+    if parts > 1 && desc.cuts_by_cluster() {
+        let of = machine.multiprocessors;
+        let [whole, cut] = [1, parts].map(|parts| (tiles * f64::from(parts)).min(f64::from(of)));
+        let why = format!("{cut} of {of} multiprocessors read A and B, where K whole would have {whole} do so");
+        facts.push(("parts of K", format!("added in the first block's shared memory: no workspace, no memset; {why}")));
+    }
     let routes = desc.routes(problem)?;
     let workspace = match routes.workspace_bytes() {
         0 => String::new(),

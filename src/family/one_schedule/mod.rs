@@ -96,6 +96,6 @@ pub(super) const fn features(base: &MmaBase, registers: u32, copies: u64) -> Fea
         not_hidden: NOT_HIDDEN * products,
         pingpong: false,
         memory: None,
-        exchange: Exchange { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
+        exchange: Exchange::Workspace { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
     }
 }

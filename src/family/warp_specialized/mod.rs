@@ -182,12 +182,11 @@ impl WarpSpecializedDesc {
         const ROUND: u64 = 25;
         // What a multiprocessor has of the second-level cache in a microsecond.
         const BYTES: u64 = 140_000;
+        // Of a cluster: its barriers, each of a tile's blocks, and what the first is sent in a microsecond.
+        const MET: u64 = 35;
+        const AWAITED: u64 = 10;
+        const SENT: u64 = 45_000;
         let Some(components) = self.components() else { return Exchange::NONE };
-        let rounds = match components.vectors_ahead() {
-            // There are no registers to add them.
-            0 => return Exchange::NEVER,
-            vectors => components.numbers().div_ceil(TOGETHER * vectors),
-        };
         // 4.5 million products of 16 bits a microsecond, and 0.3 million where threads multiply.
         let products = match self.class.op {
             OpKind::Simt => 3_000,
@@ -195,12 +194,17 @@ impl WarpSpecializedDesc {
         };
         let tile = self.knobs.threadblock;
         let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as u64;
-        Exchange {
-            begun: BEGUN * products,
-            stored: STORED * products,
-            added: (COUNTED + ROUND * rounds as u64) * products,
-            brought: slot * 100 * products / BYTES,
+        let moved = slot * 100 * products;
+        if self.cuts_by_cluster() {
+            return Exchange::Cluster { met: MET * products, awaited: AWAITED * products, sent: moved / SENT };
         }
+        let rounds = match components.vectors_ahead() {
+            // There are no registers to add them.
+            0 => return Exchange::NEVER,
+            vectors => components.numbers().div_ceil(TOGETHER * vectors),
+        };
+        let added = (COUNTED + ROUND * rounds as u64) * products;
+        Exchange::Workspace { begun: BEGUN * products, stored: STORED * products, added, brought: moved / BYTES }
     }
 }
 

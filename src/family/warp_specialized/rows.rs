@@ -82,6 +82,21 @@ const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
     [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(144, a, c)]
 }
 
+/// 64 x `n` whose K a cluster's blocks have in `parts`, which pays where tiles are few and K is deep: 33 tiles of 2112 columns leave most multiprocessors without any. Of `docs/performance/explore/split_k_cluster.jsonl`
+/// those by which a problem takes less time than by any other line: two parts of each tile, and four of the smallest. Slots of 64 x 64 take a stage.
+const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    let stages = if n > 32 { 11 } else { 16 };
+    let decomposition = DecompositionKind::SplitKCluster;
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { decomposition, split_k: parts, ..specialized(64, 64, n, stages, a, c) })
+}
+
+/// Those of 16 bits and one output: no other types' parts of a cluster took less time.
+const fn halves_of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 9] {
+    let [narrow, middle, few, wide, narrower] = of_columns(a, c);
+    let parts = [of_cluster(16, 2, a, c), of_cluster(32, 2, a, c), of_cluster(64, 2, a, c), of_cluster(16, 4, a, c)];
+    [narrow, middle, few, parts[0], parts[1], parts[2], parts[3], wide, narrower]
+}
+
 /// A from registers, where it is M-major.
 const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { a_operand: AOperandKind::Registers, ..knobs })
@@ -175,9 +190,9 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
-    and_few_rows(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &of_columns(F16, F16)),
-    and_few_rows(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &of_columns(Bf16, Bf16)),
-    and_few_rows(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &of_columns(F16, F32)),
+    and_few_rows(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &halves_of_columns(F16, F16)),
+    and_few_rows(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &halves_of_columns(Bf16, Bf16)),
+    and_few_rows(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &halves_of_columns(F16, F32)),
     and_few_rows(
         &[of(Tf32, F32, F32)],
         &[

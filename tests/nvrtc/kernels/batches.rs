@@ -5,8 +5,11 @@ use crate::harness::descriptions::{self, Family, Wanted, description};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{DecompositionKind, GemmDesc, GemmMode},
-    internals::{family::default_gemm_configuration::default_description, operand::Axis},
-    layout::Order,
+    internals::{
+        family::{ProblemSize, Request, default_gemm_configuration::default_description},
+        operand::Axis,
+    },
+    layout::{MatrixType, Order},
 };
 use std::collections::BTreeSet;
 
@@ -100,6 +103,33 @@ fn kernels_of_cluster_splits_compile_clean() {
     let kernels: Vec<_> = kernels.into_iter().enumerate().filter_map(cut).collect();
     assert!(kernels.len() >= 36, "{} kernels", kernels.len());
     all_clean("kernels of cluster splits", kernels);
+}
+
+/// The kernels that problems of few tiles take by themselves: of all types of 16 bits, whose K the blocks of a cluster have in two parts and in four; of one product, of batches and of arrays.
+#[test]
+#[ignore = "needs NVRTC"]
+fn kernels_of_few_tiles_compile_clean() {
+    let problems =
+        [((16, 2112, 7168), (16, 2)), ((32, 2112, 7168), (32, 2)), ((64, 2112, 7168), (64, 2)), ((128, 128, 16384), (16, 4))];
+    let mut kernels = Vec::new();
+    for types in descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bits() == 16) {
+        for (i, (extents, wanted)) in problems.into_iter().enumerate() {
+            let b = [Order::Col, Order::Row][i % 2];
+            let [a, b, c] = [(types.a, Order::Row), (types.b, b), (types.c, Order::Row)]
+                .map(|(element, order)| Some(MatrixType { element, order }));
+            let (accumulator, op) = (Some(types.accumulator), Some(OpKind::TensorOp));
+            let request = Request { a, b, c, accumulator, op, ..Request::default() };
+            let desc = request.resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None).expect("a row").desc;
+            assert!(
+                desc.cuts_by_cluster() && (desc.threadblock().n, desc.split_k()) == wanted,
+                "{types:?} {extents:?}: {desc:?}"
+            );
+            let modes = [desc, desc.for_batch(2), desc.for_array(2)];
+            kernels.extend(modes.map(|desc| (format!("{types:?} {extents:?}"), desc, ArchKind::Sm90)));
+        }
+    }
+    assert!(kernels.len() >= 60, "{} kernels", kernels.len());
+    all_clean("kernels of few tiles", kernels);
 }
 
 /// The kernels of batches: of every default on tensor cores and some on the CUDA cores, of descriptions with every main loop, and of ones whose threads
