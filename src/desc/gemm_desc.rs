@@ -146,9 +146,9 @@ impl GemmDesc {
 
     /// Blocks of a cluster.
     pub const fn cluster(&self) -> Mn {
-        match self.family.pins().cluster {
-            Some(cluster) => cluster,
-            None => Mn::ONE,
+        match &self.family {
+            FamilyDesc::WarpSpecialized(knobs) => knobs.cluster,
+            _ => Mn::ONE,
         }
     }
 
@@ -177,7 +177,7 @@ impl GemmDesc {
 
     /// Whether the parts of K of a tile are those of the blocks of one cluster.
     pub const fn cuts_by_cluster(&self) -> bool {
-        matches!(self.family.pins().decomposition, Some(DecompositionKind::SplitKCluster))
+        matches!(&self.family, FamilyDesc::WarpSpecialized(knobs) if matches!(knobs.decomposition, DecompositionKind::SplitKCluster))
     }
 
     /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's, but of a cluster's.

@@ -41,6 +41,8 @@
 //! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies between 2860, below which 4096 x 24576 x 1536 takes 128x176 instead of 128x128, and 3330, above which 2048 cubed
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192.
 
+use core::cmp::Ordering;
+
 use crate::{
     arch::Machine,
     call::Partials,
@@ -72,24 +74,29 @@ impl Completions {
         let fits = |desc: &GemmDesc| (larger || desc.check_on(machine).is_ok()) && (!size.groups || desc.check_groups().is_ok());
         let legal = (0..all.len()).filter(|&i| i == 0 || fits(&all[i]));
         let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], cuts_k, size, machine), i);
-        match legal.map(cheapest).min_by_key(|((cost, _), _)| *cost) {
+        match legal.map(cheapest).min_by(|((one, _), _), ((other, _), _)| less(one, other)) {
             Some(((_, parts), i)) => (i, Some(parts).filter(|&parts| parts != all[i].split_k())),
             None => (0, None),
         }
     }
 }
 
+/// The order of what descriptions cost: operands that are transposed first, and then time.
+fn less((transposed, time): &(u32, f64), (others, other): &(u32, f64)) -> Ordering {
+    transposed.cmp(others).then(time.total_cmp(other))
+}
+
 impl GemmDesc {
-    /// What the choice among descriptions compares: operands that are transposed first, and then time, in a unit that is the same for all descriptions
+    /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
     /// of a problem.
     #[doc(hidden)]
     pub fn predicted(&self, size: &ProblemSize, machine: &Machine) -> (u32, u128) {
         let features = self.features();
-        (features.transposed, self.cost(&features, (features.resident(machine), self.split_k()), size, machine))
+        (features.transposed, self.cost(&features, (features.resident(machine), self.split_k()), size, machine).round() as u128)
     }
 
     /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut.
-    fn cheapest_parts(&self, features: &Features, cuts_k: bool, size: &ProblemSize, machine: &Machine) -> ((u32, u128), u32) {
+    fn cheapest_parts(&self, features: &Features, cuts_k: bool, size: &ProblemSize, machine: &Machine) -> ((u32, f64), u32) {
         let resident = features.resident(machine);
         let cost = |parts: u32| ((features.transposed, self.cost(features, (resident, parts), size, machine)), parts);
         let mut best = cost(self.split_k());
@@ -108,7 +115,7 @@ impl GemmDesc {
             }
             let cut = cost(parts);
             let partials = || Partials::of_parts(self, parts, extents, size.batch);
-            if cut.0 < best.0 && partials().workspace_bytes() <= size.workspace {
+            if less(&cut.0, &best.0).is_lt() && partials().workspace_bytes() <= size.workspace {
                 best = cut;
             }
         }
@@ -147,34 +154,28 @@ impl GemmDesc {
     }
 
     /// Time, in products, where so many blocks share a multiprocessor, of so many parts of K.
-    fn cost(&self, features: &Features, (resident, parts): (u32, u32), size: &ProblemSize, machine: &Machine) -> u128 {
+    fn cost(&self, features: &Features, (resident, parts): (u32, u32), size: &ProblemSize, machine: &Machine) -> f64 {
         let ((m, n), k) = self.extents(size);
-        let tile = self.threadblock();
+        let (tile, batch) = (self.threadblock(), size.batch as u64);
         let depth = match parts {
-            0 | 1 => k as u128,
-            _ => (k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as u128).saturating_mul(tile.k.into()),
+            0 | 1 => k as f64,
+            _ => k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as f64 * f64::from(tile.k),
         };
-        // A division of 128 bits would take longer than all else.
-        let tiles = self.tiles((m, n)).saturating_mul(size.batch as u64);
+        let tiles = self.tiles((m, n)).saturating_mul(batch);
         let units = tiles.saturating_mul(parts.into());
         let load = match self.cuts_by_cluster() {
             true => tiles.div_ceil(machine.resident_clusters(parts).into()),
             false => units.div_ceil(machine.multiprocessors.max(1).into()),
         };
-        let waves = u128::from(load.div_ceil(resident.into()));
-        let load = u128::from(load);
-        // Of extents beyond 64 bits the largest number is the cost.
+        let (load, waves) = (load as f64, load.div_ceil(resident.into()) as f64);
         let each = features.step(self.rows_within_sectors(size));
-        let step = load.saturating_mul(each.into()).saturating_add(waves.saturating_mul(features.latency.into()));
-        let exposed = if features.pingpong { 1 } else { load };
-        let mut steps = step.saturating_mul(depth);
+        let exposed = if features.pingpong { 1.0 } else { load };
+        let mut steps = (load * each as f64 + waves * features.latency as f64) * depth;
         if let Some(memory) = &features.memory {
-            let elements = (m.saturating_add(n) as u128).saturating_mul(k as u128).saturating_mul(size.batch as u128);
-            let of_unit = depth.saturating_mul(tile.m.saturating_add(tile.n).into());
-            steps = steps.max(memory.cost(elements, of_unit, units));
+            let elements = (m as f64 + n as f64) * k as f64 * batch as f64;
+            steps = steps.max(memory.cost(elements, depth * f64::from(tile.m.saturating_add(tile.n)), units as f64));
         }
-        let tiles = steps.saturating_add(exposed.saturating_mul(features.not_hidden.into()));
-        tiles.saturating_add(features.exchange.cost(parts, load))
+        steps + exposed * features.not_hidden as f64 + features.exchange.cost(parts, load)
     }
 }
 

@@ -82,12 +82,10 @@ pub(super) struct Bandwidth {
 
 impl Bandwidth {
     /// Time of so many elements, of which each of so many units loads some.
-    pub(super) fn cost(&self, elements: u128, of_unit: u128, units: u64) -> u128 {
-        let loaded = of_unit.saturating_mul(units.into());
-        let again = loaded.saturating_sub(elements).saturating_mul(self.again.into()) / 100;
-        let bandwidth = elements.saturating_mul(self.first.into()).saturating_add(again);
-        let first = elements.saturating_mul(self.longer.into()) / u128::from(units.max(1));
-        bandwidth.max(of_unit.saturating_mul(self.own.into()).saturating_add(first))
+    pub(super) fn cost(&self, elements: f64, of_unit: f64, units: f64) -> f64 {
+        let again = (of_unit * units - elements).max(0.0) * self.again as f64 / 100.0;
+        let bandwidth = elements * self.first as f64 + again;
+        bandwidth.max(of_unit * self.own as f64 + elements * self.longer as f64 / units.max(1.0))
     }
 }
 
@@ -124,22 +122,21 @@ impl Exchange {
     pub const NEVER: Self = Self::Workspace { begun: u64::MAX, stored: 0, added: 0, brought: 0 };
 
     /// Time of so many parts, where a multiprocessor has `load` units.
-    pub(super) fn cost(&self, mut parts: u32, load: u128) -> u128 {
+    pub(super) fn cost(&self, mut parts: u32, load: f64) -> f64 {
         if parts < 2 {
-            return 0;
+            return 0.0;
         }
         match *self {
             Self::Workspace { begun, stored, added, brought } => {
-                let mut adding = 0;
+                let mut adding = 0.0;
                 while parts > 1 {
-                    adding += added + u64::from(parts.min(PARTS_AT_ONCE)) * brought;
+                    adding += added as f64 + f64::from(parts.min(PARTS_AT_ONCE)) * brought as f64;
                     parts = parts.div_ceil(PARTS_AT_ONCE);
                 }
-                u128::from(begun) + load.saturating_mul(stored.into()) + u128::from(adding)
+                begun as f64 + load * stored as f64 + adding
             }
             Self::Cluster { met, awaited, sent } => {
-                let of_tile = u64::from(parts) * awaited + u64::from(parts - 1) * sent;
-                u128::from(met) + load.saturating_mul(of_tile.into())
+                met as f64 + load * (f64::from(parts) * awaited as f64 + f64::from(parts - 1) * sent as f64)
             }
         }
     }
