@@ -140,7 +140,7 @@ impl Kernel {
     /// seconds.
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
         let problem = product.problem();
-        let offsets = product.offsets().map(<[i32]>::to_vec);
+        let offsets = product.offsets().map(<[u32]>::to_vec);
         if product.is_array() {
             let calls = problem.with(product.matrices()?).each()?;
             let mut resident = ResidentArray::new(&self.stream, &calls)?;

@@ -77,8 +77,8 @@ impl Resident {
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
-    pub fn with_groups(mut self, offsets: &[i32]) -> Result<Self, Error> {
-        let bytes = HostSlice::new::<i32>(offsets);
+    pub fn with_groups(mut self, offsets: &[u32]) -> Result<Self, Error> {
+        let bytes = HostSlice::new::<i32>(bytemuck::cast_slice(offsets));
         self.offsets = Some(Copied::new(&self.stream, bytes.kind(), bytes.bytes())?);
         Ok(self)
     }
