@@ -151,7 +151,7 @@ impl Kernel {
         let matrices = product.matrices()?;
         let mut resident = Resident::new(&self.stream, &matrices)?;
         if let Some(offsets) = offsets {
-            resident = resident.with_groups(&offsets)?;
+            resident = resident.with_groups(offsets);
         }
         let seconds = second(&self.stream, || resident.run(&self.kernel, &problem, [0; 4]))?;
         resident.download(matrices.d)?;

@@ -70,7 +70,7 @@ impl Launched {
             Some(order) => {
                 (0..order.len()).map(|number| bytes(number * d.batch_stride)..bytes(number * d.batch_stride + own)).collect()
             }
-            None => vec![0..all],
+            None => Vec::from([Range { start: 0, end: all }]),
         }
     }
 }
