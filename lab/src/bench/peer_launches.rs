@@ -117,6 +117,7 @@ impl<'b> Bound<'b> {
                 plans.push((group, lt.plan(&group.problem)?));
             }
         }
+        session.warm(ours, regions.len())?;
         let mut chosen = Vec::with_capacity(plans.len());
         for (group, plan) in &plans {
             match self.fastest(session, lt, plan, (group, products), regions)? {
