@@ -140,7 +140,7 @@ impl Kernel {
     /// seconds.
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
         let problem = product.problem();
-        let offsets = product.offsets().map(<[i32]>::to_vec);
+        let offsets = product.offsets().map(<[u32]>::to_vec);
         if product.is_array() {
             let calls = problem.with(product.matrices()?).each()?;
             let mut resident = ResidentArray::new(&self.stream, &calls)?;
@@ -151,7 +151,7 @@ impl Kernel {
         let matrices = product.matrices()?;
         let mut resident = Resident::new(&self.stream, &matrices)?;
         if let Some(offsets) = offsets {
-            resident = resident.with_groups(&offsets)?;
+            resident = resident.with_groups(offsets);
         }
         let seconds = second(&self.stream, || resident.run(&self.kernel, &problem, [0; 4]))?;
         resident.download(matrices.d)?;

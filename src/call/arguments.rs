@@ -1,12 +1,13 @@
 //! What a user passes to [`Gemm::run`](crate::device::Gemm::run), in the layouts of the types.
 
 use super::{
-    Further, Source,
+    Elements, Further, Groups, Source,
     space::{MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space, Writable},
 };
 use crate::{
     epilogue::SCALARS,
-    operand::{VectorKind, Vectors},
+    numeric::ElementKind,
+    operand::{Axis, VectorKind, Vectors},
 };
 
 /// `D = epilogue(A·B, C)`: what to multiply. Leading dimensions are those of packed matrices unless given.
@@ -31,11 +32,41 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) batch: usize,
     /// The matrices of an array behind the first product's.
     pub(crate) further: Vec<Further<'a, S, A, B, C>>,
-    pub(crate) groups: Option<S::Ref<'a, u32>>,
+    pub(crate) groups: Option<Offsets<'a, S>>,
     pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<S::Mut<'a, u8>>,
+}
+
+/// Where groups begin, and the last one ends.
+pub(crate) enum Offsets<'a, S: Space> {
+    /// Where the operands lie.
+    InSpace(S::Ref<'a, u32>),
+    /// In host memory.
+    ByValue(&'a [u32]),
+}
+
+impl<'a, S: Space> Offsets<'a, S> {
+    /// The groups of rows of a problem.
+    pub(crate) fn groups(&self) -> Groups<Elements> {
+        let (length, by_value) = match self {
+            Self::InSpace(offsets) => (S::length(offsets), false),
+            Self::ByValue(offsets) => (offsets.len(), true),
+        };
+        Groups { by_value, ..Groups::of(Axis::M, length.saturating_sub(1)) }
+    }
+
+    /// The offsets, to be read by work in a queue.
+    pub(crate) fn read<'q>(self, queue: &'q S::Queue) -> S::Read<'q>
+    where
+        'a: 'q,
+    {
+        match self {
+            Self::InSpace(offsets) => S::read(ElementKind::I32, offsets, queue),
+            Self::ByValue(offsets) => S::by_value(offsets, queue),
+        }
+    }
 }
 
 /// Setters of optional numbers: the field and its place, and what the number is called.
@@ -127,7 +158,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// One product of each group of rows, one behind another: rows `offsets[i]` to `offsets[i + 1]` of A times the `i`-th B are the same rows of D. There are as many Bs as groups,
     /// [a batch stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are left alone, and groups may be of any length, 0 too. Vectors are of all of D: [`bias_m`](Self::bias_m) has a value for each of the m rows, and [`bias_n`](Self::bias_n) is the same for each group.
     ///
-    /// The offsets, one more than groups, lie where the operands do. In host memory they are checked; on a device nobody but the kernel reads them, when it runs, so that a captured
+    /// The offsets, one more than groups, lie where the operands do; [`groups_by_value`](Self::groups_by_value) takes the host's for operands on a device. In host memory they are checked; on a device nobody but the kernel reads them, when it runs, so that a captured
     /// graph may compute them: an offset that descends or leaves D makes groups short or empty, and nothing is written outside D. K of groups is not cut into parts.
     ///
     /// ```
@@ -141,7 +172,24 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// # Ok::<(), falchion::Error>(())
     /// ```
     pub fn groups(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
-        self.groups = Some(offsets.view());
+        self.groups = Some(Offsets::InSpace(offsets.view()));
+        self
+    }
+
+    /// The same by offsets in host memory, wherever the operands lie: they are checked, and what is bad is refused before anything is enqueued. On a device launches take them by value, 128 each, and
+    /// write them to the [workspace](Self::workspace): the slice is not read once the call has returned, and a captured graph holds the offsets that it had.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
+    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_by_value(&[0, 2, 3]))?;
+    /// assert_eq!(d, [8.0; 15]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    pub fn groups_by_value(mut self, offsets: &'a [u32]) -> Self {
+        self.groups = Some(Offsets::ByValue(offsets));
         self
     }
 

@@ -3,6 +3,7 @@
 use super::{Call, Elements, HostCall, Problem, View};
 use crate::{
     desc::{GemmDesc, GemmMode},
+    numeric::ElementKind,
     operand::Axis,
     refusal::{Field, Refusal, rules::within},
     shape::{Mn, Mnk},
@@ -18,12 +19,14 @@ pub struct Groups<R> {
     pub axis: Axis,
     /// Offsets of 32 bits without a sign, one more than groups, as a column.
     pub offsets: View<R>,
+    /// Whether a launch takes them by value, and has them written to its workspace.
+    pub by_value: bool,
 }
 
 impl<R> Groups<R> {
     /// Groups by their offsets.
     pub const fn new(axis: Axis, offsets: R) -> Self {
-        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 } }
+        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 }, by_value: false }
     }
 
     pub(super) fn exchange(self) -> Self {
@@ -32,7 +35,7 @@ impl<R> Groups<R> {
 
     /// The same groups by offsets in other memory.
     pub fn with<S>(&self, offsets: S) -> Groups<S> {
-        Groups { axis: self.axis, offsets: self.offsets.with(offsets) }
+        Groups { axis: self.axis, offsets: self.offsets.with(offsets), by_value: self.by_value }
     }
 }
 
@@ -57,6 +60,24 @@ impl<R, W> Call<R, W> {
         if matches!(axis, Axis::N) { self.n } else { self.m }
     }
 
+    /// The groups that offsets say, none of which is empty.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfRange`] for the first offset that descends, or leaves D.
+    pub(crate) fn groups_by(&self, axis: Axis, offsets: impl Iterator<Item = u32>) -> Result<Vec<Group>, Refusal> {
+        let most = self.lines_of_groups(axis) as u64;
+        let (mut first, mut all) = (0, Vec::new());
+        for (number, offset) in offsets.enumerate() {
+            let offset = offset as usize;
+            within(Field::GroupOffset(number as u32), offset as u64, first as u64, most)?;
+            if number > 0 && offset > first {
+                all.push((number - 1, first..offset));
+            }
+            first = offset;
+        }
+        Ok(all)
+    }
+
     /// Whether there are groups, if any, and a kernel of a description computes them.
     pub(super) fn check_groups(&self, d: &GemmDesc) -> Result<(), Refusal> {
         if self.groups.is_none() {
@@ -73,6 +94,19 @@ impl Problem {
     pub fn grouped(self, count: usize) -> Self {
         let (a, c, d) = (self.a.batched(0), self.c.map(|c| c.batched(0)), self.d.batched(0));
         Self { batch: count, groups: Some(Groups::of(Axis::M, count)), a, c, d, ..self }
+    }
+
+    /// Bytes of offsets that a launch takes by value.
+    pub(super) fn offset_bytes(&self) -> u64 {
+        self.groups.filter(|groups| groups.by_value).map_or(0, |_| ElementKind::I32.matrix_bytes(self.batch as u64 + 1))
+    }
+
+    /// The same problem whose offsets lie at an address, where they were taken by value.
+    pub(super) fn with_offsets_at(mut self, address: u64) -> Self {
+        if let Some(groups) = self.groups.as_mut().filter(|groups| groups.by_value) {
+            groups.offsets.memory.address = address;
+        }
+        self
     }
 
     /// Where the offsets of groups lie; 0 without groups.
@@ -108,18 +142,8 @@ impl HostCall<'_> {
     /// [`Refusal::OutOfRange`] for the first offset that descends, or leaves D.
     pub(crate) fn groups(&self) -> Result<Option<Vec<Group>>, Refusal> {
         let Some(groups) = &self.groups else { return Ok(None) };
-        let most = self.lines_of_groups(groups.axis) as u64;
         let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();
-        let (mut first, mut all) = (0, Vec::new());
-        for (number, word) in words.iter().enumerate() {
-            let offset = u32::from_ne_bytes(*word) as usize;
-            within(Field::GroupOffset(number as u32), offset as u64, first as u64, most)?;
-            if number > 0 && offset > first {
-                all.push((number - 1, first..offset));
-            }
-            first = offset;
-        }
-        Ok(Some(all))
+        self.groups_by(groups.axis, words.iter().map(|word| u32::from_ne_bytes(*word))).map(Some)
     }
 
     /// The product of a group.
@@ -138,5 +162,10 @@ impl Groups<Elements> {
     /// Groups of a problem, so many.
     pub const fn of(axis: Axis, count: usize) -> Self {
         Self::new(axis, Elements::of(count + 1))
+    }
+
+    /// How many there are.
+    pub(crate) const fn count(&self) -> usize {
+        self.offsets.memory.length.saturating_sub(1)
     }
 }

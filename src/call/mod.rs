@@ -18,7 +18,7 @@ mod view;
 
 pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
-pub(crate) use arguments::setters;
+pub(crate) use arguments::{Offsets, setters};
 pub(crate) use array::Further;
 pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
@@ -34,8 +34,6 @@ pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector,
     Readable, Space, Writable,
 };
-#[cfg(feature = "cuda")]
-pub(crate) use view::memory;
 pub use view::{Elements, Memory, TypedMemory, View};
 
 use crate::{
@@ -231,7 +229,11 @@ impl<R: Memory, W: Memory> Call<R, W> {
             n: self.n,
             k: self.k,
             batch: self.batch,
-            groups: self.groups.as_ref().map(|groups| Groups { axis: groups.axis, offsets: groups.offsets.without_data() }),
+            groups: self.groups.as_ref().map(|Groups { axis, offsets, .. }| Groups {
+                axis: *axis,
+                offsets: offsets.without_data(),
+                by_value: offsets.memory.by_value(),
+            }),
             a: self.a.without_data(),
             b: self.b.without_data(),
             c: self.c.as_ref().map(View::without_data),

@@ -71,6 +71,8 @@ pub struct Routes {
     pub b: Way,
     /// What lies behind both in the workspace.
     pub partials: Partials,
+    /// Bytes of the offsets of groups behind that, where a launch takes them by value.
+    pub offset_bytes: u64,
 }
 
 /// What an operand has to be for a kernel to read it where it lies.
@@ -105,7 +107,7 @@ impl Routes {
         // B's begins where A's ends.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
         let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).from(a.bytes.saturating_add(b.bytes));
-        Self { a, b: Way { offset, ..b }, partials }
+        Self { a, b: Way { offset, ..b }, partials, offset_bytes: problem.offset_bytes() }
     }
 
     /// Those of the products of an array, as kernels see them: where a launch takes several and the kernel reads every operand where it lies, one for all of them; else each product's, which is a launch of its own.
@@ -138,12 +140,17 @@ impl Routes {
             OperandKind::BOTH.map(|operand| self.of_operand(operand).view(desc, (operand, problem.operand(operand)), first));
         let k = if self.a.route == Route::Decomposed { self.a.leading } else { problem.k };
         let partials = Elements { address: first + self.partials.first, length: self.partials.bytes() as usize };
-        Problem { a, b, k, workspace: Some(partials), ..*problem }
+        Problem { a, b, k, workspace: Some(partials), ..*problem }.with_offsets_at(first + self.behind_partials())
+    }
+
+    /// Bytes of the workspace before offsets of groups.
+    const fn behind_partials(&self) -> u64 {
+        self.partials.first.saturating_add(self.partials.bytes())
     }
 
     /// Bytes of a workspace that is enough wherever it begins; 0 when none is read.
     pub const fn workspace_bytes(&self) -> u64 {
-        wherever_it_begins(self.partials.first.saturating_add(self.partials.bytes()))
+        wherever_it_begins(self.behind_partials().saturating_add(self.offset_bytes))
     }
 }
 

@@ -34,6 +34,8 @@ pub trait Space: Sized + 'static {
     fn queue<T: Pod>(d: &Self::Mut<'_, T>) -> Self::Queue;
     /// Elements of a kind, to be read by work in a queue: their values, or their bytes.
     fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: Self::Ref<'a, T>, queue: &'q Self::Queue) -> Self::Read<'q>;
+    /// Numbers of the host that work in a queue takes by value.
+    fn by_value<'a: 'q, 'q>(offsets: &'a [u32], queue: &'q Self::Queue) -> Self::Read<'q>;
     /// Elements of a kind, to be written by work in a queue.
     fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: Self::Mut<'a, T>, queue: &'q Self::Queue) -> Self::Write<'q>;
 }
@@ -69,6 +71,10 @@ impl Space for Host {
 
     fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: &'a [T], (): &'q ()) -> HostSlice<'q> {
         HostSlice { kind, bytes: bytemuck::cast_slice(matrix) }
+    }
+
+    fn by_value<'a: 'q, 'q>(offsets: &'a [u32], (): &'q ()) -> HostSlice<'q> {
+        HostSlice { kind: ElementKind::I32, bytes: bytemuck::cast_slice(offsets) }
     }
 
     fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: &'a mut [T], (): &'q ()) -> HostSliceMut<'q> {

@@ -8,6 +8,10 @@ pub trait Memory {
     fn length(&self) -> usize;
     /// The address of the first.
     fn address(&self) -> u64;
+    /// Whether a launch takes the elements by value: they have no address where it runs.
+    fn by_value(&self) -> bool {
+        false
+    }
 }
 
 /// Memory whose elements are of a type that is known.

@@ -86,6 +86,7 @@ macro_rules! mirrored {
 mod array;
 mod decompose;
 mod kernels;
+mod offsets;
 mod repack;
 mod tensors;
 mod unit;
@@ -94,6 +95,7 @@ pub use array::{Addresses, ArrayParams};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
+pub use offsets::{MOST_OFFSETS, OffsetsParams};
 pub use repack::RepackParams;
 pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;

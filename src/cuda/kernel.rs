@@ -16,7 +16,7 @@ use crate::{
     codegen::{ArrayParams, TranslationUnit},
     desc::{GemmDesc, GemmMode},
     error::Error,
-    pass::{Pass, PassDesc},
+    pass::{OFFSETS, Pass, PassDesc},
     plan::{Geometry, Plan},
     refusal::Refusal,
     sys::driver::{Grid, VouchedUnit, max_active_clusters},
@@ -172,6 +172,8 @@ impl CudaKernel {
     fn enqueue(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
         call.check_types(&desc.class)?;
+        let offsets = call.groups.as_ref().and_then(|groups| Some((groups.axis, groups.offsets.memory.values?)));
+        offsets.map(|(axis, offsets)| call.groups_by(axis, offsets.iter().copied())).transpose()?;
         let memory = ProductMemory::of(call);
         memory.check(stream.context().cu_ctx() as usize)?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
@@ -179,7 +181,7 @@ impl CudaKernel {
         }
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
         let first = workspace::begin(&routes, call, memory.extents())?;
-        self.ready(stream, desc, (&problem, &routes, first))?.enqueue(stream)
+        self.ready(stream, desc, (&problem, &routes, first), offsets.map(|(_, offsets)| offsets))?.enqueue(stream)
     }
 
     /// The same of an array.
@@ -196,7 +198,7 @@ impl CudaKernel {
         let first = workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
         if routes.len() == problems.len() {
             let of_each =
-                problems.iter().zip(&routes).map(|(problem, routes)| self.ready(stream, desc, (problem, routes, first)));
+                problems.iter().zip(&routes).map(|(problem, routes)| self.ready(stream, desc, (problem, routes, first), None));
             let each = of_each.collect::<Result<Vec<_>, _>>()?;
             return each.iter().try_for_each(|ready| ready.enqueue(stream));
         }
@@ -218,12 +220,13 @@ impl CudaKernel {
         launches.iter().try_for_each(|(launch, params)| loaded.launch_array(stream, launch, params))
     }
 
-    /// The launches of a product and of its passes, given its routes and the first byte of the workspace.
+    /// The launches of a product and of its passes, given its routes, the first byte of the workspace, and offsets of groups that launches take by value.
     fn ready(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
         (problem, routes, first): (&Problem, &Routes, u64),
+        offsets: Option<&[u32]>,
     ) -> Result<Ready, Error> {
         let routed = routes.problem(desc, problem, first);
         let accesses = accesses((desc, self.0.plan.needs()), &routed);
@@ -233,8 +236,12 @@ impl CudaKernel {
         let passes = Pass::before(desc, (routes, problem), first)?;
         check_capture(stream, &passes)?;
         let ready = |pass: &Pass| Ok::<_, Error>((CudaPass::for_run(stream, &pass.desc())?, pass.launches()?));
-        let [a, b] = passes.each_ref().map(|pass| pass.as_ref().map(ready).transpose());
-        Ok(Ready { brought: [a?, b?], passes, kernel, launch })
+        let mut brought = passes.iter().flatten().map(ready).collect::<Result<Vec<_>, Error>>()?;
+        if let Some(offsets) = offsets {
+            let pass = CudaPass::for_run(stream, &PassDesc::Offsets(OFFSETS))?;
+            brought.push((pass, OFFSETS.launches(offsets, routed.offsets())));
+        }
+        Ok(Ready { brought, passes, kernel, launch })
     }
 
     /// This kernel where it is of a mode and has accesses as narrow; else the one that takes its place.
@@ -264,14 +271,14 @@ impl CudaKernel {
 /// A product whose launches are made: whatever can be refused has been.
 struct Ready {
     passes: [Option<Pass>; 2],
-    brought: [Option<(CudaPass, Vec<Launch>)>; 2],
+    brought: Vec<(CudaPass, Vec<Launch>)>,
     kernel: CudaKernel,
     launch: Launch,
 }
 
 impl Ready {
     fn enqueue(&self, stream: &CudaStream) -> Result<(), Error> {
-        for (pass, launches) in self.brought.iter().flatten() {
+        for (pass, launches) in &self.brought {
             pass.enqueue(stream, launches)?;
         }
         // But rows that cannot be scaled: whether there are any, the device finds out.

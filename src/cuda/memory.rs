@@ -63,7 +63,12 @@ impl<'c, 'a> ProductMemory<'c, 'a> {
             a: operand(Operand::A, &call.a, (m, k)),
             b: operand(Operand::B, &call.b, (k, n)),
             vectors: call.vectors.as_ref().map(|kind, vector| operand(Operand::Vector(kind), vector, (m, n))),
-            offsets: call.groups.as_ref().map(|groups| OperandMemory::of(Operand::Offsets, &groups.offsets, ((batch + 1, 1), 1))),
+            // Those that launches take by value lie on no device.
+            offsets: call
+                .groups
+                .as_ref()
+                .filter(|groups| groups.offsets.memory.values.is_none())
+                .map(|groups| OperandMemory::of(Operand::Offsets, &groups.offsets, ((batch + 1, 1), 1))),
             source: call.c.matrix().map(|c| operand(Operand::C, c, (m, n))),
         }
     }

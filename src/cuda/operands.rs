@@ -1,7 +1,7 @@
 //! Operands in device memory.
 
 use crate::{
-    call::{Call, Matrices, Readable, Space, Writable, memory},
+    call::{Call, Matrices, Memory, Readable, Space, TypedMemory, Writable},
     numeric::{Element, ElementKind},
     pass::transpose::TransposeCall,
 };
@@ -58,6 +58,10 @@ impl Space for Cuda {
         DeviceMatrix::of_read(kind, matrix.0, stream)
     }
 
+    fn by_value<'a: 'q, 'q>(offsets: &'a [u32], _: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
+        DeviceMatrix::by_value(offsets)
+    }
+
     fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: CudaMut<'a, T>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
         DeviceMatrix::of_written(kind, matrix.0, stream)
     }
@@ -91,11 +95,31 @@ pub struct DeviceMatrix<'a> {
     pub(crate) length: usize,
     /// The context it belongs to.
     pub(crate) context: usize,
+    /// Its elements, where a launch takes them by value: then there is no address.
+    pub(super) values: Option<&'a [u32]>,
     /// Tells cudarc, when dropped, that the stream uses the memory.
     _in_use: SyncOnDrop<'a>,
 }
 
-memory!(DeviceMatrix<'_>);
+impl Memory for DeviceMatrix<'_> {
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn by_value(&self) -> bool {
+        self.values.is_some()
+    }
+}
+
+impl TypedMemory for DeviceMatrix<'_> {
+    fn kind(&self) -> ElementKind {
+        self.kind
+    }
+}
 
 impl<'a> DeviceMatrix<'a> {
     /// A matrix that work on `stream` will read.
@@ -130,13 +154,19 @@ impl<'a> DeviceMatrix<'a> {
     }
 
     fn at(kind: ElementKind, length: usize, context: usize, (address, in_use): (u64, SyncOnDrop<'a>)) -> Self {
-        Self { kind, address, length, context, _in_use: in_use }
+        Self { kind, address, length, context, values: None, _in_use: in_use }
+    }
+
+    /// Offsets of groups in host memory, which launches take by value.
+    pub fn by_value(offsets: &'a [u32]) -> Self {
+        let _in_use = SyncOnDrop::Sync(None);
+        Self { kind: ElementKind::I32, address: 0, length: offsets.len(), context: 0, values: Some(offsets), _in_use }
     }
 
     /// A matrix of numbers alone, which no stream uses.
     #[cfg(test)]
     pub(crate) fn nowhere(kind: ElementKind, address: u64, length: usize, context: usize) -> Self {
-        Self { kind, address, length, context, _in_use: SyncOnDrop::Sync(None) }
+        Self { kind, address, length, context, values: None, _in_use: SyncOnDrop::Sync(None) }
     }
 
     /// The matrix from its element `first` on.

@@ -51,7 +51,7 @@ mod tests {
     fn routes() -> Routes {
         let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, apart: 0, bytes: 0 };
         let partials = Partials::default().from(1024);
-        Routes { a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct }, b: direct, partials }
+        Routes { a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct }, b: direct, partials, offset_bytes: 0 }
     }
 
     fn found(address: u64, length: usize, context: usize, others: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {

@@ -3,7 +3,7 @@
 use crate::{
     arch::Machine,
     call::{
-        Arguments, Elements, Further, Groups, Host, HostCall, Matrices, MatrixElements, Memory, Problem, Source, Space, View,
+        Arguments, Elements, Further, Host, HostCall, Matrices, MatrixElements, Memory, Offsets, Problem, Source, Space, View,
         check_types,
     },
     desc::GemmDesc,
@@ -12,7 +12,6 @@ use crate::{
     host::{Array, Mode, run_on_host},
     layout::Orders,
     numeric::{Combined, ElementKind},
-    operand::Axis,
     pass::transpose::{Choice, Combine, TransposeCall},
     refusal::{Operand, Refusal},
 };
@@ -57,7 +56,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
     /// The problem without its data; where nothing else was said, matrices are packed, in the orders of the types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let (m, n, k) = self.extents;
-        let groups = self.groups.as_ref().map(|offsets| S::length(offsets).saturating_sub(1));
+        let groups = self.groups.as_ref().map(Offsets::groups);
         let matrix = |which: usize, length, order, extents| {
             // What is said of C is said of D where that is C.
             let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
@@ -74,8 +73,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
             m,
             n,
             k,
-            batch: groups.unwrap_or(self.batch),
-            groups: groups.map(|count| Groups::of(Axis::M, count)),
+            batch: groups.map_or(self.batch, |groups| groups.count()),
+            groups,
             a: matrix(0, A::length(&self.a), orders.a, (m, k)),
             b: matrix(1, B::length(&self.b), orders.b, (k, n)),
             c: self.c.as_ref().map(|c| matrix(2, C::length(c), orders.c, (m, n))),
@@ -91,9 +90,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         let workspace = if self.strides[..2] == [None; 2] { workspace } else { 0 };
         let leading = [0, 1].map(|which| self.strides[which].map(|[rows, columns]| rows.max(columns)).or(self.leading[which]));
         match &self.groups {
-            Some(offsets) => {
-                ProblemSize { leading, ..ProblemSize::of_groups(self.extents, S::length(offsets).saturating_sub(1)) }
-            }
+            Some(offsets) => ProblemSize { leading, ..ProblemSize::of_groups(self.extents, offsets.groups().count()) },
             None => ProblemSize { extents: self.extents, batch: self.batch, workspace, leading, groups: false },
         }
     }
@@ -178,7 +175,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         let (a, b) = (A::read(self.a, queue), B::read(self.b, queue));
         let (c, d) = (self.c.map(|c| C::read(c, queue)), C::write(self.d, queue));
         let workspace = self.workspace.map(|bytes| S::write(ElementKind::U8, bytes, queue));
-        let offsets = self.groups.map(|offsets| S::read(ElementKind::I32, offsets, queue));
+        let offsets = self.groups.map(|offsets| offsets.read(queue));
         let groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
         CallIn::<S> { workspace, groups, ..problem.with(Matrices { a, b, c, d, vectors }) }
     }

@@ -203,7 +203,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         self.run(arguments.batch(count))
     }
 
-    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`].
+    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`]. Offsets in host memory for operands on a device are [`Arguments::groups_by_value`]'s.
     ///
     /// ```
     /// use falchion::prelude::*;

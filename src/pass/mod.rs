@@ -3,10 +3,12 @@
 //! A [`PassDesc`] is compiled; a [`Pass`] is what one call does with it: where it reads, where it writes, and what it is launched with.
 
 pub mod decompose;
+pub mod offsets;
 pub mod repack;
 pub mod transpose;
 
 pub use decompose::{DecomposeDesc, DecomposeShapes, DecomposeStep, PIECE, PIECES, TILE};
+pub use offsets::{OFFSETS, OffsetsDesc};
 pub use repack::{REPACK, Realignment, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{
@@ -30,6 +32,8 @@ pub enum PassDesc {
     Transpose(TransposeDesc),
     /// `f32` to parts.
     Decompose(DecomposeDesc),
+    /// Offsets of groups, by value, to the workspace.
+    Offsets(OffsetsDesc),
 }
 
 /// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its blocks share a multiprocessor.
@@ -47,6 +51,7 @@ impl PassDesc {
             Self::Repack(desc) => desc.translation_unit(with_fingerprints),
             Self::Transpose(desc) => transpose::translation_unit(desc, with_fingerprints),
             Self::Decompose(desc) => desc.translation_unit(with_fingerprints),
+            Self::Offsets(desc) => desc.translation_unit(),
         }
     }
 
@@ -54,7 +59,7 @@ impl PassDesc {
     pub const fn shared_bytes(&self) -> u32 {
         match self {
             Self::Transpose(desc) => desc.smem_bytes(),
-            Self::Repack(_) | Self::Decompose(_) => 0,
+            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) => 0,
         }
     }
 
@@ -65,12 +70,19 @@ impl PassDesc {
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         match self {
             Self::Transpose(desc) => desc.check_on(machine),
-            Self::Repack(_) | Self::Decompose(_) => Ok(()),
+            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) => Ok(()),
         }
     }
 
     /// The kernels that may run before that of a description, whatever the call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
+        let mut passes = Self::of_operands(desc);
+        passes.extend(desc.class.mode.groups().map(|_| Self::Offsets(OFFSETS)));
+        passes
+    }
+
+    /// Those of operands.
+    fn of_operands(desc: &GemmDesc) -> Vec<Self> {
         let Some(desc) = desc.warp_specialized() else { return Vec::new() };
         if desc.knobs.emulation.decomposes() {
             return vec![Self::Decompose(DecomposeDesc { emulation: desc.knobs.emulation })];

@@ -219,6 +219,8 @@ impl Refusal {
                 let [passes_a, passes_b] = [!matches!(a, Route::Direct), !matches!(b, Route::Direct)];
                 let s = routed(if passes_a && passes_b { s.say(",") } else { s }, b, "B");
                 let s = if partials && (passes_a || passes_b) { s.say(",") } else { s };
+                // What takes no pass and adds no parts has offsets of groups brought there.
+                let s = if partials || passes_a || passes_b { s } else { s.say(" brings offsets of groups") };
                 if partials { s.say(" adds parts of K") } else { s }.say(" and takes ").number(needed)
             }
             Self::NotOnStream { operand } => {

@@ -31,6 +31,8 @@ struct OnDevice {
     d: CudaSlice<u8>,
     vectors: Vectors<CudaSlice<u8>>,
     offsets: CudaSlice<u8>,
+    /// Of the host, where launches take them by value.
+    by_value: Option<Vec<u32>>,
     workspace: CudaSlice<u8>,
 }
 
@@ -46,6 +48,7 @@ impl OnDevice {
             d: copied(&case.d),
             vectors: Vectors::by(|kind| vectors.slot(kind).take().map(|bytes| copied(bytes))),
             offsets: copied(case.offset_bytes()),
+            by_value: None,
             workspace: stream.alloc_zeros(1 << 26).expect("device memory"),
         }
     }
@@ -63,7 +66,10 @@ impl OnDevice {
                 self.vectors.get(kind).map(|bytes| read(types.c, bytes, first))
             }),
         };
-        let offsets = || DeviceMatrix::read_bytes(ElementKind::I32, &self.offsets, stream);
+        let offsets = || match &self.by_value {
+            Some(offsets) => DeviceMatrix::by_value(offsets),
+            None => DeviceMatrix::read_bytes(ElementKind::I32, &self.offsets, stream),
+        };
         let groups = problem.groups.map(|groups| Groups::new(groups.axis, offsets()));
         let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut self.workspace, stream));
         let call = CudaCall { groups, workspace, ..problem.with(matrices) };
@@ -80,12 +86,17 @@ fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     let stream = context.new_stream().expect("a stream");
     let case = Grouped::of(desc, seed);
     let kernel = CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
-    let (mut together, mut alone) = (OnDevice::new(&stream, &case), OnDevice::new(&stream, &case));
+    let [mut together, mut alone, mut by_value] = [(); 3].map(|()| OnDevice::new(&stream, &case));
+    by_value.by_value = Some(case.offsets.clone());
+    by_value.run(&kernel, (&case.problem, [0; 4], 0)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    // The call has returned: nobody reads the slice any more.
+    by_value.by_value.iter_mut().for_each(|offsets| offsets.fill(0));
     together.run(&kernel, (&case.problem, [0; 4], 0)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     for Alone { problem, first, row } in case.alone() {
         alone.run(&kernel, (&problem, first, row)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     }
     let (together, alone) = (together.bytes(), alone.bytes());
+    assert!(by_value.bytes() == together, "by value: {:?} {desc:?} {:?}", case.offsets, case.problem);
     if let Some(at) = together.iter().zip(&alone).position(|(one, other)| one != other) {
         let (element, types) = (at as u64, desc.user_types());
         let element = types.c.matrix_elements(element);
@@ -153,6 +164,66 @@ fn offsets_may_change_between_launches_of_a_graph() {
         let mut want = before;
         Rows::new().run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends)).expect("the host");
         assert!(stream.clone_dtoh(&d).unwrap() == want, "{ends:?}");
+    }
+}
+
+/// Offsets of the host by types: as many groups as several launches take, with an operand that takes a pass and without; the slice may change, or go, once the call has returned, and a
+/// graph replays what it was. Without a workspace, and with bad offsets, nothing is enqueued.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn offsets_of_the_host_are_taken_by_value() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = untracked(&context);
+    for (groups, k) in [(3usize, 72usize), (127, 72), (128, 72), (300, 72), (5, 73)] {
+        let (m, n) = (4 * groups + 60, 72usize);
+        let whole = |seed, length: usize| {
+            (0..length as u64).map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect::<Vec<_>>()
+        };
+        let (host_a, host_b, before) = (whole(1, m * k), whole(2, groups * k * n), whole(3, m * n));
+        let (a, b) = (stream.clone_htod(&host_a).unwrap(), stream.clone_htod(&host_b).unwrap());
+        let mut d = stream.clone_htod(&before).unwrap();
+        let mut ends: Vec<u32> = (0..=groups as u64).map(|i| (draw(groups as u64, i) % m as u64) as u32).collect();
+        ends.sort_unstable();
+        let mut want = before.clone();
+        Rows::new().run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends)).expect("the host");
+
+        let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
+        let bytes = kernel.workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends)).expect("a size");
+        assert!(bytes >= 4 * ends.len() as u64);
+        let told = kernel.run(Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends)).expect_err("no room").to_string();
+        assert!(told.starts_with("workspace = 0 bytes; this call") && told.contains(&format!("takes {bytes}")), "{told}");
+        let mut workspace = stream.clone_htod(&vec![0xffu8; bytes as usize]).unwrap();
+        let mut short = stream.alloc_zeros::<u8>(bytes as usize - 1).unwrap();
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends).workspace(&mut short);
+        assert!(kernel.run(arguments).is_err());
+        let mut bad = ends.clone();
+        bad[2] = m as u32 + 1;
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&bad).workspace(&mut workspace);
+        let told = kernel.run(arguments).expect_err("bad offsets").to_string();
+        assert!(told.starts_with(&format!("offset 2 of the groups = {} is out of range ({} to {m})", m + 1, bad[1])), "{told}");
+        assert!(stream.clone_dtoh(&d).unwrap() == before, "what is refused writes nothing");
+
+        let mut given = ends.clone();
+        kernel
+            .run(Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&given).workspace(&mut workspace))
+            .expect("a launch");
+        given.fill(0);
+        drop(given);
+        assert!(stream.clone_dtoh(&d).unwrap() == want, "{groups} groups");
+
+        capture(&stream);
+        let mut given = ends.clone();
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&given).workspace(&mut workspace);
+        kernel.run_on(&stream, arguments).expect("captured");
+        given.fill(m as u32);
+        drop(given);
+        let graph = captured(&stream).expect("a graph");
+        for _ in 0..2 {
+            stream.memcpy_htod(&before, &mut d).unwrap();
+            stream.memcpy_htod(&vec![0xffu8; bytes as usize], &mut workspace).unwrap();
+            graph.launch().unwrap();
+            assert!(stream.clone_dtoh(&d).unwrap() == want, "{groups} groups, replayed");
+        }
     }
 }
 

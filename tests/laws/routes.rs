@@ -7,9 +7,9 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     internals::{
-        call::{Elements, Problem, Routes, View, WORKSPACE_ALIGNMENT, Way},
+        call::{Elements, Groups, Problem, Routes, View, WORKSPACE_ALIGNMENT, Way},
         family::default_gemm_configuration::default_description,
-        operand::OperandKind,
+        operand::{Axis, OperandKind},
     },
     layout::{
         MatrixType,
@@ -207,6 +207,27 @@ fn a_missing_workspace_says_what_the_call_would_do_with_it() {
     assert_eq!(said(0, Repacked, Direct), "workspace = 0 bytes; this call repacks A and takes 134348800");
     assert_eq!(said(7, Direct, Transposed), "workspace = 7 bytes; this call transposes B and takes 134348800");
     assert_eq!(said(0, Transposed, Repacked), "workspace = 0 bytes; this call transposes A, repacks B and takes 134348800");
+    assert_eq!(said(0, Direct, Direct), "workspace = 0 bytes; this call brings offsets of groups and takes 134348800");
+}
+
+/// Offsets of groups that launches take by value lie behind what operands take, and there the kernel reads them; others take nothing, and stay where they are.
+#[test]
+fn offsets_by_value_lie_behind_what_operands_take() {
+    let desc = Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC.for_groups(Axis::M);
+    for (k, groups) in [72usize, 73].into_iter().flat_map(|k| [1usize, 63, 64, 1000].map(|groups| (k, groups))) {
+        let problem = Problem::of(&desc, (300, 72, k), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]).grouped(groups);
+        let by_value = Problem { groups: problem.groups.map(|groups| Groups { by_value: true, ..groups }), ..problem };
+        let [without, with] = [problem, by_value].map(|problem| desc.routes(&problem).expect("routes"));
+        let (passes, bytes) = (without.a.bytes + without.b.bytes, 4 * (groups as u64 + 1));
+        assert_eq!((passes > 0, without.offset_bytes, with.offset_bytes), (k == 73, 0, bytes));
+        assert_eq!(with.workspace_bytes(), WORKSPACE_ALIGNMENT + passes + bytes);
+        assert_eq!(without.workspace_bytes(), if passes > 0 { WORKSPACE_ALIGNMENT + passes } else { 0 });
+        let read = |routes: &Routes, problem: &Problem| {
+            let routed = routes.problem(&desc, &problem.read_by(&desc), 4096);
+            routed.groups.map(|groups| groups.offsets.memory.address)
+        };
+        assert_eq!([read(&with, &by_value), read(&without, &problem)], [Some(4096 + passes), Some(0)]);
+    }
 }
 
 /// The types of a kernel and the words of a flag lead to the same description, in each layout.

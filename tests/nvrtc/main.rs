@@ -9,6 +9,7 @@ mod f32_accurate;
 mod kernels;
 mod ladder;
 mod library;
+mod offsets;
 mod repack;
 mod ring;
 mod sass;

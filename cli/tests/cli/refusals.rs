@@ -202,11 +202,18 @@ fn suites() {
         (format!("{good}\n\n{}", good.replace("\"k\":16", "\"k\":0")), "suite odd, line 3: `k` is 0"),
         (good.replace("f32:col", "f31:col"), "names the type `f31`"),
         (good.replace("\"k\":16", "\"k\":16,\"Ida\":3"), "unknown field `Ida`"),
+        (
+            good.replace("\"k\":16", "\"k\":16,\"group_rows\":[9,0]"),
+            "`group_rows` come to 9 rows, and `m`, which is all of them, is 64",
+        ),
+        (good.replace("\"k\":16", "\"k\":16,\"pointers\":true"), "`pointers` is for the products of a `batch`"),
     ] {
         std::fs::write(&path, text).unwrap();
         let sentence = refused(&["bench", "--suite", &name]);
         assert!(sentence.contains(part), "{sentence}");
     }
+    // Nothing is written of what is refused.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert!(refused(&["bench", "--suite", "no.jsonl"]).contains("the suite no.jsonl cannot be read: No such file"));
 }
 

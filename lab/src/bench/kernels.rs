@@ -55,6 +55,12 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         None => ProblemSize { batch: launched.batch, leading, ..ProblemSize::of((launched.m, launched.n, launched.k)) },
     };
     let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
+    if problem.pointers {
+        // Of an array a family launches as many products as it can.
+        let family = request.resolve_for(arch, size, None)?.desc;
+        let size = ProblemSize { batch: 1, ..size }.of_array(&family, launched.batch);
+        return Ok(request.resolve_for(arch, size, None)?.desc.for_array(launched.batch));
+    }
     Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))
 }
 

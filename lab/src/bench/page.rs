@@ -13,7 +13,8 @@ use std::fmt::Write;
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
     let any = |of: fn(&SuiteProblem) -> bool| lines.iter().any(|line| of(&line.problem));
-    let (batches, data) = (any(|problem| problem.batch.is_some()), any(|problem| problem.data.is_some()));
+    let (batches, data) =
+        (any(|problem| problem.batch.is_some() || problem.group_rows.is_some()), any(|problem| problem.data.is_some()));
     let (mut head, mut rule, mut said) = (HEAD.to_owned(), RULE.to_owned(), summary(lines));
     if batches {
         head.insert_str(0, "| batch ");
@@ -28,7 +29,7 @@ pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
         said += &refusals(lines);
     }
     let rows = lines.iter().map(|line| {
-        let batch = batches.then(|| line.problem.products().to_string());
+        let batch = batches.then(|| products(&line.problem));
         let errors = data.then(|| errors(line)).into_iter().flatten();
         batch.into_iter().chain(row(line)).chain(errors).collect::<Vec<_>>()
     });
@@ -134,6 +135,12 @@ fn row(line: &Line) -> [String; 15] {
     ]
 }
 
+/// How many products there are, and how ours is told of them where it is not a batch or groups alike.
+fn products(problem: &SuiteProblem) -> String {
+    let by = if problem.pointers { " by pointers" } else { "" };
+    problem.unlike_groups().unwrap_or_else(|| format!("{}{by}", problem.products()))
+}
+
 /// What the operands are drawn from, and what came of it.
 fn errors(line: &Line) -> [String; 4] {
     let units = |error: Option<f64>| optional(error.map(|error| error * f64::from(1 << 24)), 2);
@@ -224,6 +231,25 @@ mod tests {
         }
         let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [17; 4]);
+    }
+
+    /// Unlike groups are said by how many there are and of what rows, and arrays as what they are.
+    #[test]
+    fn unlike_groups_and_arrays_are_said_in_the_column_of_batches() {
+        let (mut groups, mut array) = (line(2500.0, Some(2000.0)), line(2500.0, Some(5000.0)));
+        groups.problem.group_rows = Some(vec![3, 1900, 2193]);
+        groups.peer = Some("cublaslt called for each group".into());
+        (array.problem.batch, array.problem.pointers) = (Some(64), true);
+        let text = page("X", "c", &[groups, array]);
+        for part in [
+            "worst 0.800** (3 of 3 to 2193 rows, 4096x4096x4096, f32:row f32:col f32:row), over 2 problems of 2.",
+            "Peer: cublaslt called for each group, cublaslt.\n",
+            "\n| batch | m | n | k |",
+            "\n| 3 of 3 to 2193 rows | 4096 | 4096 | 4096 | f32:row ld 4100 |",
+            "\n| 64 by pointers | 4096 | 4096 | 4096 |",
+        ] {
+            assert!(text.contains(part), "{part}\nis not in\n{text}");
+        }
     }
 
     #[test]

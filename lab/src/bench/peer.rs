@@ -2,7 +2,7 @@
 
 use super::suite::{Accumulate, Operand, SuiteProblem};
 use super::timer::Launch;
-use crate::sys::cublaslt::{self, LtLaunch, LtOperand, LtProblem};
+use crate::sys::cublaslt::{self, ALIGNMENT_BYTES, LtLaunch, LtOperand, LtProblem};
 use cudarc::cublaslt::sys::cublasComputeType_t::{self, *};
 use falchion::{
     Error,
@@ -12,6 +12,10 @@ use falchion::{
 
 /// The peer's name in a record.
 pub const NAME: &str = "cublaslt";
+/// The same of a call for each group of unlike rows.
+pub const OF_GROUPS: &str = "cublaslt called for each group";
+/// The same of the strided batch that stands for an array.
+pub const OF_BATCH: &str = "cublaslt's strided batch of the same products";
 /// How many algorithms the peer is asked for.
 pub const REQUESTED: usize = 64;
 /// Workspace the peer may use, in bytes: what NVIDIA recommends for Hopper, and more than any heuristic asks for.
@@ -27,12 +31,12 @@ impl Launch for LtLaunch<'_> {
     }
 }
 
-/// `problem` as cuBLASLt is asked for it; `None` where the peer has no word for it (an epilogue expression, a mix of types).
+/// `problem` as cuBLASLt is asked for it; `None` where the peer has no word for it (an epilogue expression, a mix of types, groups of unlike rows). An array is a batch to it.
 ///
 /// f32 is true f32, whatever `op` says: what a user gets who does not allow tf32. D is C in memory.
 #[must_use]
 pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
-    if problem.epilogue.is_some() {
+    if problem.epilogue.is_some() || problem.group_rows.is_some() {
         return None;
     }
     let (a, b, c) = (problem.a.element.name(), problem.b.element.name(), problem.c.element.name());
@@ -62,6 +66,7 @@ pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
         scale,
         alpha: call.scalars[0],
         beta: call.scalars[1],
+        alignment: [ALIGNMENT_BYTES; 4],
         fast_accumulation: fp8(a) && problem.accumulate.unwrap_or(Accumulate::Fast) == Accumulate::Fast,
     })
 }

@@ -47,7 +47,7 @@ pub struct Settings {
     pub spread: f64,
     /// No new round for a problem after this many seconds, the first warm-up not counted.
     pub seconds: f64,
-    /// Launches shorter than this, in microseconds, are replayed from a graph where all contenders can be captured.
+    /// Launches shorter than this, in microseconds for each call that they are of, are replayed from a graph where all contenders can be captured.
     pub graph_below_us: f64,
 }
 
@@ -284,7 +284,8 @@ impl<'t> Session<'t> {
         block_us: f64,
     ) -> Result<Vec<Pace>, Error> {
         let looped = || estimates.iter().map(|&time| Pace::Looped { launches: launches_in(block_us, time) }).collect();
-        if !estimates.iter().any(|&time| time < self.settings.graph_below_us) {
+        let of_call = estimates.iter().zip(candidates.iter()).map(|(time, candidate)| time / candidate.calls().max(1) as f64);
+        if !of_call.into_iter().any(|time| time < self.settings.graph_below_us) {
             return Ok(looped());
         }
         // Whole turns over the sets, so that a replay follows on the one before.

@@ -7,6 +7,7 @@ struct Fake {
     time_us: Rc<RefCell<f64>>,
     script: VecDeque<f64>,
     broken: bool,
+    calls: usize,
 }
 
 /// Everything the clock was asked, in order: who, how many launches, the first set.
@@ -36,6 +37,10 @@ impl Launch for Fake {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn calls(&self) -> usize {
+        self.calls
     }
 }
 
@@ -91,6 +96,7 @@ fn stage(times_us: &[f64]) -> Stage {
             time_us: Rc::clone(&current),
             script: [time].into(),
             broken: false,
+            calls: 1,
         })
         .collect();
     let clock =
@@ -184,6 +190,16 @@ fn short_launches_are_replayed_when_all_can_be_captured() {
     let outcome = stage.against(Settings::default(), 100).unwrap();
     assert!(!outcome.captured && outcome.ratio == Some(2.0));
     assert!(stage.clock.log.borrow().iter().all(|(name, ..)| !name.ends_with('*')));
+}
+
+/// What is of several calls is replayed where each of them is short.
+#[test]
+fn launches_of_short_calls_are_replayed() {
+    for (calls, captured) in [(1, false), (4, false), (9, true)] {
+        let mut stage = stage(&[300.0, 400.0]);
+        stage.contenders[1].calls = calls;
+        assert_eq!(stage.against(Settings::default(), 10).unwrap().captured, captured, "{calls}");
+    }
 }
 
 #[test]

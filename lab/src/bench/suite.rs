@@ -10,7 +10,10 @@ use super::data::Data;
 use falchion::{
     Error,
     epilogue::SCALARS,
-    internals::call::{Elements, Problem, Source, View},
+    internals::{
+        call::{Elements, Groups, Problem, Source, View},
+        operand::Axis,
+    },
     layout::MatrixType,
     numeric::{ElementKind, EmulationKind},
 };
@@ -88,6 +91,12 @@ pub struct SuiteProblem {
     /// Whether ours takes the products of the batch as groups of rows of one A, whose offsets lie on the device; no when absent.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub grouped: bool,
+    /// Rows of A and D of each of several groups, one behind another, each with a B of its own; m is all of them together. None when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_rows: Option<Vec<usize>>,
+    /// Whether ours is told the products of the batch by the addresses of their matrices, as an array; no when absent.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub pointers: bool,
     /// An epilogue expression; the plain linear combination when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<String>,
@@ -129,6 +138,8 @@ impl SuiteProblem {
             batch: None,
             broadcast: None,
             grouped: false,
+            group_rows: None,
+            pointers: false,
             epilogue: None,
             accumulate: None,
             seed: None,
@@ -138,19 +149,19 @@ impl SuiteProblem {
         }
     }
 
-    /// How many products there are: those of the batch, or 1.
+    /// How many products there are: those of the batch, the groups, or 1.
     #[must_use]
     pub fn products(&self) -> usize {
-        self.batch.unwrap_or(1)
+        self.group_rows.as_ref().map_or(self.batch.unwrap_or(1), Vec::len)
     }
 
-    /// Products and sums: `2 m n k` for each of the batch.
+    /// Products and sums: `2 m n k` for each of the batch. Groups of rows are m together.
     #[must_use]
     pub fn operations(&self) -> f64 {
-        2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.products() as f64
+        2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.batch.unwrap_or(1) as f64
     }
 
-    /// The call without its data; C is what D holds before.
+    /// The call without its data; C is what D holds before. Groups of rows share A and D.
     #[must_use]
     pub fn problem(&self) -> Problem {
         let (m, n, k, batch) = (self.m, self.n, self.k, self.products());
@@ -159,6 +170,7 @@ impl SuiteProblem {
             let view = if shared { view.batched(0) } else { view };
             view.with(Elements::of(usize::try_from(view.elements(extents, batch)).unwrap_or(usize::MAX)))
         };
+        let grouped = self.group_rows.is_some();
         let mut scalars = [0.0; SCALARS];
         scalars[0] = self.alpha.unwrap_or(1.0);
         scalars[1] = self.beta.unwrap_or(0.0);
@@ -167,11 +179,11 @@ impl SuiteProblem {
             n,
             k,
             batch,
-            groups: None,
-            a: matrix(self.a, self.lda, (m, k), self.broadcast == Some(Broadcast::A)),
+            groups: grouped.then(|| Groups::of(Axis::M, batch)),
+            a: matrix(self.a, self.lda, (m, k), grouped || self.broadcast == Some(Broadcast::A)),
             b: matrix(self.b, self.ldb, (k, n), self.broadcast == Some(Broadcast::B)),
             c: if scalars[1] == 0.0 { Source::None } else { Source::InPlace },
-            d: matrix(self.c, self.ldc, (m, n), false),
+            d: matrix(self.c, self.ldc, (m, n), grouped),
             scalars,
             vectors: Default::default(),
             workspace: None,
@@ -188,11 +200,18 @@ impl SuiteProblem {
         Problem { m: problem.m * problem.batch, ..problem }.grouped(problem.batch)
     }
 
-    /// Where its groups begin, and the last one ends, as bytes of 32 bits each; none where it is not grouped.
+    /// Where its groups begin, and the last one ends; none where ours takes no groups.
     #[must_use]
-    pub fn offsets(&self) -> Option<Vec<u8>> {
-        let ends = (0..=self.products()).map(|group| (group * self.m) as u32);
-        self.grouped.then(|| ends.flat_map(u32::to_ne_bytes).collect())
+    pub fn offsets(&self) -> Option<Vec<u32>> {
+        let alike = || (0..=self.products()).map(|group| (group * self.m) as u32).collect();
+        let unlike = |rows: &Vec<usize>| {
+            let ends = rows.iter().scan(0, |end, rows| {
+                *end += *rows as u32;
+                Some(*end)
+            });
+            core::iter::once(0).chain(ends).collect()
+        };
+        self.group_rows.as_ref().map(unlike).or_else(|| self.grouped.then(alike))
     }
 
     /// A's leading dimension, given or by default.
@@ -215,10 +234,14 @@ impl SuiteProblem {
 
     /// What is wrong with the numbers, as a sentence.
     fn check(&self) -> Result<(), String> {
+        self.check_groups()?;
         for (name, extent) in [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.products())] {
             if extent == 0 {
                 return Err(format!("`{name}` is 0; nothing would be measured"));
             }
+        }
+        if self.pointers && (self.batch.is_none() || self.grouped) {
+            return Err("`pointers` is for the products of a `batch` that is not `grouped`".to_owned());
         }
         for (name, ld, least) in [
             ("lda", self.lda(), self.a.order.packed(self.m, self.k)),
@@ -233,9 +256,13 @@ impl SuiteProblem {
             return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
         }
         let all_f32 = [self.a, self.b, self.c].iter().all(|operand| operand.element == ElementKind::F32);
-        let plain = self.alpha.is_none() && self.beta.is_none() && self.epilogue.is_none() && self.batch.is_none();
+        let plain = self.alpha.is_none()
+            && self.beta.is_none()
+            && self.epilogue.is_none()
+            && self.batch.is_none()
+            && self.group_rows.is_none();
         if self.data.is_some() && !(all_f32 && plain) {
-            return Err("`data` is for plain products of f32: no alpha, beta, epilogue or batch".to_owned());
+            return Err("`data` is for plain products of f32: no alpha, beta, epilogue, batch or groups".to_owned());
         }
         if self.broadcast.is_some() && self.batch.is_none() {
             return Err("`broadcast` is for the products of a batch, and there is no `batch`".to_owned());
@@ -253,14 +280,52 @@ impl SuiteProblem {
         let acc = self.acc.as_deref().unwrap_or_default();
         accumulator.map(drop).map_err(|error| format!("`acc`, `{acc}`, {}", error.because()))
     }
+
+    /// What is wrong with the rows of groups, as a sentence.
+    fn check_groups(&self) -> Result<(), String> {
+        let Some(rows) = &self.group_rows else { return Ok(()) };
+        if rows.is_empty() {
+            return Err("`group_rows` has no group; nothing would be measured".to_owned());
+        }
+        if self.batch.is_some() || self.grouped || self.pointers || self.broadcast.is_some() {
+            return Err(
+                "`group_rows` says how many products there are; no `batch`, `grouped`, `pointers` or `broadcast` is beside it"
+                    .to_owned(),
+            );
+        }
+        for (name, operand) in [("a", self.a), ("c", self.c)] {
+            if !operand.order.is_row() {
+                return Err(format!("`{name}` is `{operand}`; `group_rows` is for a row-major A and C"));
+            }
+        }
+        let all = rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
+        if all != self.m {
+            return Err(format!("`group_rows` come to {all} rows, and `m`, which is all of them, is {}", self.m));
+        }
+        // What an extent of a problem is at most.
+        let most = i32::MAX as usize;
+        if all > most {
+            return Err(format!("`group_rows` come to {all} rows, and there are at most {most}"));
+        }
+        Ok(())
+    }
+
+    /// How many groups there are and their rows, `7 of 3 to 1900 rows`; none where all are alike.
+    #[must_use]
+    pub fn unlike_groups(&self) -> Option<String> {
+        let rows = self.group_rows.as_ref()?;
+        let (least, most) = (rows.iter().min()?, rows.iter().max()?);
+        Some(format!("{} of {least} to {most} rows", rows.len()))
+    }
 }
 
-/// `4096x4096x4096, f32:row f32:col f32:row`; of a batch, `64 of` it.
+/// `4096x4096x4096, f32:row f32:col f32:row`; of a batch, `64 of` it; of unlike groups, `7 of 3 to 1900 rows, ` before all of them together; of an array, `by pointers` behind.
 impl fmt::Display for SuiteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { m, n, k, a, b, c, .. } = self;
         self.batch.map_or(Ok(()), |batch| write!(f, "{batch} of "))?;
-        write!(f, "{m}x{n}x{k}, {a} {b} {c}")
+        self.unlike_groups().map_or(Ok(()), |groups| write!(f, "{groups}, "))?;
+        write!(f, "{m}x{n}x{k}, {a} {b} {c}{}", if self.pointers { ", by pointers" } else { "" })
     }
 }
 

@@ -111,7 +111,8 @@ fn the_suite_of_batches() {
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
         let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
-        assert_eq!((desc.check(), desc.class.mode), (Ok(()), GemmMode::Batched), "{problem:?}");
+        let mode = if problem.pointers { GemmMode::Array } else { GemmMode::Batched };
+        assert_eq!((desc.check(), desc.class.mode), (Ok(()), mode), "{problem:?}");
         let (call, asked) = (problem.problem(), lt_problem(problem).expect("the peer has batches"));
         let packed_odd = problem.a.element == ElementKind::Bf16 && problem.k % 2 == 1;
         let route = if packed_odd { "A repacked, B repacked" } else { "direct" };
@@ -126,9 +127,13 @@ fn the_suite_of_batches() {
             problem.b.order,
             problem.broadcast.is_some(),
             problem.knobs.is_empty(),
+            problem.pointers,
         ));
     }
-    assert_eq!((problems.len(), kinds.len()), (31, 31));
+    assert_eq!((problems.len(), kinds.len()), (38, 38));
+    let arrays: std::collections::HashSet<_> =
+        problems.iter().filter(|problem| problem.pointers).map(|problem| (problem.a.element, problem.m)).collect();
+    assert_eq!(arrays.len(), 7);
 }
 
 /// Rows that begin at multiples of 16 bytes and not of 32, of both operands or of one: they are read where they lie.
@@ -175,7 +180,7 @@ fn data_is_of_plain_products_of_f32() {
     for line in [plain.replace("f32:col", "bf16:col"), more(r#""alpha":2.0"#), more(r#""epilogue":"acc""#), more(r#""batch":2"#)]
     {
         let says = sentence(&line);
-        assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta, epilogue or batch"), "{says}");
+        assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta, epilogue, batch or groups"), "{says}");
     }
     assert!(sentence(&plain.replace("normal", "odd")).contains("unknown variant `odd`"));
 }
@@ -188,8 +193,10 @@ fn the_suite_of_groups() {
     use falchion::{arch::ArchKind, internals::operand::Axis};
 
     let problems = parse("grouped", include_str!("../../../benches/suites/grouped.jsonl")).unwrap();
-    assert!(problems.len() >= 24);
-    for problem in problems {
+    let (alike, unlike): (Vec<_>, Vec<_>) = problems.into_iter().partition(|problem| problem.group_rows.is_none());
+    assert!(alike.len() >= 24);
+    of_unlike_groups(&unlike);
+    for problem in alike {
         let desc = description(&problem, ArchKind::Sm90).unwrap();
         assert!(desc.check().is_ok() && desc.class.mode.groups().is_some(), "{problem:?}");
         let (batch, launched, groups) = (problem.problem(), problem.launched(), problem.products());
@@ -201,8 +208,85 @@ fn the_suite_of_groups() {
         assert_eq!(launched.a.offset(row, 0), batch.a.batch_stride * (groups - 1));
         assert_eq!(launched.d.offset(row, 0), batch.d.batch_stride * (groups - 1));
         let ends = problem.offsets().expect("groups");
-        let last = ends.as_chunks::<4>().0.last().map(|word| u32::from_ne_bytes(*word));
-        assert_eq!((ends.len(), last), (4 * groups + 4, Some(launched.m as u32)));
+        assert_eq!((ends.len(), ends[0], ends.last()), (groups + 1, 0, Some(&(launched.m as u32))));
         assert_eq!(lt_problem(&problem).expect("the peer has batches").batch as usize, groups);
+    }
+}
+
+/// Those of unlike rows are as the rows of experts are: many more in one group than in most, and none in some; of every type, on both units, and of an odd K.
+#[cfg(feature = "cuda")]
+fn of_unlike_groups(problems: &[SuiteProblem]) {
+    use crate::bench::{kernels::description, peer::lt_problem};
+    use falchion::{arch::ArchKind, internals::operand::Axis};
+
+    let mut kinds = std::collections::HashSet::new();
+    for problem in problems {
+        let desc = description(problem, ArchKind::Sm90).unwrap();
+        assert!(desc.check().is_ok() && desc.class.mode.groups().is_some(), "{problem:?}");
+        let (rows, launched) = (problem.group_rows.as_ref().expect("rows"), problem.launched());
+        assert_eq!((launched, launched.groups.map(|groups| groups.axis)), (problem.problem(), Some(Axis::M)));
+        assert_eq!((launched.batch, launched.a.batch_stride, launched.d.batch_stride), (rows.len(), 0, 0));
+        assert_eq!(launched.b.memory.length, rows.len() * problem.n * problem.k);
+        assert_eq!((launched.a.memory.length, launched.d.memory.length), (problem.m * problem.k, problem.m * problem.n));
+        let ends = problem.offsets().expect("groups");
+        assert!(
+            ends.windows(2).zip(rows).all(|(ends, rows)| (ends[1] - ends[0]) as usize == *rows) && ends.len() == rows.len() + 1
+        );
+        let most = rows.iter().max().expect("a group");
+        assert!(most * rows.len() >= 3 * problem.m, "{rows:?}");
+        assert!(lt_problem(problem).is_none(), "the peer has no word for all of them together");
+        kinds.insert((problem.a.element, problem.op.as_deref() == Some("simt"), rows.contains(&0), problem.k % 2, rows.len()));
+    }
+    assert!(problems.len() >= 10 && kinds.len() >= 9);
+    let has = |of: fn(&SuiteProblem) -> bool| problems.iter().any(of);
+    assert!(has(|p| p.k % 2 == 1) && has(|p| p.op.as_deref() == Some("simt")) && has(|p| p.products() == 128));
+    assert!(has(|p| p.group_rows.as_ref().is_some_and(|rows| rows.iter().any(|&of_one| 2 * of_one == p.m))));
+}
+
+/// Unlike groups are read, written as they were, and counted once; what is wrong with them is a sentence.
+#[test]
+fn unlike_groups_say_their_rows() {
+    let line = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","group_rows":[40,0,24]}"#;
+    let p = parse("s", line).unwrap().remove(0);
+    assert_eq!(serde_json::to_string(&p).unwrap(), line);
+    assert_eq!((p.products(), p.operations(), p.offsets()), (3, 65536.0, Some(vec![0, 40, 40, 64])));
+    assert_eq!(p.to_string(), "3 of 0 to 40 rows, 64x32x16, bf16:row bf16:col f32:row");
+    for (from, to, says) in [
+        ("[40,0,24]", "[40,0,23]", "`group_rows` come to 63 rows, and `m`, which is all of them, is 64"),
+        ("[40,0,24]", "[]", "`group_rows` has no group; nothing would be measured"),
+        ("[40,0,24]", "[18446744073709551615,65]", "`group_rows` come to 18446744073709551615 rows, and `m`"),
+        ("[40,0,24]", "[-1,65]", "invalid value: integer `-1`"),
+        (
+            r#""m":64"#,
+            r#""batch":3,"m":64"#,
+            "`group_rows` says how many products there are; no `batch`, `grouped`, `pointers` or `broadcast` is",
+        ),
+        (r#""m":64"#, r#""broadcast":"b","m":64"#, "`group_rows` says how many products there are"),
+        ("bf16:row", "bf16:col", "`a` is `bf16:col`; `group_rows` is for a row-major A and C"),
+        ("f32:row", "f32:col", "`c` is `f32:col`; `group_rows` is for a row-major A and C"),
+    ] {
+        let said = sentence(&line.replacen(from, to, 1));
+        assert!(said.starts_with("suite odd, line 1: ") && said.contains(says), "{said}");
+    }
+    let large = line.replace("64,", "4294967296,").replace("[40,0,24]", "[4294967295,1]");
+    assert!(sentence(&large).ends_with("`group_rows` come to 4294967296 rows, and there are at most 2147483647"));
+    let data = line.replace("bf16", "f32").replace(r#""n":32"#, r#""data":"normal","n":32"#);
+    assert!(sentence(&data).contains("no alpha, beta, epilogue, batch or groups"));
+}
+
+/// An array is a batch whose products are told by their addresses: it has what a batch has, for the peer, too.
+#[test]
+fn pointers_are_of_a_batch() {
+    let line = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","batch":3,"pointers":true}"#;
+    let p = parse("s", line).unwrap().remove(0);
+    assert_eq!(serde_json::to_string(&p).unwrap(), line);
+    let batch = SuiteProblem { pointers: false, ..p.clone() };
+    assert_eq!(
+        (p.problem(), p.launched(), p.offsets(), p.operations()),
+        (batch.problem(), batch.problem(), None, batch.operations())
+    );
+    assert_eq!(p.to_string(), "3 of 64x32x16, bf16:row bf16:col f32:row, by pointers");
+    for more in [line.replace(r#""batch":3,"#, ""), line.replace(r#""batch":3"#, r#""batch":3,"grouped":true"#)] {
+        assert!(sentence(&more).ends_with("`pointers` is for the products of a `batch` that is not `grouped`"));
     }
 }

@@ -15,6 +15,11 @@ pub trait Launch {
 
     /// What to call it in a report.
     fn name(&self) -> &str;
+
+    /// How many calls the host enqueues one by one for it, or products that it tells of: what is short for each is replayed from a graph.
+    fn calls(&self) -> usize {
+        1
+    }
 }
 
 /// Launches back to back, one buffer set after the other.

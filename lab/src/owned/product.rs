@@ -1,7 +1,7 @@
 //! A product in host memory whose types are values: what command lines, explorers and tests run.
 
 use super::{HostMatrix, room};
-use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation, from};
+use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
 use falchion::{
     Error,
     desc::GemmDesc,
@@ -10,7 +10,7 @@ use falchion::{
     internals::{
         call::{Call, Elements, Groups, HostMatrices, HostSlice, Problem, Source, View},
         host::{Array, Mode},
-        operand::{Axis, OperandKind, VectorKind, Vectors},
+        operand::{Axis, OperandKind, Vectors},
     },
     layout::Order,
     refusal::{Operand, Refusal},
@@ -37,7 +37,7 @@ pub struct HostProduct {
     /// Products.
     batch: usize,
     /// Where groups of rows begin, and the last one ends.
-    offsets: Option<Vec<i32>>,
+    offsets: Option<Vec<u32>>,
     /// Whether its products are told by the addresses of their matrices.
     array: bool,
 }
@@ -60,13 +60,13 @@ impl HostProduct {
         // A larger extent is refused.
         let end = |end: &mut usize, rows: &usize| {
             *end = end.saturating_add(*rows);
-            Some(i32::try_from(*end).unwrap_or(i32::MAX))
+            Some(u32::try_from(*end).unwrap_or(u32::MAX))
         };
         let offsets = core::iter::once(0).chain(rows.iter().scan(0, end)).collect();
         Self::of(desc, &problem.grouped(rows.len()), Some(offsets))
     }
 
-    fn of(desc: &GemmDesc, problem: &Problem, offsets: Option<Vec<i32>>) -> Result<Self, Error> {
+    fn of(desc: &GemmDesc, problem: &Problem, offsets: Option<Vec<u32>>) -> Result<Self, Error> {
         let Problem { m, n, k, batch, scalars, .. } = *problem;
         let packed = |view: View<Elements>, extents| {
             let all = view.with(Elements::ALL);
@@ -136,7 +136,7 @@ impl HostProduct {
     }
 
     /// Where its groups of rows begin, and the last one ends.
-    pub fn offsets(&self) -> Option<&[i32]> {
+    pub fn offsets(&self) -> Option<&[u32]> {
         self.offsets.as_deref()
     }
 
@@ -160,7 +160,10 @@ impl HostProduct {
             return run_on_host(&Array(desc), mode, problem.with(self.matrices()?).each()?);
         }
         let offsets = self.offsets.take();
-        let groups = problem.groups.zip(offsets.as_deref()).map(|(groups, all)| groups.with(HostSlice::new::<i32>(all)));
+        let groups = problem
+            .groups
+            .zip(offsets.as_deref())
+            .map(|(groups, all)| groups.with(HostSlice::new::<i32>(bytemuck::cast_slice(all))));
         let ran = self.matrices().and_then(|matrices| run_on_host(desc, mode, Call { groups, ..problem.with(matrices) }));
         self.offsets = offsets;
         ran
@@ -195,42 +198,18 @@ impl HostProduct {
         let products = if problem.groups.is_some() { 1 } else { problem.batch };
         let multiplied = products as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
         let some = (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
-        let Some(offsets) = &self.offsets else { return self.verify_product((desc, &problem), (0, 0), some) };
-        let mut verdict = Verdict::default();
-        for (number, ends) in offsets.windows(2).enumerate() {
-            let (row, end) = (ends[0] as usize, ends[1] as usize);
-            let one = Problem { m: end - row, batch: 1, groups: None, b: problem.b.batched(0), ..problem };
-            verdict = verdict.and(self.verify_product((desc, &one), (number, row), some)?.below(row));
-        }
-        Ok(verdict)
-    }
-
-    /// Holds the rows of a problem to a reference, of which it has the `number`-th B, and the rows of A and D from `row` on: all, or about as many as are wanted.
-    fn verify_product(
-        &self,
-        (desc, problem): (&GemmDesc, &Problem),
-        (number, row): (usize, usize),
-        some: Option<usize>,
-    ) -> Result<Verdict, Error> {
-        let (a, b, d) = (self.a.slice()?, self.b.slice()?, self.d.slice()?);
         let c = match &self.c {
             Source::InPlace => return Err(Refusal::MissingOperand { operand: Operand::C }.into()),
             Source::None => None,
-            Source::Matrix(matrix) => Some(from(matrix.slice()?, problem.source().offset(row, 0))),
+            Source::Matrix(matrix) => Some(matrix.slice()?),
         };
-        let first = |kind: VectorKind| if kind.side() == OperandKind::A { row } else { 0 };
-        let claim = Claim {
-            desc,
-            problem,
-            a: from(a, problem.a.offset(row, 0)),
-            b: from(b, number.saturating_mul(self.b.view().batch_stride)),
-            c,
-            d: from(d, problem.d.offset(row, 0)),
-            vectors: self.vectors.as_ref().try_map(|kind, vector| Ok::<_, Error>(from(vector.slice()?, first(kind))))?,
-        };
-        match some {
-            None => verify::check(&claim),
-            Some(rows) => verify::sampled(&claim, rows, 0),
+        let (a, b, d) = (self.a.slice()?, self.b.slice()?, self.d.slice()?);
+        let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
+        let claim = Claim { desc, problem: &problem, a, b, c, d, vectors };
+        match (&self.offsets, some) {
+            (Some(offsets), some) => verify::grouped(&claim, offsets, some),
+            (None, Some(rows)) => verify::sampled(&claim, rows, 0),
+            (None, None) => verify::check(&claim),
         }
     }
 }

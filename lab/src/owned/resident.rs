@@ -53,8 +53,8 @@ pub struct Resident {
     c: Source<Copied>,
     d: Copied,
     vectors: Vectors<Copied>,
-    /// Where groups begin.
-    offsets: Option<Copied>,
+    /// Where groups begin, which launches take by value.
+    offsets: Option<Vec<u32>>,
     /// As large as the last run took.
     workspace: Option<CudaSlice<u8>>,
 }
@@ -73,14 +73,10 @@ impl Resident {
         Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, vectors, offsets: None, workspace: None })
     }
 
-    /// Copies where the groups of a product's rows begin, too.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new).
-    pub fn with_groups(mut self, offsets: &[i32]) -> Result<Self, Error> {
-        let bytes = HostSlice::new::<i32>(offsets);
-        self.offsets = Some(Copied::new(&self.stream, bytes.kind(), bytes.bytes())?);
-        Ok(self)
+    /// Where the groups of a product's rows begin, too.
+    #[must_use]
+    pub fn with_groups(self, offsets: Vec<u32>) -> Self {
+        Self { offsets: Some(offsets), ..self }
     }
 
     /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The workspace that it takes is allocated
@@ -95,7 +91,7 @@ impl Resident {
         let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
         let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
         let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
-        call.groups = problem.groups.zip(offsets.as_ref()).map(|(groups, offsets)| groups.with(offsets.read(stream)));
+        call.groups = problem.groups.zip(offsets.as_ref()).map(|(groups, offsets)| groups.with(DeviceMatrix::by_value(offsets)));
         let needed = kernel.desc().routes(&call.problem())?.workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
             // What is refused takes no memory.

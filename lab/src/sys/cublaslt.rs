@@ -13,7 +13,7 @@ pub use codes::scale;
 pub(super) use codes::{Answer, check};
 pub use launch::{LtLaunch, LtSet, Region};
 pub use plan::{LtAddresses, LtAlgorithm, LtPlan};
-pub use problem::{LtOperand, LtProblem};
+pub use problem::{ALIGNMENT_BYTES, LtOperand, LtProblem};
 
 use cudarc::{cublaslt::sys::cublasLtHandle_t, driver::CudaContext};
 use falchion::Error;
@@ -66,7 +66,7 @@ impl Lt {
 
     /// Up to `requested` algorithms for `plan` that need no more than `workspace_bytes`, the library's favourite first.
     ///
-    /// Buffers are taken to be aligned to 256 bytes. The list is empty when the library does not support the problem.
+    /// Buffers are taken to be aligned as the plan's problem says. The list is empty when the library does not support the problem.
     ///
     /// # Errors
     /// [`Error::Driver`] when the library answers anything but success or `CUBLAS_STATUS_NOT_SUPPORTED`.

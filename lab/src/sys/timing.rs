@@ -46,6 +46,27 @@ impl Stopwatch {
     }
 }
 
+/// While it lives, cudarc keeps no events of memory that is allocated: work on it can be captured, and no launch waits for another.
+///
+/// Made by [`Bench::measure`](crate::bench::measure::Bench::measure) alone, all of whose memory is allocated and used on one stream, and is dropped before.
+pub(crate) struct Untracked(Arc<CudaStream>);
+
+impl Untracked {
+    /// From now on.
+    pub(crate) fn new(stream: &Arc<CudaStream>) -> Self {
+        // SAFETY: what is allocated meanwhile is used on this stream alone, which orders its uses and its release.
+        unsafe { stream.context().disable_event_tracking() };
+        Self(Arc::clone(stream))
+    }
+}
+
+impl Drop for Untracked {
+    fn drop(&mut self) {
+        // SAFETY: events are kept again of what is allocated from now on; nothing of before is left that has none.
+        unsafe { self.0.context().enable_event_tracking() };
+    }
+}
+
 /// Launches captured from a stream into a graph: replaying them costs no host time each.
 pub struct Recording {
     graph: CudaGraph,

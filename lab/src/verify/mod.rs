@@ -58,7 +58,7 @@ use falchion::{
     internals::{
         call::{Call, HostSlice, Matrices, Problem, Source, View},
         host::progress::Gauge,
-        operand::Vectors,
+        operand::{OperandKind, VectorKind, Vectors},
     },
     numeric::EmulationKind,
 };
@@ -102,6 +102,33 @@ pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
 /// Those of [`check`].
 pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Error> {
     claim.rows(&drawn(claim.problem.m, rows, seed))
+}
+
+/// The same of groups of rows, which lie one behind another in A, C and D, each with a B of its own: `offsets` say where they begin, and where the last one ends. All rows of
+/// each are checked, or about so many, as [`sampled`] draws them.
+///
+/// # Errors
+/// Those of [`check`].
+pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Result<Verdict, Error> {
+    let all = claim.problem;
+    let mut verdict = Verdict::default();
+    for (number, ends) in offsets.windows(2).enumerate() {
+        let (row, end) = (ends[0] as usize, ends[1] as usize);
+        let problem = &Problem { m: end.saturating_sub(row), batch: 1, groups: None, b: all.b.batched(0), ..*all };
+        let first = |kind: VectorKind| if kind.side() == OperandKind::A { row } else { 0 };
+        let group = Claim {
+            desc: claim.desc,
+            problem,
+            a: from(claim.a, all.a.offset(row, 0)),
+            b: from(claim.b, number.saturating_mul(all.b.batch_stride)),
+            c: claim.c.map(|c| from(c, all.source().offset(row, 0))),
+            d: from(claim.d, all.d.offset(row, 0)),
+            vectors: claim.vectors.map(|kind, vector| from(vector, first(kind))),
+        };
+        let found = rows.map_or_else(|| check(&group), |rows| sampled(&group, rows, 0))?;
+        verdict = verdict.and(found.below(row));
+    }
+    Ok(verdict)
 }
 
 /// What is in memory from an element on.

@@ -4,7 +4,7 @@ use super::judge::{GUARD, Judge, Known};
 use crate::{
     bench::{
         SuiteProblem,
-        measure::{enqueue, workspace},
+        ours::{enqueue, workspace},
         protocol,
     },
     explore::trials::Device,

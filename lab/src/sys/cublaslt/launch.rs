@@ -2,14 +2,11 @@
 #![allow(unsafe_code)]
 
 use super::plan::{LtAddresses, LtAlgorithm, LtPlan};
-use super::{Lt, LtOperand};
+use super::{ALIGNMENT_BYTES, Lt, LtOperand};
 use cudarc::driver::{CudaStream, DevicePtr};
 use falchion::Error;
 use falchion::internals::sys::driver::driver;
 use std::{marker::PhantomData, sync::Arc};
-
-/// The alignment the heuristic counts on, in bytes (the default of `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).
-const ALIGNMENT_BYTES: u64 = 256;
 
 /// Device memory that outlives `'a`.
 ///
@@ -29,6 +26,13 @@ impl<'a> Region<'a> {
         let stream = slice.stream();
         let (address, _guard) = slice.device_ptr(stream);
         Self { address, bytes: slice.num_bytes(), stream: stream.cu_stream() as usize, _memory: PhantomData }
+    }
+
+    /// The memory from a byte on.
+    #[must_use]
+    pub fn from(self, first: usize) -> Self {
+        let first = first.min(self.bytes);
+        Self { address: self.address + first as u64, bytes: self.bytes - first, ..self }
     }
 
     /// Its device address.
@@ -70,7 +74,7 @@ impl Lt {
     /// Enqueues a product.
     ///
     /// # Safety
-    /// The addresses are of this device, aligned to 256 bytes, as long as the problem's spans and `workspace_bytes`, and alive
+    /// The addresses are of this device, aligned as the plan's problem says and the workspace to 256 bytes, as long as the problem's spans and `workspace_bytes`, and alive
     /// until the stream has run the product; the workspace is no other launch's meanwhile.
     ///
     /// # Errors
@@ -109,13 +113,14 @@ impl<'a> LtLaunch<'a> {
         }
         let p = plan.problem();
         for set in sets {
-            fits("A", set.a, span(&p.a, p.m, p.k, p.batch)?, stream)?;
-            fits("B", set.b, span(&p.b, p.k, p.n, p.batch)?, stream)?;
-            fits("C", set.c, span(&p.c, p.m, p.n, p.batch)?, stream)?;
-            fits("D", set.d, span(&p.d, p.m, p.n, p.batch)?, stream)?;
+            let [a, b, c, d] = p.alignment;
+            fits("A", set.a, (span(&p.a, p.m, p.k, p.batch)?, a), stream)?;
+            fits("B", set.b, (span(&p.b, p.k, p.n, p.batch)?, b), stream)?;
+            fits("C", set.c, (span(&p.c, p.m, p.n, p.batch)?, c), stream)?;
+            fits("D", set.d, (span(&p.d, p.m, p.n, p.batch)?, d), stream)?;
         }
         match workspace {
-            Some(region) => fits("the workspace", region, algorithm.workspace_bytes, stream)?,
+            Some(region) => fits("the workspace", region, (algorithm.workspace_bytes, ALIGNMENT_BYTES), stream)?,
             None if algorithm.workspace_bytes == 0 => {}
             None => return Err(refused("the algorithm needs a workspace and there is none")),
         }
@@ -153,11 +158,11 @@ fn span(x: &LtOperand, rows: u64, columns: u64, batch: u32) -> Result<usize, Err
     x.span_bytes(rows, columns, batch).ok_or_else(|| refused("an operand is longer than the address space"))
 }
 
-fn fits(name: &str, region: Region<'_>, bytes: usize, stream: &CudaStream) -> Result<(), Error> {
+fn fits(name: &str, region: Region<'_>, (bytes, alignment): (usize, u32), stream: &CudaStream) -> Result<(), Error> {
     let because = if region.bytes < bytes {
         format!("{name} has {} bytes and the problem needs {bytes}", region.bytes)
-    } else if !region.address.is_multiple_of(ALIGNMENT_BYTES) {
-        format!("{name} starts at an address that is not a multiple of {ALIGNMENT_BYTES} bytes")
+    } else if !region.address.is_multiple_of(alignment.into()) {
+        format!("{name} starts at an address that is not a multiple of {alignment} bytes")
     } else if region.stream != stream.cu_stream() as usize {
         format!("{name} was allocated on another stream than the one that is timed")
     } else {

@@ -7,8 +7,7 @@ use super::table::{Destroy, SetAttribute, Table};
 use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
 use cudarc::cublaslt::sys::{
     cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t::*,
-    cublasLtMatmulHeuristicResult_t, cublasLtMatmulPreference_t,
-    cublasLtMatmulPreferenceAttributes_t::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, cublasLtMatrixLayout_t,
+    cublasLtMatmulHeuristicResult_t, cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t::*, cublasLtMatrixLayout_t,
     cublasLtMatrixLayoutAttribute_t::*, cublasLtOrder_t::CUBLASLT_ORDER_ROW, cublasStatus_t::*, cudaStream_t,
 };
 use falchion::{Error, numeric::ElementKind};
@@ -148,13 +147,19 @@ impl LtPlan {
         algorithm.plan == self.identity
     }
 
+    /// What the addresses of the library's first and second operand, of C and of D are multiples of.
+    fn alignments(&self) -> [u32; 4] {
+        let [a, b, c, d] = self.problem.alignment;
+        if self.exchanged { [b, a, c, d] } else { [a, b, c, d] }
+    }
+
     pub(super) fn algorithms(
         &self,
         handle: cublasLtHandle_t,
         workspace_bytes: usize,
         requested: usize,
     ) -> Result<Vec<LtAlgorithm>, Error> {
-        let preference = preference(self.table, workspace_bytes)?;
+        let preference = preference(self.table, workspace_bytes, self.alignments())?;
         let asked = c_int::try_from(requested).unwrap_or(c_int::MAX).min(1024);
         let mut found = vec![MaybeUninit::<cublasLtMatmulHeuristicResult_t>::uninit(); asked as usize];
         let mut count = 0;
@@ -199,7 +204,7 @@ impl LtPlan {
     /// Enqueues the product on `stream`.
     ///
     /// # Safety
-    /// The addresses are of device memory of the handle's device, aligned to 256 bytes, as long as the problem's spans and the
+    /// The addresses are of device memory of the handle's device, aligned as the problem says and the workspace to 256 bytes, as long as the problem's spans and the
     /// workspace, and alive until the stream has run the product; `algorithm` is of this plan; `stream` is of this device.
     pub(super) unsafe fn enqueue(
         &self,
@@ -265,16 +270,33 @@ fn layout(table: &Table, x: &Stored, batch: u32) -> Result<Descriptor<cublasLtMa
     Ok(made)
 }
 
-fn preference(table: &Table, workspace_bytes: usize) -> Result<Descriptor<cublasLtMatmulPreference_t>, Error> {
+fn preference(
+    table: &Table,
+    workspace_bytes: usize,
+    alignments: [u32; 4],
+) -> Result<Descriptor<cublasLtMatmulPreference_t>, Error> {
     let mut pointer = null_mut();
     // SAFETY: `pointer` is a valid place.
     let status = unsafe { (table.preference_create)(&raw mut pointer) };
     codes::check("cublasLtMatmulPreferenceCreate", status)?;
-    Descriptor { pointer, set: table.preference_set, destroy: table.preference_destroy }.with(
-        "cublasLtMatmulPreferenceSetAttribute",
+    let set = "cublasLtMatmulPreferenceSetAttribute";
+    let mut made = Descriptor { pointer, set: table.preference_set, destroy: table.preference_destroy }.with(
+        set,
         CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32,
         workspace_bytes as u64,
-    )
+    )?;
+    for (attribute, bytes) in [
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+    ]
+    .into_iter()
+    .zip(alignments)
+    {
+        made = made.with(set, attribute as u32, bytes)?;
+    }
+    Ok(made)
 }
 
 #[cfg(test)]
@@ -309,9 +331,12 @@ mod tests {
             let x = |order| LtOperand { element, order, ld: 16, batch_stride: 256 };
             let (a, b, c, d) = (x(Order::Row), LtOperand { batch_stride: 0, ..x(Order::Col) }, x(Order::Col), x(Order::Row));
             let scale = scale(compute);
-            let (alpha, beta, fast_accumulation) = (1.0, 0.0, element == ElementKind::E4m3);
-            let problem = LtProblem { m: 16, n: 16, k: 16, a, b, c, d, batch, compute, scale, alpha, beta, fast_accumulation };
-            LtPlan::new(table, &problem).unwrap();
+            let (alpha, beta, fast_accumulation, alignment) = (1.0, 0.0, element == ElementKind::E4m3, [2, 256, 16, 4]);
+            let problem =
+                LtProblem { m: 16, n: 16, k: 16, a, b, c, d, batch, compute, scale, alpha, beta, fast_accumulation, alignment };
+            let plan = LtPlan::new(table, &problem).unwrap();
+            assert_eq!(plan.alignments(), [256, 2, 16, 4], "D is row-major: A and B change places");
+            preference(table, 1 << 20, plan.alignments()).unwrap();
         }
     }
 }

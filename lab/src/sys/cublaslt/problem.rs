@@ -63,7 +63,12 @@ pub struct LtProblem {
     pub beta: f64,
     /// fp8 only: sums stay in the tensor core's registers instead of being promoted to f32.
     pub fast_accumulation: bool,
+    /// What the addresses of A, B, C and D are multiples of, in bytes.
+    pub alignment: [u32; 4],
 }
+
+/// The alignment that the heuristic counts on, in bytes, unless it is told of another (the default of `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).
+pub const ALIGNMENT_BYTES: u32 = 256;
 
 /// A matrix the way the library sees it: column-major, `rows` x `columns`, `ld` elements from column to column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

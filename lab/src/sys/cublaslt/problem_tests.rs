@@ -36,6 +36,7 @@ fn the_column_major_form_is_the_same_product() {
             alpha: 1.0,
             beta: 0.0,
             fast_accumulation: false,
+            alignment: [ALIGNMENT_BYTES; 4],
         };
         let filled = |x: &LtOperand, rows, columns, salt: u64| -> Vec<f64> {
             (0..x.span_bytes(rows, columns, 1).unwrap() as u64 / 8).map(|i| ((i * 7 + salt) % 11) as f64).collect()
@@ -76,6 +77,7 @@ fn row_major_tn_is_column_major_tn_exchanged() {
         alpha: 1.0,
         beta: 0.0,
         fast_accumulation: false,
+        alignment: [ALIGNMENT_BYTES; 4],
     };
     let form = problem.column_major();
     // Both operands K-major: the library's favourite, transposed first and plain second.
@@ -95,7 +97,23 @@ fn strides_of_a_batch_stay_with_their_operands() {
         let (a, b, c, d) = (apart(Row, 100), apart(Col, 0), apart(d, 200), apart(d, 300));
         let (compute, scale) = (cublasComputeType_t::CUBLAS_COMPUTE_64F, ElementKind::F64);
         let (m, n, k, batch, alpha, beta, fast_accumulation) = (8, 8, 8, 5, 1.0, 0.0, false);
-        let form = LtProblem { m, n, k, a, b, c, d, batch, compute, scale, alpha, beta, fast_accumulation }.column_major();
+        let form = LtProblem {
+            m,
+            n,
+            k,
+            a,
+            b,
+            c,
+            d,
+            batch,
+            compute,
+            scale,
+            alpha,
+            beta,
+            fast_accumulation,
+            alignment: [ALIGNMENT_BYTES; 4],
+        }
+        .column_major();
         let strides = [form.first, form.second, form.c, form.d].map(|x| x.batch_stride);
         assert_eq!(strides, if form.exchanged { [0, 100, 200, 300] } else { [100, 0, 200, 300] });
     }

@@ -1,0 +1,250 @@
+//! Our kernel as a contender: a product, a batch, groups of rows or an array, over rotated sets of buffers, and verified.
+
+use super::{
+    SuiteProblem,
+    measure::{VERIFIED_ROWS, measurement},
+    timer::Launch,
+};
+use crate::verify::{self, Claim, HostBuffer, draw};
+use core::ops::Range;
+use cudarc::driver::{CudaSlice, CudaStream};
+use falchion::{
+    Error,
+    cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
+    desc::GemmDesc,
+    internals::{
+        call::{Elements, Groups, Problem, Routes, Source, View},
+        sys::driver::driver,
+    },
+    numeric::{Combined, ElementKind},
+    refusal::{Operand, Refusal},
+};
+use std::sync::Arc;
+
+/// A problem as ours is launched with it.
+pub(super) struct Launched {
+    /// The problem whose memory is drawn, and verified.
+    numbers: Problem,
+    /// The same as it is launched.
+    problem: Problem,
+    /// Of its groups, where it is launched so: on the host, and on the device.
+    offsets: Option<(Vec<u32>, CudaSlice<u8>)>,
+    /// Of an array, the products in the order in which they are told: their addresses ascend by no step.
+    order: Option<Vec<usize>>,
+    /// How operands reach the kernel.
+    pub route: String,
+    /// Bytes of the workspace.
+    workspace: u64,
+}
+
+impl Launched {
+    /// A problem that a description computes, its offsets on the device of `stream`.
+    pub(super) fn of(problem: &SuiteProblem, desc: &GemmDesc, stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        let numbers = problem.problem();
+        let order = problem.pointers.then(|| scattered(numbers.batch));
+        let offsets = problem.offsets().map(|offsets| {
+            let bytes = stream.clone_htod(bytemuck::cast_slice::<u32, u8>(&offsets)).map_err(driver("cuMemcpyHtoDAsync"))?;
+            Ok::<_, Error>((offsets, bytes))
+        });
+        let (routes, workspace) = match &order {
+            Some(_) => {
+                let products: Vec<_> = (0..numbers.batch).map(|number| product(&numbers, desc, number)).collect();
+                let all = Problem::of_array(&products, desc.products_of_launch()).unwrap_or(numbers);
+                (desc.routes(&all)?, desc.workspace_of(&products)?)
+            }
+            None => {
+                let routes = desc.routes(&numbers)?;
+                (routes, routes.workspace_bytes())
+            }
+        };
+        let (problem, offsets) = (problem.launched(), offsets.transpose()?);
+        Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace })
+    }
+
+    /// Bytes of each D in the memory of all: of an array one for each product, each of which lies in memory of its own.
+    fn results(&self, kind: ElementKind, all: usize) -> Vec<Range<usize>> {
+        let (d, extents) = (&self.numbers.d, (self.numbers.m, self.numbers.n));
+        let bytes = |elements: usize| kind.matrix_bytes(elements as u64) as usize;
+        let own = usize::try_from(d.elements(extents, 1)).unwrap_or(usize::MAX);
+        match &self.order {
+            Some(order) => {
+                (0..order.len()).map(|number| bytes(number * d.batch_stride)..bytes(number * d.batch_stride + own)).collect()
+            }
+            None => Vec::from([Range { start: 0, end: all }]),
+        }
+    }
+}
+
+/// Numbers below `count`, each once, in an order that is drawn.
+fn scattered(count: usize) -> Vec<usize> {
+    let mut order: Vec<_> = (0..count).collect();
+    order.sort_by_key(|&number| draw(count as u64, number as u64));
+    order
+}
+
+/// A product of a batch, alone, where its matrices lie from the first ones on.
+fn product(all: &Problem, desc: &GemmDesc, number: usize) -> Problem {
+    let types = desc.user_types();
+    let first = |kind: ElementKind, view: &View<Elements>| kind.matrix_bytes((number * view.batch_stride) as u64);
+    Problem { batch: 1, ..all.at([first(types.a, &all.a), first(types.b, &all.b)]) }
+}
+
+/// Our kernel over rotated sets of buffers.
+pub(super) struct Ours<'a> {
+    kernel: &'a CudaKernel,
+    stream: &'a Arc<CudaStream>,
+    launched: &'a Launched,
+    types: Combined,
+    sets: &'a [[CudaSlice<u8>; 2]],
+    /// Of each set one D, or one for each product of an array.
+    results: Vec<Vec<CudaSlice<u8>>>,
+    workspace: Option<CudaSlice<u8>>,
+}
+
+impl<'a> Ours<'a> {
+    /// The kernel on sets of A and B, with Ds that hold what `c` does.
+    pub(super) fn new(
+        (kernel, stream): (&'a CudaKernel, &'a Arc<CudaStream>),
+        launched: &'a Launched,
+        types: Combined,
+        sets: &'a [[CudaSlice<u8>; 2]],
+        c: &HostBuffer,
+    ) -> Result<Self, Error> {
+        let parts = launched.results(types.c, c.bytes().len());
+        let upload = |part: &Range<usize>| stream.clone_htod(&c.bytes()[part.clone()]).map_err(driver("cuMemcpyHtoDAsync"));
+        let results = sets.iter().map(|_| parts.iter().map(upload).collect()).collect::<Result<_, _>>()?;
+        Ok(Self { kernel, stream, launched, types, sets, results, workspace: room(stream, launched.workspace)? })
+    }
+
+    /// The D of the first set, where it is one.
+    pub(super) fn d(&self) -> Option<&CudaSlice<u8>> {
+        self.results.first()?.first()
+    }
+
+    /// Runs once, and computes some rows of each product again: the largest error over its bound.
+    pub(super) fn verify(&mut self, desc: &GemmDesc, a: &HostBuffer, b: &HostBuffer, c: &HostBuffer) -> Result<f64, Error> {
+        let (stream, numbers) = (self.stream, &self.launched.numbers);
+        let parts = self.launched.results(self.types.c, c.bytes().len());
+        let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
+        if numbers.scalars[1] == 0.0 {
+            // What is not written stays what it was: poison.
+            for (part, d) in parts.iter().zip(&mut self.results[0]) {
+                stream.memcpy_htod(&computed.bytes()[part.clone()], d).map_err(driver("cuMemcpyHtoDAsync"))?;
+            }
+        }
+        self.launch(0)?;
+        for (part, d) in parts.iter().zip(&self.results[0]) {
+            let into = &mut computed.whole_mut()?.into_bytes()[part.clone()];
+            stream.memcpy_dtoh(d, into).map_err(driver("cuMemcpyDtoHAsync"))?;
+        }
+        stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+        let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), computed.whole()?);
+        let claim = Claim { desc, problem: numbers, a, b, c, d, vectors: Default::default() };
+        let verdict = match (&self.launched.offsets, numbers.groups) {
+            (Some((offsets, _)), Some(_)) => verify::grouped(&claim, offsets, Some(VERIFIED_ROWS))?,
+            _ => verify::sampled(&claim, VERIFIED_ROWS, 1)?,
+        };
+        if !verdict.is_right() {
+            return Err(measurement(format!("our result is wrong, and what is wrong is not timed: {:?}", verdict.first_wrong)));
+        }
+        Ok(verdict.error_over_bound)
+    }
+}
+
+impl Launch for Ours<'_> {
+    fn launch(&mut self, set: usize) -> Result<(), Error> {
+        let Self { kernel, stream, launched, types, sets, results, workspace } = self;
+        let (Some(operands), Some(results)) = (sets.get(set), results.get_mut(set)) else {
+            return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
+        };
+        let (on, workspace) = ((*kernel, *stream), workspace.as_mut());
+        if let Some(order) = &launched.order {
+            return enqueue_array(on, (&launched.numbers, order), *types, operands, results, workspace);
+        }
+        let Some(d) = results.first_mut() else { return Err(Refusal::MissingOperand { operand: Operand::D }.into()) };
+        let offsets = launched.offsets.as_ref().map(|(_, bytes)| bytes);
+        enqueue(on, (&launched.problem, offsets), *types, operands, d, workspace)
+    }
+
+    fn name(&self) -> &str {
+        "ours"
+    }
+
+    fn calls(&self) -> usize {
+        self.launched.order.as_ref().map_or(1, Vec::len)
+    }
+}
+
+/// A workspace of so many bytes; `None` of none.
+fn room(stream: &Arc<CudaStream>, bytes: u64) -> Result<Option<CudaSlice<u8>>, Error> {
+    (bytes > 0).then(|| stream.alloc_zeros(bytes as usize)).transpose().map_err(driver("cuMemAllocAsync"))
+}
+
+/// A workspace for products of operands that begin as allocations do, at multiples of 16 bytes; `None` where they take none.
+pub(crate) fn workspace(stream: &Arc<CudaStream>, routes: &Routes) -> Result<Option<CudaSlice<u8>>, Error> {
+    room(stream, routes.workspace_bytes())
+}
+
+/// Enqueues a product of whole buffers; where beta is not 0, C is D.
+pub(crate) fn enqueue(
+    (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
+    (problem, offsets): (&Problem, Option<&CudaSlice<u8>>),
+    types: Combined,
+    [a, b]: &[CudaSlice<u8>; 2],
+    d: &mut CudaSlice<u8>,
+    workspace: Option<&mut CudaSlice<u8>>,
+) -> Result<(), Error> {
+    let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
+    let d = DeviceMatrix::write_bytes(types.c, d, stream);
+    let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+    let matrices = CudaMatrices { a, b, c: Source::None, d, vectors: Default::default() };
+    let offsets = offsets.map(|bytes| DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream));
+    let groups = problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
+    kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })
+}
+
+/// Enqueues the products of a batch as an array, in an order, each with a D of its own.
+fn enqueue_array(
+    (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
+    (problem, order): (&Problem, &[usize]),
+    types: Combined,
+    [a, b]: &[CudaSlice<u8>; 2],
+    results: &mut [CudaSlice<u8>],
+    workspace: Option<&mut CudaSlice<u8>>,
+) -> Result<(), Error> {
+    let one = Problem { batch: 1, ..*problem };
+    let mut results: Vec<_> = results.iter_mut().map(Some).collect();
+    let mut calls = Vec::with_capacity(order.len());
+    for &number in order {
+        let Some(d) = results.get_mut(number).and_then(Option::take) else {
+            return Err(Refusal::MissingOperand { operand: Operand::D }.into());
+        };
+        let read =
+            |kind, bytes, view: &View<Elements>| DeviceMatrix::read_bytes(kind, bytes, stream).from(number * view.batch_stride);
+        let (a, b) = (read(types.a, a, &problem.a), read(types.b, b, &problem.b));
+        let d = DeviceMatrix::write_bytes(types.c, d, stream);
+        calls.push(one.with(CudaMatrices { a, b, c: Source::None, d, vectors: Default::default() }));
+    }
+    if let Some(first) = calls.first_mut() {
+        first.workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+    }
+    kernel.run_array(stream, calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scattered;
+
+    /// Every product once, in no order of their places.
+    #[test]
+    fn products_are_told_in_an_order_that_is_drawn() {
+        for count in [1, 2, 16, 64, 256] {
+            let order = scattered(count);
+            let mut all = order.clone();
+            all.sort_unstable();
+            assert_eq!(all, (0..count).collect::<Vec<_>>());
+            let steps: std::collections::BTreeSet<_> = order.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect();
+            assert!(count < 16 || steps.len() > 3, "{order:?}");
+        }
+    }
+}
