@@ -23,7 +23,7 @@
 //! | `awaited`, one of them | 0.1 us | |
 //! | `sent`, its accumulators to the first, which adds them | a microsecond for 45 KB | |
 //!
-//! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again; and, of
+//! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again, 0.55 where a cluster's blocks all do at once (`few_tiles_tensor_op.jsonl`); and, of
 //! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
 //!
 //! Where rows of A, or of B, begin within sectors of 32 bytes, each line that TMA asks for is of two, and what a block brings of that operand counts twice: 5000 cubed of 16 bits has 350 TFLOP/s in tiles of 128x128 and 446 in 128x256 on an H100, which `120 (m + n)` says
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
         let deep = (512, 512, 32768);
-        for (kind, extents) in [(ElementKind::Bf16, deep), (ElementKind::F16, deep), (ElementKind::E4m3, deep)] {
+        for (kind, extents) in [(ElementKind::Bf16, deep), (ElementKind::Bf16, (1024, 256, 16384)), (ElementKind::E4m3, deep)] {
             let desc = taken(kind, [Order::Row, Order::Col], false, extents);
             let tile = desc.threadblock();
             assert_eq!((tile.m, tile.n, desc.split_k(), desc.cuts_by_cluster()), (128, 64, 4, false), "{kind} {extents:?}");
@@ -305,7 +305,7 @@ mod tests {
     }
 
     /// A cluster's blocks have the parts of K where that measured less time than all else, with a workspace and without one; where it measured more, none is taken
-    /// (`docs/performance/explore/split_k_cluster.jsonl`).
+    /// (`docs/performance/explore/split_k_cluster.jsonl`, `few_tiles_tensor_op.jsonl`).
     #[test]
     fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
         let along_k = [Order::Row, Order::Col];
@@ -314,7 +314,10 @@ mod tests {
             ((16, 2112, 7168), (64, 16, 2)),
             ((32, 2112, 7168), (64, 32, 2)),
             ((64, 2112, 7168), (64, 64, 2)),
+            ((128, 2112, 7168), (64, 64, 2)),
             ((128, 128, 16384), (64, 16, 4)),
+            ((16, 576, 7168), (64, 16, 4)),
+            ((16, 1024, 4096), (64, 16, 4)),
         ] {
             for (kind, workspace) in [(ElementKind::Bf16, u64::MAX), (ElementKind::F16, 0)] {
                 let desc = sized(kind, along_k, false, ProblemSize { workspace, ..ProblemSize::of(extents) });
@@ -326,7 +329,7 @@ mod tests {
         let whole = [(4096, 4096), (4096, 7168), (24576, 1536), (7168, 16384), (16384, 7168)];
         let few = [1, 16, 32, 64].into_iter().flat_map(|m| whole.map(|(n, k)| (m, n, k)));
         let squares = [256, 512, 768, 1000, 1024].map(|size| (size, size, size));
-        for extents in few.chain(squares).chain([(512, 512, 32768), (64, 64, 65536)]) {
+        for extents in few.chain(squares).chain([(512, 512, 32768), (64, 64, 65536), (1024, 256, 16384), (512, 512, 4096)]) {
             assert!(!taken(ElementKind::Bf16, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
         }
         for extents in [(16, 2112, 7168), (64, 2112, 7168), (16, 4096, 4096)] {

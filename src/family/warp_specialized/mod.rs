@@ -148,6 +148,8 @@ impl WarpSpecializedDesc {
         const LOADS: u64 = 60;
         const NOT_HIDDEN: u64 = 2900;
         const MEMORY: Bandwidth = Bandwidth { first: 2, own: LOADS, longer: 40, again: 40 };
+        // The blocks of a cluster that has parts bring what was brought before at the same time.
+        const OF_CLUSTERS: Bandwidth = Bandwidth { again: 55, ..MEMORY };
         // The begin and the end of a smaller tile take as long as those of 128 x 64.
         const LEAST: u64 = 128 * 64;
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
@@ -169,7 +171,11 @@ impl WarpSpecializedDesc {
             block: None,
             not_hidden: NOT_HIDDEN * if share > LEAST { share } else { LEAST },
             pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
-            memory: if tensor_op { Some(MEMORY) } else { None },
+            memory: match (tensor_op, self.cuts_by_cluster()) {
+                (false, _) => None,
+                (true, false) => Some(MEMORY),
+                (true, true) => Some(OF_CLUSTERS),
+            },
             exchange: self.exchange_of_parts(),
         }
     }
