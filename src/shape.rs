@@ -70,6 +70,11 @@ pub struct Mn {
 impl Mn {
     /// One by one.
     pub const ONE: Self = Self { m: 1, n: 1 };
+
+    /// How many it has: blocks, of a cluster.
+    pub(crate) const fn count(self) -> u32 {
+        self.m.saturating_mul(self.n)
+    }
 }
 
 impl fmt::Display for Mn {

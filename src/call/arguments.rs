@@ -176,7 +176,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         self
     }
 
-    /// The same by offsets in host memory, wherever the operands lie: they are checked, and what is bad is refused before anything is enqueued. On a device launches take them by value, 128 each, and
+    /// The same by offsets in host memory, wherever the operands lie: they are checked, and what is bad is refused before anything is enqueued. On a device launches take them by value, and
     /// write them to the [workspace](Self::workspace): the slice is not read once the call has returned, and a captured graph holds the offsets that it had.
     ///
     /// ```

@@ -16,7 +16,7 @@ use crate::{
     codegen::{ArrayParams, TranslationUnit},
     desc::{GemmDesc, GemmMode},
     error::Error,
-    pass::{OFFSETS, Pass, PassDesc},
+    pass::{OffsetsDesc, Pass, PassDesc},
     plan::{Geometry, Plan},
     refusal::Refusal,
     sys::driver::{Grid, VouchedUnit, max_active_clusters},
@@ -238,8 +238,8 @@ impl CudaKernel {
         let ready = |pass: &Pass| Ok::<_, Error>((CudaPass::for_run(stream, &pass.desc())?, pass.launches()?));
         let mut brought = passes.iter().flatten().map(ready).collect::<Result<Vec<_>, Error>>()?;
         if let Some(offsets) = offsets {
-            let pass = CudaPass::for_run(stream, &PassDesc::Offsets(OFFSETS))?;
-            brought.push((pass, OFFSETS.launches(offsets, routed.offsets())));
+            let pass = CudaPass::for_run(stream, &PassDesc::Offsets(OffsetsDesc))?;
+            brought.push((pass, OffsetsDesc.launches(offsets, routed.offsets())));
         }
         Ok(Ready { brought, passes, kernel, launch })
     }

@@ -21,7 +21,7 @@ pub(super) struct Row {
     pub promotion: Option<PromotionKind>,
     /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what a problem chooses among.
     pub families: &'static [FamilyDesc],
-    /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are the columns of its instructions.
+    /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are the columns of its instructions, and of an operand that may lie along K alone it is the one that does.
     pub of_columns: &'static [FamilyDesc],
 }
 

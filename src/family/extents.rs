@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! cost  = depth * (load * each + waves * latency) + exposed * hidden_by_nothing + exchange
-//! load  = ceil(units / multiprocessors)     waves = ceil(load / resident blocks)     units: tiles of all products of a batch, times parts of K
+//! load  = ceil(clusters / resident ones)    waves = ceil(load / resident blocks)     units: tiles of all products of a batch, times parts of K
 //! depth = K, or of parts the longest one's  exchange = begun + load * stored + levels * added + slots * brought, of parts alone
 //!                                           of a cluster's: met + load * (parts * awaited + (parts - 1) * sent)
 //! ```
@@ -29,8 +29,9 @@
 //! Where rows of A, or of B, begin within sectors of 32 bytes, each line that TMA asks for is of two, and what a block brings of that operand counts twice: 5000 cubed of 16 bits has 350 TFLOP/s in tiles of 128x128 and 446 in 128x256 on an H100, which `120 (m + n)` says
 //! within a twentieth. Blocks of a cluster that share an operand bring their share of it, and wait for one another, a sixteenth of their products: 633 in 256x160 of two (`docs/performance/explore/pitches_tensor_op.jsonl`).
 //!
-//! A cluster's parts are added in its first block's shared memory: no memset comes before the kernel, and no slot is in memory. Tiles are whole clusters', of which fewer run at once than there are multiprocessors for, where
-//! they have more than two blocks: 33 of four count as two rounds. What a problem takes longer by is in the model what it measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
+//! Of clusters of more than two blocks fewer run at once than there are multiprocessors for: 33 of four count as two rounds, and 4104 cubed in 128x192 of four as seven.
+//!
+//! A cluster's parts are added in its first block's shared memory: no memset comes before the kernel, and no slot is in memory. What a problem takes longer by is in the model what it measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
 //!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!
@@ -135,7 +136,7 @@ impl GemmDesc {
     fn tiles(&self, extents: (usize, usize)) -> u64 {
         let (tile, cluster) = (self.threadblock(), self.cluster());
         let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
-        rectangle.tiles_of(extents).saturating_mul((cluster.m * cluster.n).into())
+        rectangle.tiles_of(extents).saturating_mul(cluster.count().into())
     }
 
     /// Whether rows of A, and of B, begin within sectors of memory, as the kernel sees them: a line of such a row is of two lines of the second-level cache. Rows that are repacked lie multiples of 16 bytes apart.
@@ -159,12 +160,9 @@ impl GemmDesc {
             0 | 1 => k as f64,
             _ => k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as f64 * f64::from(tile.k),
         };
-        let tiles = self.tiles((m, n)).saturating_mul(batch);
-        let units = tiles.saturating_mul(parts.into());
-        let load = match self.cuts_by_cluster() {
-            true => tiles.div_ceil(machine.resident_clusters(parts).into()),
-            false => units.div_ceil(machine.multiprocessors.max(1).into()),
-        };
+        let units = self.tiles((m, n)).saturating_mul(batch).saturating_mul(parts.into());
+        let blocks = if self.cuts_by_cluster() { parts } else { self.cluster().count() };
+        let load = (units / u64::from(blocks)).div_ceil(machine.resident_clusters(blocks).into());
         let (load, waves) = (load as f64, load.div_ceil(resident.into()) as f64);
         let each = features.step(self.rows_within_sectors(size));
         let exposed = if features.pingpong { 1.0 } else { load };

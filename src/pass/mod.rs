@@ -8,7 +8,7 @@ pub mod repack;
 pub mod transpose;
 
 pub use decompose::{DecomposeDesc, DecomposeShapes, DecomposeStep, PIECE, PIECES, TILE};
-pub use offsets::{OFFSETS, OffsetsDesc};
+pub use offsets::OffsetsDesc;
 pub use repack::{REPACK, Realignment, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{
@@ -77,7 +77,7 @@ impl PassDesc {
     /// The kernels that may run before that of a description, whatever the call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let mut passes = Self::of_operands(desc);
-        passes.extend(desc.class.mode.groups().map(|_| Self::Offsets(OFFSETS)));
+        passes.extend(desc.class.mode.groups().map(|_| Self::Offsets(OffsetsDesc)));
         passes
     }
 

@@ -11,22 +11,18 @@ use crate::{
     numeric::ElementKind,
 };
 
-/// A pass's kernel that writes offsets, as a value: threads of its one block, each of which writes one.
+/// A pass's kernel that writes offsets, of which there is one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct OffsetsDesc {
-    /// Threads of a block.
-    pub threads: u32,
-}
+pub struct OffsetsDesc;
 
-/// The kernel that is used: a thread for each offset of a launch.
-pub const OFFSETS: OffsetsDesc = OffsetsDesc { threads: MOST_OFFSETS as u32 };
+/// Threads of its one block: one for each offset of a launch.
+const THREADS: u32 = MOST_OFFSETS as u32;
 
 impl OffsetsDesc {
     /// The text of the kernel.
     pub fn translation_unit(&self) -> TranslationUnit {
         let params = OffsetsParams::declaration();
-        let config =
-            format!("#pragma once\n{params}struct Config {{\n  static constexpr int kThreads = {};\n}};\n", self.threads);
+        let config = format!("#pragma once\n{params}struct Config {{\n  static constexpr int kThreads = {THREADS};\n}};\n");
         unit_of("offsets", ("OffsetsParams", "1"), config, "")
     }
 
@@ -40,7 +36,7 @@ impl OffsetsDesc {
                 offsets: [0; MOST_OFFSETS],
             };
             params.offsets[..some.len()].copy_from_slice(some);
-            Launch::new(Grid::of_blocks(1, self.threads, 0), &params)
+            Launch::new(Grid::of_blocks(1, THREADS, 0), &params)
         };
         offsets.chunks(MOST_OFFSETS).enumerate().map(launch).collect()
     }
@@ -56,11 +52,11 @@ mod tests {
         for count in [0, 1, 2, MOST_OFFSETS - 1, MOST_OFFSETS, MOST_OFFSETS + 1, 3 * MOST_OFFSETS, 1000] {
             let offsets: Vec<u32> = (0..count as u32).map(|i| i * i + 7).collect();
             let (first, mut written) = (1u64 << 40, vec![None; count]);
-            let launches = OFFSETS.launches(&offsets, first);
+            let launches = OffsetsDesc.launches(&offsets, first);
             assert_eq!(launches.len(), count.div_ceil(MOST_OFFSETS));
             for launch in &launches {
                 let params: OffsetsParams = bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<OffsetsParams>()]);
-                assert_eq!((launch.grid.clusters, launch.grid.threads), (1, OFFSETS.threads));
+                assert_eq!((launch.grid.clusters, launch.grid.threads), (1, THREADS));
                 for thread in (0..launch.grid.threads).filter(|&thread| thread < params.count) {
                     let place = (params.destination - first) / 4 + u64::from(thread);
                     let twice = written[place as usize].replace(params.offsets[thread as usize]);

@@ -145,7 +145,7 @@ impl Work {
     pub const fn blocks(&self) -> u32 {
         match self.kind {
             WorkKind::SplitKCluster => self.split_k,
-            _ => self.cluster.m.saturating_mul(self.cluster.n),
+            _ => self.cluster.count(),
         }
     }
 

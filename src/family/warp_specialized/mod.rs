@@ -89,7 +89,7 @@ impl WarpSpecializedDesc {
         };
         let cluster = match self.work() {
             WorkKind::SplitKCluster => self.knobs.split_k,
-            _ => self.knobs.cluster.m.saturating_mul(self.knobs.cluster.n),
+            _ => self.knobs.cluster.count(),
         };
         Geometry {
             tile: self.knobs.threadblock,

@@ -179,7 +179,7 @@ const fn tensor_op(types: &'static [Combined], families: &'static [FamilyDesc]) 
     Row { op: OpKind::TensorOp, archs: &[Sm90], types, promotion: None, families, of_columns: &[] }
 }
 
-const fn and_few_rows(types: &'static [Combined], families: &'static [FamilyDesc], of_columns: &'static [FamilyDesc]) -> Row {
+const fn and_of_columns(types: &'static [Combined], families: &'static [FamilyDesc], of_columns: &'static [FamilyDesc]) -> Row {
     Row { of_columns, ..tensor_op(types, families) }
 }
 
@@ -190,10 +190,10 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
-    and_few_rows(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &halves_of_columns(F16, F16)),
-    and_few_rows(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &halves_of_columns(Bf16, Bf16)),
-    and_few_rows(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &halves_of_columns(F16, F32)),
-    and_few_rows(
+    and_of_columns(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &halves_of_columns(F16, F16)),
+    and_of_columns(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &halves_of_columns(Bf16, Bf16)),
+    and_of_columns(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &halves_of_columns(F16, F32)),
+    and_of_columns(
         &[of(Tf32, F32, F32)],
         &[
             turns(128, Tf32, F32),
@@ -212,8 +212,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
     with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
-    and_few_rows(&of_fp8(Bf16), &of_bytes(Bf16), &of_columns(E4m3, Bf16)),
-    and_few_rows(&of_fp8(F16), &of_bytes(F16), &of_columns(E4m3, F16)),
-    and_few_rows(&of_fp8(F32), &of_bytes(F32), &of_columns(E4m3, F32)),
-    and_few_rows(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &of_columns(I8, I32)),
+    and_of_columns(&of_fp8(Bf16), &of_bytes(Bf16), &of_columns(E4m3, Bf16)),
+    and_of_columns(&of_fp8(F16), &of_bytes(F16), &of_columns(E4m3, F16)),
+    and_of_columns(&of_fp8(F32), &of_bytes(F32), &of_columns(E4m3, F32)),
+    and_of_columns(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &of_columns(I8, I32)),
 ];
