@@ -57,13 +57,13 @@ struct Repack {
   using Access = thread::Words<kPiece>;
   using Address = unsigned long long;
 
-  RepackParams const& params;
+  RepackCopyParams const& params;
   // The matrix and its copy.
   Address const source, destination;
   // The tile's first row and piece.
   unsigned const row, piece;
 
-  __device__ __forceinline__ Repack(RepackParams const& params, index::BlockOfMatrix at)
+  __device__ __forceinline__ Repack(RepackCopyParams const& params, index::BlockOfMatrix at)
       : params(params),
         source(params.source + at.matrix * params.stride_source),
         destination(params.destination + at.matrix * params.stride_copy),
@@ -151,7 +151,10 @@ struct Repack {
 
 template <class Config>
 __device__ __forceinline__ void repack(RepackParams const& params) {
-  Repack<Config>(params, index::block_of_matrix(params.tiles)).run();
+  unsigned const second = blockIdx.x >= params.blocks;
+  RepackCopyParams const& copy = params.copies[second];
+  unsigned const block = blockIdx.x - (second ? params.blocks : 0);
+  Repack<Config>(copy, {block / copy.tiles, block % copy.tiles}).run();
 }
 
 }  // namespace pass

@@ -96,7 +96,7 @@ pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
 pub use offsets::{MOST_OFFSETS, OffsetsParams};
-pub use repack::RepackParams;
+pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;
 

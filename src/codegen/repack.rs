@@ -1,8 +1,8 @@
 //! What a repack pass is launched with.
 
 mirrored! {
-    /// What a repack pass is launched with.
-    RepackParams {
+    /// One matrix, or those of a batch, and where the copy goes.
+    RepackCopyParams {
         /// Address of the first row.
         source: u64,
         /// Address of the first row's copy, a multiple of 16.
@@ -27,6 +27,18 @@ mirrored! {
         stride_copy: u64,
         /// Tiles of a matrix.
         tiles: u32,
+        /// Makes the size a multiple of 8 bytes.
+        reserved: u32,
+    }
+}
+
+mirrored! {
+    /// What a repack pass is launched with: one operand's copy or both, of which the first has the first blocks.
+    RepackParams {
+        /// The copies.
+        copies: [RepackCopyParams; 2],
+        /// Blocks of the first one.
+        blocks: u32,
         /// Makes the size a multiple of 8 bytes.
         reserved: u32,
     }

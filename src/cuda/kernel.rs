@@ -235,8 +235,8 @@ impl CudaKernel {
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;
         let passes = Pass::before(desc, (routes, problem), first)?;
         check_capture(stream, &passes)?;
-        let ready = |pass: &Pass| Ok::<_, Error>((CudaPass::for_run(stream, &pass.desc())?, pass.launches()?));
-        let mut brought = passes.iter().flatten().map(ready).collect::<Result<Vec<_>, Error>>()?;
+        let ready = |(pass, launches)| Ok((CudaPass::for_run(stream, &pass)?, launches));
+        let mut brought = Pass::launches_of(&passes)?.into_iter().map(ready).collect::<Result<Vec<_>, Error>>()?;
         if let Some(offsets) = offsets {
             let pass = CudaPass::for_run(stream, &PassDesc::Offsets(OffsetsDesc))?;
             brought.push((pass, OffsetsDesc.launches(offsets, routed.offsets())));

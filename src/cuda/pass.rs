@@ -13,7 +13,7 @@ use crate::{
     error::Error,
     operand::OperandKind,
     pass::{
-        Pass, PassBatch, PassDesc, RepackShapes,
+        Pass, PassBatch, PassDesc, RepackCopy, RepackShapes,
         transpose::{Choice, Combine, TransposeCall, TransposeProblem},
     },
     refusal::{EmulationRefusal, Field, Operand, OperandLine, Refusal, rules::multiple},
@@ -135,7 +135,8 @@ pub fn repack(
     if read.start < written.end && written.start < read.end {
         return Err(Refusal::WrittenWhileRead { written: Operand::Copy, read: Operand::Source }.into());
     }
-    enqueue(stream, &Pass::Repack(*shapes, [source.address, copy.address], PassBatch::ONE))
+    let addresses = [source.address, copy.address];
+    enqueue(stream, &Pass::Repack(RepackCopy { shapes: *shapes, addresses, batch: PassBatch::ONE }))
 }
 
 /// Refuses to scale on a stream that is being captured: the product waits for what was found.

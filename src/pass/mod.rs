@@ -9,7 +9,7 @@ pub mod transpose;
 
 pub use decompose::{DecomposeDesc, DecomposeShapes, DecomposeStep, PIECE, PIECES, TILE};
 pub use offsets::OffsetsDesc;
-pub use repack::{REPACK, Realignment, RepackDesc, RepackMap, RepackShapes};
+pub use repack::{REPACK, Realignment, RepackCopy, RepackDesc, RepackMap, RepackShapes};
 
 use crate::{
     arch::Machine,
@@ -111,7 +111,7 @@ impl PassBatch {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pass {
     /// Rows at an address are copied to another, those of each matrix.
-    Repack(RepackShapes, [u64; 2], PassBatch),
+    Repack(RepackCopy),
     /// A is transposed to D.
     Transpose(TransposeDesc, TransposeProblem),
     /// An operand becomes parts.
@@ -151,7 +151,7 @@ impl Pass {
                 let shapes = RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
                 let overflow =
                     Refusal::Overflow { operand: Operand::Workspace, rows: lines, columns: length, leading: way.leading };
-                Self::Repack(shapes.ok_or(overflow)?, [source, to], batch)
+                Self::Repack(RepackCopy { shapes: shapes.ok_or(overflow)?, addresses: [source, to], batch })
             }
             Route::Transposed => {
                 let room = Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
@@ -182,13 +182,24 @@ impl Pass {
     /// [`Refusal::TooManyTiles`].
     pub fn launches(&self) -> Result<Vec<Launch>, Refusal> {
         match self {
-            Self::Repack(shapes, addresses, batch) => Ok(vec![REPACK.launch(shapes, *addresses, *batch)?]),
+            Self::Repack(copy) => Ok(vec![REPACK.launch(copy, None)?]),
             Self::Transpose(desc, problem) => Ok(vec![desc.launch(problem)?]),
             Self::Decompose(shapes) => {
                 let emulation = shapes.layout.emulation;
                 DecomposeStep::of(emulation).iter().map(|&step| DecomposeDesc { emulation }.launch(shapes, step)).collect()
             }
         }
+    }
+
+    /// What the passes of both operands are launched with: two that repack in one launch, since a small one takes no longer than its launch.
+    ///
+    /// # Errors
+    /// Those of [`launches`](Self::launches).
+    pub fn launches_of(passes: &[Option<Self>; 2]) -> Result<Vec<(PassDesc, Vec<Launch>)>, Refusal> {
+        if let [Some(Self::Repack(one)), Some(Self::Repack(other))] = passes {
+            return Ok(vec![(PassDesc::Repack(REPACK), vec![REPACK.launch(one, Some(other))?])]);
+        }
+        passes.iter().flatten().map(|pass| Ok((pass.desc(), pass.launches()?))).collect()
     }
 
     /// What is scaled: a call waits to hear whether it could be.

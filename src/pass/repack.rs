@@ -17,7 +17,7 @@
 use super::{PassBatch, unit_of};
 use crate::{
     call::{Grid, Launch},
-    codegen::{RepackParams, TranslationUnit, fingerprint_assertion},
+    codegen::{RepackCopyParams, RepackParams, TranslationUnit, fingerprint_assertion},
     index::{Coord, IndexMap, affine, at},
     layout::algebra::Composed,
     refusal::Refusal,
@@ -188,19 +188,30 @@ impl RepackShapes {
     }
 }
 
-impl RepackDesc {
-    /// What copies rows of each matrix of a batch from one address to another is launched with.
-    ///
-    /// # Errors
-    /// [`Refusal::TooManyTiles`].
-    pub fn launch(&self, shapes: &RepackShapes, [source, destination]: [u64; 2], batch: PassBatch) -> Result<Launch, Refusal> {
-        let RepackShapes { rows, row_bytes, stride, pitch } = *shapes;
-        let ((down, across), pieces) = (shapes.tiles(self), shapes.pieces());
-        // Numbers that a grid has are below 2^32.
-        let tiles = if rows.max(pieces) > u64::from(u32::MAX) { u64::MAX } else { down.saturating_mul(across) };
-        let grid = Grid::of_tiles(tiles.saturating_mul(batch.matrices), self.threads, 0)?;
-        let [stride_source, stride_copy] = batch.strides_bytes;
-        let params = RepackParams {
+/// Rows of each matrix of a batch, and the addresses that they are copied from and to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RepackCopy {
+    /// What is copied.
+    pub shapes: RepackShapes,
+    /// From where, and to where.
+    pub addresses: [u64; 2],
+    /// The matrices.
+    pub batch: PassBatch,
+}
+
+impl RepackCopy {
+    /// Blocks that it takes, of which there are fewer than 2^32 where rows and pieces are.
+    const fn blocks(&self, desc: &RepackDesc) -> u64 {
+        let ((down, across), most) = (self.shapes.tiles(desc), u32::MAX as u64);
+        let counts = self.shapes.rows <= most && self.shapes.pieces() <= most;
+        if counts { down.saturating_mul(across).saturating_mul(self.batch.matrices) } else { u64::MAX }
+    }
+
+    const fn params(&self, desc: &RepackDesc) -> RepackCopyParams {
+        let RepackShapes { rows, row_bytes, stride, pitch } = self.shapes;
+        let ((down, across), pieces) = (self.shapes.tiles(desc), self.shapes.pieces());
+        let ([source, destination], [stride_source, stride_copy]) = (self.addresses, self.batch.strides_bytes);
+        RepackCopyParams {
             source,
             destination,
             stride,
@@ -209,13 +220,27 @@ impl RepackDesc {
             rows: rows as u32,
             pieces: pieces as u32,
             tiles_across: across as u32,
-            log_pieces: self.log_pieces(pieces),
+            log_pieces: desc.log_pieces(pieces),
             stride_source,
             stride_copy,
-            tiles: tiles as u32,
+            tiles: (down * across) as u32,
             reserved: 0,
-        };
-        Ok(Launch::new(grid, &params))
+        }
+    }
+}
+
+impl RepackDesc {
+    /// What makes a copy is launched with, and another one in the same launch.
+    ///
+    /// # Errors
+    /// [`Refusal::TooManyTiles`].
+    pub fn launch(&self, one: &RepackCopy, other: Option<&RepackCopy>) -> Result<Launch, Refusal> {
+        let blocks = one.blocks(self);
+        let of_other = other.map_or(0, |other| other.blocks(self));
+        let grid = Grid::of_tiles(blocks.saturating_add(of_other), self.threads, 0)?;
+        // Nobody reads the second where there is none.
+        let copies = [one.params(self), other.unwrap_or(one).params(self)];
+        Ok(Launch::new(grid, &RepackParams { copies, blocks: blocks as u32, reserved: 0 }))
     }
 }
 
@@ -223,7 +248,8 @@ impl RepackDesc {
     /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let config = format!(
-            "#pragma once\n{}struct Config {{\n  static constexpr int kThreads = {};\n  static constexpr int kSteps = {};\n}};\n",
+            "#pragma once\n{}{}struct Config {{\n  static constexpr int kThreads = {};\n  static constexpr int kSteps = {};\n}};\n",
+            RepackCopyParams::declaration(),
             RepackParams::declaration(),
             self.threads,
             self.steps

@@ -9,7 +9,7 @@ use falchion::{
         codegen::{GemmParams, TensorGemmParams},
         family::default_gemm_configuration::default_description,
         operand::OperandKind,
-        pass::{Pass, PassBatch, transpose::TransposeProblem},
+        pass::{Pass, PassBatch, RepackCopy, transpose::TransposeProblem},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
@@ -43,7 +43,7 @@ fn batch(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, mor
 /// What a pass of elements of `kind` reads for each matrix, from where on, and what it writes.
 fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
     let (batch, from, to, bytes) = match pass {
-        Pass::Repack(shapes, [from, to], batch) => (*batch, *from, *to, shapes.reach()[1]),
+        Pass::Repack(RepackCopy { shapes, addresses: [from, to], batch }) => (*batch, *from, *to, shapes.reach()[1]),
         Pass::Transpose(_, TransposeProblem { rows, columns, batch, a, d, .. }) => {
             let strides_bytes = [a.batch_stride, d.batch_stride].map(|stride| kind.matrix_bytes(stride as u64));
             let bytes = kind.matrix_bytes(d.elements((*columns, *rows), 1) as u64);

@@ -2,8 +2,9 @@
 
 use crate::harness::{Random, passes::RepackProgram};
 use falchion::internals::{
+    codegen::RepackParams,
     index::{IndexMap, Tabled, at, laws},
-    pass::{REPACK, Realignment, RepackMap, RepackShapes},
+    pass::{PassBatch, REPACK, Realignment, RepackCopy, RepackMap, RepackShapes},
 };
 use std::sync::Arc;
 
@@ -149,4 +150,33 @@ fn what_is_no_copy_is_none() {
     }
     // A single row has no next.
     assert!(of((1, 100, 0, 112)).is_some());
+}
+
+/// Of two copies in one launch, each block is of one matrix's tile, and all tiles of both have one.
+#[test]
+fn both_copies_are_of_one_launch() {
+    let mut random = Random::new(13);
+    for _ in 0..200 {
+        let copies = [0u64, 1].map(|number| {
+            let case = Case::random(&mut random);
+            let addresses = [case.address, (number + 1) << 40];
+            let batch = PassBatch { matrices: random.pick(&[1, 2, 3]), strides_bytes: [1 << 30, 1 << 31] };
+            RepackCopy { shapes: case.shapes(), addresses, batch }
+        });
+        let launch = REPACK.launch(&copies[0], Some(&copies[1])).expect("a launch");
+        let params: RepackParams = bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<RepackParams>()]);
+        let mut tiles = copies.map(|copy| {
+            let (down, across) = copy.shapes.tiles(&REPACK);
+            vec![0; (copy.batch.matrices * down * across) as usize]
+        });
+        for block in 0..launch.grid.clusters {
+            let second = usize::from(block >= params.blocks);
+            assert_eq!(params.copies[second].destination, copies[second].addresses[1]);
+            assert_eq!(params.copies[second].source, copies[second].addresses[0]);
+            tiles[second][(block - if second == 1 { params.blocks } else { 0 }) as usize] += 1;
+        }
+        assert!(tiles.iter().flatten().all(|&times| times == 1), "{copies:?}");
+        let of_a_matrix = params.copies.map(|copy| u64::from(copy.tiles));
+        assert_eq!(of_a_matrix, copies.map(|copy| copy.shapes.tiles(&REPACK).0 * copy.shapes.tiles(&REPACK).1));
+    }
 }
