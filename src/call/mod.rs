@@ -29,6 +29,7 @@ pub use fitting::fitting;
 pub use groups::Groups;
 pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
 pub use partials::Partials;
+pub(crate) use route::repacked_bytes;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector,

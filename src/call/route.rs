@@ -194,8 +194,8 @@ impl Way {
                 return direct;
             }
         }
-        let pitch = pitch_bytes(class.element.matrix_bytes(length as u64));
-        let bytes = pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX);
+        let (pitch, bytes) =
+            (pitch_bytes(class.element.matrix_bytes(length as u64)), repacked_bytes(class.element, lines, length));
         let route = if wanted == order { Route::Repacked } else { Route::Transposed };
         brought(Self { route, order: wanted, leading: class.element.matrix_elements(pitch) as usize, ..direct }, bytes)
     }
@@ -214,6 +214,12 @@ impl Way {
 }
 
 framed!(Routes);
+
+/// Bytes of the workspace that a copy of so many rows of so many elements takes.
+pub(crate) fn repacked_bytes(element: ElementKind, lines: usize, length: usize) -> u64 {
+    let pitch = pitch_bytes(element.matrix_bytes(length as u64));
+    pitch.saturating_mul(lines as u64).checked_next_multiple_of(WORKSPACE_ALIGNMENT).unwrap_or(u64::MAX)
+}
 
 /// Bytes from one row of the workspace to the next: whole strides, and whole lines where they add little.
 const fn pitch_bytes(row: u64) -> u64 {

@@ -87,11 +87,13 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
 
     /// What a choice among kernels reads of it, with a workspace of so many bytes: where operands may be transposed to it, it is theirs.
     pub(crate) fn size(&self, workspace: u64) -> ProblemSize {
-        let workspace = if self.strides[..2] == [None; 2] { workspace } else { 0 };
+        let (for_passes, workspace) = (workspace, if self.strides[..2] == [None; 2] { workspace } else { 0 });
         let leading = [0, 1].map(|which| self.strides[which].map(|[rows, columns]| rows.max(columns)).or(self.leading[which]));
         match &self.groups {
-            Some(offsets) => ProblemSize { leading, ..ProblemSize::of_groups(self.extents, offsets.groups().count()) },
-            None => ProblemSize { extents: self.extents, batch: self.batch, workspace, leading, groups: false },
+            Some(offsets) => {
+                ProblemSize { leading, for_passes, ..ProblemSize::of_groups(self.extents, offsets.groups().count()) }
+            }
+            None => ProblemSize { extents: self.extents, batch: self.batch, workspace, for_passes, leading, groups: false },
         }
     }
 

@@ -23,6 +23,32 @@ pub(super) struct Row {
     pub families: &'static [FamilyDesc],
     /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are the columns of its instructions, and of an operand that may lie along K alone it is the one that does.
     pub of_columns: &'static [FamilyDesc],
+    /// What a problem of another family's row of these types chooses among beside, where that family would have operands copied to where TMA can read them.
+    pub in_place: &'static [FamilyDesc],
+}
+
+impl Row {
+    /// Whether TMA reads the operands of its kernels.
+    const fn is_of_tensors(&self) -> bool {
+        matches!(self.families[0], FamilyDesc::WarpSpecialized(_))
+    }
+}
+
+/// What reads operands in place beside a row of these types, which TMA feeds.
+pub(super) const fn in_place(of: &Row, (op, arch, types): (OpKind, ArchKind, Combined)) -> &'static [FamilyDesc] {
+    let (mut room, mut i) = (if of.is_of_tensors() { 0 } else { ALL_ROWS.len() }, 0);
+    while room < ALL_ROWS.len() {
+        if i == ALL_ROWS[room].len() {
+            (room, i) = (room + 1, 0);
+            continue;
+        }
+        let row = &ALL_ROWS[room][i];
+        if !row.in_place.is_empty() && op as u8 == row.op as u8 && has_arch(row.archs, arch) && types.is_among(row.types) {
+            return row.in_place;
+        }
+        i += 1;
+    }
+    &[]
 }
 
 /// Operands of two types.

@@ -1,5 +1,4 @@
-//! Which of a row's configurations a problem takes, and into how many parts of K it is cut: one that transposes the fewest operands first, and of those
-//! the one that should take the least time, by a model of the busiest multiprocessor.
+//! What a description costs a problem, and into how many parts of K it is cut: time by a model of the busiest multiprocessor, by which [`choose`](super::choose) compares.
 //!
 //! A multiprocessor works on as many units at once as blocks fit on it, and on the rest in waves:
 //!
@@ -42,48 +41,8 @@
 //! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies between 2860, below which 4096 x 24576 x 1536 takes 128x176 instead of 128x128, and 3330, above which 2048 cubed
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192.
 
-use crate::{
-    arch::Machine,
-    call::Partials,
-    desc::{Frame, GemmDesc},
-    family::{Completions, ProblemSize, features::Features},
-    numeric::MOST_PARTS,
-    operand::{Axis, OperandKind},
-    shape::Mnk,
-};
-
-impl Completions {
-    /// The one that a problem costs the least with on `machine`, rows and columns of D as the user has them. Of equals, the first. What is invalid
-    /// there does not count.
-    pub(crate) fn choose(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        match self.choice(size, machine) {
-            (number, Some(parts)) => self.all()[number].cut(parts),
-            (number, None) => self.all()[number],
-        }
-    }
-
-    /// Which one that is, and into how many parts it cuts K, where those are others than it has.
-    pub(crate) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<u32>) {
-        let (all, cuts_k) = (self.all(), self.cuts_k());
-        if let ([_], false) = (all, cuts_k) {
-            return (0, None);
-        }
-        // All of them have been checked for the smallest machine of their architecture; by number, since descriptions are large.
-        let larger = machine.has_all_of(&all[0].class.arch.machine());
-        let fits = |desc: &GemmDesc| (larger || desc.check_on(machine).is_ok()) && (!size.groups || desc.check_groups().is_ok());
-        let legal = (0..all.len()).filter(|&i| i == 0 || fits(&all[i]));
-        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], cuts_k, size, machine), i);
-        match legal.map(cheapest).min_by(|((one, _), _), ((other, _), _)| less(one, other)) {
-            Some(((_, parts), i)) => (i, Some(parts).filter(|&parts| parts != all[i].split_k())),
-            None => (0, None),
-        }
-    }
-}
-
-/// The order of what descriptions cost: operands that are transposed first, and then time.
-fn less((transposed, time): &(u32, f64), (others, other): &(u32, f64)) -> core::cmp::Ordering {
-    transposed.cmp(others).then(time.total_cmp(other))
-}
+use super::{choose::less, features::Features};
+use crate::{arch::Machine, call::Partials, desc::GemmDesc, family::ProblemSize, numeric::MOST_PARTS, operand::Axis, shape::Mnk};
 
 impl GemmDesc {
     /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
@@ -95,7 +54,13 @@ impl GemmDesc {
     }
 
     /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut.
-    fn cheapest_parts(&self, features: &Features, cuts_k: bool, size: &ProblemSize, machine: &Machine) -> ((u32, f64), u32) {
+    pub(super) fn cheapest_parts(
+        &self,
+        features: &Features,
+        cuts_k: bool,
+        size: &ProblemSize,
+        machine: &Machine,
+    ) -> ((u32, f64), u32) {
         let resident = features.resident(machine);
         let cost = |parts: u32| ((features.transposed, self.cost(features, (resident, parts), size, machine)), parts);
         let mut best = cost(self.split_k());
@@ -122,7 +87,7 @@ impl GemmDesc {
     }
 
     /// M and N, and K, of a problem as the kernel sees it.
-    fn extents(&self, size: &ProblemSize) -> ((usize, usize), usize) {
+    pub(super) fn extents(&self, size: &ProblemSize) -> ((usize, usize), usize) {
         let (m, n, k) = size.extents;
         let extent = |axis: Axis| match axis.framed(self.frame) {
             Axis::M => m,
@@ -137,19 +102,6 @@ impl GemmDesc {
         let (tile, cluster) = (self.threadblock(), self.cluster());
         let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
         rectangle.tiles_of(extents).saturating_mul(cluster.count().into())
-    }
-
-    /// Whether rows of A, and of B, begin within sectors of memory, as the kernel sees them: a line of such a row is of two lines of the second-level cache. Rows that are repacked lie multiples of 16 bytes apart.
-    fn rows_within_sectors(&self, size: &ProblemSize) -> [bool; 2] {
-        const SECTOR: u64 = 32;
-        let ((m, n), k) = self.extents(size);
-        let exchanged = self.frame != Frame::AsGiven;
-        [(OperandKind::A, (m, k)), (OperandKind::B, (k, n))].map(|(operand, (rows, columns))| {
-            let (class, of_user) = (self.class.operand(operand), operand.index() ^ usize::from(exchanged));
-            let elements = size.leading[of_user].unwrap_or(class.layout.packed(rows, columns)) as u64;
-            let bytes = elements.saturating_mul(class.element.bits().into()).div_ceil(8);
-            bytes.checked_next_multiple_of(16).is_some_and(|bytes| !bytes.is_multiple_of(SECTOR))
-        })
     }
 
     /// Time, in products, where so many blocks share a multiprocessor, of so many parts of K.

@@ -5,6 +5,7 @@
 //! and the explanation.
 
 mod check;
+mod choose;
 pub mod default_gemm_configuration;
 mod explain;
 mod extents;

@@ -43,6 +43,8 @@ pub struct ProblemSize {
     pub batch: usize,
     /// Bytes of the workspace, in which a sum may lie that is cut into parts.
     pub workspace: u64,
+    /// Bytes of the workspace, in which operands may be copied before a kernel reads them.
+    pub for_passes: u64,
     /// Leading dimensions of A and B, in elements, where they are not packed.
     pub leading: [Option<usize>; 2],
     /// Whether the products are of groups of rows, whose K stays whole.
@@ -52,7 +54,7 @@ pub struct ProblemSize {
 impl ProblemSize {
     /// One product of (m, n, k), with a workspace as large as is asked for.
     pub const fn of(extents: (usize, usize, usize)) -> Self {
-        Self { extents, batch: 1, workspace: u64::MAX, leading: [None; 2], groups: false }
+        Self { extents, batch: 1, workspace: u64::MAX, for_passes: u64::MAX, leading: [None; 2], groups: false }
     }
 
     /// So many products of an array, as many as a launch of a description's kernel takes.
@@ -65,7 +67,7 @@ impl ProblemSize {
     /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.
     pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
         let rows = if groups == 0 { m } else { m.div_ceil(groups) };
-        Self { extents: (rows, n, k), batch: groups, workspace: 0, leading: [None; 2], groups: true }
+        Self { extents: (rows, n, k), batch: groups, workspace: 0, for_passes: u64::MAX, leading: [None; 2], groups: true }
     }
 }
 

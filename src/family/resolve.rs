@@ -3,7 +3,10 @@
 //! The configurations of the row come first, each with what is pinned. Where none of them is a kernel then, the axes of the family are
 //! walked from the first: its room says which knobs lie along them, and which axis may help against a refusal.
 
-use super::{default_gemm_configuration::rows, features::Features};
+use super::{
+    default_gemm_configuration::{in_place, rows},
+    features::Features,
+};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
@@ -17,7 +20,7 @@ const MOST_CHECKS: u32 = 64;
 pub(super) const AXES: usize = 4;
 
 /// The most configurations of a row.
-const MOST_CONFIGURATIONS: usize = 16;
+const MOST_CONFIGURATIONS: usize = 18;
 
 /// The kernels of a class and pins.
 #[derive(Clone, Copy, Debug)]
@@ -26,20 +29,35 @@ pub(crate) struct Completions {
     /// Of each.
     features: [Features; MOST_CONFIGURATIONS],
     count: usize,
+    /// How many of them are the row's: those behind read operands in place.
+    of_row: usize,
     cuts_k: bool,
 }
 
 impl Completions {
     pub(crate) const fn of(first: GemmDesc) -> Self {
         let features = first.features();
-        Self { descs: [first; MOST_CONFIGURATIONS], features: [features; MOST_CONFIGURATIONS], count: 1, cuts_k: false }
+        Self {
+            descs: [first; MOST_CONFIGURATIONS],
+            features: [features; MOST_CONFIGURATIONS],
+            count: 1,
+            of_row: 1,
+            cuts_k: false,
+        }
     }
 
     const fn and(mut self, other: GemmDesc) -> Self {
         self.descs[self.count] = other;
         self.features[self.count] = other.features();
         self.count += 1;
+        self.of_row = self.count;
         self
+    }
+
+    /// The same, and one that reads operands in place.
+    const fn and_in_place(self, other: GemmDesc) -> Self {
+        let of_row = self.of_row;
+        Self { of_row, ..self.and(other) }
     }
 
     /// Whether a tile of as many rows and columns is among them.
@@ -74,6 +92,11 @@ impl Completions {
     /// What the model of time knows of each.
     pub(super) const fn features(&self) -> &[Features] {
         self.features.split_at(self.count).0
+    }
+
+    /// How many of them are the row's.
+    pub(super) const fn of_row(&self) -> usize {
+        self.of_row
     }
 
     /// What a problem may choose among, the first first.
@@ -130,6 +153,17 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
             && !as_given.has_tile_of(&desc)
         {
             all = all.and(desc);
+        }
+        i += 1;
+    }
+    let in_place = in_place(row, (user.op, user.arch, user.combined()));
+    let mut i = if pins.pins_shapes() { in_place.len() } else { 0 };
+    while i < in_place.len() {
+        let family = in_place[i];
+        if check_pins(&family, &pins, user.op, user.arch).is_ok()
+            && let Ok(desc) = legal(placed(user, frame, family, pins))
+        {
+            all = all.and_in_place(desc);
         }
         i += 1;
     }

@@ -16,14 +16,14 @@ pub use explain::MmaSyncExplanation as Explanation;
 pub(super) use rows::ROWS;
 
 use super::{
-    features::Features,
+    features::{Exchange, Features, products_of_a_microsecond},
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
     index::{Tabled, at},
-    numeric::EmulationKind,
+    numeric::{ElementKind, EmulationKind},
     operand::OperandKind,
     plan::{Geometry, MOST_READS, Plan},
     refusal::Refusal,
@@ -99,13 +99,21 @@ impl MmaSyncDesc {
         one_schedule::geometry(self.class.mode, &self.base())
     }
 
-    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Fitted to f64 on an H200.
+    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted on an H200; of others, by `docs/performance/explore/odd_in_place.jsonl`, on an H100, where
+    /// products take 3.8 times as long as by `wgmma`, and a tile's begin and end as long as there.
     pub(super) const fn features(&self) -> Features {
         const COPIES: u64 = 28;
         let base = self.base();
         let features = one_schedule::features(&base, self.registers(&base), COPIES);
         let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
         let more = if self.knobs.emulation.in_registers() { self.knobs.emulation.products().len() as u64 - 1 } else { 0 };
-        Features { each: features.each + more * products, ..features }
+        if matches!(self.class.a.element, ElementKind::F64) || more > 0 {
+            return Features { each: features.each + more * products, ..features };
+        }
+        // As where `wgmma` multiplies; what brings slots hides behind it.
+        let unit = products_of_a_microsecond(self.class.a.element);
+        let exchange = Exchange::Workspace { begun: unit * 5 / 2, stored: unit * 3 / 10, added: unit * 8 / 10, brought: 0 };
+        let copies = 17 * (base.tiles.block.m as u64 + base.tiles.block.n as u64);
+        Features { each: products * 38 / 10 + copies, copies, latency: 8000, not_hidden: 2600 * products, exchange, ..features }
     }
 }

@@ -78,6 +78,17 @@ const DOUBLE_OF_AMPERE: [FamilyDesc; 3] = [
 const HALVES: [FamilyDesc; 4] = four(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS: [FamilyDesc; 4] = four(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES: [FamilyDesc; 4] = four(64, Mnk::new(16, 8, 32), 4, 16);
+/// 64x64 and 32x64, 128 bytes deep, whose rows lie anywhere: of `docs/performance/explore/odd_in_place.jsonl` those that took the least time below 1000 cubed.
+const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [FamilyDesc; 2] {
+    [
+        FamilyDesc::MmaSync(tiled((64, 64), (32, 32), k, instruction, 3, align)),
+        FamilyDesc::MmaSync(tiled((32, 64), (16, 32), k, instruction, 3, align)),
+    ]
+}
+
+const HALVES_IN_PLACE: [FamilyDesc; 2] = anywhere(64, Mnk::new(16, 8, 16), 8);
+const WORDS_IN_PLACE: [FamilyDesc; 2] = anywhere(32, Mnk::new(16, 8, 8), 4);
+const BYTES_IN_PLACE: [FamilyDesc; 2] = anywhere(128, Mnk::new(16, 8, 32), 16);
 const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
@@ -102,7 +113,12 @@ const BYTES_OF_TURING: [FamilyDesc; 3] = [
 ];
 
 const fn tensor_op(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::TensorOp, archs, types, promotion: None, families, of_columns: &[] }
+    Row { op: OpKind::TensorOp, archs, types, promotion: None, families, of_columns: &[], in_place: &[] }
+}
+
+/// Those that stand beside another family's where that would have operands copied first.
+const fn in_place(types: &'static [Combined], families: &'static [FamilyDesc], in_place: &'static [FamilyDesc]) -> Row {
+    Row { in_place, ..tensor_op(LARGE, types, families) }
 }
 
 const AMPERE: &[ArchKind] = &[Sm80, Sm86, Sm89];
@@ -122,15 +138,15 @@ pub(in crate::family) const ROWS: &[Row] = &[
     tensor_op(AMPERE, &[of(F64, F64, F64)], &DOUBLE_OF_AMPERE),
     tensor_op(&[Sm75], OF_F16, &HALVES_OF_TURING),
     tensor_op(SMALL, OF_F16, &HALVES_OF_99_KB),
-    tensor_op(LARGE, OF_F16, &HALVES),
+    in_place(OF_F16, &HALVES, &HALVES_IN_PLACE),
     tensor_op(SMALL, OF_BF16, &HALVES_OF_99_KB),
-    tensor_op(LARGE, OF_BF16, &HALVES),
+    in_place(OF_BF16, &HALVES, &HALVES_IN_PLACE),
     tensor_op(SMALL, &[of(Tf32, F32, F32)], &WORDS_OF_99_KB),
-    tensor_op(LARGE, &[of(Tf32, F32, F32)], &WORDS),
+    in_place(&[of(Tf32, F32, F32)], &WORDS, &WORDS_IN_PLACE),
     tensor_op(&[Sm80, Sm86, Sm89, Sm90], &[of(F32, F32, F32)], &FAST),
     tensor_op(&[Sm75], OF_BYTES, &BYTES_OF_TURING),
     tensor_op(SMALL, OF_BYTES, &BYTES_OF_99_KB),
-    tensor_op(LARGE, OF_BYTES, &BYTES),
+    in_place(OF_BYTES, &BYTES, &BYTES_IN_PLACE),
     tensor_op(
         &[Sm89],
         &[

@@ -79,7 +79,7 @@ const fn deep(c: u32) -> [FamilyDesc; 3] {
 }
 
 const fn simt(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::Simt, archs, types, promotion: None, families, of_columns: &[] }
+    Row { op: OpKind::Simt, archs, types, promotion: None, families, of_columns: &[], in_place: &[] }
 }
 
 /// Architectures without asynchronous copies, and those with them.

@@ -20,7 +20,7 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::features::{Bandwidth, Exchange, Features, Lines};
+use super::features::{Bandwidth, Exchange, Features, Lines, products_of_a_microsecond};
 use crate::{
     arch::OpKind,
     call::{Launch, OperandNeed, Problem},
@@ -167,6 +167,7 @@ impl WarpSpecializedDesc {
             lines: if tensor_op { Some(lines) } else { None },
             transposed: self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32,
             each: if products > loads { products } else { loads },
+            copies: 0,
             latency: 0,
             block: None,
             not_hidden: NOT_HIDDEN * if share > LEAST { share } else { LEAST },
@@ -193,10 +194,10 @@ impl WarpSpecializedDesc {
         const AWAITED: u64 = 10;
         const SENT: u64 = 45_000;
         let Some(components) = self.components() else { return Exchange::NONE };
-        // 4.5 million products of 16 bits a microsecond, and 0.3 million where threads multiply.
+        // Where threads multiply, 0.3 million a microsecond.
         let products = match self.class.op {
             OpKind::Simt => 3_000,
-            OpKind::TensorOp => 45_000 * 16 / at_least_one(self.multiplied().class.a.element.bits()) as u64,
+            OpKind::TensorOp => products_of_a_microsecond(self.multiplied().class.a.element) / 100,
         };
         let tile = self.knobs.threadblock;
         let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as u64;

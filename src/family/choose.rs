@@ -1,0 +1,198 @@
+//! Which of its configurations a problem takes: of those of its row one that transposes the fewest operands, and of those the one that should take the least time by the
+//! [model](super::extents).
+//!
+//! Where that one would have an operand repacked or transposed first, configurations that read operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
+//! and where the workspace has no room for the copies, the best of those is taken. A launch of passes takes six and a half microseconds of a small problem, two repacked operands
+//! one launch (`docs/performance/explore/odd_in_place.jsonl`): below about 1000 cubed that is more than `mma.sync` loses.
+
+use super::{Completions, ProblemSize, features::products_of_a_microsecond};
+use crate::{
+    arch::Machine,
+    call::repacked_bytes,
+    desc::{Frame, GemmDesc},
+    numeric::ElementKind,
+    operand::OperandKind,
+    threadblock::tensor_map::STRIDE_ALIGNMENT,
+};
+
+impl Completions {
+    /// The one that a problem costs the least with on `machine`, rows and columns of D as the user has them. Of equals, the first. What is invalid
+    /// there does not count.
+    pub(crate) fn choose(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
+        match self.choice(size, machine) {
+            (number, Some(parts)) => self.all()[number].cut(parts),
+            (number, None) => self.all()[number],
+        }
+    }
+
+    /// Which one that is, and into how many parts it cuts K, where those are others than it has.
+    pub(crate) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<u32>) {
+        let (all, cuts_k) = (self.all(), self.cuts_k());
+        if let ([_], false) = (all, cuts_k) {
+            return (0, None);
+        }
+        // All of them have been checked for the smallest machine of their architecture; by number, since descriptions are large.
+        let larger = machine.has_all_of(&all[0].class.arch.machine());
+        let fits = |desc: &GemmDesc| (larger || desc.check_on(machine).is_ok()) && (!size.groups || desc.check_groups().is_ok());
+        let chosen = |i: usize, parts: u32| (i, Some(parts).filter(|&parts| parts != all[i].split_k()));
+        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], cuts_k, size, machine), i);
+        let of_row = (0..self.of_row()).filter(|&i| i == 0 || fits(&all[i]));
+        let Some((((transposed, time), parts), best)) =
+            of_row.map(cheapest).min_by(|((one, _), _), ((other, _), _)| less(one, other))
+        else {
+            return (0, None);
+        };
+        if self.of_row() < all.len()
+            && let Some(passes) = all[best].passes(size, transposed)
+        {
+            let narrow = |i: usize| {
+                let features = self.features()[i].narrowed(passes.access);
+                (all[i].cheapest_parts(&features, cuts_k, size, machine), i)
+            };
+            let in_place = (self.of_row()..all.len()).filter(|&i| fits(&all[i])).map(narrow);
+            if let Some((((_, other), parts), i)) = in_place.min_by(|((one, _), _), ((other, _), _)| less(one, other))
+                && (other < time + passes.time || passes.bytes > size.for_passes)
+            {
+                return chosen(i, parts);
+            }
+        }
+        chosen(best, parts)
+    }
+}
+
+/// The order of what descriptions cost: operands that are transposed first, and then time.
+pub(super) fn less((transposed, time): &(u32, f64), (others, other): &(u32, f64)) -> core::cmp::Ordering {
+    transposed.cmp(others).then(time.total_cmp(other))
+}
+
+/// What copies of operands take before a kernel, and what spares them.
+struct Passes {
+    /// Time, in products.
+    time: f64,
+    /// Bytes of the workspace that the copies take.
+    bytes: u64,
+    /// Bytes of the widest access to rows of both operands where they lie.
+    access: u64,
+}
+
+/// The rows of an operand, as the kernel has it.
+struct OperandRows {
+    element: ElementKind,
+    /// How many, and elements of each.
+    lines: usize,
+    length: usize,
+    /// Bytes from one to the next.
+    pitch: u64,
+}
+
+impl GemmDesc {
+    /// Rows of A, and of B.
+    fn operand_rows(&self, size: &ProblemSize) -> [OperandRows; 2] {
+        let ((m, n), k) = self.extents(size);
+        let exchanged = self.frame != Frame::AsGiven;
+        [(OperandKind::A, m), (OperandKind::B, n)].map(|(operand, mn)| {
+            let (class, of_user) = (self.class.operand(operand), operand.index() ^ usize::from(exchanged));
+            let (lines, length) = if class.layout.along_k(operand) { (mn, k) } else { (k, mn) };
+            let pitch = class.element.matrix_bytes(size.leading[of_user].unwrap_or(length) as u64);
+            OperandRows { element: class.element, lines, length, pitch }
+        })
+    }
+
+    /// Whether rows of A, and of B, begin within sectors of memory, as the kernel sees them: a line of such a row is of two lines of the second-level cache. Rows that are repacked lie multiples of 16 bytes apart.
+    pub(super) fn rows_within_sectors(&self, size: &ProblemSize) -> [bool; 2] {
+        const SECTOR: u64 = 32;
+        self.operand_rows(size).map(|OperandRows { pitch, .. }| {
+            pitch.checked_next_multiple_of(STRIDE_ALIGNMENT).is_some_and(|bytes| !bytes.is_multiple_of(SECTOR))
+        })
+    }
+
+    /// What brings operands that TMA cannot read where they lie, or that the kernel has `transposed`; `None` where there is none.
+    fn passes(&self, size: &ProblemSize, transposed: u32) -> Option<Passes> {
+        // Of a launch, in microseconds, and of an element, in products.
+        const LAUNCH: f64 = 6.5;
+        const ELEMENT: f64 = 3.0;
+        let tensors = self.warp_specialized().filter(|desc| !desc.knobs.emulation.decomposes())?;
+        let rows = self.operand_rows(size);
+        let (mut passes, mut access) = (Passes { time: 0.0, bytes: 0, access: 0 }, STRIDE_ALIGNMENT);
+        let mut repacked = 0;
+        for (operand, OperandRows { element, lines, length, pitch }) in OperandKind::BOTH.into_iter().zip(&rows) {
+            let whole = *lines < 2 || pitch.is_multiple_of(STRIDE_ALIGNMENT);
+            access |= if whole { 0 } else { *pitch };
+            let turned = tensors.reads_transposed(operand);
+            if turned || !whole {
+                let (lines, length) = if turned { (*length, *lines) } else { (*lines, *length) };
+                let matrices = size.batch as u64;
+                passes.bytes = passes.bytes.saturating_add(repacked_bytes(*element, lines, length).saturating_mul(matrices));
+                passes.time += lines as f64 * length as f64 * matrices as f64 * ELEMENT;
+                repacked += u32::from(!turned);
+            }
+        }
+        let launches = transposed + repacked.min(1);
+        passes.time += f64::from(launches) * LAUNCH * products_of_a_microsecond(rows[0].element) as f64;
+        // The widest that divides all rows.
+        passes.access = access & access.wrapping_neg();
+        (launches > 0).then_some(passes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        arch::{ArchKind, OpKind},
+        family::{ProblemSize, Request},
+        layout::{MatrixType, Order},
+        numeric::ElementKind,
+    };
+
+    /// Whether a problem's kernel is fed by TMA.
+    fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
+        let matrix = |element, order| Some(MatrixType { element, order });
+        let c = match kind {
+            ElementKind::I8 => ElementKind::I32,
+            ElementKind::Tf32 => ElementKind::F32,
+            _ => ElementKind::Bf16,
+        };
+        let [a, b] = orders.map(|order| matrix(kind, order));
+        let request = Request { a, b, c: matrix(c, Order::Row), op: Some(OpKind::TensorOp), ..Request::default() };
+        request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.warp_specialized().is_some()
+    }
+
+    /// Rows that TMA cannot read are read in place where that measured less time than copies and a kernel behind them (`docs/performance/explore/odd_in_place.jsonl`); rows that it can never are.
+    #[test]
+    fn rows_that_lie_anywhere_are_read_in_place_where_that_takes_less_time() {
+        let (along_k, square) = ([Order::Row, Order::Col], |size| ProblemSize::of((size, size, size)));
+        for (kind, in_place, copied) in [
+            (ElementKind::Bf16, &[260, 510, 516][..], &[511, 1002, 1023, 2044, 4095][..]),
+            (ElementKind::I8, &[260, 1000, 1004], &[2008, 4095]),
+            (ElementKind::Tf32, &[510], &[1002, 2047]),
+            (ElementKind::E4m3, &[], &[260, 1000]),
+        ] {
+            for (sizes, copies) in [(in_place, false), (copied, true)] {
+                sizes.iter().for_each(|&size| assert_eq!(by_tma(kind, along_k, square(size)), copies, "{kind} {size}"));
+            }
+            for size in [64, 256, 512, 1024, 4096] {
+                assert!(by_tma(kind, along_k, ProblemSize { for_passes: 0, ..square(size) }), "{kind} {size}");
+            }
+        }
+        let pitched = ProblemSize { leading: [Some(512); 2], ..square(510) };
+        assert!(by_tma(ElementKind::Bf16, along_k, pitched));
+        // Rows of one element more than 2^30: nothing overflows.
+        assert!(by_tma(ElementKind::Bf16, along_k, square((1 << 30) + 1)));
+    }
+
+    /// Copies that the workspace has no room for are not made; and what would be transposed is weighed likewise.
+    #[test]
+    fn without_a_workspace_rows_are_read_in_place() {
+        let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
+        let odd = ProblemSize::of((2044, 2044, 2044));
+        let bytes = 2 * 2044 * 2048 * 2;
+        for (for_passes, copies) in [(0, false), (bytes - 1, false), (bytes, true)] {
+            assert_eq!(by_tma(ElementKind::Bf16, along_k, ProblemSize { for_passes, ..odd }), copies, "{for_passes}");
+        }
+        let whole = ProblemSize::of((8192, 8192, 8192));
+        assert!(by_tma(ElementKind::Tf32, along_n, ProblemSize { for_passes: 0, ..whole }));
+        let turned = [Order::Col, Order::Row];
+        assert!(by_tma(ElementKind::Tf32, turned, whole));
+        assert!(!by_tma(ElementKind::Tf32, turned, ProblemSize { for_passes: 0, ..whole }));
+    }
+}
