@@ -45,11 +45,8 @@ impl Completions {
         if self.of_row() < all.len()
             && let Some(passes) = all[best].passes(size, transposed)
         {
-            let narrow = |i: usize| {
-                let features = self.features()[i].narrowed(passes.access);
-                (all[i].cheapest_parts(&features, cuts_k, size, machine), i)
-            };
-            let in_place = (self.of_row()..all.len()).filter(|&i| fits(&all[i])).map(narrow);
+            let in_place =
+                (self.of_row()..all.len()).filter(|&i| all[i].reads_rows_of(passes.access) && fits(&all[i])).map(cheapest);
             if let Some((((_, other), parts), i)) = in_place.min_by(|((one, _), _), ((other, _), _)| less(one, other))
                 && (other < time + passes.time || passes.bytes > size.for_passes)
             {
@@ -95,6 +92,15 @@ impl GemmDesc {
             let (lines, length) = if class.layout.along_k(operand) { (mn, k) } else { (k, mn) };
             let pitch = class.element.matrix_bytes(size.leading[of_user].unwrap_or(length) as u64);
             OperandRows { element: class.element, lines, length, pitch }
+        })
+    }
+
+    /// Whether copies of A and B are of rows that lie multiples of so many bytes apart.
+    fn reads_rows_of(&self, access: u64) -> bool {
+        let aligned = self.alignments();
+        OperandKind::BOTH.into_iter().all(|operand| {
+            let bytes = self.class.operand(operand).element.matrix_bytes(aligned[operand.index()].into());
+            access.is_multiple_of(bytes)
         })
     }
 

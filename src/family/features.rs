@@ -1,11 +1,6 @@
 //! What the model of time knows of a kernel, in products of a multiprocessor: [`extents`](super::extents) explains the numbers.
 
-use crate::{
-    arch::Machine,
-    numeric::ElementKind,
-    shape::at_least_one,
-    threadblock::{LEAST_ASYNCHRONOUS_COPY, PARTS_AT_ONCE, tensor_map::STRIDE_ALIGNMENT},
-};
+use crate::{arch::Machine, numeric::ElementKind, shape::at_least_one, threadblock::PARTS_AT_ONCE};
 
 /// Products in a microsecond of one multiprocessor's tensor cores on Hopper: the unit of the model.
 pub(super) const fn products_of_a_microsecond(element: ElementKind) -> u64 {
@@ -22,8 +17,6 @@ pub(super) struct Features {
     pub each: u64,
     /// The same where rows lie such that TMA asks for more lines than they have; `None` where it does not copy.
     pub lines: Option<Lines>,
-    /// What of a step's time are copies by threads, in accesses of 16 bytes; 0 where they take none of it.
-    pub copies: u64,
     /// Time of one step that no resident block fills, in products.
     pub latency: u64,
     /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
@@ -65,16 +58,6 @@ impl Features {
                 (*products).max(twice(*a, within[0]) + twice(*b, within[1]))
             }
             _ => self.each,
-        }
-    }
-
-    /// Those of the kernel whose threads copy so many bytes at a time. What no asynchronous copy moves goes through registers, twice as long, and between barriers.
-    pub(super) const fn narrowed(self, access: u64) -> Self {
-        let each = self.each + self.copies * (STRIDE_ALIGNMENT / if access == 0 { 1 } else { access } - 1);
-        if access < LEAST_ASYNCHRONOUS_COPY as u64 {
-            Self { each: 2 * each, latency: 8 * self.latency, ..self }
-        } else {
-            Self { each, ..self }
         }
     }
 

@@ -27,6 +27,7 @@ use crate::{
     operand::OperandKind,
     plan::{Geometry, MOST_READS, Plan},
     refusal::Refusal,
+    shape::at_least_one,
     threadblock::MmaBase,
     warp::mma_tensor_op::{WarpInstruction, WordLoad},
 };
@@ -100,20 +101,25 @@ impl MmaSyncDesc {
     }
 
     /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted on an H200; of others, by `docs/performance/explore/odd_in_place.jsonl`, on an H100, where
-    /// products take 3.8 times as long as by `wgmma`, and a tile's begin and end as long as there.
+    /// products take 3.8 times as long as by `wgmma`, and a tile's begin and end as long as there. Copies take the longer, the narrower they are; through registers everything takes twice as long, and waits.
     pub(super) const fn features(&self) -> Features {
         const COPIES: u64 = 28;
+        const WIDEST: u64 = 16;
         let base = self.base();
         let features = one_schedule::features(&base, self.registers(&base), COPIES);
-        let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
+        let (products, lines) =
+            (base.tiles.block.m as u64 * base.tiles.block.n as u64, base.tiles.block.m as u64 + base.tiles.block.n as u64);
         let more = if self.knobs.emulation.in_registers() { self.knobs.emulation.products().len() as u64 - 1 } else { 0 };
-        if matches!(self.class.a.element, ElementKind::F64) || more > 0 {
+        let element = self.class.a.element;
+        if matches!(element, ElementKind::F64) || more > 0 {
             return Features { each: features.each + more * products, ..features };
         }
+        let narrower = if self.knobs.align_a < self.knobs.align_b { self.knobs.align_a } else { self.knobs.align_b };
+        let each = products * 38 / 10 + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
+        let (each, latency) = if self.knobs.mainloop.copies_asynchronously() { (each, 8000) } else { (2 * each, 64_000) };
         // As where `wgmma` multiplies; what brings slots hides behind it.
-        let unit = products_of_a_microsecond(self.class.a.element);
+        let unit = products_of_a_microsecond(element);
         let exchange = Exchange::Workspace { begun: unit * 5 / 2, stored: unit * 3 / 10, added: unit * 8 / 10, brought: 0 };
-        let copies = 17 * (base.tiles.block.m as u64 + base.tiles.block.n as u64);
-        Features { each: products * 38 / 10 + copies, copies, latency: 8000, not_hidden: 2600 * products, exchange, ..features }
+        Features { each, latency, not_hidden: 2600 * products, exchange, ..features }
     }
 }

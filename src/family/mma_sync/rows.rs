@@ -78,17 +78,24 @@ const DOUBLE_OF_AMPERE: [FamilyDesc; 3] = [
 const HALVES: [FamilyDesc; 4] = four(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS: [FamilyDesc; 4] = four(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES: [FamilyDesc; 4] = four(64, Mnk::new(16, 8, 32), 4, 16);
-/// 64x64 and 32x64, 128 bytes deep, whose rows lie anywhere: of `docs/performance/explore/odd_in_place.jsonl` those that took the least time below 1000 cubed.
-const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [FamilyDesc; 2] {
-    [
-        FamilyDesc::MmaSync(tiled((64, 64), (32, 32), k, instruction, 3, align)),
-        FamilyDesc::MmaSync(tiled((32, 64), (16, 32), k, instruction, 3, align)),
-    ]
+/// 64x64 and 32x64, 128 bytes deep, in accesses of so many elements: of `docs/performance/explore/odd_in_place.jsonl` those that took the least time below 1000 cubed.
+const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
+    [tiled((64, 64), (32, 32), k, instruction, 3, align), tiled((32, 64), (16, 32), k, instruction, 3, align)]
 }
 
-const HALVES_IN_PLACE: [FamilyDesc; 2] = anywhere(64, Mnk::new(16, 8, 16), 8);
-const WORDS_IN_PLACE: [FamilyDesc; 2] = anywhere(32, Mnk::new(16, 8, 8), 4);
-const BYTES_IN_PLACE: [FamilyDesc; 2] = anywhere(128, Mnk::new(16, 8, 32), 16);
+/// Those for rows that lie multiples of 8 and of 4 bytes apart, and elements one by one.
+const fn narrow(k: u32, instruction: Mnk, [eight, four]: [u32; 2]) -> [FamilyDesc; 6] {
+    let ([a, b], [c, d], [e, f]) = (anywhere(k, instruction, eight), anywhere(k, instruction, four), anywhere(k, instruction, 1));
+    let (e, f) = (MmaSyncKnobs { align_c: 1, ..e }, MmaSyncKnobs { align_c: 1, ..f });
+    [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d), pipelined(e), pipelined(f)]
+}
+
+const HALVES_IN_PLACE: [FamilyDesc; 6] = narrow(64, Mnk::new(16, 8, 16), [4, 2]);
+const BYTES_IN_PLACE: [FamilyDesc; 6] = narrow(128, Mnk::new(16, 8, 32), [8, 4]);
+const WORDS_IN_PLACE: [FamilyDesc; 4] = {
+    let ([a, b], [c, d]) = (anywhere(32, Mnk::new(16, 8, 8), 2), anywhere(32, Mnk::new(16, 8, 8), 1));
+    [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d)]
+};
 const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);

@@ -91,7 +91,6 @@ pub(super) const fn features(base: &MmaBase, registers: u32, copies: u64) -> Fea
         lines: None,
         transposed: 0,
         each: turns * (products + READS * (products / rows + products / columns) + copies * (tile.m as u64 + tile.n as u64)),
-        copies: 0,
         latency,
         block: Some(BlockResources { threads: base.tiles.threads(), registers, shared_bytes: base.smem_bytes() }),
         not_hidden: NOT_HIDDEN * products,

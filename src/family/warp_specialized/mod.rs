@@ -167,7 +167,6 @@ impl WarpSpecializedDesc {
             lines: if tensor_op { Some(lines) } else { None },
             transposed: self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32,
             each: if products > loads { products } else { loads },
-            copies: 0,
             latency: 0,
             block: None,
             not_hidden: NOT_HIDDEN * if share > LEAST { share } else { LEAST },
