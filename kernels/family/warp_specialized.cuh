@@ -14,7 +14,8 @@ __device__ __forceinline__ void warp_specialized(Params const& params) {
   unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / warp::kWarpgroup, 0), thread = threadIdx.x % warp::kWarpgroup;
   // The swizzle is that of addresses: a window that began elsewhere would be read as another matrix.
   if (shared % 1024 != 0) __trap();
-  if (threadIdx.x == 0) {
+  // Maps in memory are not near before they are acquired.
+  if (!Config::kMapped && threadIdx.x == 0) {
     threadblock::prefetch(threadblock::map_of<Config, 0>(params, 0));
     threadblock::prefetch(threadblock::map_of<Config, 1>(params, 0));
   }

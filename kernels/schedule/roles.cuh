@@ -9,6 +9,7 @@ enum class RoleStepKind {
   MeetCluster,
   RegistersDown,
   RegistersUp,
+  AcquireMaps,
   AwaitEmpty,
   Expect,
   CopyTensor,
@@ -118,6 +119,20 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   } while (!passed);
 }
 
+// Of a tensor map in shared memory whose address is to be another, brings it to memory: who acquires it there then sees it by TMA. Each lane of the warp does this, once all have written the map;
+// both are multiples of 128.
+__device__ __forceinline__ void publish(void* map, unsigned shared, unsigned long long address) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared), "l"(address) : "memory");
+  __syncwarp();
+  asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(map), "r"(shared) : "memory");
+}
+
+// From here on the thread sees a map that another kernel has published: before, TMA may have kept what lay there.
+__device__ __forceinline__ void acquire(void const* map) {
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+}
+
 // Under a cluster's split, how many times parts came to a consumer, or it was let send its own, modulo 2; else nothing.
 template <bool Counts>
 struct Exchanges {
@@ -138,6 +153,7 @@ struct Exchanges<false> {};
 //   rank()                       under a cluster's split, that of its block;
 //   has_next()                   whether there is another tile of D behind this one;
 //   reads_source()               whether C comes through the staging buffers;
+//   new_maps(visit)              visits the maps of the tile's product, where they are others than those of the tile before;
 //   kTurns                       in how many turns it does the body: k-tile k in turn k mod kTurns, known while compiling;
 //   pin()                        holds what products write where it is, for the compiler's eyes.
 template <class Ring_>
@@ -181,6 +197,8 @@ struct State : Exchanges<(Ring_::kSenders > 0)> {
 
   __device__ __forceinline__ bool goes_on() const { return true; }
   __device__ __forceinline__ bool reads_source() const { return false; }
+  template <class Visit>
+  __device__ __forceinline__ void new_maps(Visit) {}
   __device__ __forceinline__ void pin() {}
 };
 
@@ -217,6 +235,8 @@ __device__ __forceinline__ void synchronize(Role& role) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(First));
   } else if constexpr (Kind == RoleStepKind::RegistersUp) {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(First));
+  } else if constexpr (Kind == RoleStepKind::AcquireMaps) {
+    if (role.leads()) role.new_maps([](void const* map) { acquire(map); });
   } else if constexpr (Kind == RoleStepKind::AwaitEmpty) {
     await<Role::kClustered>(role.empty(), role.position.phase ^ 1);
   } else if constexpr (Kind == RoleStepKind::Expect) {

@@ -21,9 +21,17 @@ struct SumOfParts<false> {
   __device__ __forceinline__ bool stores() const { return true; }
 };
 
+// Whose maps the thread has acquired, where they lie in memory.
+template <bool Mapped>
+struct AcquiredMaps {
+  unsigned acquired = ~0u;
+};
+template <>
+struct AcquiredMaps<false> {};
+
 // What both roles know.
 template <class Config, class Params>
-struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config::kSplitK> {
+struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config::kSplitK>, AcquiredMaps<Config::kMapped> {
   using State = schedule::roles::State<typename Config::Ring>;
 
   Params const& params;
@@ -40,6 +48,16 @@ struct Worker : schedule::roles::State<typename Config::Ring>, SumOfParts<Config
   __device__ __forceinline__ unsigned k_tiles() const { return unit.k_count(params); }
   __device__ __forceinline__ unsigned k_tiles_before(unsigned units) const { return k_tiles_beside(units, -1); }
   __device__ __forceinline__ unsigned k_tiles_behind(unsigned units) const { return k_tiles_beside(units, 1); }
+
+  // Whether the maps of the unit's product are still to be acquired.
+  __device__ __forceinline__ bool meets_product() {
+    if constexpr (Config::kMapped) {
+      if (this->acquired == unit.product) return false;
+      this->acquired = unit.product;
+      return true;
+    }
+    return false;
+  }
 
   // What a consumer does with parts of K that a cluster's blocks have.
   template <RoleStepKind Kind, class Get, class Set>
@@ -71,6 +89,13 @@ struct Producer : Worker<Config, Params> {
   using Worker<Config, Params>::Worker;
 
   __device__ __forceinline__ bool goes_on() const { return this->leads(); }
+
+  template <class Visit>
+  __device__ __forceinline__ void new_maps(Visit visit) {
+    if (!this->meets_product()) return;
+    visit(&map_of<Config, 0>(this->params, this->unit.product));
+    visit(&map_of<Config, 1>(this->params, this->unit.product));
+  }
 
   template <RoleStepKind Kind, int Operand, int>
   __device__ __forceinline__ void step() {
@@ -136,6 +161,13 @@ struct Consumer : Worker<Config, Params> {
   }
 
   __device__ __forceinline__ bool reads_source() const { return this->params.reads_source; }
+
+  template <class Visit>
+  __device__ __forceinline__ void new_maps(Visit visit) {
+    if (!this->meets_product()) return;
+    if (Store::kFetches && reads_source()) visit(&map_of<Config, 2>(this->params, this->unit.product));
+    visit(&map_of<Config, 3>(this->params, this->unit.product));
+  }
 
   __device__ __forceinline__ bool next_tile() {
     if (!this->work.take(this->params, this->unit)) return false;

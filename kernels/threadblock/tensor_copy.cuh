@@ -28,10 +28,11 @@ struct Corner {
   int at[Rank];
 };
 
-// The map of tensor `Number` of a kernel's parameters, A, B, C or D: of an array, of a product's own matrix.
+// The map of tensor `Number` of a kernel's parameters, A, B, C or D: of an array, of a product's own matrix, where it may lie in memory.
 template <class Config, int Number, class Params>
 __device__ __forceinline__ TensorMap const& map_of(Params const& params, unsigned product) {
-  if constexpr (Config::kArray) return params.maps[ProductAddresses<1>::at(product, Number)];
+  if constexpr (Config::kMapped) return *reinterpret_cast<TensorMap const*>(record_of(params.records, product, Number));
+  else if constexpr (Config::kArray) return params.maps[ProductAddresses<1>::at(product, Number)];
   else if constexpr (Number == 0) return params.a;
   else if constexpr (Number == 1) return params.b;
   else if constexpr (Number == 2) return params.source;

@@ -91,7 +91,8 @@ __device__ __forceinline__ Element* output_of(unsigned product, unsigned long lo
 // The same of matrix `Number` of A, B, C and D: of an array, whose matrices have addresses of their own.
 template <class Config, int Number, class Element, class Params>
 __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsigned product, unsigned long long address, long long stride) {
-  if constexpr (Config::kArray) return reinterpret_cast<Element*>(params.addresses[ProductAddresses<1>::at(product, Number)]);
+  if constexpr (Config::kMapped) return reinterpret_cast<Element*>(__ldg(record_of(params.records, product, 4 + Number)));
+  else if constexpr (Config::kArray) return reinterpret_cast<Element*>(params.addresses[ProductAddresses<1>::at(product, Number)]);
   else if constexpr (Number < 2) return matrix_of<Config, Element>(product, address, stride);
   else return output_of<Config, Element>(product, address, stride);
 }

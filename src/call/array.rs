@@ -4,9 +4,16 @@
 
 use super::{
     Arguments, Call, Elements, MatrixElements, Memory, Problem, Source, Space, View,
+    partials::rectangles_of,
+    route::wherever_it_begins,
     space::{OperandA, OperandB, OperandC, OperandD},
 };
-use crate::refusal::{Field, Operand, Refusal, rules::within};
+use crate::{
+    arch::MOST_BLOCKS,
+    desc::{GemmDesc, GemmMode},
+    refusal::{Field, Operand, Refusal, rules::within},
+    threadblock::ProductRecords,
+};
 
 /// The matrices of a product of an array, behind the first one's.
 pub(crate) struct Further<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> {
@@ -15,6 +22,31 @@ pub(crate) struct Further<'a, S: Space, A: MatrixElements, B: MatrixElements, C:
     /// C, where each product has its own.
     pub c: Option<C::Ref<'a, S>>,
     pub d: C::Mut<'a, S>,
+}
+
+impl GemmDesc {
+    /// Products of an array of Ds of (m, n), as the kernel sees them, that a launch takes: as many as it is told of, and whose tiles a grid has blocks for; one at least.
+    pub(crate) fn products_at_once(&self, extents: (usize, usize)) -> usize {
+        let (rectangles, _) = rectangles_of(self, extents, 1);
+        let tiles = rectangles.saturating_mul(u64::from(self.split_k())).max(1);
+        (u64::from(MOST_BLOCKS) / tiles).clamp(1, u64::from(self.products_of_launch())) as usize
+    }
+
+    /// Bytes of the records of so many products, where maps lie in memory.
+    pub(crate) const fn record_bytes(&self, products: usize) -> u64 {
+        if self.class.mode.is_mapped() { ProductRecords::bytes(products) } else { 0 }
+    }
+
+    /// The [description](Self::for_array) of the kernel for an array of so many products in a workspace of so many bytes, and those that are left beside maps.
+    pub(crate) const fn for_array_within(self, products: usize, workspace: u64) -> (Self, u64) {
+        let desc = self.for_array(products);
+        let records = desc.record_bytes(products);
+        if workspace >= wherever_it_begins(records) {
+            (desc, workspace - records)
+        } else {
+            (desc.in_mode(GemmMode::Array), workspace)
+        }
+    }
 }
 
 /// Whether there is a matrix of an operand for each of so many products.
@@ -38,7 +70,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// ```
     ///
     /// On a device the addresses ride in the launch's parameters: nothing is copied beside, and a captured graph holds them. A call of more products than parameters have room for, 119, is several
-    /// launches; of a kernel that TMA feeds, which takes maps, one of more than 6. Where an operand takes a pass before its kernel, each product is a launch.
+    /// launches. A kernel that TMA feeds takes maps, of which parameters hold those of 6 products: more are one launch where the [workspace](Self::workspace) has room for their maps, 640 bytes a
+    /// product, which a pass makes there in a launch of its own; without such a workspace they are a launch for each 6. Where an operand takes a pass before its kernel, each product is a launch.
     ///
     /// # Errors
     /// [`Refusal::OutOfRange`] for no product, [`Refusal::ArrayLength`] where there are not as many As or Bs as Ds.
@@ -107,9 +140,9 @@ impl<R: Memory, W: Memory> Call<R, W> {
 }
 
 impl Problem {
-    /// The problem of all products of an array, of which a launch takes so many at most: each matrix begins at an address that is as aligned as the least aligned one is, and the workspace
-    /// is the first one's. `None` of no product.
-    pub fn of_array(problems: &[Self], most: u32) -> Option<Self> {
+    /// The problem of all products of an array, as many as a launch of a description's kernel takes: each matrix begins at an address that is as aligned as the least aligned one is, and the
+    /// workspace is the first one's. `None` of no product.
+    pub fn of_array(problems: &[Self], desc: &GemmDesc) -> Option<Self> {
         let mut all = *problems.first()?;
         let meet = |view: &mut View<Elements>, other: &View<Elements>| {
             view.memory.address |= other.memory.address;
@@ -123,7 +156,7 @@ impl Problem {
                 meet(c, other);
             }
         }
-        all.batch = problems.len().min(most as usize);
+        all.batch = problems.len().min(desc.products_at_once((all.m, all.n)));
         Some(all)
     }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Rectangles of a cluster's tiles in all Ds, and blocks of a cluster.
-fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> (u64, u64) {
+pub(super) fn rectangles_of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> (u64, u64) {
     let (tile, cluster) = (desc.threadblock(), desc.cluster());
     let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
     (rectangle.tiles_of(extents).saturating_mul(batch as u64), u64::from(cluster.m) * u64::from(cluster.n))

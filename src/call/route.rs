@@ -73,6 +73,8 @@ pub struct Routes {
     pub partials: Partials,
     /// Bytes of the offsets of groups behind that, where a launch takes them by value.
     pub offset_bytes: u64,
+    /// Bytes of the [records](crate::threadblock::ProductRecords) of an array's products there, where maps lie in memory.
+    pub record_bytes: u64,
 }
 
 /// What an operand has to be for a kernel to read it where it lies.
@@ -107,14 +109,14 @@ impl Routes {
         // B's begins where A's ends.
         let offset = if b.route == Route::Direct { 0 } else { a.bytes };
         let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).from(a.bytes.saturating_add(b.bytes));
-        Self { a, b: Way { offset, ..b }, partials, offset_bytes: problem.offset_bytes() }
+        Self { a, b: Way { offset, ..b }, partials, offset_bytes: problem.offset_bytes(), record_bytes: 0 }
     }
 
     /// Those of the products of an array, as kernels see them: where a launch takes several and the kernel reads every operand where it lies, one for all of them; else each product's, which is a launch of its own.
     pub fn of_each(desc: &GemmDesc, needs: [OperandNeed; 2], problems: &[Problem]) -> Vec<Self> {
-        let all = Problem::of_array(problems, desc.products_of_launch())
+        let all = Problem::of_array(problems, desc)
             .filter(|_| problems.len() > 1 && desc.products_of_launch() > 1)
-            .map(|all| Self::of(desc, needs, &all));
+            .map(|all| Self { record_bytes: desc.record_bytes(all.batch), ..Self::of(desc, needs, &all) });
         match all.filter(|routes| [routes.a.route, routes.b.route] == [Route::Direct; 2]) {
             Some(routes) => vec![routes],
             None => problems.iter().map(|problem| Self::of(desc, needs, problem)).collect(),
@@ -148,9 +150,14 @@ impl Routes {
         self.partials.first.saturating_add(self.partials.bytes())
     }
 
+    /// Where the records of an array's products begin, given the first byte of the workspace: at a multiple of [`WORKSPACE_ALIGNMENT`], as partial accumulators end.
+    pub const fn records(&self, first: u64) -> u64 {
+        first + self.behind_partials()
+    }
+
     /// Bytes of a workspace that is enough wherever it begins; 0 when none is read.
     pub const fn workspace_bytes(&self) -> u64 {
-        wherever_it_begins(self.behind_partials().saturating_add(self.offset_bytes))
+        wherever_it_begins(self.behind_partials().saturating_add(self.offset_bytes).saturating_add(self.record_bytes))
     }
 }
 

@@ -245,6 +245,11 @@ macro_rules! host_slices {
                 Self { kind: E::KIND, bytes: bytemuck::$cast(elements) }
             }
 
+            /// Elements of a kind, by their bytes.
+            pub(crate) fn of_bytes(kind: ElementKind, bytes: &'a $($mutable)? [u8]) -> Self {
+                Self { kind, bytes }
+            }
+
             /// Number of elements.
             pub fn length(&self) -> usize {
                 self.kind.matrix_elements(self.bytes.len() as u64) as usize

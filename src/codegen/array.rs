@@ -1,4 +1,4 @@
-//! What a kernel of arrays is launched with: what every kernel of its family takes, and behind that the addresses of each product, and the maps where TMA moves its matrices.
+//! What a kernel of arrays is launched with: what every kernel of its family takes, and behind that the addresses of each product, and the maps where TMA moves its matrices; or where in memory they are.
 
 use super::{GemmParams, TensorGemmParams, TensorMap, fingerprint_assertion};
 use crate::{
@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 4096;
 const MATRICES: usize = MATRICES_OF_PRODUCT as usize;
 
 /// Bytes of a product's addresses, and of its maps.
-const OF_ADDRESSES: usize = MATRICES * size_of::<u64>();
+pub(super) const OF_ADDRESSES: usize = MATRICES * size_of::<u64>();
 const OF_MAPS: usize = MATRICES * size_of::<TensorMap>();
 
 /// Bytes of both structs, the second without what rounds it up to its alignment.
@@ -36,7 +36,7 @@ pub struct ArrayParams(pub [u8; MOST_BYTES]);
 impl ArrayParams {
     /// Those of a launch and its products, of which there are [`MOST_PRODUCTS`] at most: what is beyond is left out.
     pub fn of(params: &Params, products: &[Addresses]) -> Self {
-        Self::behind(params, size_of::<GemmParams>(), &[], &products[..products.len().min(MOST_PRODUCTS as usize)])
+        Self::behind(&params.0[..size_of::<GemmParams>()], &[], &products[..products.len().min(MOST_PRODUCTS as usize)])
     }
 
     /// The same of a kernel that TMA feeds, of [`MOST_MAPPED`] products at most.
@@ -47,13 +47,18 @@ impl ArrayParams {
             maps[MATRICES * number..][..MATRICES].copy_from_slice(of_product);
             addresses[number] = *at;
         }
-        Self::behind(params, size_of::<TensorGemmParams>(), &maps, &addresses)
+        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::cast_slice(&maps), &addresses)
     }
 
-    fn behind(params: &Params, first: usize, maps: &[TensorMap], addresses: &[Addresses]) -> Self {
+    /// The same of a kernel whose products' maps and addresses lie in memory, from an address on.
+    pub fn of_records(params: &Params, records: u64) -> Self {
+        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::bytes_of(&records), &[])
+    }
+
+    fn behind(first: &[u8], then: &[u8], addresses: &[Addresses]) -> Self {
         let mut bytes = [0; MOST_BYTES];
         let mut rest = &mut bytes[..];
-        for part in [&params.0[..first], bytemuck::cast_slice(maps), bytemuck::cast_slice(addresses)] {
+        for part in [first, then, bytemuck::cast_slice(addresses)] {
             let (to, behind) = rest.split_at_mut(part.len());
             to.copy_from_slice(part);
             rest = behind;
@@ -72,7 +77,15 @@ impl ArrayParams {
         Self::declared("TensorArrayParams : TensorGemmParams", MOST_MAPPED, &maps, MAPPED_BYTES.next_multiple_of(64))
     }
 
-    fn declared(heading: &str, products: u32, maps: &str, bytes: usize) -> String {
+    /// The same of maps and addresses in memory.
+    pub(crate) fn records_declaration() -> String {
+        let (name, bytes) = ("TensorRecordParams", size_of::<TensorGemmParams>() + align_of::<TensorGemmParams>());
+        format!(
+            "struct {name} : TensorGemmParams {{\n  // Address of the products' maps and addresses.\n  unsigned long long records;\n}};\nstatic_assert(sizeof({name}) == {bytes}, \"{name}: the Rust struct and the CUDA struct differ\");\n"
+        )
+    }
+
+    pub(super) fn declared(heading: &str, products: u32, maps: &str, bytes: usize) -> String {
         let name = heading.split(' ').next().unwrap_or_default();
         let mut text = format!("struct {heading} {{\n{maps}  // Addresses of each product's A, B, C and D.\n");
         let _ = writeln!(text, "  unsigned long long addresses[{}];\n}};", products * MATRICES_OF_PRODUCT);

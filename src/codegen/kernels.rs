@@ -4,6 +4,7 @@
 pub const KERNELS: &[(&str, &str)] = &[
     ("pass/repack.cuh", include_str!("../../kernels/pass/repack.cuh")),
     ("pass/decompose.cuh", include_str!("../../kernels/pass/decompose.cuh")),
+    ("pass/maps.cuh", include_str!("../../kernels/pass/maps.cuh")),
     ("pass/offsets.cuh", include_str!("../../kernels/pass/offsets.cuh")),
     ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),

@@ -86,6 +86,7 @@ macro_rules! mirrored {
 mod array;
 mod decompose;
 mod kernels;
+mod maps;
 mod offsets;
 mod repack;
 mod tensors;
@@ -95,6 +96,8 @@ pub use array::{Addresses, ArrayParams};
 pub use decompose::{DecomposeParams, DecomposedLine};
 pub(crate) use decompose::{emulation_fingerprints, emulation_header, register_fingerprints};
 pub use kernels::KERNELS;
+pub(crate) use maps::records_fingerprint;
+pub use maps::{MOST_RECORDS, MOST_RECORDS_AT_ALL, MapsParams};
 pub use offsets::{MOST_OFFSETS, OffsetsParams};
 pub use repack::{RepackCopyParams, RepackParams};
 pub use tensors::{TensorGemmParams, TensorMap};
@@ -218,9 +221,9 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
 /// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts of K, of which a cluster's blocks may have so many, as facts of its `Config`.
 pub(crate) fn work_facts(kind: WorkKind, (mode, group_step): (GemmMode, u32), (split_k, of_cluster): (bool, u32)) -> String {
     let (kind, batched) = (kind.cuda(), mode.several());
-    let (ragged, array) = (mode.groups().map_or("None", Axis::name), mode.is_array());
+    let (ragged, array, mapped) = (mode.groups().map_or("None", Axis::name), mode.is_array(), mode.is_mapped());
     format!(
-        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
+        "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kMapped = {mapped};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )
 }
 

@@ -1,8 +1,9 @@
 //! One kernel on one device: a description, compiled and loaded.
 
 use super::{
+    array::makes_maps,
     context::machine_of,
-    loaded::{Loaded, Registry, maps, packed},
+    loaded::{Loaded, Registry, packed},
     memory::ProductMemory,
     operands::CudaCall,
     pass::{CudaPass, check_capture, check_window},
@@ -12,8 +13,8 @@ use super::{
 };
 use crate::{
     arch::ArchKind,
-    call::{Call, Launch, Problem, Routes, accesses},
-    codegen::{ArrayParams, TranslationUnit},
+    call::{Launch, Problem, Routes, accesses},
+    codegen::TranslationUnit,
     desc::{GemmDesc, GemmMode},
     error::Error,
     pass::{OffsetsDesc, Pass, PassDesc},
@@ -27,18 +28,18 @@ use std::sync::Arc;
 
 /// A kernel, ready to be launched. Clones share it; it may be used from any thread.
 #[derive(Clone)]
-pub struct CudaKernel(Arc<Prepared>);
+pub struct CudaKernel(pub(super) Arc<Prepared>);
 
-struct Prepared {
-    desc: GemmDesc,
+pub(super) struct Prepared {
+    pub desc: GemmDesc,
     /// The architecture of the PTX that the driver compiled; `None` of machine code.
     ptx: Option<ArchKind>,
-    plan: Arc<dyn Plan>,
-    geometry: Geometry,
+    pub plan: Arc<dyn Plan>,
+    pub geometry: Geometry,
     /// Shared by those of all numbers of parts of K.
-    loaded: Arc<Loaded>,
+    pub loaded: Arc<Loaded>,
     /// Clusters that the device holds at once, of a persistent kernel.
-    resident: u32,
+    pub resident: u32,
 }
 
 /// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
@@ -74,6 +75,9 @@ impl CudaKernel {
             return Ok(kernel);
         }
         let (desc, ptx) = known;
+        if desc.class.mode.is_mapped() && !makes_maps() {
+            return Self::prepared(context, &(desc.in_mode(GemmMode::Array), *ptx));
+        }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
         let target = Target::of(desc, &machine, *ptx)?;
@@ -154,20 +158,6 @@ impl CudaKernel {
         self.enqueue(stream, desc, &call).map_err(|error| error.framed(desc.frame))
     }
 
-    /// Enqueues an array of products on `stream`, as [`run`](Self::run) does one: each is a call, and they are alike but for their matrices' memory. The workspace is the first one's.
-    ///
-    /// Where the kernel reads every operand where it lies, they are as few launches as parameters hold addresses for, and maps where TMA moves matrices; else each product is launched for itself.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for rows that cannot be scaled; [`Refusal::ArrayUnlike`]; [`Refusal::ArrayOverlaps`].
-    pub fn run_array(&self, stream: &Arc<CudaStream>, calls: Vec<CudaCall<'_>>) -> Result<(), Error> {
-        let Some(first) = calls.first() else { return Ok(()) };
-        let desc = self.0.desc.for_scalars(&first.scalars);
-        let calls = calls.into_iter().map(|call| call.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
-        Call::check_array(&calls)?;
-        self.enqueue_array(stream, &desc, &calls).map_err(|error| error.framed(desc.frame))
-    }
-
     /// The same of a call that fits, in the kernel's frame.
     fn enqueue(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
@@ -184,44 +174,8 @@ impl CudaKernel {
         self.ready(stream, desc, (&problem, &routes, first), offsets.map(|(_, offsets)| offsets))?.enqueue(stream)
     }
 
-    /// The same of an array.
-    fn enqueue_array(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, calls: &[CudaCall<'_>]) -> Result<(), Error> {
-        calls.iter().try_for_each(|call| call.check_types(&desc.class))?;
-        let memory: Vec<_> = calls.iter().map(ProductMemory::of).collect();
-        ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
-        let problems: Vec<_> = calls.iter().map(Call::problem).collect();
-        let Some(all) = Problem::of_array(&problems, desc.products_of_launch()).filter(|all| all.m > 0 && all.n > 0) else {
-            return Ok(());
-        };
-        let routes = Routes::of_each(desc, self.0.plan.needs(), &problems);
-        let Some(largest) = routes.iter().max_by_key(|routes| routes.workspace_bytes()) else { return Ok(()) };
-        let first = workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
-        if routes.len() == problems.len() {
-            let of_each =
-                problems.iter().zip(&routes).map(|(problem, routes)| self.ready(stream, desc, (problem, routes, first), None));
-            let each = of_each.collect::<Result<Vec<_>, _>>()?;
-            return each.iter().try_for_each(|ready| ready.enqueue(stream));
-        }
-        let accesses = accesses((desc, self.0.plan.needs()), &all);
-        let kernel = self.narrowed(stream, desc, (GemmMode::Array, accesses))?;
-        let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
-        let most = desc.products_of_launch();
-        let launch = |products: &[Problem]| {
-            let routed = largest.problem(desc, &all.of_products(products.len()), first);
-            let launch = plan.launch(&routed, geometry, *resident)?;
-            let addresses = products.iter().map(Problem::matrix_addresses);
-            if desc.warp_specialized().is_none() {
-                return Ok((launch, ArrayParams::of(&launch.params, &addresses.collect::<Vec<_>>())));
-            }
-            let mapped = addresses.map(|addresses| Ok::<_, Error>((maps(&launch, addresses)?, addresses)));
-            Ok::<_, Error>((launch, ArrayParams::of_mapped(&launch.params, &mapped.collect::<Result<Vec<_>, _>>()?)))
-        };
-        let launches = problems.chunks(most as usize).map(launch).collect::<Result<Vec<_>, _>>()?;
-        launches.iter().try_for_each(|(launch, params)| loaded.launch_array(stream, launch, params))
-    }
-
     /// The launches of a product and of its passes, given its routes, the first byte of the workspace, and offsets of groups that launches take by value.
-    fn ready(
+    pub(super) fn ready(
         &self,
         stream: &Arc<CudaStream>,
         desc: &GemmDesc,
@@ -245,7 +199,12 @@ impl CudaKernel {
     }
 
     /// This kernel where it is of a mode and has accesses as narrow; else the one that takes its place.
-    fn narrowed(&self, stream: &CudaStream, desc: &GemmDesc, (mode, accesses): (GemmMode, [u32; 3])) -> Result<Self, Error> {
+    pub(super) fn narrowed(
+        &self,
+        stream: &CudaStream,
+        desc: &GemmDesc,
+        (mode, accesses): (GemmMode, [u32; 3]),
+    ) -> Result<Self, Error> {
         let own = core::ptr::eq(desc, &self.0.desc) || *desc == self.0.desc;
         match own && desc.is_of(mode, accesses) {
             true => Ok(self.clone()),
@@ -269,7 +228,7 @@ impl CudaKernel {
 }
 
 /// A product whose launches are made: whatever can be refused has been.
-struct Ready {
+pub(super) struct Ready {
     passes: [Option<Pass>; 2],
     brought: Vec<(CudaPass, Vec<Launch>)>,
     kernel: CudaKernel,
@@ -277,7 +236,7 @@ struct Ready {
 }
 
 impl Ready {
-    fn enqueue(&self, stream: &CudaStream) -> Result<(), Error> {
+    pub fn enqueue(&self, stream: &CudaStream) -> Result<(), Error> {
         for (pass, launches) in &self.brought {
             pass.enqueue(stream, launches)?;
         }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     call::{Launch, TmaTensor},
-    codegen::{Addresses, ArrayParams, TensorMap, TranslationUnit},
+    codegen::{Addresses, TensorMap, TranslationUnit},
     error::Error,
     refusal::Refusal,
     sys::{
@@ -143,12 +143,12 @@ impl Loaded {
         driver::launch(&self.function, stream, launch, &launch.params.0)
     }
 
-    /// The same of an array, with the parameters of its products.
+    /// The same of an array, or of what makes its maps, with the parameters of its products.
     ///
     /// # Errors
     /// Those of [`launch`](Self::launch).
-    pub(super) fn launch_array(&self, stream: &CudaStream, launch: &Launch, params: &ArrayParams) -> Result<(), Error> {
-        driver::launch(&self.function, stream, launch, &params.0)
+    pub(super) fn launch_with(&self, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
+        driver::launch(&self.function, stream, launch, params)
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`open`] finds a device, [`CudaKernel::prepare`] makes a kernel of a description, [`CudaKernel::run`] enqueues a product.
 //! [`Gemm::run`](crate::device::Gemm::run) does both, with a cache of kernels for the whole process.
 
+mod array;
 #[doc(hidden)]
 pub mod cache;
 mod context;

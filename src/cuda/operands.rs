@@ -196,6 +196,11 @@ impl<'a> DeviceMatrix<'a> {
         self.context == context.cu_ctx() as usize
     }
 
+    /// Bytes of all its elements.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.kind.matrix_bytes(self.length as u64)
+    }
+
     /// Bytes from the first of `elements` elements to the last.
     pub fn range(&self, elements: u64) -> core::ops::Range<u64> {
         let bytes = self.kind.matrix_bytes(elements);

@@ -68,6 +68,11 @@ impl CudaPass {
     pub(super) fn enqueue(&self, stream: &CudaStream, launches: &[Launch]) -> Result<(), Error> {
         launches.iter().try_for_each(|launch| self.0.launch(stream, launch))
     }
+
+    /// The same where maps are made.
+    pub(super) fn enqueue_maps(&self, stream: &CudaStream, launches: &[(Launch, Vec<u8>)]) -> Result<(), Error> {
+        launches.iter().try_for_each(|(launch, params)| self.0.launch_with(stream, launch, params))
+    }
 }
 
 /// Enqueues a pass of a call for itself.

@@ -1,6 +1,6 @@
 //! The caller's memory in which operands are brought to where a kernel reads them.
 
-use super::operands::CudaCall;
+use super::operands::{CudaCall, DeviceMatrix};
 use crate::{
     call::{Routes, WORKSPACE_ALIGNMENT},
     refusal::{Operand, Refusal},
@@ -18,7 +18,7 @@ pub(super) fn begin(
     if needed == 0 {
         return Ok(0);
     }
-    let given = call.workspace.as_ref().map_or(0, |workspace| workspace.kind.matrix_bytes(workspace.length as u64));
+    let given = call.workspace.as_ref().map_or(0, DeviceMatrix::bytes);
     let Some(workspace) = call.workspace.as_ref().filter(|_| given >= needed) else {
         let partials = routes.partials.bytes() > 0;
         return Err(Refusal::Workspace { given, a: routes.a.route, b: routes.b.route, partials, needed });
@@ -51,7 +51,13 @@ mod tests {
     fn routes() -> Routes {
         let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, apart: 0, bytes: 0 };
         let partials = Partials::default().from(1024);
-        Routes { a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct }, b: direct, partials, offset_bytes: 0 }
+        Routes {
+            a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct },
+            b: direct,
+            partials,
+            offset_bytes: 0,
+            record_bytes: 0,
+        }
     }
 
     fn found(address: u64, length: usize, context: usize, others: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {

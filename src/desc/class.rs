@@ -40,6 +40,8 @@ words! {
         Batched = "batched",
         /// The same of matrices that lie anywhere, each at an address of its own.
         Array = "array",
+        /// The same, where TMA finds the maps of its matrices in memory: of as many products as there are, and not of those alone whose maps parameters hold.
+        MappedArray = "mapped-array",
         /// One of each group of rows of A and D, with a B of its own.
         GroupedM = "grouped-m",
         /// One of each group of columns of B and D, with an A of its own.
@@ -61,7 +63,7 @@ impl GemmMode {
     /// The extent of D that groups share.
     pub const fn groups(self) -> Option<Axis> {
         match self {
-            Self::Gemm | Self::Batched | Self::Array => None,
+            Self::Gemm | Self::Batched | Self::Array | Self::MappedArray => None,
             Self::GroupedM => Some(Axis::M),
             Self::GroupedN => Some(Axis::N),
         }
@@ -74,7 +76,12 @@ impl GemmMode {
 
     /// Whether each matrix has an address of its own.
     pub const fn is_array(self) -> bool {
-        matches!(self, Self::Array)
+        matches!(self, Self::Array | Self::MappedArray)
+    }
+
+    /// Whether the maps of matrices lie in memory.
+    pub const fn is_mapped(self) -> bool {
+        matches!(self, Self::MappedArray)
     }
 
     const fn exchange(self) -> Self {

@@ -229,18 +229,27 @@ impl GemmDesc {
         self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
     }
 
-    /// The description of the kernel for an array of so many products: of more than one, where a launch takes several.
+    /// The description of the kernel for an array of so many products: of more than one, where a launch takes several. Where parameters do not hold the maps of all of them, that is the kernel
+    /// whose maps lie in a workspace, unless the description is of one whose maps do not.
     #[must_use]
     pub const fn for_array(self, products: usize) -> Self {
-        let mode = if products > 1 && self.products_of_launch() > 1 { GemmMode::Array } else { GemmMode::Gemm };
-        self.in_mode(mode)
+        let of_parameters = self.in_mode(GemmMode::Array).products_of_launch();
+        let in_memory = of_parameters == MOST_MAPPED && products > MOST_MAPPED as usize;
+        self.in_mode(match products {
+            0 | 1 => GemmMode::Gemm,
+            _ if of_parameters == 1 => GemmMode::Gemm,
+            _ if in_memory && !matches!(self.class.mode, GemmMode::Array) => GemmMode::MappedArray,
+            _ => GemmMode::Array,
+        })
     }
 
-    /// Products of an array that a launch takes: as many as its parameters hold the addresses of, and, of a kernel that TMA feeds, the maps of; one, where a pass makes what the kernel reads.
+    /// Products of an array that a launch takes: as many as its parameters hold the addresses of, and, of a kernel that TMA feeds, the maps of; where those lie in memory, as many as there
+    /// are; one, where a pass makes what the kernel reads.
     pub const fn products_of_launch(&self) -> u32 {
         match self.warp_specialized() {
             None => MOST_PRODUCTS,
             Some(desc) if desc.reads_what_passes_make() => 1,
+            Some(_) if self.class.mode.is_mapped() => i32::MAX as u32,
             Some(_) => MOST_MAPPED,
         }
     }

@@ -128,7 +128,12 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
     /// What a choice among kernels of a description's family reads of it, with a workspace of so many bytes.
     pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
         let size = self.size(workspace);
-        if self.further.is_empty() { size } else { size.of_array(desc, self.further.len() + 1) }
+        if self.further.is_empty() {
+            return size;
+        }
+        // Maps lie in any workspace, also where operands may have all of what is left.
+        let array = ProblemSize { workspace, ..size }.of_array(desc, self.further.len() + 1);
+        ProblemSize { workspace: array.workspace.min(size.workspace), ..array }
     }
 
     /// Whether the matrices hold elements of these types: where types are values, a caller may give others.

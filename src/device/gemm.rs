@@ -165,8 +165,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     }
 
     /// Bytes of the [workspace](Arguments::workspace) with which the product takes the least time: 0 on the host, and where every operand is read where
-    /// it lies and no sum is cut into parts. With less, K is in fewer parts or whole; an operand that is not read where it lies is refused, and
-    /// [`Route`](crate::refusal::Route) says which are not.
+    /// it lies, no sum is cut into parts and no maps of an [array](Arguments::array) lie there. With less, K is in fewer parts or whole, and an array of many products is several launches; an
+    /// operand that is not read where it lies is refused, and [`Route`](crate::refusal::Route) says which are not.
     ///
     /// ```
     /// use falchion::prelude::*;

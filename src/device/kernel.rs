@@ -5,8 +5,8 @@ use crate::{
     arch::{Arch, Machine, OpClass},
     call::{Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaCall, CudaKernel, CudaTransposeCall, known_machine, machine_of, report::Report, transpose},
-    desc::{Config, GemmDesc},
+    cuda::{Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, machine_of, report::Report, transpose},
+    desc::{Config, GemmDesc, GemmMode},
     error::Error,
     family::ProblemSize,
     host::parallel_map,
@@ -27,7 +27,9 @@ impl Executor for Cuda {
 
     fn execute_array(desc: &GemmDesc, stream: &Arc<CudaStream>, calls: Vec<CudaCall<'_>>) -> Result<(), Error> {
         let Some(first) = calls.first() else { return Ok(()) };
-        let desc = desc.for_array(calls.len()).for_scalars(&first.scalars);
+        let given = first.workspace.as_ref().map_or(0, DeviceMatrix::bytes);
+        let (desc, _) = desc.for_array_within(calls.len(), given);
+        let desc = desc.for_scalars(&first.scalars);
         CudaKernel::for_run(stream, &desc)?.run_array(stream, calls)
     }
 
@@ -54,9 +56,9 @@ const fn of_batches(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
-/// The kernel of any array.
+/// The kernel of any array: of products whose maps lie in a workspace, where there is one; of few is another.
 const fn of_arrays(desc: GemmDesc) -> GemmDesc {
-    desc.for_array(2)
+    desc.for_array(usize::MAX)
 }
 
 /// The kernel of any groups of rows; with K in parts it is refused.
@@ -208,8 +210,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::OPERATION.prepared(context, of_batches)
     }
 
-    /// The same of every kernel that an [array](Arguments::array) of more than one product may take, but for arrays of which an operand takes a pass: their kernels are those of
-    /// [`prepare`](Self::prepare).
+    /// The same of every kernel that an [array](Arguments::array) of more than one product may take, what makes maps in its workspace among them, but for arrays of which an operand takes a pass:
+    /// their kernels are those of [`prepare`](Self::prepare).
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
@@ -266,6 +268,9 @@ impl GemmOperation {
         let prepared = parallel_map(descs.len(), |i| {
             let first = descs[i] == Some(self.desc());
             let desc = descs[i].map(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
+            if let Some(desc) = desc.filter(|desc| desc.class.mode.is_mapped()) {
+                CudaKernel::prepare(context, &desc.in_mode(GemmMode::Array))?;
+            }
             desc.map(|desc| CudaKernel::prepare(context, &desc)).transpose()
         });
         let mut all = prepared.into_iter();

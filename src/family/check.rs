@@ -27,6 +27,9 @@ impl GemmDesc {
         if self.class.mode.is_array() && self.products_of_launch() == 1 {
             return Err(Refusal::NoArrays);
         }
+        if self.class.mode.is_mapped() && self.warp_specialized().is_none() {
+            return Err(Refusal::NoMaps);
+        }
         self.check_family(machine)
     }
 

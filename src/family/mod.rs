@@ -180,7 +180,7 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn workspace_of(&self, problems: &[Problem]) -> Result<u64, Refusal> {
         let Some(first) = problems.first() else { return Ok(0) };
-        let desc = self.for_scalars(&first.scalars);
+        let desc = if problems.len() > 1 { self.for_array(problems.len()) } else { *self }.for_scalars(&first.scalars);
         let needs = desc.plan()?.needs();
         let seen = problems.iter().map(|problem| problem.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
         Ok(Routes::of_each(&desc, needs, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))

@@ -154,7 +154,7 @@ fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, mut run: impl FnMut(HostCall
     ran.map_err(|error| error.framed(desc.frame))
 }
 
-fn has_roles(desc: &GemmDesc) -> Refusal {
+pub(super) fn has_roles(desc: &GemmDesc) -> Refusal {
     Refusal::IsWarpSpecialized { mainloop: Word(desc.family.mainloop().name()) }
 }
 

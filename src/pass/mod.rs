@@ -3,11 +3,13 @@
 //! A [`PassDesc`] is compiled; a [`Pass`] is what one call does with it: where it reads, where it writes, and what it is launched with.
 
 pub mod decompose;
+pub mod maps;
 pub mod offsets;
 pub mod repack;
 pub mod transpose;
 
 pub use decompose::{DecomposeDesc, DecomposeShapes, DecomposeStep, PIECE, PIECES, TILE};
+pub use maps::MapsDesc;
 pub use offsets::OffsetsDesc;
 pub use repack::{REPACK, Realignment, RepackCopy, RepackDesc, RepackMap, RepackShapes};
 
@@ -34,6 +36,8 @@ pub enum PassDesc {
     Decompose(DecomposeDesc),
     /// Offsets of groups, by value, to the workspace.
     Offsets(OffsetsDesc),
+    /// Tensor maps of the products of an array, to the workspace.
+    Maps(MapsDesc),
 }
 
 /// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its blocks share a multiprocessor.
@@ -52,6 +56,7 @@ impl PassDesc {
             Self::Transpose(desc) => transpose::translation_unit(desc, with_fingerprints),
             Self::Decompose(desc) => desc.translation_unit(with_fingerprints),
             Self::Offsets(desc) => desc.translation_unit(),
+            Self::Maps(desc) => desc.translation_unit(with_fingerprints),
         }
     }
 
@@ -59,7 +64,7 @@ impl PassDesc {
     pub const fn shared_bytes(&self) -> u32 {
         match self {
             Self::Transpose(desc) => desc.smem_bytes(),
-            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) => 0,
+            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) | Self::Maps(_) => 0,
         }
     }
 
@@ -70,7 +75,7 @@ impl PassDesc {
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         match self {
             Self::Transpose(desc) => desc.check_on(machine),
-            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) => Ok(()),
+            Self::Repack(_) | Self::Decompose(_) | Self::Offsets(_) | Self::Maps(_) => Ok(()),
         }
     }
 
@@ -78,6 +83,9 @@ impl PassDesc {
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let mut passes = Self::of_operands(desc);
         passes.extend(desc.class.mode.groups().map(|_| Self::Offsets(OffsetsDesc)));
+        if desc.class.mode.is_mapped() {
+            passes.extend(MapsDesc::ALL.map(Self::Maps));
+        }
         passes
     }
 

@@ -49,6 +49,8 @@ pub struct RingProgram {
     pub split_k: bool,
     /// Whether threads multiply and store.
     pub by_threads: bool,
+    /// Whether the producer's maps, and consumers', lie in memory, so that they are to be acquired for each unit.
+    pub acquires: [bool; 2],
     /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
     pub consumer_registers: u32,
 }
@@ -81,6 +83,7 @@ impl RingProgram {
             subtiles: if options.by_threads { WARPS } else { u32::from(options.subtiles) },
             split_k: options.split_k,
             by_threads: options.by_threads,
+            acquires: options.acquires,
             consumer_registers: options.registers.map_or(0, |[_, consumer]| u32::from(consumer)),
         }
     }

@@ -10,7 +10,7 @@ use crate::{
         emulation::{EmulationBlocks, shift_of, unscaled},
     },
     operand::OperandKind,
-    threadblock::{MOST_STREAMS, StageTile, Units, WarpSpecialized, Work},
+    threadblock::{MOST_STREAMS, ProductRecords, StageTile, Units, WarpSpecialized, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
         mma_warpgroup::{AccumulatorMap, ROWS, STEPS, SwizzleMode},
@@ -115,9 +115,14 @@ pub struct WarpSpecializedProgram {
     pub threads: Option<ThreadMaps>,
     /// Which units of work a block takes.
     pub units: Units,
+    /// (product, piece) to the word of its place, where the maps and the addresses of an array's products lie in memory: as the kernel finds them.
+    pub records: Map,
     /// Persistent clusters, where there are tiles for so many.
     pub clusters: u32,
 }
+
+/// Products whose records the host finds: a launch of it has no more.
+const MOST_RECORDS: u32 = 1 << 20;
 
 /// Few enough that each takes several tiles of a small D.
 const CLUSTERS: u32 = 3;
@@ -161,6 +166,7 @@ impl WarpSpecializedProgram {
             fetch: subtiles.clone(),
             store: subtiles,
             units: Arc::new(Work::unit),
+            records: Arc::new(ProductRecords { products: MOST_RECORDS }),
             clusters: if desc.streams() { MOST_STREAMS / components.ring.blocks().max(1) } else { CLUSTERS },
             components,
             threads,

@@ -59,6 +59,7 @@ pub enum Refusal {
     IsWarpSpecialized { mainloop: Word },
     GroupsNotStreamed,
     NoArrays,
+    NoMaps,
     NoLoopToUnroll { groups: u32, mainloop: Word },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },

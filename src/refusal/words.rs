@@ -85,6 +85,9 @@ impl Refusal {
             Self::NoArrays => s.say(
                 "the kernel reads what a pass makes of its operands, and a pass is of one product of an array; take mode = gemm",
             ),
+            Self::NoMaps => {
+                s.say("threads of this kernel read matrices by their addresses, and TMA takes no maps of them; take mode = array")
+            }
             Self::CopyWidth { operand, bytes, element, nearest } => {
                 let s = say!(s, "an asynchronous copy of ", word operand.name(), " would move ", number bytes, " bytes at a time (", word element.name(), "), and moves 4, 8 or 16");
                 match nearest {

@@ -38,6 +38,8 @@ steps! {
             /// How many.
             count: u8,
         },
+        /// Of maps in memory, which another kernel made, the thread that copies sees those of the product whose tile of D comes: the producer's of A and B, a consumer's of C and D.
+        AcquireMaps,
         /// Waits until the stage of tile `t` is empty: the phase before the tile's own is complete.
         AwaitEmpty,
         /// Arrives at the full barrier of tile `t`, which from then on waits for the bytes of the stage.

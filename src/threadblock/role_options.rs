@@ -26,6 +26,8 @@ pub struct RoleOptions {
     pub split_k: bool,
     /// Whether each thread multiplies and stores a tile of its own: products are done when they are performed, and nothing is staged.
     pub by_threads: bool,
+    /// Whether tensor maps lie in memory, which another kernel made, of A and B, and of C and D.
+    pub acquires: [bool; 2],
     /// Registers of a thread of the producer and of a consumer; `None` leaves what the launch gave.
     pub registers: Option<[u8; 2]>,
 }
@@ -55,6 +57,7 @@ impl RoleOptions {
     fn producer(&self, ring: &Pipeline) -> Schedule<RoleStep> {
         Schedule {
             opening: self.registers.map(|[count, _]| RoleStep::RegistersDown { count }).into_iter().collect(),
+            prologue: self.acquired(0).collect(),
             body: vec![
                 RoleStep::AwaitEmpty,
                 RoleStep::Expect,
@@ -66,6 +69,11 @@ impl RoleOptions {
             closing: ring.multicast.map(|_| RoleStep::Drain).into_iter().collect(),
             ..Schedule::default()
         }
+    }
+
+    /// How the producer, or a consumer, comes to see its maps.
+    fn acquired(&self, role: usize) -> impl Iterator<Item = RoleStep> {
+        self.acquires[role].then_some(RoleStep::AcquireMaps).into_iter()
     }
 
     /// How parts of K come together.
@@ -143,6 +151,8 @@ impl RoleOptions {
         let subtiles: Vec<_> = (0..self.subtiles).collect();
         let mut prologue = if pingpong { vec![RoleStep::SkipEarlier] } else { Vec::new() };
         let mut epilogue = Vec::new();
+        // As C: early, where it is known who stores the tile.
+        (if self.split_k { &mut epilogue } else { &mut prologue }).extend(self.acquired(1));
         for (number, batch) in subtiles.chunks(ring.staging_buffers.max(1) as usize).enumerate() {
             epilogue.extend([RoleStep::AwaitStores { pending: 0 }, RoleStep::Meet]);
             if ring.source {

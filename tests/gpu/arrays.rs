@@ -2,7 +2,11 @@
 
 use super::prepared::{capture, captured, untracked};
 use cudarc::driver::{CudaSlice, CudaStream};
-use falchion::{cuda::open, prelude::*, threadblock::MOST_PRODUCTS};
+use falchion::{
+    cuda::open,
+    prelude::*,
+    threadblock::{MOST_MAPPED, MOST_PRODUCTS},
+};
 use falchion_lab::verify::draw;
 use std::sync::Arc;
 
@@ -21,7 +25,7 @@ macro_rules! whole {
         })*
     };
 }
-whole!(f32 => f32::from, i8 => |x| x, i32 => i32::from, f64 => f64::from, F16 => |x| F16::from_f32(f32::from(x)), Bf16 => |x| Bf16::from_f32(f32::from(x)));
+whole!(E4m3 => |x| E4m3::from_f32(f32::from(x)), f32 => f32::from, i8 => |x| x, i32 => i32::from, f64 => f64::from, F16 => |x| F16::from_f32(f32::from(x)), Bf16 => |x| Bf16::from_f32(f32::from(x)));
 
 fn numbers<T: Whole>(seed: u64, length: usize) -> Vec<T> {
     (0..length as u64).map(|i| T::whole((draw(seed, i) % 15) as i8 - 7)).collect()
@@ -140,7 +144,7 @@ fn an_array_of_mma_sync_is_the_hosts() {
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 300, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
-/// TMA takes a map for each matrix, six products a launch; where an operand is not read where it lies, a product a launch, each behind its own passes, which have one workspace in turn.
+/// TMA takes a map for each matrix: of six products in a launch's parameters, of more in the workspace; where an operand is not read where it lies, a product a launch, each behind its own passes, which have one workspace in turn.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_of_warp_specialized_kernels_is_the_hosts() {
@@ -166,6 +170,159 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
         assert!(repacked > 0, "{extents:?}");
         held!(&stream, Emulated, [f32, f32], extents, 3, [0, 1, 0, 0], x, _c => x);
     }
+}
+
+/// More products than parameters have maps of are one launch, behind one that makes their maps, by a kernel for up to 110 of them or by one for more; a workspace is asked for. Without one there are launches of six.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn an_array_whose_maps_a_device_makes_is_the_hosts() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    type Turned = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm90>;
+    type Eights = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Tens = Gemm<Tf32, RowMajor, Tf32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
+    type InParts = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, SplitK<3>>>;
+    type Shared = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, ClusterShape<2, 1>>>;
+    let records = |products: usize| 640 * products as u64 + 256;
+    for products in [7, 110, 111, 300] {
+        for extents in [(128, 128, 128), (130, 72, 48), (1, 8, 16)] {
+            let asked = held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(2.0, c).unwrap());
+            assert!(asked >= records(products), "{asked} bytes for {products} products");
+            // Threads store what TMA does not, at addresses that lie beside the maps.
+            held!(&stream, Rows, [Bf16, Bf16], extents, products, [0, 8, 1, 3], x, c => x.sources(1.0, c).unwrap());
+            held!(&stream, Turned, [Bf16, f32], extents, products, [8, 16, 0, 4], x, _c => x.in_place(-1.0));
+        }
+        held!(&stream, Eights, [E4m3, f32], (130, 72, 64), products, [16, 0, 0, 4], x, c => x.sources(1.0, c).unwrap());
+        held!(&stream, Tens, [f32, f32], (130, 72, 48), products, [0, 4, 4, 0], x, c => x.source(1.0, &c[2]));
+        held!(&stream, Bytes, [i8, i32], (130, 72, 64), products, [16, 0, 0, 4], x, _c => x.in_place(2.0));
+        held!(&stream, Shared, [Bf16, f32], (300, 200, 80), products, [0, 8, 0, 0], x, c => x.sources(1.0, c).unwrap());
+    }
+    // Parts of K have tickets and slots of all products.
+    for products in [7, 40] {
+        let asked = held!(&stream, InParts, [Bf16, f32], (130, 72, 520), products, [0; 4], x, c => x.sources(1.0, c).unwrap());
+        assert!(asked > records(products) + products as u64 * 3 * 128 * 72 * 4, "{asked} bytes");
+    }
+    held!(&stream, Rows, [Bf16, Bf16], (64, 64, 0), 9, [0; 4], x, c => x.sources(1.0, c).unwrap());
+}
+
+/// One workspace for arrays of other matrices, one behind another without a wait: what TMA kept of the maps before is not used, as those of the next array lie where they lay. And the bits are
+/// those of launches of six, which a call without a workspace has.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_workspace_of_maps_is_used_again() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = untracked(&context);
+    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    let (extents @ (m, n, k), products, rounds) = ((128, 128, 128), 64, 8);
+    let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
+    let of = |round: usize, beyond: usize| {
+        let a = Matrices::<Bf16>::of(&stream, (1 + 1000 * round as u64, products), m * k, 8 * beyond);
+        let b = Matrices::<Bf16>::of(&stream, (2 + 1000 * round as u64, products), k * n, 0);
+        let d = Matrices::<f32>::of(&stream, (3 + 1000 * round as u64, products), m * n, 0);
+        (a, b, d)
+    };
+    let mut all: Vec<_> = (0..rounds).map(|round| of(round, round % 3)).collect();
+    let mut workspace = stream.clone_htod(&vec![0xffu8; 640 * products + 256]).unwrap();
+    for without in [false, true] {
+        for (a, b, d) in &mut all {
+            let x: Vec<_> = a.device.iter().enumerate().map(|(i, one)| one.slice(a.place(i))).collect();
+            let y: Vec<_> = b.device.iter().enumerate().map(|(i, one)| one.slice(b.place(i))).collect();
+            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
+            let mut z: Vec<_> = d.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect();
+            let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
+            kernel.run(if without { array } else { array.workspace(&mut workspace) }).expect("an array");
+        }
+        for (round, (a, b, d)) in all.iter_mut().enumerate() {
+            let (x, y): (Vec<_>, Vec<_>) =
+                (0..products).map(|i| (a.host[i][a.place(i)].to_vec(), b.host[i][b.place(i)].to_vec())).unzip();
+            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
+            let of_d = d.host.iter_mut().zip(places).map(|(one, place)| &mut one[place]);
+            Rows::new().run(Arguments::array(extents, &x, &y, of_d).unwrap()).expect("the host");
+            assert!(d.same(&stream), "round {round}, without a workspace {without}");
+            // What the next run has to write again.
+            d.device.iter_mut().for_each(|d| stream.memset_zeros(d).unwrap());
+        }
+    }
+}
+
+/// A graph holds what maps are made of, and makes them each time it runs: the workspace may hold anything before.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_graph_makes_maps() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = untracked(&context);
+    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
+    let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
+    let mut a = Matrices::<Bf16>::of(&stream, (1, products), m * k, 0);
+    let b = Matrices::<Bf16>::of(&stream, (2, products), k * n, 0);
+    let mut d = Matrices::<f32>::of(&stream, (3, products), m * n, 0);
+    let mut workspace = stream.clone_htod(&vec![0xffu8; 640 * products + 256]).unwrap();
+    for given in [true, false] {
+        capture(&stream);
+        {
+            let x: Vec<_> = a.device.iter().enumerate().map(|(i, one)| one.slice(a.place(i))).collect();
+            let y: Vec<_> = b.device.iter().enumerate().map(|(i, one)| one.slice(b.place(i))).collect();
+            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
+            let mut z: Vec<_> = d.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect();
+            let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
+            // Both kernels are prepared: that of maps in memory, and that of maps in parameters.
+            kernel.run_on(&stream, if given { array.workspace(&mut workspace) } else { array }).expect("captured");
+        }
+        let graph = captured(&stream).expect("a graph");
+        for round in 0..3 {
+            for (host, device) in a.host.iter_mut().zip(&mut a.device) {
+                *host = numbers(round + host.len() as u64, host.len());
+                stream.memcpy_htod(host, device).unwrap();
+            }
+            stream.memcpy_htod(&vec![0xa5u8; 640 * products + 256], &mut workspace).unwrap();
+            d.device.iter_mut().zip(&d.host).for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
+            graph.launch().unwrap();
+            let (x, y): (Vec<_>, Vec<_>) =
+                (0..products).map(|i| (a.host[i][a.place(i)].to_vec(), b.host[i][b.place(i)].to_vec())).unzip();
+            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
+            let of_d = d.host.iter_mut().zip(places).map(|(one, place)| &mut one[place]);
+            Rows::new().run(Arguments::array(extents, &x, &y, of_d).unwrap()).expect("the host");
+            assert!(d.same(&stream), "round {round}, a workspace {given}");
+        }
+    }
+}
+
+/// A workspace without room for maps leaves launches of six; one without room for their parts of K is refused, and told how many bytes those take.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
+    let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
+    type InParts = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, SplitK<2>>>;
+    let (extents @ (m, n, k), products) = ((64, 64, 256), 20);
+    let (a, b) = (
+        stream.clone_htod(&vec![Bf16::from_f32(1.0); m * k]).unwrap(),
+        stream.clone_htod(&vec![Bf16::from_f32(1.0); k * n]).unwrap(),
+    );
+    let mut d: Vec<_> = (0..products).map(|_| stream.clone_htod(&vec![f32::NAN; m * n]).unwrap()).collect();
+    let asked = |products: usize, d: &mut [CudaSlice<f32>]| {
+        InParts::new()
+            .workspace_size(&Arguments::array(extents, vec![&a; products], vec![&b; products], &mut d[..products]).unwrap())
+            .expect("a size")
+    };
+    let [whole, of_six] = [asked(products, &mut d), asked(MOST_MAPPED as usize, &mut d)];
+    assert!(whole > of_six);
+    let run = |bytes: u64, d: &mut [CudaSlice<f32>]| {
+        let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
+        let array = Arguments::array(extents, vec![&a; products], vec![&b; products], d).unwrap();
+        InParts::new().run(array.workspace(&mut workspace))
+    };
+    for bytes in [whole, whole - 1, of_six] {
+        run(bytes, &mut d).unwrap_or_else(|error| panic!("{bytes} bytes: {error}"));
+        for d in &mut d {
+            assert!(stream.clone_dtoh(d).unwrap().iter().all(|&x| x == k as f32), "{bytes} bytes");
+            stream.memcpy_htod(&vec![f32::NAN; m * n], d).unwrap();
+        }
+    }
+    let refused = run(of_six - 1, &mut d).expect_err("too small").to_string();
+    assert_eq!(refused, format!("workspace = {} bytes; this call adds parts of K and takes {of_six}", of_six - 1));
+    assert!(d.iter().all(|d| stream.clone_dtoh(d).unwrap().iter().all(|x| x.is_nan())), "D is untouched");
 }
 
 /// A graph holds the addresses: what made the list of matrices may be gone by then, and what they hold may change.
@@ -215,7 +372,12 @@ fn a_few_arrays_for_a_sanitizer() {
     held!(&stream, Halves, [F16, f32], (130, 67, 33), 3, [1, 2, 0, 3], x, c => x.sources(1.0, c).unwrap());
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 121, [0; 4], x, _c => x.in_place(1.0));
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
-    held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
+    for products in [6, 7, 113] {
+        held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), products, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
+    }
+    held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 1, 3], x, c => x.sources(1.0, c).unwrap());
+    type InParts = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, SplitK<3>>>;
+    held!(&stream, InParts, [Bf16, f32], (130, 72, 520), 9, [0; 4], x, _c => x.in_place(1.0));
 }
 
 /// Each matrix is as long as the extents say, and lies on D's device.

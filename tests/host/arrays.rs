@@ -10,7 +10,8 @@ use falchion::{
         host::{Array, Mode},
         index::{Coord, IndexMap, at},
         operand::{OperandKind, VectorKind, Vectors},
-        plan::{HostProgram, Program},
+        plan::{HostProgram, Program, WarpSpecializedProgram},
+        schedule::RoleStep,
     },
     layout::Order,
     numeric::Element,
@@ -149,6 +150,82 @@ fn an_array_is_its_products() {
     held::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
     held::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);
     held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 130, 3), 2);
+}
+
+/// Warp-specialized kernels of so many products that maps lie in memory: in the checked machine they are one launch, whose threads acquire each product's maps, with K whole and in parts, by
+/// consumers that TMA stores for, by threads that store, and by threads that multiply.
+#[test]
+fn an_array_whose_maps_lie_in_memory_is_its_products() {
+    type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
+    type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
+    type Threads = Gemm<f32, ColMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm90, With<Auto, MmaWarpSpecialized>>;
+    let rows = Hopper::<RowMajor>::DESC;
+    assert_eq!((rows.check(), rows.for_array(7).class.mode), (Ok(()), GemmMode::MappedArray));
+    held::<Bf16, f32>(&rows, (70, 7, 66), 7);
+    held::<Bf16, f32>(&rows.cut(2), (5, 70, 200), 9);
+    held::<Bf16, f32>(&but!(rows, align_c: 1), (5, 9, 40), 8);
+    held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 66, 3), 7);
+    held::<i8, i32>(&Bytes::DESC, (3, 131, 33), 8);
+    assert_eq!(Threads::DESC.for_array(7).class.mode, GemmMode::MappedArray);
+    held::<f32, f32>(&Threads::DESC, (5, 9, 40), 7);
+}
+
+/// Programs that look for a product's maps or addresses where another's lie, or use maps that they have not acquired, are found.
+#[test]
+fn mutated_records_are_found() {
+    type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
+    type Mutation = fn(&mut WarpSpecializedProgram);
+    fn records(program: &mut WarpSpecializedProgram, f: fn(&dyn IndexMap, Coord) -> Option<u32>) {
+        program.records = mutant(&program.records, f);
+    }
+    let unacquired = |steps: &mut Vec<RoleStep>| steps.retain(|step| *step != RoleStep::AcquireMaps);
+    let mutations: [(&str, Mutation); 7] = [
+        ("every A is the first", |p| records(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))),
+        ("B is the next product's", |p| {
+            records(p, |map, x| map.at(at(if x.column == 1 { (x.row + 1) % 7 } else { x.row }, x.column)))
+        }),
+        ("C is the next product's", |p| {
+            records(p, |map, x| map.at(at(if x.column % 4 == 2 { (x.row + 1) % 7 } else { x.row }, x.column)))
+        }),
+        ("D is the next product's", |p| {
+            records(p, |map, x| map.at(at(if x.column % 4 == 3 { (x.row + 1) % 7 } else { x.row }, x.column)))
+        }),
+        ("C is the product's D", |p| {
+            records(p, |map, x| map.at(at(x.row, if x.column % 4 == 2 { x.column + 1 } else { x.column })))
+        }),
+        ("maps lie a word further", |p| records(p, |map, x| map.at(x).map(|place| place + u32::from(x.column < 4)))),
+        ("every product is the first", |p| {
+            p.units = Arc::new(|work, cluster, rank, i| Some(Unit { product: 0, ..work.unit(cluster, rank, i)? }));
+        }),
+    ];
+    for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
+        let desc = desc.for_array(7);
+        let HostProgram::Roles(program) = desc.plan().and_then(|plan| plan.program()).expect("a kernel") else {
+            panic!("of roles")
+        };
+        let of = Products::<Bf16, f32>::of(&desc, (5, 7, 140), 7, From::Own);
+        let run = |program: &WarpSpecializedProgram| {
+            let mut d = of.d.clone();
+            run_on_host(&Array(program), CHECKED, of.calls(&mut d)).map(|()| bytes(&d))
+        };
+        let right = run(&program).expect("a right program");
+        for (name, mutate) in mutations {
+            let mut program = program.clone();
+            mutate(&mut program);
+            assert!(!run(&program).is_ok_and(|d| d == right), "{name}: {desc:?}");
+        }
+        let mut unseen = program.clone();
+        unacquired(&mut unseen.ring.roles.producer.prologue);
+        let fault = run(&unseen).expect_err("the producer's").to_string();
+        assert!(fault.contains("that another kernel made, and has not acquired them"), "{fault}");
+        if desc.alignments()[2] > 1 {
+            let mut unseen = program.clone();
+            unacquired(&mut unseen.ring.roles.consumer.prologue);
+            unacquired(&mut unseen.ring.roles.consumer.epilogue);
+            let fault = run(&unseen).expect_err("a consumer's").to_string();
+            assert!(fault.contains("that another kernel made, and has not acquired them"), "{fault}");
+        }
+    }
 }
 
 /// More products than a launch takes addresses of.

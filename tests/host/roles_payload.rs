@@ -149,6 +149,7 @@ fn every_order_of_events_computes_the_same_bits() {
                 subtiles: 4,
                 split_k: false,
                 by_threads: false,
+                acquires: [false; 2],
                 registers: Some([24, 240]),
             };
             let program = legal(ring, &options);
@@ -197,6 +198,7 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
             subtiles: 0,
             split_k: false,
             by_threads: true,
+            acquires: [false; 2],
             registers,
         };
         let program = legal(ring, &options);

@@ -2,18 +2,19 @@
 
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmMode,
+    desc::{GemmDesc, GemmMode},
+    device::ProblemSize,
     internals::{
         call::{Elements, Problem, Routes, Source, View},
         codegen::{ArrayParams, GemmParams, TensorGemmParams, TensorMap},
         family::default_gemm_configuration::default_description,
-        index::laws,
+        index::{IndexMap, at, laws},
         plan::Geometry,
     },
     layout::Order::{self, Col, Row},
-    numeric::{Combined, ElementKind},
+    numeric::{Combined, ElementKind, EmulationKind},
     refusal::Route,
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS, ProductAddresses, WorkKind},
+    threadblock::{MOST_MAPPED, MOST_PRODUCTS, ProductAddresses, ProductRecords, WorkKind},
 };
 
 const F32: Combined = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
@@ -42,6 +43,126 @@ fn each_matrix_has_an_address_of_its_own() {
     assert_eq!(size_of::<ArrayParams>(), 4096);
 }
 
+/// Maps begin at lines of 128 bytes, which no map shares with another nor with addresses; addresses are words of their own.
+#[test]
+fn each_map_has_lines_of_its_own_and_each_address_a_word() {
+    for products in [1, 2, 7, 110, 300] {
+        let records = ProductRecords { products };
+        assert_eq!(laws::injective(&records), Ok(()));
+        assert_eq!(ProductRecords::bytes(products as usize), 8 * u64::from(records.codomain()));
+        let mut taken = vec![false; records.codomain() as usize];
+        for (product, piece) in (0..products).flat_map(|product| (0..8).map(move |piece| (product, piece))) {
+            let (place, words) = (records.at(at(product, piece)).expect("a place") as usize, if piece < 4 { 16 } else { 1 });
+            assert!(piece >= 4 || place.is_multiple_of(16), "product {product}, map {piece}");
+            assert!(!taken[place..place + words].iter().any(|&taken| taken), "product {product}, piece {piece}");
+            taken[place..place + words].fill(true);
+            // Where it lies does not depend on how many there are.
+            assert_eq!(ProductRecords { products: product + 1 }.at(at(product, piece)), Some(place as u32));
+        }
+        assert_eq!((records.at(at(products, 0)), records.at(at(0, 8))), (None, None));
+    }
+    // A record is five lines.
+    assert_eq!(ProductRecords::bytes(300), 300 * 640);
+}
+
+fn hopper() -> GemmDesc {
+    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
+    default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).expect("a row")
+}
+
+/// Of as many products as parameters have maps of, those ride there; of more they lie in the workspace, which is as much larger, but of a kernel whose maps are parameters.
+#[test]
+fn maps_of_many_products_lie_in_the_workspace() {
+    let (desc, simt) = (hopper(), default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]).expect("a row"));
+    let modes = |desc: GemmDesc| [0, 1, 2, 6, 7, 300].map(|products| desc.for_array(products).class.mode);
+    let (one, some, many) = (GemmMode::Gemm, GemmMode::Array, GemmMode::MappedArray);
+    assert_eq!(modes(desc), [one, one, some, some, many, many]);
+    assert_eq!(modes(desc.for_array(7)), [one, one, some, some, many, many]);
+    assert_eq!(modes(desc.for_array(2)), [one, one, some, some, some, some]);
+    assert_eq!(modes(simt), [one, one, some, some, some, some]);
+    let emulated = but!(desc_of_f32(), emulation: EmulationKind::Bf16x6);
+    assert_eq!(modes(emulated), [one; 6]);
+    let bytes = |desc: GemmDesc, products: usize, beyond: u64| {
+        let all = problems([Row, Col, Row], &vec![[beyond; 4]; products]);
+        let bytes = desc.workspace_of(&all).expect("a size");
+        let routes = Routes::of_each(&desc.for_array(products), desc.plan().expect("a kernel").needs(), &all);
+        assert_eq!(bytes, routes.iter().map(Routes::workspace_bytes).max().unwrap_or(0));
+        (bytes, routes.len())
+    };
+    assert_eq!(
+        [2, 6, 7, 300].map(|products| bytes(desc, products, 0)),
+        [(0, 1), (0, 1), (7 * 640 + 256, 1), (300 * 640 + 256, 1)]
+    );
+    assert_eq!(bytes(desc.for_array(2), 300, 0), (0, 1));
+    // Each is a launch of its own behind passes, and their workspace has no maps.
+    let (repacked, launches) = bytes(desc, 7, 2);
+    assert!(launches == 7 && repacked > 0 && repacked == bytes(desc, 2, 2).0);
+    // Parts of K of all products lie before their maps.
+    let cut = desc.cut(2);
+    let of_parts = |products: usize| {
+        let mut all = problems([Row, Col, Row], &vec![[0; 4]; products]);
+        for problem in &mut all {
+            problem.k = 256;
+            problem.a = View::packed(problem.a.memory, Row, (64, 256), None);
+            problem.b = View::packed(problem.b.memory, Col, (256, 48), None);
+        }
+        let routes = Routes::of_each(&cut.for_array(products), cut.plan().expect("a kernel").needs(), &all);
+        let [one] = routes[..] else { panic!("{} routes", routes.len()) };
+        assert_eq!(cut.workspace_of(&all), Ok(one.workspace_bytes()));
+        one
+    };
+    let (few, twice) = (of_parts(6), of_parts(12));
+    assert_eq!((few.record_bytes, twice.record_bytes), (0, 12 * 640));
+    assert_eq!(few.workspace_bytes(), few.partials.bytes() + 256);
+    assert_eq!(twice.workspace_bytes(), twice.partials.bytes() + 12 * 640 + 256);
+    assert!(twice.partials.bytes() > few.partials.bytes() && twice.records(4096) == 4096 + twice.partials.bytes());
+    assert!(twice.records(0).is_multiple_of(256));
+    let said = {
+        let mut simt = simt;
+        simt.class.mode = many;
+        simt.check().expect_err("no maps").to_string()
+    };
+    assert_eq!(said, "threads of this kernel read matrices by their addresses, and TMA takes no maps of them; take mode = array");
+}
+
+/// f32 by way of parts.
+fn desc_of_f32() -> GemmDesc {
+    default_description(OpKind::TensorOp, ArchKind::Sm90, F32, [Row, Col, Row]).expect("a row")
+}
+
+/// A choice is told of as many products as a launch has, and of the workspace that maps leave.
+#[test]
+fn a_choice_knows_what_maps_take() {
+    let (desc, size) = (hopper(), ProblemSize::of((64, 48, 32)));
+    let told = |workspace, products| {
+        let ProblemSize { batch, workspace, .. } = ProblemSize { workspace, ..size }.of_array(&desc, products);
+        (batch, workspace)
+    };
+    assert_eq!(
+        [told(0, 6), told(5000, 6), told(0, 300), told(300 * 640 + 255, 300)],
+        [(6, 0), (6, 5000), (6, 0), (6, 300 * 640 + 255)]
+    );
+    assert_eq!([told(300 * 640 + 256, 300), told(u64::MAX, 300)], [(300, 256), (300, u64::MAX - 300 * 640)]);
+}
+
+/// No launch has more products than a grid has blocks for their tiles.
+#[test]
+fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
+    let (desc, tile) = (hopper().for_array(300), hopper().threadblock());
+    let cluster = desc.cluster();
+    // So many rectangles of a cluster's tiles.
+    let of = |down: usize, across: usize| {
+        let mut all = problems([Row, Col, Row], &[[0; 4]; 300]);
+        for problem in &mut all {
+            (problem.m, problem.n) = (down * (tile.m * cluster.m) as usize, across * (tile.n * cluster.n) as usize);
+        }
+        Problem::of_array(&all, &desc).expect("products").batch
+    };
+    assert_eq!([of(1, 1), of(1 << 13, 1 << 13), of(1 << 20, 1 << 20)], [300, 31, 1]);
+    let records = Routes::of_each(&desc, desc.plan().expect("a kernel").needs(), &problems([Row, Col, Row], &[[0; 4]; 300]));
+    assert_eq!(records[0].record_bytes, 300 * 640);
+}
+
 /// The least aligned address of each operand decides how wide accesses to it are.
 #[test]
 fn the_least_aligned_address_decides() {
@@ -50,7 +171,7 @@ fn the_least_aligned_address_decides() {
     assert_eq!((desc.class.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
     let plan = desc.plan().expect("a kernel");
     let fitting = |beyond: &[[u64; 4]]| {
-        let all = Problem::of_array(&problems([Col, Row, Row], beyond), MOST_PRODUCTS).expect("products");
+        let all = Problem::of_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
         falchion::internals::call::fitting((&desc, plan.needs()), &all).alignments()
     };
     assert_eq!(fitting(&[[0; 4]; 3]), [4, 4, 4]);
@@ -75,7 +196,7 @@ fn a_launch_is_told_of_every_product() {
         threads: 256,
         shared_bytes: 0,
     };
-    let launch = plan.launch(&Problem::of_array(&all, MOST_PRODUCTS).expect("products"), &geometry, 1).expect("a launch");
+    let launch = plan.launch(&Problem::of_array(&all, &desc).expect("products"), &geometry, 1).expect("a launch");
     let tiles = 64usize.div_ceil(desc.threadblock().m as usize) * 48usize.div_ceil(desc.threadblock().n as usize);
     assert_eq!(launch.grid.clusters as usize, 5 * tiles);
     let addresses: Vec<_> = all.iter().map(Problem::matrix_addresses).collect();
@@ -110,7 +231,7 @@ fn a_launch_by_tma_is_told_of_maps() {
         threads: 384,
         shared_bytes: 0,
     };
-    let together = Problem::of_array(&all, MOST_MAPPED).expect("products");
+    let together = Problem::of_array(&all, &desc).expect("products");
     let launch = desc.plan().expect("a kernel").launch(&together, &geometry, 132).expect("a launch");
     assert_eq!(launch.tensors.map(|tensor| tensor.expect("a tensor").desc.rank), [2; 4]);
     let products: Vec<_> = (0..)
@@ -119,6 +240,11 @@ fn a_launch_by_tma_is_told_of_maps() {
             ([0, 1, 2, 3].map(|matrix| TensorMap { word: [number * 4 + matrix; 16] }), problem.matrix_addresses())
         })
         .collect();
+    // Or of where they lie.
+    let records = ArrayParams::of_records(&launch.params, 0x1234_5600);
+    let behind = size_of::<TensorGemmParams>();
+    assert_eq!(records.0[..behind], launch.params.0[..behind]);
+    assert_eq!(bytemuck::pod_read_unaligned::<u64>(&records.0[behind..behind + 8]), 0x1234_5600);
     let params = ArrayParams::of_mapped(&launch.params, &products);
     let (first, maps) = (size_of::<TensorGemmParams>(), size_of::<TensorGemmParams>() + 4 * 128 * MOST_MAPPED as usize);
     let told: TensorGemmParams = bytemuck::pod_read_unaligned(&params.0[..first]);

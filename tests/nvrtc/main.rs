@@ -9,6 +9,7 @@ mod f32_accurate;
 mod kernels;
 mod ladder;
 mod library;
+mod maps;
 mod offsets;
 mod repack;
 mod ring;

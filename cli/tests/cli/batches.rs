@@ -57,7 +57,10 @@ fn arrays_are_verified() {
     assert!(several.contains("3, each of 119 products at most, whose addresses ride in its parameters"), "{several}");
     assert!(several.contains(", 119 products; "), "{several}");
     let mapped = explained("--a bf16:row --b bf16:col --c bf16:row --op tensorop");
-    assert!(mapped.contains("50, each of 6 products at most, whose maps for TMA ride in its parameters"), "{mapped}");
+    let made = "1, of all products, whose maps for TMA lie in the workspace, behind 1 of a pass that makes them; without a workspace 50, each of 6 products at most";
+    assert!(mapped.contains(made) && mapped.contains(", 300 products; "), "{mapped}");
+    let few = done(&"gemm --explain --m 200 --n 96 --k 64 --batch 6 --pointers --for h200 --a bf16:row --b bf16:col --c bf16:row --op tensorop".split(' ').collect::<Vec<_>>());
+    assert!(few.contains("1, each of 6 products at most, whose maps for TMA ride in its parameters"), "{few}");
     let one_each = explained("--a f32:row --b f32:col --c f32:row --op tensorop --emulation bf16x6");
     assert!(one_each.contains("300, one a product: passes bring operands to where the kernel reads them"), "{one_each}");
     for (given, says) in [

@@ -49,7 +49,7 @@ impl Launched {
         let (routes, workspace) = match &order {
             Some(_) => {
                 let products: Vec<_> = (0..numbers.batch).map(|number| product(&numbers, desc, number)).collect();
-                let all = Problem::of_array(&products, desc.products_of_launch()).unwrap_or(numbers);
+                let all = Problem::of_array(&products, desc).unwrap_or(numbers);
                 (desc.routes(&all)?, desc.workspace_of(&products)?)
             }
             None => {

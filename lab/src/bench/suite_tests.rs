@@ -106,12 +106,16 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
 #[test]
 fn the_suite_of_batches() {
     use crate::bench::peer::lt_problem;
-    use falchion::desc::GemmMode;
+    use falchion::desc::{FamilyDesc, GemmMode};
     let problems = parse("batch", include_str!("../../../benches/suites/batch.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
         let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
-        let mode = if problem.pointers { GemmMode::Array } else { GemmMode::Batched };
+        let mode = match (problem.pointers, desc.family) {
+            (false, _) => GemmMode::Batched,
+            (true, FamilyDesc::WarpSpecialized(_)) => GemmMode::MappedArray,
+            (true, _) => GemmMode::Array,
+        };
         assert_eq!((desc.check(), desc.class.mode), (Ok(()), mode), "{problem:?}");
         let (call, asked) = (problem.problem(), lt_problem(problem).expect("the peer has batches"));
         let packed_odd = problem.a.element == ElementKind::Bf16 && problem.k % 2 == 1;

@@ -5,16 +5,24 @@ use falchion::{
     arch::Machine,
     desc::GemmDesc,
     device::Explanation,
-    internals::call::Problem,
+    internals::{call::Problem, codegen::MOST_RECORDS_AT_ALL},
     shape::Mn,
     threadblock::{MOST_MAPPED, WorkKind},
 };
 
 /// In how many launches so many products are computed that are told by addresses: what, and how.
 pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, String) {
+    let desc = desc.for_array(products);
     let most = desc.products_of_launch();
     let launches = products.div_ceil(most as usize);
     let how = match most {
+        _ if desc.class.mode.is_mapped() => {
+            let made = products.div_ceil(MOST_RECORDS_AT_ALL as usize);
+            format!(
+                "{launches}, of all products, whose maps for TMA lie in the workspace, behind {made} of a pass that makes them; without a workspace {}, each of {MOST_MAPPED} products at most",
+                products.div_ceil(MOST_MAPPED as usize)
+            )
+        }
         1 => format!("{launches}, one a product: passes bring operands to where the kernel reads them"),
         MOST_MAPPED => format!("{launches}, each of {most} products at most, whose maps for TMA ride in its parameters"),
         _ => format!("{launches}, each of {most} products at most, whose addresses ride in its parameters"),

@@ -78,6 +78,7 @@ impl WarpSpecialized {
             subtiles: 0,
             split_k: d.has_parts(),
             by_threads: true,
+            acquires: [d.class.mode.is_mapped(), false],
             registers,
         };
         let consumers = Mn { m: count, n: 1 };

@@ -39,13 +39,14 @@ pub fn options(pending: u8) -> RoleOptions {
         subtiles: 4,
         split_k: false,
         by_threads: false,
+        acquires: [false; 2],
         registers: Some([24, 240]),
     }
 }
 
 /// A ring and options that schedules can be made of.
 pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
-    let RoleOptions { pending, promoted_parts, fragments, subtiles, by_threads, registers, split_k: _ } = *options;
+    let RoleOptions { pending, promoted_parts, fragments, subtiles, by_threads, registers, split_k: _, acquires: _ } = *options;
     assert_eq!(ring.check(), Ok(()));
     assert!(u32::from(pending) < ring.stages, "the producer would wait for a stage that its reader keeps");
     assert!(!fragments || pending <= 1, "a set of fragments for each product under way");
@@ -154,9 +155,21 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         let name = format!("parts of {blocks} blocks, {stages} stages, ping-pong {pingpong}, C {source}");
         subjects.push((name, gathering(blocks, Pipeline { pingpong, source, ..ring(stages, None) }, &options(1))));
     }
+    for (stages, pingpong, shared, source, split_k) in [
+        (2, false, None, true, false),
+        (3, true, Some(A), true, false),
+        (2, true, None, false, true),
+        (3, false, Some(B), true, true),
+    ] {
+        let name = format!("maps in memory, {stages} stages, ping-pong {pingpong}, C {source}, K in parts {split_k}");
+        let mapped = RoleOptions { acquires: [true; 2], split_k, ..options(1) };
+        subjects.push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &mapped)));
+    }
     let threads = Pipeline { staging_buffers: 0, staging_bytes: 0, ..ring(3, None) };
     let by_threads = RoleOptions { subtiles: 0, by_threads: true, ..options(0) };
     subjects.push(("parts of 2 blocks, by threads".to_owned(), gathering(2, threads, &by_threads)));
+    let mapped = RoleOptions { acquires: [true, false], ..by_threads };
+    subjects.push(("maps in memory, by threads".to_owned(), legal(threads, &mapped)));
     let plain = RoleOptions { registers: None, ..options(1) };
     subjects.push(("registers as launched".to_owned(), legal(ring(3, None), &plain)));
     let one_buffer = Pipeline { staging_buffers: 1, consumers: 1, ..ring(3, Some(B)) };

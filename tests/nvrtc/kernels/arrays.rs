@@ -8,9 +8,10 @@ use crate::harness::{
 use falchion::{
     arch::{ArchKind, OpKind},
     cuda::compile,
-    desc::{GemmDesc, GemmMode},
+    desc::GemmDesc,
     internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description},
     layout::Order,
+    threadblock::MOST_MAPPED,
 };
 
 /// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that store, and threads that multiply. Where addresses lie has one fingerprint.
@@ -39,17 +40,21 @@ fn kernels_of_arrays_compile_clean() {
         kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
     }
     kernels.retain(|(_, d, _)| d.check().is_ok());
+    // Of TMA those of few products, and of many.
     let read = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
-        let cut = d.cut(2).for_array(2);
-        (name, if i % 3 == 0 && cut.check().is_ok() { cut } else { d.for_array(2) }, arch)
+        let products = [2, 7][i % 2];
+        let cut = d.cut(2).for_array(products);
+        (name, if i % 3 == 0 && cut.check().is_ok() { cut } else { d.for_array(products) }, arch)
     };
-    let kernels: Vec<_> = kernels.into_iter().enumerate().map(read).filter(|(_, d, _)| d.class.mode == GemmMode::Array).collect();
-    let by_tma = kernels.iter().filter(|(_, d, _)| d.products_of_launch() < 100).count();
+    let kernels: Vec<_> = kernels.into_iter().enumerate().map(read).filter(|(_, d, _)| d.class.mode.is_array()).collect();
+    let [by_tma, mapped] =
+        [MOST_MAPPED, i32::MAX as u32].map(|most| kernels.iter().filter(|(_, d, _)| d.products_of_launch() == most).count());
     assert!(
-        kernels.len() - by_tma >= 40 && by_tma >= 20 && kernels.iter().any(|(_, d, _)| d.split_k() > 1),
-        "{} kernels",
+        kernels.len() - by_tma - mapped >= 40 && by_tma.min(mapped) >= 10 && kernels.iter().any(|(_, d, _)| d.split_k() > 1),
+        "{} kernels, {by_tma} of few products by TMA, {mapped} of many",
         kernels.len()
     );
+    assert!(kernels.iter().any(|(_, d, _)| d.class.mode.is_mapped() && d.split_k() > 1 && d.check().is_ok()));
     all_clean("kernels of arrays", kernels);
 }
 

@@ -6,9 +6,9 @@ use crate::{
     codegen::{
         ArrayParams, DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints,
         emulation_header, epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
-        fingerprints_of_streams, order_header, work_facts,
+        fingerprints_of_streams, order_header, records_fingerprint, work_facts,
     },
-    desc::WarpSpecializedDesc,
+    desc::{GemmMode, WarpSpecializedDesc},
     epilogue::{
         partials::SlotMap,
         tensor_store::{StagedMap, StagingMap},
@@ -66,8 +66,10 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     );
     text.push_str(&TensorMap::declaration());
     text.push_str(&TensorGemmParams::declaration());
-    if d.class.mode.is_array() {
-        text.push_str(&ArrayParams::mapped_declaration());
+    match d.class.mode {
+        GemmMode::Array => text.push_str(&ArrayParams::mapped_declaration()),
+        GemmMode::MappedArray => text.push_str(&ArrayParams::records_declaration()),
+        _ => {}
     }
     text.push_str(&DecomposedLine::declaration());
     text.push_str(&emulation_header(d.knobs.emulation, d.frame));
@@ -219,8 +221,10 @@ pub(super) fn translation_unit(
             source.push_str(&fingerprints_of_parts());
         }
         source.push_str(&fingerprints_of_groups((d.class.mode, d.group_step()), d.knobs.threadblock, (order, cluster)));
-        if d.class.mode.is_array() {
-            source.push_str(&ArrayParams::fingerprint());
+        match d.class.mode {
+            GemmMode::Array => source.push_str(&ArrayParams::fingerprint()),
+            GemmMode::MappedArray => source.push_str(&records_fingerprint()),
+            _ => {}
         }
         let batch = if d.class.mode.several() { 3 } else { 1 };
         for (rows, columns) in ORDERED {
@@ -240,7 +244,11 @@ pub(super) fn translation_unit(
         }
     }
     let blocks = components.ring.blocks();
-    let params = if d.class.mode.is_array() { "TensorArrayParams" } else { "TensorGemmParams" };
+    let params = match d.class.mode {
+        GemmMode::Array => "TensorArrayParams",
+        GemmMode::MappedArray => "TensorRecordParams",
+        _ => "TensorGemmParams",
+    };
     let cluster = if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
     let _ = writeln!(
         source,

@@ -39,6 +39,7 @@ impl Cluster<'_> {
         if !self.warps[mover].leads() {
             return Ok(());
         }
+        self.sees_maps(mover)?;
         let (who, name, cells) = (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let (block, consumer) = (who.name.block, who.name.warpgroup);
         self.barrier(mover, step, block, (Region::Source, consumer), true)?;
@@ -108,6 +109,7 @@ impl Cluster<'_> {
         if !self.warps[mover].leads() {
             return Ok(());
         }
+        self.sees_maps(mover)?;
         let (who, wanted, cells) = (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let mut parts = [const { None }; 4];
         for (part, cell) in parts.iter_mut().zip(cells.clone()) {

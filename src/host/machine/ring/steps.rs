@@ -60,7 +60,7 @@ impl Cluster<'_> {
         let work = self.work_of(who.name.block);
         let its_role = match step {
             RoleStep::InitBarriers | RoleStep::FenceBarrierInit | RoleStep::MeetBlock | RoleStep::MeetCluster => true,
-            RoleStep::RegistersDown { .. } | RoleStep::RegistersUp { .. } | RoleStep::Advance => true,
+            RoleStep::RegistersDown { .. } | RoleStep::RegistersUp { .. } | RoleStep::Advance | RoleStep::AcquireMaps => true,
             RoleStep::AwaitEmpty | RoleStep::Drain | RoleStep::Expect | RoleStep::CopyTensor { .. } => who.role == Role::Producer,
             _ => who.role == Role::Consumer,
         };
@@ -102,6 +102,7 @@ impl Cluster<'_> {
                 warp.t += 1;
                 warp.progress.cursor.k += 1;
             }
+            RoleStep::AcquireMaps => warp.acquired = Some(unit),
             // Units whose stages others multiply.
             RoleStep::SkipEarlier => warp.t += work.k_tiles_in(unit.saturating_sub(who.name.warpgroup)..unit),
             RoleStep::SkipLater => {
@@ -258,7 +259,16 @@ impl Cluster<'_> {
         Ok(Moved::Done)
     }
 
+    /// Whether a warp sees the maps of its unit's product, by which it copies.
+    pub(super) fn sees_maps(&self, mover: usize) -> Result<(), Fault> {
+        let (who, warp) = (self.who(mover), &self.warps[mover]);
+        let unit = warp.at().0;
+        let unseen = self.program.acquires[usize::from(who.role == Role::Consumer)] && warp.acquired != Some(unit);
+        if unseen { Err(Fault::MapsNotAcquired { who, unit }) } else { Ok(()) }
+    }
+
     fn copy(&mut self, mover: usize, step: RoleStep, operand: OperandKind) -> Result<(), Fault> {
+        self.sees_maps(mover)?;
         let (who, program) = (self.who(mover), self.program);
         let (rank, ring) = (who.name.block, &program.ring);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;

@@ -56,6 +56,8 @@ pub(super) struct Warp {
     pub exchanged: u32,
     /// Stages that a `Drain` has found empty.
     pub drained: u32,
+    /// The unit of work whose product's maps it acquired last.
+    pub acquired: Option<u32>,
     /// Meetings of a `ReduceParts` that are behind.
     pub met: u32,
     /// The unit of work whose part it brought last.
