@@ -3,7 +3,7 @@
 //! The configurations of the row come first, each with what is pinned. Where none of them is a kernel then, the axes of the family are
 //! walked from the first: its room says which knobs lie along them, and which axis may help against a refusal.
 
-use super::{default_gemm_configuration::rows, features::Features};
+use super::{default_gemm_configuration::rows, features::Features, one_schedule};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
@@ -237,6 +237,9 @@ pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins, op: OpKind, arc
             let [Some(flag)] = one.flags() else { return Ok(()) };
             if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
                 return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation }));
+            }
+            if let (Some(DecompositionKind::SplitKCluster), Some(_)) = (one.decomposition, family.pins().decomposition) {
+                return Err(one_schedule::by_clusters(family.mainloop()));
             }
             match FamilyDesc::mainloop_with(one) {
                 // Of two families with the same main loops, one multiplies on tensor cores.

@@ -10,7 +10,7 @@ use crate::{
         emulation::{EmulationBlocks, shift_of, unscaled},
     },
     operand::OperandKind,
-    threadblock::{MOST_STREAMS, StageTile, Units, WarpSpecialized, Work},
+    threadblock::{StageTile, Units, WarpSpecialized, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
         mma_warpgroup::{AccumulatorMap, ROWS, STEPS, SwizzleMode},
@@ -161,7 +161,7 @@ impl WarpSpecializedProgram {
             fetch: subtiles.clone(),
             store: subtiles,
             units: Arc::new(Work::unit),
-            clusters: if desc.streams() { MOST_STREAMS / components.ring.blocks().max(1) } else { CLUSTERS },
+            clusters: if desc.streams() { desc.sum().most_streams() / components.ring.blocks().max(1) } else { CLUSTERS },
             components,
             threads,
         }

@@ -16,7 +16,7 @@ const UNSAFE: [&str; 2] = ["src/sys/", "lab/src/sys/"];
 
 /// Lines without unit tests: of `src/`, and of the layout algebra, a crate of its own. What callers link is no larger than it has to be.
 /// A family is some 1,500 lines: its instructions, the maps of their fragments, and its room. Groups, a further kind of work with a walk of its own in both languages, are some 400, streams of k-tiles, and parts of a cluster, some 200 each, and some 150 of the machine; arrays, in three families, some 700; what a choice knows of pitches, some 70, and of the parts of a cluster, some 70; offsets of groups by value, some 200.
-const LIBRARY_LINES: [(&str, usize); 2] = [("src", 35_450), ("layout/src", 2_120)];
+const LIBRARY_LINES: [(&str, usize); 2] = [("src", 35_680), ("layout/src", 2_120)];
 
 #[test]
 fn rooms_are_small() {
