@@ -20,6 +20,22 @@ constexpr unsigned fingerprint() {
   return hash;
 }
 
+// The compiler knows nothing of the number any more, which is the same for all lanes of a warp: what was made of it before is made again.
+__device__ __forceinline__ void forget(unsigned& number) { number = __shfl_sync(0xffffffffu, number, 0); }
+__device__ __forceinline__ void forget(long long& number) { asm volatile("" : "+l"(number)); }
+
+// The numbers of the thread and of the block, of which the compiler knows nothing else.
+__device__ __forceinline__ int thread_again() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+__device__ __forceinline__ unsigned block_again() {
+  unsigned block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+}
+
 // The matrix of a batch that a block works on, and its number among that matrix's blocks.
 struct BlockOfMatrix {
   unsigned matrix, block;

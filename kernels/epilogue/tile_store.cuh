@@ -66,7 +66,7 @@ struct TileStore {
     if constexpr (Config::kSplitK) {
       if (!finishes(params, unit, holds)) return;
     }
-    if (holds) write(warp_mma, params, params.d, unit);
+    if (holds) write<Config::kWork == threadblock::WorkKind::StreamK>(warp_mma, params, params.d, unit);
   }
 
   // Accumulators of a thread, and of a tile.
@@ -80,6 +80,10 @@ struct TileStore {
   // adds the groups', and so on; whether this block has added all there are, and holds them.
   template <class Params>
   __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
+    // A tile that no other block has a part of.
+    if constexpr (Config::kWork == threadblock::WorkKind::StreamK) {
+      if (unit.parts(params) == 1) return true;
+    }
     int const within = thread % Config::kThreadsPerSlice;
     Sum* const slots = reinterpret_cast<Sum*>(params.slots) + unit.first_slot(params) * kSlot + within;
     if (holds) {
@@ -124,20 +128,21 @@ struct TileStore {
     }
   }
 
-  // Epilogue and store of a thread's accumulators; the first D of the batch is at an address.
-  template <class Params>
+  // Epilogue and store of a thread's accumulators; the first D of the batch is at an address. Again: in a loop over units, from which nothing is to be kept.
+  template <bool Again = false, class Params>
   static __device__ __forceinline__ void write(WarpMma const& warp_mma, Params const& params, unsigned long long d_address, threadblock::Unit<Config> const& unit) {
     int const row = unit.row(), column = unit.column();
     Compute scalars[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
+    decltype(auto) pitch = threadblock::pitches_stored<Again>(params);
     constexpr int width = Config::kStoreAccess, columns = Config::B::kThreadMn;
     using Access = Vector<C, width>;
     // Distances to the end of D: origins lie within it, sums with them might not lie within 32 bits.
     int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - warp_mma.mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + warp_mma.mn_b;
-    C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * params.ldc + first_column;
-    C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * params.ldd + first_column;
+    C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * pitch.ldc + first_column;
+    C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * pitch.ldd + first_column;
 #pragma unroll
     for (int i = 0; i < Config::A::kThreadMn; ++i) {
       int const m = WarpMma::MapA::of_element(i);
@@ -146,11 +151,11 @@ struct TileStore {
         int const n = WarpMma::MapB::of_element(j);
         if (m < left_m && n < left_n && unit.have_row(unsigned(first_row) + m) && unit.have_column(unsigned(first_column) + n)) {
           Access c{}, d;
-          if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * params.ldc + n);
+          if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * pitch.ldc + n);
 #pragma unroll
           for (int l = 0; l < width; ++l)
             d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l));
-          *reinterpret_cast<Access*>(destination + m * params.ldd + n) = d;
+          *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = d;
         }
       }
     }

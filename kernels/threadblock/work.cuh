@@ -97,6 +97,35 @@ __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsi
   else return output_of<Config, Element>(product, address, stride);
 }
 
+// Leading dimensions of A and B, and of C and D, of which the compiler knows nothing where they are Forgotten: it would keep their multiples from unit to unit.
+struct PitchesRead {
+  long long lda, ldb;
+};
+template <bool ForgottenA, bool ForgottenB, class Params>
+__device__ __forceinline__ decltype(auto) pitches_read(Params const& params) {
+  if constexpr (ForgottenA || ForgottenB) {
+    PitchesRead pitches{params.lda, params.ldb};
+    if constexpr (ForgottenA) index::forget(pitches.lda);
+    if constexpr (ForgottenB) index::forget(pitches.ldb);
+    return pitches;
+  } else {
+    return (params);
+  }
+}
+struct PitchesStored {
+  long long ldc, ldd;
+};
+template <bool Forgotten, class Params>
+__device__ __forceinline__ decltype(auto) pitches_stored(Params const& params) {
+  if constexpr (Forgotten) {
+    PitchesStored pitches{params.ldc, params.ldd};
+    index::forget(pitches.ldc), index::forget(pitches.ldd);
+    return pitches;
+  } else {
+    return (params);
+  }
+}
+
 // The number of this block in its cluster.
 __device__ __forceinline__ unsigned rank_in_cluster() {
   unsigned rank;
@@ -239,10 +268,11 @@ struct Work : Parts<Config::kSplitK> {
     step *= of;
   }
 
-  // The first unit, which every block of a grid has; of groups, whose number of tiles the host need not know, false where there is none.
+  // The first unit, which every block of a grid has; of groups, whose number of tiles the host need not know, and of streams, false where there is none.
   template <class Params>
   __device__ __forceinline__ bool first(Params const& params, Unit<Config>& unit) {
     if constexpr (kGrouped) return take_of_groups(params, unit);
+    else if constexpr (kStreams) return take_of_stream(params, unit);
     unit = unit_of(next);
     next += step;
     return true;
@@ -268,6 +298,15 @@ struct Work : Parts<Config::kSplitK> {
       unit = unit_of(next);
       next += step;
       return true;
+    }
+  }
+
+  // The unit that was taken last: of a stream it is found again, so that its facts need no registers meanwhile.
+  template <class Params>
+  __device__ __forceinline__ void recall(Params const& params, Unit<Config>& unit) {
+    if constexpr (kStreams) {
+      // It was there.
+      if (!unit_of_stream(params, index::block_again() / kBlocks, next - step, unit)) __builtin_unreachable();
     }
   }
 
@@ -307,11 +346,11 @@ struct Work : Parts<Config::kSplitK> {
     return {params.split_k, params.tiles_k, params.part_tiles, params.longer_parts};
   }
 
-  // A cluster's unit `next`: one of its span, and then whole tiles.
+  // A cluster's unit of that number: one of its span, and then whole tiles.
   template <class Params>
-  __device__ __forceinline__ bool take_of_stream(Params const& params, Unit<Config>& unit) {
+  __device__ __forceinline__ bool unit_of_stream(Params const& params, unsigned cluster, unsigned next, Unit<Config>& unit) const {
     Streams const streams = streams_of(params);
-    unsigned const cluster = blockIdx.x / kBlocks, span = streams.count(cluster);
+    unsigned const span = streams.count(cluster);
     unsigned const whole = streams.tiles + cluster + (next - span) * (gridDim.x / kBlocks);
     bool const streamed = next < span;
     unsigned const tile = streamed ? streams.tile(cluster, next) : whole;
@@ -322,6 +361,12 @@ struct Work : Parts<Config::kSplitK> {
       begin = streams.k_begin(cluster, next), count = streams.k_count(cluster, next);
     }
     unit = unit_of_rank<Config>(tile, rank, rows, columns, {part, tile * kBlocks + rank, (tile + cluster - part) * kBlocks + rank, parts, begin, count});
+    return true;
+  }
+
+  template <class Params>
+  __device__ __forceinline__ bool take_of_stream(Params const& params, Unit<Config>& unit) {
+    if (!unit_of_stream(params, blockIdx.x / kBlocks, next, unit)) return false;
     next += step;
     return true;
   }

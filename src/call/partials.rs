@@ -5,7 +5,7 @@ use crate::{
     desc::GemmDesc,
     numeric::{ElementKind, sum_of},
     shape::Mnk,
-    threadblock::{MOST_STREAMS, Streams, tickets_of},
+    threadblock::{Streams, tickets_of},
 };
 
 /// Rectangles of a cluster's tiles in all Ds, and blocks of a cluster.
@@ -33,18 +33,32 @@ impl Partials {
     /// refused for, there may be the largest number of bytes.
     pub fn of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
         if desc.streams_k() {
-            Self::of_streams(desc, extents, batch)
+            Self::of_streams(desc, extents, batch, desc.most_streams())
         } else {
             Self::of_parts(desc, desc.split_k(), extents, batch)
         }
     }
 
-    /// Those of streams: slots for the parts of as many clusters as there may be, and of the tiles that they stream at most.
-    fn of_streams(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
+    /// Those of a launch, and how many clusters it has on a device that holds so many at once: where they stream, no more than the problem's workspace has room for, which may have been counted for a kernel of
+    /// wider accesses and other tiles.
+    pub fn of_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
+        let (extents, batch) = ((problem.m, problem.n), problem.batch);
+        if !desc.streams_k() {
+            return (Self::of(desc, extents, batch), resident);
+        }
+        let given = problem.workspace.map_or(u64::MAX, |workspace| workspace.length as u64);
+        let most = resident.min(desc.most_streams());
+        let fits = |clusters: &u32| Self::of_streams(desc, extents, batch, *clusters).bytes() <= given;
+        let clusters = (1..=most).rev().find(fits).unwrap_or(1);
+        (Self::of_streams(desc, extents, batch, clusters), clusters)
+    }
+
+    /// Those of streams: slots for the parts of so many clusters at most, and of the tiles that they stream at most.
+    fn of_streams(desc: &GemmDesc, extents: (usize, usize), batch: usize, most: u32) -> Self {
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
-        let tiles = Streams::most(rectangles);
-        let clusters = if tiles > 0 { u64::from(MOST_STREAMS) } else { 0 };
-        let tickets = tickets_of(MOST_STREAMS) * desc.sharing();
+        let tiles = Streams::most(rectangles, most);
+        let clusters = if tiles > 0 { u64::from(most) } else { 0 };
+        let tickets = tickets_of(most) * desc.sharing();
         Self::of_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 

@@ -332,6 +332,13 @@ fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> Vi
     view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })
 }
 
+impl<'a> HostCall<'a> {
+    /// A and B of one product of a batch that has been checked, for as long as they may be read.
+    pub(crate) fn factors(&self, number: usize) -> [HostSlice<'a>; 2] {
+        [&self.a, &self.b].map(|view| read(view, number, (0, 0)).memory)
+    }
+}
+
 impl HostCall<'_> {
     /// The products of a batch whose Ds lie one behind another, as the calls of an array of the same matrices; none where Ds have no element.
     ///

@@ -2,7 +2,7 @@
 
 use super::{
     array::makes_maps,
-    context::machine_of,
+    context::{known_machine, machine_of},
     loaded::{Loaded, Registry, packed},
     memory::ProductMemory,
     operands::CudaCall,
@@ -20,7 +20,7 @@ use crate::{
     pass::{OffsetsDesc, Pass, PassDesc},
     plan::{Geometry, Plan},
     refusal::Refusal,
-    sys::driver::{Grid, VouchedUnit, max_active_clusters},
+    sys::driver::{Grid, VouchedUnit, driver, max_active_clusters},
     threadblock::WorkKind,
 };
 use cudarc::driver::{CudaContext, CudaStream};
@@ -109,11 +109,18 @@ impl CudaKernel {
         geometry: Geometry,
     ) -> Result<Self, Error> {
         let Geometry { cluster, threads, shared_bytes, .. } = geometry;
-        let resident = if geometry.work != WorkKind::DataParallel {
-            let grid = Grid { clusters: 1, cluster, threads, shared_bytes };
-            max_active_clusters(&loaded.function, &context.default_stream(), &grid)?.max(1)
-        } else {
-            1
+        let known = || known_machine(context);
+        let resident = match geometry.work {
+            WorkKind::DataParallel => 1,
+            // Devices before Hopper have no clusters to be asked for.
+            _ if known()?.sm < 90 => {
+                let blocks = loaded.function.occupancy_max_active_blocks_per_multiprocessor(threads, shared_bytes as usize, None);
+                known()?.multiprocessors * blocks.map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"))?.max(1)
+            }
+            _ => {
+                let grid = Grid { clusters: 1, cluster, threads, shared_bytes };
+                max_active_clusters(&loaded.function, &context.default_stream(), &grid)?.max(1)
+            }
         };
         Ok(Self(Arc::new(Prepared { desc: *desc, ptx, plan: plan.clone(), geometry, resident, loaded: Arc::new(loaded) })))
     }
@@ -123,6 +130,12 @@ impl CudaKernel {
         let Prepared { geometry, ref loaded, resident, ptx, .. } = *self.0;
         let prepared = Prepared { desc: *desc, ptx, plan: desc.plan()?, geometry, loaded: loaded.clone(), resident };
         Ok(KNOWN.keep(context, &(*desc, ptx), Self(Arc::new(prepared))))
+    }
+
+    /// Clusters that the device holds at once, of a kernel whose launch asks.
+    #[doc(hidden)]
+    pub fn resident(&self) -> u32 {
+        self.0.resident
     }
 
     /// The description.

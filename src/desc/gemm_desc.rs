@@ -175,6 +175,11 @@ impl GemmDesc {
         matches!(self.family.pins().decomposition, Some(DecompositionKind::StreamK))
     }
 
+    /// Whether there may be parts of K, whose accumulators are added.
+    pub(crate) const fn has_parts(&self) -> bool {
+        self.split_k() > 1 || self.streams_k()
+    }
+
     /// Whether the parts of K of a tile are those of the blocks of one cluster.
     pub const fn cuts_by_cluster(&self) -> bool {
         matches!(&self.family, FamilyDesc::WarpSpecialized(knobs) if matches!(knobs.decomposition, DecompositionKind::SplitKCluster))

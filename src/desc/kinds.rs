@@ -26,6 +26,16 @@ words! {
     }
 }
 
+impl DecompositionKind {
+    pub(crate) const fn is_among(self, kinds: &[Self]) -> bool {
+        let mut i = 0;
+        while i < kinds.len() && kinds[i] as u8 != self as u8 {
+            i += 1;
+        }
+        i < kinds.len()
+    }
+}
+
 words! {
     /// Where `wgmma` finds A.
     #[derive(Default)]

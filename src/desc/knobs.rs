@@ -24,7 +24,7 @@ use crate::{
 macro_rules! knobs {
     (
         ($d:tt) families {
-            $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ $(, emulates $($Emulation:ident)+)? { $($of:ident)* })*
+            $($(#[doc = $family_doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident of $($Mainloop:ident)+ $(, emulates $($Emulation:ident)+)?, divides $($Decomposition:ident)+ { $($of:ident)* })*
         }
         knobs {
             $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)? $(, since then $young:expr)?;)*
@@ -60,6 +60,9 @@ macro_rules! knobs {
             /// How the family emulates f32.
             pub const EMULATIONS: &[EmulationKind] = &[$($(EmulationKind::$Emulation),+)?];
 
+            /// How the family divides k-tiles.
+            pub const DECOMPOSITIONS: &[DecompositionKind] = &[$(DecompositionKind::$Decomposition),+];
+
             /// Those of pins, where all of them are pinned.
             pub fn all(pins: Pins) -> Option<Self> {
                 Some(Self { $($of: pins.$of?,)* })
@@ -86,6 +89,11 @@ macro_rules! knobs {
                 // Each family emulates in ways of its own.
                 others.emulation = match pins.emulation {
                     Some(emulation) if !emulation.is_among(Self::EMULATIONS) => Some(emulation),
+                    _ => None,
+                };
+                // Those that others divide k-tiles by.
+                others.decomposition = match pins.decomposition {
+                    Some(decomposition) if !decomposition.is_among(Self::DECOMPOSITIONS) => Some(decomposition),
                     _ => None,
                 };
                 // The main loop is what makes a family, and a knob of some.
@@ -181,19 +189,19 @@ macro_rules! knobs {
 knobs! {
     ($) families {
         /// Kernels on the CUDA cores whose threads all follow one schedule.
-        Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage {
-            threadblock warp mainloop stages swizzle split_k align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
+        Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage, divides DataParallel SplitK StreamK {
+            threadblock warp mainloop stages swizzle split_k decomposition align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
         }
 
         /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
         /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
-        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3 {
+        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3, divides DataParallel SplitK SplitKCluster StreamK {
             threadblock warp instruction stages swizzle split_k decomposition align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
 
         /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
-        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1 {
-            threadblock warp instruction mainloop stages swizzle split_k align_a align_b align_c emulation saturate blocks_per_sm spills
+        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1, divides DataParallel SplitK StreamK {
+            threadblock warp instruction mainloop stages swizzle split_k decomposition align_a align_b align_c emulation saturate blocks_per_sm spills
         }
     }
 

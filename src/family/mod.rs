@@ -25,6 +25,7 @@ use crate::{
     desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::{Refusal, Word},
+    threadblock::MOST_STREAMS,
 };
 use std::sync::Arc;
 
@@ -129,6 +130,18 @@ impl GemmDesc {
     /// What a cost model has to know of it.
     const fn features(&self) -> Features {
         asked!(self, desc => desc.features())
+    }
+
+    /// The most clusters that stream: what a workspace has room for, which is counted before the device is known, and before a compiler has said how many registers a thread takes. As many as a multiprocessor should
+    /// hold by what the description says, on each multiprocessor that there may be.
+    #[doc(hidden)]
+    pub const fn most_streams(&self) -> u32 {
+        let held = self.features().resident(&self.class.arch.machine());
+        let asked = match self.family.pins().blocks_per_sm {
+            Some(blocks) => blocks,
+            None => 1,
+        };
+        MOST_STREAMS.saturating_mul(if held > asked { held } else { asked })
     }
 
     /// What its family makes of it, which is kept with its kernel.

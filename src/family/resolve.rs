@@ -6,6 +6,7 @@
 use super::{
     default_gemm_configuration::{in_place, rows},
     features::Features,
+    one_schedule,
 };
 use crate::{
     arch::{ArchKind, OpKind},
@@ -271,6 +272,9 @@ pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins, op: OpKind, arc
             let [Some(flag)] = one.flags() else { return Ok(()) };
             if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
                 return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation }));
+            }
+            if let (Some(DecompositionKind::SplitKCluster), Some(_)) = (one.decomposition, family.pins().decomposition) {
+                return Err(one_schedule::by_clusters(family.mainloop()));
             }
             match FamilyDesc::mainloop_with(one) {
                 // Of two families with the same main loops, one multiplies on tensor cores.

@@ -120,6 +120,30 @@ fn gathered(program: &WarpSpecializedProgram, seed: u64, calls: &mut [HostCall<'
     Ok(())
 }
 
+/// Where an array of so many products has matrix `column` of product `row`: which product's, and its number there.
+fn matrix_of(addresses: &dyn IndexMap, count: usize, (row, column): (u32, u32)) -> Result<(usize, u32), Fault> {
+    let place = addresses.at(at(row, column)).unwrap_or(u32::MAX);
+    let (product, matrix) = ((place / MATRICES_OF_PRODUCT) as usize, place % MATRICES_OF_PRODUCT);
+    if product < count { Ok((product, matrix)) } else { Err(Fault::LeftOut { map: "addresses", row, column }) }
+}
+
+/// A and B of such a product, which are read for as long as the calls' memory is.
+///
+/// # Errors
+/// Those of [`product_of`].
+pub(super) fn factors_of<'a>(
+    calls: &[HostCall<'a>],
+    addresses: &dyn IndexMap,
+    product: usize,
+) -> Result<[HostSlice<'a>; 2], Fault> {
+    if let [batch] = calls {
+        return Ok(batch.factors(product));
+    }
+    let row = product as u32;
+    let [(of_a, _), (of_b, _)] = [matrix_of(addresses, calls.len(), (row, 0))?, matrix_of(addresses, calls.len(), (row, 1))?];
+    Ok([calls[of_a].a.memory, calls[of_b].b.memory])
+}
+
 /// One product of a call that is a batch, or of the calls of an array, whose matrices are where `addresses` says.
 ///
 /// # Errors
@@ -132,12 +156,8 @@ pub(super) fn product_of<'c>(
     if let [batch] = calls {
         return Ok(batch.product(product));
     }
-    let row = product as u32;
-    let matrix = |column: u32| {
-        let place = addresses.at(at(row, column)).unwrap_or(u32::MAX);
-        let (product, matrix) = ((place / MATRICES_OF_PRODUCT) as usize, place % MATRICES_OF_PRODUCT);
-        if product < calls.len() { Ok((product, matrix)) } else { Err(Fault::LeftOut { map: "addresses", row, column }) }
-    };
+    let (row, count) = (product as u32, calls.len());
+    let matrix = |column| matrix_of(addresses, count, (row, column));
     let left_out = |column: u32| Fault::LeftOut { map: "addresses", row, column };
     let [(of_a, 0), (of_b, 1), of_c, (of_d, 3)] = [matrix(0)?, matrix(1)?, matrix(2)?, matrix(3)?] else {
         return Err(left_out(0));

@@ -109,7 +109,7 @@ impl Composition {
         let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
         // Two tiles: enough to see that every tile takes the same way.
         let accumulators = Accumulated::Names(Default::default());
-        let threads = run_block(program, &Started { source: &name, accumulators, tiles: 2, seed: 0 }, None)?;
+        let threads = run_block(program, &Started { source: &name, accumulators, tiles: &[2], seed: 0 }, None)?.concat();
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();

@@ -3,7 +3,7 @@
 use super::{
     accumulated::Accumulated,
     accumulators::Accumulators,
-    array::{Array, product_of},
+    array::{Array, factors_of, product_of},
     chains::Chains,
     composition::{Composition, stored_once},
     fast::compute,
@@ -180,12 +180,12 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, cal
     let (m, n) = (call.m, call.n);
     let extents = |batch| ((m, n), batch, blocks.tiles());
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
-    let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), u32::MAX);
+    let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), program.clusters);
     let arithmetic = program.arithmetic();
-    // Slices of K have sums of their own, which whole panels of steps do not know.
+    // Slices of K have sums of their own, which whole panels of steps do not know; nor do panels know parts of K that are not those of all tiles.
     let seed = match mode {
         Mode::Checked { seed } => Some(seed),
-        Mode::Fast if arithmetic.is_some() && tiling.slices > 1 => Some(0),
+        Mode::Fast if desc.streams_k() || arithmetic.is_some() && tiling.slices > 1 => Some(0),
         Mode::Fast => None,
     };
     if let Some(seed) = seed {
@@ -216,26 +216,40 @@ impl OneSchedule<'_> {
         let mut parts = HashMap::<_, Vec<_>>::new();
         for taken in units_once(&work, &program.units) {
             BLOCKS.advance();
-            let (block, unit) = taken?;
-            let Unit { product, row, column, part, .. } = unit;
-            let mut product =
-                Product::of(&program.desc.class, tiling, product_of(calls, &*program.addresses, product as usize)?)?;
+            let (block, units) = taken?;
             let order = seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let mut accumulators = checked_block(program, &product.operands, unit, order, stored)?;
-            if work.split_k > 1 {
-                // The part that comes last adds all of them.
-                let arrived = parts.entry((unit.product, row, column)).or_default();
-                arrived.push((part, accumulators));
-                if arrived.len() < work.split_k as usize {
-                    continue;
-                }
-                arrived.sort_by_key(|(part, _)| *part);
-                accumulators = Accumulators::sum_of_parts(&arrived.iter().map(|(_, part)| part).collect::<Vec<_>>());
-                arrived.clear();
+            let mut read = Vec::with_capacity(units.len());
+            for unit in units {
+                let number = unit.product as usize;
+                let factors = factors_of(calls, &*program.addresses, number)?;
+                // Types are checked before anything is read.
+                let problem =
+                    Product::of(&program.desc.class, tiling, product_of(calls, &*program.addresses, number)?)?.operands.problem;
+                let bytes = factors.map(|factor| factor.bytes());
+                let operands = Operands { class: &program.desc.class, tiling, problem, bytes, vectors: Default::default() };
+                read.push((unit, operands));
             }
-            let extents = (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
-            let (piece, kind) = (accumulators.len(), accumulators.kind());
-            Blocks { tiles: &[(row, column)], extents, accumulators: accumulators.bytes(), piece, kind }.store(&mut product)?;
+            let tiles = checked_block(program, &read, order, stored)?;
+            for ((unit, _), mut accumulators) in read.iter().zip(tiles) {
+                let Unit { product, row, column, part, .. } = *unit;
+                if unit.parts > 1 {
+                    // The part that comes last adds all of them.
+                    let arrived = parts.entry((product, row, column)).or_default();
+                    arrived.push((part, accumulators));
+                    if arrived.len() < unit.parts as usize {
+                        continue;
+                    }
+                    arrived.sort_by_key(|(part, _)| *part);
+                    accumulators = Accumulators::sum_of_parts(&arrived.iter().map(|(_, part)| part).collect::<Vec<_>>());
+                    arrived.clear();
+                }
+                let call = product_of(calls, &*program.addresses, product as usize)?;
+                let mut product = Product::of(&program.desc.class, tiling, call)?;
+                let extents = (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
+                let (piece, kind) = (accumulators.len(), accumulators.kind());
+                let blocks = Blocks { tiles: &[(row, column)], extents, accumulators: accumulators.bytes(), piece, kind };
+                blocks.store(&mut product)?;
+            }
         }
         Ok(())
     }
@@ -256,41 +270,53 @@ impl OneSchedule<'_> {
     }
 }
 
-/// A unit of work in the checked mode. `stored` is whether accumulators are stored once; what goes wrong before that is told first.
+/// The units of work of a block in the checked mode, each with A and B of its product. `stored` is whether accumulators are stored once; what goes wrong before that is told first.
 fn checked_block(
     program: &Program,
-    operands: &Operands<'_>,
-    unit: Unit,
+    units: &[(Unit, Operands<'_>)],
     seed: u64,
     stored: Result<(), Fault>,
-) -> Result<Accumulators, Error> {
+) -> Result<Vec<Accumulators>, Error> {
     let (class, base) = (&program.desc.class, &program.base);
     let Mnk { m, n, .. } = base.tiles.block;
-    let walks = [
-        operands.iterator(OperandKind::A, u64::from(unit.row) * u64::from(m)),
-        operands.iterator(OperandKind::B, u64::from(unit.column) * u64::from(n)),
-    ];
-    let matrices = OperandKind::BOTH.map(|operand| operands.matrix(operand));
-    let [Some(of_a), Some(of_b)] = matrices.map(|matrix| Accumulators::words_of(class.accumulator, matrix.kind)) else {
+    let [Some(of_a), Some(of_b)] =
+        OperandKind::BOTH.map(|operand| Accumulators::words_of(class.accumulator, class.operand(operand).element))
+    else {
         return Err(unknown(class));
     };
     let words = [of_a, of_b];
+    let walks = |(unit, operands): &(Unit, Operands<'_>)| {
+        [
+            operands.iterator(OperandKind::A, u64::from(unit.row) * u64::from(m)),
+            operands.iterator(OperandKind::B, u64::from(unit.column) * u64::from(n)),
+        ]
+    };
+    // Of each k-tile, of all units: its unit, and its number in K.
+    let of_unit = |(i, (unit, _)): (usize, &(Unit, _))| (unit.k_begin..unit.k_begin + unit.k_count).map(move |k| (i, k));
+    let k_tiles: Vec<_> = units.iter().enumerate().flat_map(of_unit).collect();
+    let read: Vec<_> = units.iter().map(|of| (walks(of), OperandKind::BOTH.map(|operand| of.1.matrix(operand)))).collect();
     let source = |operand: OperandKind, tile: u32, mn: u32, k: u32| {
-        let element = walks[operand.index()].element(unit.k_begin + tile, mn, k);
-        element.map_or(0, |(mn, k)| words[operand.index()](matrices[operand.index()].from(mn as usize, k as usize)))
+        let ((unit, k_tile), side) = (k_tiles[tile as usize], operand.index());
+        let (walks, matrices) = &read[unit];
+        let element = walks[side].element(k_tile, mn, k);
+        element.map_or(0, |(mn, k)| words[side](matrices[side].from(mn as usize, k as usize)))
     };
     let accumulators = Accumulated::Numbers(Accumulators::of_block(base, base.tiles.accumulators() as usize));
-    let threads = run_block(program, &Started { source: &source, accumulators, tiles: unit.k_count, seed }, None)?;
+    let tiles: Vec<_> = units.iter().map(|(unit, _)| unit.k_count).collect();
+    let threads = run_block(program, &Started { source: &source, accumulators, tiles: &tiles, seed }, None)?;
     stored?;
-    let mut tile = Accumulators::of_block(base, (m * n) as usize);
-    for thread in 0..base.tiles.threads_per_slice() {
-        for index in 0..base.tiles.accumulators() {
+    let tile_of = |unit: usize| {
+        let mut tile = Accumulators::of_block(base, (m * n) as usize);
+        for (thread, index) in
+            (0..base.tiles.threads_per_slice()).flat_map(|t| (0..base.tiles.accumulators()).map(move |i| (t, i)))
+        {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
-                tile.set(place as usize, threads[thread as usize].word(index));
+                tile.set(place as usize, threads[thread as usize][unit].word(index));
             }
         }
-    }
-    Ok(tile)
+        tile
+    };
+    Ok((0..units.len()).map(tile_of).collect())
 }
 
 /// A program and what it composes to, once for each description.

@@ -54,6 +54,8 @@ pub struct Program {
     pub units: Units,
     /// (product, matrix) to the number of its address: of those that a launch of an array takes.
     pub addresses: Map,
+    /// Clusters of one block that a device holds at once, of work that asks.
+    pub clusters: u32,
 }
 
 /// What the host runs of a kernel, whichever its family.
@@ -85,7 +87,15 @@ impl Program {
             accumulator: tabled(&AccumulatorMap(base.tiles)),
             partials: tabled(&PartialsMap(base.tiles)),
         };
-        Self { desc, base, maps, schedule: base.schedule(), units: Arc::new(Work::unit), addresses: Arc::new(ProductAddresses) }
+        Self {
+            desc,
+            base,
+            maps,
+            schedule: base.schedule(),
+            units: Arc::new(Work::unit),
+            addresses: Arc::new(ProductAddresses),
+            clusters: desc.most_streams(),
+        }
     }
 
     /// How its instruction adds, and what of fragments; `None` where every accumulator is a chain of multiply-adds.

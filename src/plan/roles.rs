@@ -10,7 +10,7 @@ use crate::{
         emulation::{EmulationBlocks, shift_of, unscaled},
     },
     operand::OperandKind,
-    threadblock::{MOST_STREAMS, ProductRecords, StageTile, Units, WarpSpecialized, Work},
+    threadblock::{ProductRecords, StageTile, Units, WarpSpecialized, Work},
     warp::{
         mma_simt::{DepthMap, FragmentMap},
         mma_warpgroup::{AccumulatorMap, ROWS, STEPS, SwizzleMode},
@@ -167,7 +167,7 @@ impl WarpSpecializedProgram {
             store: subtiles,
             units: Arc::new(Work::unit),
             records: Arc::new(ProductRecords { products: MOST_RECORDS }),
-            clusters: if desc.streams() { MOST_STREAMS / components.ring.blocks().max(1) } else { CLUSTERS },
+            clusters: if desc.streams() { desc.sum().most_streams() / components.ring.blocks().max(1) } else { CLUSTERS },
             components,
             threads,
         }

@@ -47,6 +47,7 @@ fields! {
     SplitKOfGroups "split_k of groups";
     SplitKOfWholeTiles "split_k beside decomposition dataparallel";
     SplitKOfStreams "split_k beside decomposition streamk";
+    DecompositionByClusters "decomposition splitkcluster";
     SplitKOfClusters "split_k beside decomposition splitkcluster";
     Swizzle "swizzle";
     Interleave "interleave";

@@ -7,7 +7,7 @@ use crate::{
     operand::OperandKind,
     schedule::{Schedule, Step},
     smem::Along,
-    threadblock::{MainloopKind, OperandDesc},
+    threadblock::{MainloopKind, OperandDesc, WorkKind},
     warp::{
         mma_simt::ThreadTiles,
         mma_tensor_op::{FragmentMap, MatrixLoads, WarpInstruction, WordLoad},
@@ -30,6 +30,8 @@ pub struct MmaBase {
     pub stages: u32,
     /// Elements of D that a thread stores at once: neighbours along N, within the interleave of its fragment.
     pub store_access: u32,
+    /// How units of work are divided: whether a block goes on to another one.
+    pub work: WorkKind,
     /// What warps multiply by; `None` of threads, each its own tile.
     pub instruction: Option<WarpInstruction>,
 }
@@ -125,16 +127,30 @@ impl MmaBase {
     }
 
     /// The order of steps; none of a warp-specialized main loop.
+    ///
+    /// A block that goes on to another unit of work copies to stages that it has read before. Every main loop has a barrier between its last read of a stage and its end; slices of K, which are read
+    /// where the stages were, have one behind the last of them, for that.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = self.mainloop.schedule(self);
         let slices = self.tiles.warps().k;
         for slice in 1..slices as u8 {
             schedule.epilogue.extend([Step::StorePartials { slice }, Step::Barrier, Step::ReducePartials { slice }]);
-            if u32::from(slice) + 1 < slices {
-                // The next slice stores where this one was read.
+            if u32::from(slice) + 1 < slices || self.goes_on() {
+                // The next slice stores where this one was read, and the next unit copies there.
                 schedule.epilogue.push(Step::Barrier);
             }
         }
         schedule
+    }
+
+    /// Whether a block has more units of work than one.
+    const fn goes_on(&self) -> bool {
+        !matches!(self.work, WorkKind::DataParallel)
+    }
+
+    /// Registers of a thread beside, where a block has: its unit's number, and what the assembler keeps from unit to unit. Drawn kernels spill without them
+    /// (`kernels_of_streams_of_one_schedule_compile_clean`).
+    pub(crate) const fn registers_of_units(&self) -> u32 {
+        if self.goes_on() { 10 } else { 0 }
     }
 }

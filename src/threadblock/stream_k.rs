@@ -17,7 +17,7 @@ use crate::{
     shape::at_least_one,
 };
 
-/// The most clusters that stream: an H200 has so many multiprocessors, and what a workspace holds is counted before the device is known.
+/// The most multiprocessors whose clusters stream: an H200 has so many, and what a workspace holds is counted before the device is known.
 pub const MOST_STREAMS: u32 = 132;
 
 /// The streamed part of some work.
@@ -60,9 +60,9 @@ impl Streams {
         Self { tiles: if counts { streamed } else { 0 }, tiles_k, clusters }
     }
 
-    /// The most tiles that are streamed of so many, whatever the number of clusters up to [`MOST_STREAMS`].
-    pub(crate) const fn most(tiles: u64) -> u64 {
-        let most = 2 * MOST_STREAMS as u64 - 1;
+    /// The most tiles that are streamed of so many, by any number of clusters up to this one.
+    pub(crate) const fn most(tiles: u64, clusters: u32) -> u64 {
+        let most = 2 * at_least_one(clusters) as u64 - 1;
         if tiles < most { tiles } else { most }
     }
 

@@ -25,7 +25,7 @@
 use super::{
     SwizzleKind, TileOrder,
     parts_of_k::{part_of_k, tickets_of},
-    stream_k::{MOST_STREAMS, StreamedPart, Streams},
+    stream_k::{StreamedPart, Streams},
 };
 use crate::{
     arch::MOST_BLOCKS,
@@ -133,7 +133,7 @@ impl Work {
             // Each cluster has a k-tile at least.
             WorkKind::StreamK => {
                 let k_tiles = tiles.saturating_mul(u64::from(at_least_one(tiles_k)));
-                resident.min(MOST_STREAMS).min(k_tiles.min(most) as u32)
+                resident.min(k_tiles.min(most) as u32)
             }
         };
         // One of them is 0 where others may be anything.
@@ -226,7 +226,7 @@ impl Work {
     pub(crate) const fn parts(&self) -> [u32; 4] {
         if matches!(self.kind, WorkKind::StreamK) {
             let [each, longer] = self.streams().spans();
-            return [self.streams().tiles, each, longer, tickets_of(MOST_STREAMS)];
+            return [self.streams().tiles, each, longer, tickets_of(self.clusters)];
         }
         let (each, longer) = (self.tiles_k / at_least_one(self.split_k), self.tiles_k % at_least_one(self.split_k));
         [self.split_k, each, longer, tickets_of(self.split_k)]

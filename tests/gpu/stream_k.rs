@@ -9,10 +9,12 @@ use falchion::{
     arch::{ArchKind, OpKind},
     cuda::{CudaKernel, machine_of, open},
     desc::GemmDesc,
+    device::run_on_host,
     internals::{
         call::Problem,
         host::Mode,
         operand::{Axis, Vectors},
+        plan::Program,
     },
     numeric::ElementKind,
     shape::Mn,
@@ -24,6 +26,11 @@ use falchion_lab::{
 };
 use rayon::prelude::*;
 use std::sync::Arc;
+
+const FAMILIES: [Family; 4] = [Family::WarpSpecialized, Family::Threads, Family::Simt, Family::MmaSync];
+
+/// Products of a problem that the checked machine makes in seconds.
+const MOST_CHECKED: usize = 40_000_000;
 
 /// A product of some hundreds of tiles at most, so that clusters take several and some are streamed, beside a batch of some; of a k-tile for each part at least.
 pub(super) fn problem(desc: &GemmDesc, random: &mut Random) -> Problem {
@@ -62,9 +69,12 @@ fn held(context: &Arc<CudaContext>, [whole, streamed]: [GemmDesc; 2], seed: u64)
     let random = &mut Random::new(seed);
     let problem = problem(&streamed, random);
     let types = streamed.user_types();
+    let of_threads = streamed.class.op == OpKind::Simt && streamed.warp_specialized().is_none();
     let one_block = streamed.cluster() == Mn { m: 1, n: 1 };
-    let as_many =
-        one_block && streamed.class.op == OpKind::Simt && machine_of(context).expect("a device").multiprocessors == MOST_STREAMS;
+    let as_many = one_block
+        && !of_threads
+        && streamed.class.op == OpKind::Simt
+        && machine_of(context).expect("a device").multiprocessors == MOST_STREAMS;
     let kernel =
         CudaKernel::prepare(context, &streamed.for_batch(problem.batch)).unwrap_or_else(|error| panic!("{error}\n{streamed:?}"));
     for fill in [Fill::Integers, Fill::Random] {
@@ -81,6 +91,17 @@ fn held(context: &Arc<CudaContext>, [whole, streamed]: [GemmDesc; 2], seed: u64)
             wanted.run(&whole, Mode::Fast).expect("the host");
             let wanted = wanted.d.slice().expect("D").bytes();
             assert!(got == wanted, "{}: {streamed:?} {problem:?}", differences(&streamed, &got, wanted));
+        } else if of_threads && problem.m * problem.n * problem.k * problem.batch <= MOST_CHECKED {
+            // Sums of threads' products are cut where the host cuts them, for as many blocks.
+            let fitted = streamed.fitted(&problem).expect("a kernel");
+            let resident = CudaKernel::prepare(context, &fitted.for_batch(problem.batch)).expect("a kernel").resident();
+            let clusters = resident.min(streamed.most_streams());
+            let program = Program { clusters, ..streamed.one_schedule().expect("a kernel of one schedule") };
+            let mut wanted = poisoned;
+            let of_host = problem.with(wanted.matrices().expect("matrices"));
+            run_on_host(&program, Mode::Checked { seed: 0 }, of_host).expect("the host");
+            let wanted = wanted.d.slice().expect("D").bytes();
+            assert!(got == wanted, "{clusters} blocks, {}: {streamed:?} {problem:?}", differences(&streamed, &got, wanted));
         } else if as_many {
             // Sums of threads' products are cut where the host cuts them, who streams for as many clusters.
             let mut wanted = poisoned;
@@ -96,7 +117,7 @@ fn drawn(seed: u64, count: u64, family: Family) -> Vec<([GemmDesc; 2], u64)> {
     let of = |i: u64| {
         let desc = description(seed + i, wanted);
         // f32 is decomposed into parts, whose sums round.
-        let exact = desc.class.a.element != ElementKind::F32 || family == Family::Threads;
+        let exact = desc.class.a.element != ElementKind::F32 || family != Family::WarpSpecialized;
         streamed(desc).filter(|_| exact).map(|both| (both, seed + i))
     };
     (0..count).filter_map(of).collect()
@@ -106,7 +127,7 @@ fn drawn(seed: u64, count: u64, family: Family) -> Vec<([GemmDesc; 2], u64)> {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn streams_of_every_family_are_the_products() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for family in [Family::WarpSpecialized, Family::Threads] {
+    for family in FAMILIES {
         let all = drawn(0x57e_a400, 32, family);
         all.par_iter().for_each(|(both, seed)| held(&context, *both, *seed));
         println!("{} descriptions of {family:?}", all.len());
@@ -119,7 +140,7 @@ fn streams_of_every_family_are_the_products() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_streams_for_a_sanitizer() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for family in [Family::WarpSpecialized, Family::Threads] {
+    for family in FAMILIES {
         drawn(0x57e_a400, 4, family).into_iter().for_each(|(both, seed)| held(&context, both, seed));
     }
 }

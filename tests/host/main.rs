@@ -32,6 +32,7 @@ mod small_products;
 mod split_k;
 mod split_k_cluster;
 mod stream_k;
+mod stream_k_one_schedule;
 mod tensor_core_claims;
 mod threads_faults;
 mod transpose;

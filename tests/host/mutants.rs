@@ -11,7 +11,7 @@ use crate::harness::{
 };
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
+    desc::{DecompositionKind, GemmDesc},
     internals::plan::Program,
     internals::{
         family::default_gemm_configuration::default_description,
@@ -42,6 +42,7 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let single = but!(classic, mainloop: MainloopKind::SingleStage, stages: 1).expect();
     let sliced =
         |d: GemmDesc, slices: u32| but!(d, threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8)).expect();
+    let streams = |d: GemmDesc| but!(d, decomposition: DecompositionKind::StreamK).expect();
     vec![
         ("f32 sm70", classic),
         ("f32 sm80", default_f32(ArchKind::Sm80, ROWS)),
@@ -56,12 +57,18 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("1 stage", single),
         ("1 stage, 2 slices", sliced(but!(single, align_a: 1, align_b: 1), 2)),
         ("4 slices of 3 stages", sliced(but!(ring, stages: 3, blocks_per_sm: 1), 4)),
+        ("streams", streams(sliced(but!(classic, align_a: 1, align_b: 1), 1))),
+        ("streams of 2 slices", streams(sliced(but!(classic, align_a: 1, align_b: 1), 2))),
+        ("streams of 1 stage, 2 slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
+        ("streams of 3 stages, 2 slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
     ]
 }
 
-/// Runs a changed program, checked: what caught it.
+/// Runs a changed program, checked: what caught it. Streams are of two blocks, each of which has parts of two tiles and whole tiles.
 fn caught(program: &Program) -> Option<String> {
-    wrong(program, CHECKED, ragged(&program.desc))
+    let [m, n, k] = ragged(&program.desc);
+    let tiles = if program.desc.streams_k() { 4 } else { 0 };
+    wrong(&Program { clusters: 2, ..program.clone() }, CHECKED, [m + tiles * program.desc.threadblock().m as usize, n, k])
 }
 
 fn with_schedule(program: &Program, schedule: Schedule) -> Program {
@@ -155,7 +162,7 @@ fn a_wait_that_lets_one_more_copy_fly_is_caught() {
             }
         }
     }
-    assert_eq!(mutants, 12);
+    assert_eq!(mutants, 14);
 }
 
 #[test]

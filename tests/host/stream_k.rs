@@ -5,12 +5,13 @@ use crate::harness::{
     subject::{Subject, program},
 };
 use falchion::{
+    arch::{ArchKind, OpKind},
     desc::{DecompositionKind, GemmDesc, Instruction},
-    device::run_on_host,
+    device::{GemmOperation, Request, run_on_host},
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
         host::Mode,
-        plan::WarpSpecializedProgram,
+        plan::{Program, WarpSpecializedProgram},
     },
     numeric::{Bf16, ElementKind},
     prelude::*,
@@ -46,8 +47,12 @@ fn product(desc: &GemmDesc, clusters: Option<u32>, (m, n, k): (usize, usize, usi
     let matrices = HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
     match clusters {
         None => run_on_host(desc, Mode::Fast, call.with(matrices)),
-        Some(clusters) => {
+        Some(clusters) if desc.warp_specialized().is_some() => {
             let program = WarpSpecializedProgram { clusters, ..program(desc) };
+            run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
+        }
+        Some(clusters) => {
+            let program = Program { clusters, ..desc.one_schedule().expect("a kernel of one schedule") };
             run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
         }
     }
@@ -58,9 +63,32 @@ fn product(desc: &GemmDesc, clusters: Option<u32>, (m, n, k): (usize, usize, usi
 /// Every tile is the sum of products of the ranges that clusters have of it, eight at a time.
 #[test]
 fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
-    let desc = Small::DESC;
+    are_sums_of_ranges(Small::DESC);
+}
+
+/// The same of blocks whose threads all follow one schedule: with every main loop, whole warp tiles and slices of K, on the CUDA cores and by `mma.sync`.
+#[test]
+fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
+    for (op, mainloop, warp) in [
+        (OpKind::Simt, "singlestage", "32x32x16"),
+        (OpKind::Simt, "pipelined", "32x32x32"),
+        (OpKind::Simt, "multistage", "32x32x16"),
+        (OpKind::TensorOp, "pipelined", "32x32x32"),
+        (OpKind::TensorOp, "multistage", "32x32x32"),
+        (OpKind::TensorOp, "multistage", "32x32x16"),
+    ] {
+        let [a, b, c] = ["bf16:row", "bf16:col", "f32:row"].map(|matrix| matrix.parse().ok());
+        let knobs = [("decomposition", "streamk"), ("threadblock", "64x64x32"), ("mainloop", mainloop), ("warp", warp)];
+        let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
+        let request = Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
+        are_sums_of_ranges(GemmOperation::of(&request).expect("a kernel").desc());
+    }
+}
+
+fn are_sums_of_ranges(desc: GemmDesc) {
     let [whole, streamed] = streamed(desc).expect("a kernel");
     assert_eq!(streamed, desc);
+    let depth = desc.threadblock().k as usize;
     for ((m, n, k), clusters) in
         [((130, 70, 640), 4), ((64, 64, 1300), 9), ((64, 128, 192), 5), ((200, 130, 100), 3), ((128, 128, 256), 2)]
     {
@@ -72,7 +100,7 @@ fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
             let lines = |x: &[Bf16]| x.chunks(k).flat_map(|line| line[range.clone()].to_vec()).collect::<Vec<_>>();
             product(&whole, None, (m, n, range.len()), [&lines(&a), &lines(&b)])
         };
-        let (rows, columns, tiles_k) = (m.div_ceil(64), n.div_ceil(64), k.div_ceil(64));
+        let (rows, columns, tiles_k) = (m.div_ceil(64), n.div_ceil(64), k.div_ceil(depth));
         let tiles = rows * columns;
         let clusters = (clusters as usize).min(tiles * tiles_k);
         // What is left of whole waves, and one of those.
@@ -97,7 +125,7 @@ fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
                     .collect(),
                 false => vec![first, behind],
             };
-            let range = |cut: &[usize]| (cut[0] - first) * 64..k.min((cut[1] - first) * 64);
+            let range = |cut: &[usize]| (cut[0] - first) * depth..k.min((cut[1] - first) * depth);
             let sums: Vec<_> = cuts.windows(2).map(|cut| part(range(cut))).collect();
             // The order of tiles is the kernel's: what a tile holds is looked for among all.
             for at in 0..m * n {

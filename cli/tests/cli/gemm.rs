@@ -49,6 +49,25 @@ fn streams_are_verified() {
     }
 }
 
+/// Streams of kernels whose threads all follow one schedule: on the CUDA cores and by `mma.sync`, of one product and of several.
+#[test]
+fn streams_of_one_schedule_are_verified() {
+    let sizes = ["--m", "300", "--n", "200", "--k", "90", "--decomposition", "streamk"];
+    let halves = ["--a", "f16:row", "--b", "f16:col", "--c", "f32:row", "--op", "tensorop", "--arch", "sm80"];
+    for more in [&["--op", "simt"][..], &["--op", "simt", "--mainloop", "pipelined", "--batch", "2"], &halves[..]] {
+        verified(&[&sizes[..], more].concat());
+    }
+    let explained = ["gemm", "--explain", "--m", "3000", "--n", "3000", "--k", "3000", "--for", "h200", "--arch", "sm90"];
+    let simt = ["--op", "simt", "--decomposition", "streamk", "--threadblock", "128x128x8", "--warp", "64x64x8"];
+    let said = done(&[&explained[..], &simt].concat());
+    assert!(said.contains(" streamed    312 of 576 tiles: 443.2 k-tiles for each of 264 clusters"), "{said}");
+    let sentence = refused(&["gemm", "--op", "simt", "--arch", "sm80", "--decomposition", "splitkcluster"]);
+    assert!(
+        sentence.contains("decomposition splitkcluster is unsupported by the multistage main loop; try splitk"),
+        "{sentence}"
+    );
+}
+
 #[test]
 fn types_and_layouts_are_verified() {
     let sizes = ["--m", "67", "--n", "131", "--k", "29", "--alpha", "2", "--beta", "-1"];

@@ -92,7 +92,7 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     if desc.streams_k() && tiles > 0.0 {
         let cluster = desc.cluster();
         let tiles_k = framed.k.div_ceil(tile.k.max(1) as usize) as u32;
-        let resident = machine.multiprocessors / (cluster.m * cluster.n).max(1);
+        let resident = (machine.multiprocessors / (cluster.m * cluster.n).max(1) * side_by_side).min(desc.most_streams());
         let work = framed.work((WorkKind::StreamK, desc.swizzle(), 1), (tile, cluster, 1), tiles_k, resident)?;
         let (streams, k_tiles) = (work.streams(), u64::from(work.streams().tiles) * u64::from(tiles_k));
         let each = k_tiles as f64 / f64::from(work.clusters.max(1));

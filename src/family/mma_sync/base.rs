@@ -27,6 +27,7 @@ impl MmaSyncDesc {
             accumulator: class.accumulator,
             mainloop: knobs.mainloop,
             stages: knobs.stages,
+            work: one_schedule::work_of(knobs.decomposition),
             store_access: if knobs.align_c < INTERLEAVE[1] { knobs.align_c } else { INTERLEAVE[1] },
             instruction: WarpInstruction::of(
                 self.math(),
@@ -116,6 +117,7 @@ impl MmaSyncDesc {
             .saturating_add(loads)
             .saturating_add(if bytes && through { Self::BYTES_THROUGH_REGISTERS } else { 0 })
             .saturating_add(if base.tiles.warps().k > 1 { Self::SLICES } else { 0 })
+            .saturating_add(base.registers_of_units())
             .saturating_add(Self::OVERHEAD)
     }
 

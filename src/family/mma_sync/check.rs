@@ -57,7 +57,8 @@ impl MmaSyncDesc {
         }
         hold!(self.check_shapes(&instruction));
         let knobs = &self.knobs;
-        hold!(one_schedule::check_order(knobs.swizzle, knobs.split_k, knobs.blocks_per_sm));
+        hold!(one_schedule::check_parts(knobs.mainloop, knobs.decomposition, knobs.split_k));
+        hold!(one_schedule::check_order(knobs.swizzle, knobs.blocks_per_sm));
         if matches!(knobs.mainloop, MainloopKind::SingleStage) {
             let nearest = Word(MainloopKind::Pipelined.name());
             return Err(Refusal::NoChoice { field: Field::OpTensorOp, mainloop: Word(knobs.mainloop.name()), nearest });

@@ -2,6 +2,7 @@
 
 use crate::{
     arch::{ArchKind, Machine, WARP},
+    desc::DecompositionKind,
     numeric::MOST_PARTS,
     operand::{Axis, OperandKind},
     refusal::{
@@ -58,14 +59,34 @@ pub(in crate::family) const fn check_access(base: &MmaBase, kind: OperandKind, a
     Err(Refusal::AccessDoesNotDivideTile { operand, access: align, extent, nearest: 1 << extent.trailing_zeros() })
 }
 
-/// Whether the order of tiles, the parts of K and the blocks of a multiprocessor are within their ranges.
-pub(in crate::family) const fn check_order(swizzle: SwizzleKind, split_k: u32, blocks_per_sm: u32) -> Result<(), Refusal> {
+/// What is said of parts of K that the blocks of one cluster have: such a kernel has no barriers in others' shared memory.
+pub(in crate::family) const fn by_clusters(mainloop: MainloopKind) -> Refusal {
+    let (mainloop, nearest) = (Word(mainloop.name()), Word(DecompositionKind::SplitK.name()));
+    Refusal::NoChoice { field: Field::DecompositionByClusters, mainloop, nearest }
+}
+
+/// Whether K may be divided so, and in so many parts.
+pub(in crate::family) const fn check_parts(
+    mainloop: MainloopKind,
+    decomposition: DecompositionKind,
+    split_k: u32,
+) -> Result<(), Refusal> {
+    match decomposition {
+        DecompositionKind::SplitK => {}
+        DecompositionKind::DataParallel => hold!(within(Field::SplitKOfWholeTiles, split_k as u64, 1, 1)),
+        DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, split_k as u64, 1, 1)),
+        DecompositionKind::SplitKCluster => return Err(by_clusters(mainloop)),
+    }
+    within(Field::SplitK, split_k as u64, 1, MOST_PARTS as u64)
+}
+
+/// Whether the order of tiles and the blocks of a multiprocessor are within their ranges.
+pub(in crate::family) const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Result<(), Refusal> {
     if let Some(group_size) = swizzle.group_size()
         && let Err(refusal) = within(Field::Swizzle, group_size as u64, 1, 64)
     {
         return Err(refusal);
     }
-    hold!(within(Field::SplitK, split_k as u64, 1, MOST_PARTS as u64));
     within(Field::BlocksPerSm, blocks_per_sm as u64, 1, 16)
 }
 

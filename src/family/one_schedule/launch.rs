@@ -1,4 +1,4 @@
-//! What such a product is launched with: a block for each tile.
+//! What such a product is launched with: a block for each unit of work, or as many as share them.
 
 use crate::{
     call::{Grid, Launch, Partials, Problem},
@@ -9,13 +9,14 @@ use crate::{
     shape::Mn,
 };
 
-/// The launch of a kernel of this geometry, which computes what the description says.
-pub(super) fn launch(desc: &GemmDesc, problem: &Problem, geometry: &Geometry) -> Result<Launch, Refusal> {
+/// The launch of a kernel of this geometry, of which the device holds so many blocks at once, which computes what the description says.
+pub(super) fn launch(desc: &GemmDesc, problem: &Problem, (geometry, resident): (&Geometry, u32)) -> Result<Launch, Refusal> {
     let (class, tile) = (&desc.class, geometry.tile);
     let source = problem.read_source();
     let (kinds, tiles_k) = ((geometry.work, desc.swizzle(), desc.split_k()), problem.k.div_ceil(tile.k as usize) as u32);
-    let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, u32::MAX)?;
-    let partials = Partials::of(desc, (problem.m, problem.n), problem.batch).at(problem);
+    let (partials, clusters) = Partials::of_launch(desc, problem, resident);
+    let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, clusters)?;
+    let partials = partials.at(problem);
     let [split_k, part_tiles, longer_parts, tile_tickets] = work.parts();
     let params = GemmParams {
         a: problem.a.memory.address,

@@ -1,4 +1,4 @@
-//! What families have in common whose threads all follow one schedule: a block for each tile of D, a main loop over stages, and threads that store.
+//! What families have in common whose threads all follow one schedule: a block for each tile of D, or for some in turn, a main loop over stages, and threads that store.
 //!
 //! A family makes an [`MmaBase`], and says which header has its maps and what its warps multiply by; the plan is this one.
 //!
@@ -12,7 +12,7 @@ use super::features::{BlockResources, Exchange, Features};
 use crate::{
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
-    desc::{GemmDesc, GemmMode},
+    desc::{DecompositionKind, GemmDesc, GemmMode},
     operand::OperandKind,
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::Refusal,
@@ -20,11 +20,17 @@ use crate::{
     threadblock::{MainloopKind, MmaBase, WorkKind},
 };
 pub(super) use check::{
-    WARP_EXTENTS, check_access, check_budgets, check_order, check_stages, check_threadblock, registers_available,
+    WARP_EXTENTS, by_clusters, check_access, check_budgets, check_order, check_parts, check_stages, check_threadblock,
+    registers_available,
 };
 
-/// How units of work are divided.
-const WORK: WorkKind = WorkKind::DataParallel;
+/// How units of work are divided: each has a block of its own, or blocks have spans of them.
+pub(super) const fn work_of(decomposition: DecompositionKind) -> WorkKind {
+    match decomposition {
+        DecompositionKind::StreamK => WorkKind::StreamK,
+        _ => WorkKind::DataParallel,
+    }
+}
 
 /// A description, the components of its block, and what its kernel is made of beside.
 pub(super) struct OneSchedulePlan {
@@ -50,8 +56,8 @@ impl Plan for OneSchedulePlan {
         self.base.operands.map(|operand| OperandNeed::Accesses(operand.access))
     }
 
-    fn launch(&self, problem: &Problem, geometry: &Geometry, _: u32) -> Result<Launch, Refusal> {
-        launch::launch(&self.desc, problem, geometry)
+    fn launch(&self, problem: &Problem, geometry: &Geometry, resident: u32) -> Result<Launch, Refusal> {
+        launch::launch(&self.desc, problem, (geometry, resident))
     }
 
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
@@ -70,7 +76,7 @@ pub(super) const fn geometry(mode: GemmMode, base: &MmaBase) -> Geometry {
         Some(axis) => base.operand(OperandKind::along(axis)).mn_step(),
         None => 1,
     };
-    Geometry { tile, cluster: 1, work: WORK, group_step, threads, shared_bytes }
+    Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes }
 }
 
 /// What the model of time knows of such a block, whose threads have so many registers and whose copies cost so much beside, for each row of A and column of B of its tile. The numbers are explained in

@@ -1,10 +1,10 @@
 //! The text of such a kernel.
 
-use super::{OneSchedulePlan, WORK};
+use super::OneSchedulePlan;
 use crate::{
     codegen::{
         ArrayParams, ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of,
-        fingerprints_of_groups, fingerprints_of_parts, order_header, work_facts,
+        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, work_facts,
     },
     facts::facts,
     plan::Program,
@@ -73,7 +73,7 @@ fn header(of: &OneSchedulePlan) -> String {
     text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
     let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), class.output.element.cuda());
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(WORK, (class.mode, of.desc.group_step()), (of.desc.split_k() > 1, 1)));
+    text.push_str(&work_facts(base.work, (class.mode, of.desc.group_step()), (of.desc.has_parts(), 1)));
     text.push_str(&facts("int", facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own)));
     of.facts.iter().for_each(|(member, value)| {
         let _ = writeln!(text, "  {member} = {value};");
@@ -99,7 +99,9 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
         if of.desc.class.mode.is_array() {
             source.push_str(&ArrayParams::fingerprint());
         }
-        if of.desc.split_k() > 1 {
+        if of.desc.streams_k() {
+            source.push_str(&fingerprints_of_streams());
+        } else if of.desc.has_parts() {
             source.push_str(&fingerprints_of_parts());
         }
     }

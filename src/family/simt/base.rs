@@ -23,6 +23,7 @@ impl SimtDesc {
             accumulator: class.accumulator,
             mainloop: knobs.mainloop,
             stages: knobs.stages,
+            work: one_schedule::work_of(knobs.decomposition),
             store_access: if knobs.align_c < interleave[1] { knobs.align_c } else { interleave[1] },
             instruction: None,
         }

@@ -60,7 +60,8 @@ impl SimtDesc {
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
-        hold!(one_schedule::check_order(self.knobs.swizzle, self.knobs.split_k, self.knobs.blocks_per_sm));
+        hold!(one_schedule::check_parts(self.knobs.mainloop, self.knobs.decomposition, self.knobs.split_k));
+        hold!(one_schedule::check_order(self.knobs.swizzle, self.knobs.blocks_per_sm));
         if let InterleaveKind::Elements(elements) = self.knobs.interleave
             && !(elements.is_power_of_two() && elements <= 64)
         {

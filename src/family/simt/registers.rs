@@ -22,6 +22,7 @@ impl MmaBase {
             .saturating_add(self.copy_registers(b))
             .saturating_add(Self::swizzle_registers(a) + Self::swizzle_registers(b))
             .saturating_add(accesses.div_ceil(Self::ACCESSES_A_REGISTER))
+            .saturating_add(self.registers_of_units())
             .saturating_add(Self::OVERHEAD)
     }
 

@@ -24,8 +24,9 @@ pub(super) fn launch(
     let order = desc.class.output.layout;
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
     let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
-    let work = problem.work(kinds, (geometry.tile, desc.knobs.cluster, geometry.group_step), blocks.tiles(), resident)?;
-    let partials = Partials::of(&desc.sum(), (problem.m, problem.n), problem.batch).at(problem);
+    let (partials, clusters) = Partials::of_launch(&desc.sum(), problem, resident);
+    let work = problem.work(kinds, (geometry.tile, desc.knobs.cluster, geometry.group_step), blocks.tiles(), clusters)?;
+    let partials = partials.at(problem);
     let batch =
         |view: &View<Elements>| (desc.class.mode.several() && !desc.class.mode.is_array()).then(|| problem.matrices(view));
     // Boxes of an operand; none where nothing is multiplied.

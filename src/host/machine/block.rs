@@ -42,8 +42,8 @@ pub(super) trait LaneSteps {
 /// What a block is made of.
 pub(super) struct BlockShape<'s> {
     pub schedule: &'s Schedule,
-    /// How often its body is performed.
-    pub k_tiles: u32,
+    /// How often its body is performed, of each unit of work.
+    pub k_tiles: &'s [u32],
     pub threads: u32,
     /// Of shared memory, and the smallest piece of it that an access touches.
     pub bytes: u32,
@@ -99,7 +99,7 @@ impl Movers for OneRole<'_, '_> {
     fn moves(&mut self, mover: u32) -> Result<bool, Fault> {
         let warp = mover as usize;
         let Progress { cursor, clock, waits } = &mut self.warps[warp];
-        let Some(step) = cursor.step(self.shape.schedule, &[self.shape.k_tiles]) else { return Ok(false) };
+        let Some(step) = cursor.step(self.shape.schedule, self.shape.k_tiles) else { return Ok(false) };
         if step == Step::Barrier {
             let last = waits.is_none();
             let moved = self.meeting.pass(waits, clock);
@@ -112,6 +112,7 @@ impl Movers for OneRole<'_, '_> {
             }
             return Ok(moved != Moved::Blocked);
         }
+        let unit = cursor.tile;
         // An odd factor permutes the lanes of a warp.
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let (factor, first) = ((self.seed >> 33) as u32 | 1, (self.seed >> 59) as u32);
@@ -122,7 +123,7 @@ impl Movers for OneRole<'_, '_> {
                 let number = self.numbers[warp];
                 let (memory, observer) = (&mut self.memory, self.observer.as_deref_mut());
                 let granule = self.shape.granule;
-                self.steps.perform(&mut Lane { thread, number, clock, memory, granule, observer }, step)?;
+                self.steps.perform(&mut Lane { thread, unit, number, clock, memory, granule, observer }, step)?;
             }
         }
         self.numbers[warp] += 1;
@@ -142,6 +143,8 @@ impl Movers for OneRole<'_, '_> {
 /// A thread at its step.
 pub(super) struct Lane<'b, 'o> {
     pub thread: u32,
+    /// The number of its unit of work.
+    pub unit: u32,
     /// The number of the step since the last barrier.
     number: u32,
     clock: &'b Clock,

@@ -1,5 +1,7 @@
 //! One block of a product whose threads all follow one schedule: what each step means to a thread and its registers.
 
+mod partials;
+
 use super::{
     block::{BlockShape, Content, Lane, LaneSteps, Place, run},
     observer::{Observer, Purpose, Touched},
@@ -21,17 +23,14 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// The tag of partial accumulators, so that no tile is mistaken for them.
-const PARTIALS: u32 = 1 << 31;
-
 /// What a block begins with.
 pub(in crate::host) struct Started<'a> {
-    /// Element (mn, k) of an operand's tile: a number, or its name.
+    /// Element (mn, k) of a tile of an operand, by its number among those of all units: a number, or its name.
     pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
     /// The accumulators of a thread before it has multiplied anything.
     pub accumulators: Accumulated,
-    /// K-tiles.
-    pub tiles: u32,
+    /// K-tiles of each unit of work.
+    pub tiles: &'a [u32],
     /// What the order is drawn from in which warps and lanes move.
     pub seed: u64,
 }
@@ -43,9 +42,12 @@ struct Thread {
     staged_tile: u32,
     fragments: [[Vec<Held>; 2]; 2],
     accumulators: Accumulated,
+    /// Those of the units of work before, and their k-tiles.
+    sums: Vec<Accumulated>,
+    before: u32,
     multiplied: u64,
     reduced: u32,
-    /// K-tiles that it has written, and read.
+    /// K-tiles of the unit that it has written, and read.
     written: u32,
     read: u32,
     /// Where copies go that belong to no group yet; groups under way.
@@ -90,19 +92,19 @@ pub fn observe(program: &Program, tiles: u32, observer: &mut dyn Observer) -> Re
     stored_once(program)?;
     whole(program)?;
     let source = |_: OperandKind, _: u32, _: u32, _: u32| 0;
-    let started = Started { source: &source, accumulators: Accumulated::Names(Default::default()), tiles, seed: 0 };
+    let started = Started { source: &source, accumulators: Accumulated::Names(Default::default()), tiles: &[tiles], seed: 0 };
     // Each name of A is multiplied by a fragment of B.
     let columns = u64::from(program.base.operands[1].thread_mn());
     let threads = run_block(program, &started, Some(observer))?;
-    Ok(threads.iter().map(|of| of.names(OperandKind::A).len() as u64 * columns).sum())
+    Ok(threads.iter().flatten().map(|of| of.names(OperandKind::A).len() as u64 * columns).sum())
 }
 
-/// Runs a block. Returns the accumulators of each of its threads.
+/// Runs a block. Returns of each of its threads the accumulators of each unit.
 pub(in crate::host) fn run_block(
     program: &Program,
     started: &Started<'_>,
     observer: Option<&mut dyn Observer>,
-) -> Result<Vec<Accumulated>, Fault> {
+) -> Result<Vec<Vec<Accumulated>>, Fault> {
     let base = &program.base;
     let operands = &base.operands;
     let thread = Thread {
@@ -113,6 +115,8 @@ pub(in crate::host) fn run_block(
             [empty.clone(), empty]
         }),
         accumulators: started.accumulators.clone(),
+        sums: Vec::new(),
+        before: 0,
         multiplied: 0,
         reduced: 0,
         written: 0,
@@ -131,12 +135,13 @@ pub(in crate::host) fn run_block(
     let threads = vec![thread; base.tiles.threads() as usize];
     let mut block = Block { program, started, threads, holders: holders(base), arithmetic: program.arithmetic() };
     run(shape, &mut block, started.seed, observer)?;
-    block.finished()?;
-    Ok(block.threads.into_iter().map(|thread| thread.accumulators).collect())
+    (0..base.tiles.threads()).try_for_each(|thread| block.reach(thread, started.tiles.len() as u32))?;
+    Ok(block.threads.into_iter().map(|thread| thread.sums).collect())
 }
 
 impl LaneSteps for Block<'_> {
     fn perform(&mut self, lane: &mut Lane<'_, '_>, step: Step) -> Result<(), Fault> {
+        self.reach(lane.thread, lane.unit)?;
         let base = &self.program.base;
         let (copies, counts) =
             (base.mainloop.copies_asynchronously(), base.operands.map(|operand| operand.thread_map().accesses()));
@@ -204,7 +209,8 @@ impl Block<'_> {
         let (side, id, source) = (operand.index(), lane.thread as usize, self.started.source);
         let (facts, tile) = (&self.program.base.operands[side], self.threads[id].written);
         let vector = self.program.maps.copy[side].at(at(lane.thread, access));
-        let Some(number) = vector.filter(|_| tile < self.started.tiles) else { return Ok(()) };
+        let Some(number) = vector.filter(|_| tile < self.tiles(lane.thread)) else { return Ok(()) };
+        let name = self.threads[id].before + tile;
         let contiguous = facts.thread_map().contiguous;
         let vector = (number / contiguous, number % contiguous);
         // Elements that an instruction moves to shared memory.
@@ -218,8 +224,8 @@ impl Block<'_> {
             }
             let register = (access * facts.access + i) as usize;
             if purpose == Purpose::Fetch {
-                self.threads[id].staging[side][register] = source(operand, tile, mn, k);
-                self.threads[id].staged_tile = tile;
+                self.threads[id].staging[side][register] = source(operand, name, mn, k);
+                self.threads[id].staged_tile = name;
                 continue;
             }
             let place = self.place(operand, tile, (mn, k))?;
@@ -228,7 +234,7 @@ impl Block<'_> {
             }
             let thread = &mut self.threads[id];
             if purpose == Purpose::Copy {
-                lane.send(place, Content { word: source(operand, tile, mn, k), tag: tile })?;
+                lane.send(place, Content { word: source(operand, name, mn, k), tag: name })?;
                 thread.issued.push(place);
             } else {
                 lane.write(place, Content { word: thread.staging[side][register], tag: thread.staged_tile })?;
@@ -240,9 +246,10 @@ impl Block<'_> {
     /// Fragments of a k-block of the tile that is read.
     fn load(&mut self, lane: &mut Lane<'_, '_>, operands: &[OperandKind], k_block: u32) -> Result<(), Fault> {
         let (id, tile) = (lane.thread, self.threads[lane.thread as usize].read);
-        if tile >= self.started.tiles {
+        if tile >= self.tiles(id) {
             return Ok(());
         }
+        let wanted = self.threads[id as usize].before + tile;
         let (maps, base) = (&self.program.maps, &self.program.base);
         let left_out = |map, column| Fault::LeftOut { map, row: id, column };
         for &operand in operands {
@@ -274,11 +281,11 @@ impl Block<'_> {
                     lane.sees(Purpose::Load, Some(operand), [k_block, element], place.neighbours(width));
                 }
                 let Content { word, tag: found } = lane.read(place)?;
-                if found != tile {
-                    return Err(Fault::Stale { thread: id, operand, wanted: tile, found });
+                if found != wanted {
+                    return Err(Fault::Stale { thread: id, operand, wanted, found });
                 }
                 let buffer = self.buffer(operand, tile, k_block);
-                self.threads[id as usize].fragments[side][buffer][element as usize] = Held { word, tile, k_block };
+                self.threads[id as usize].fragments[side][buffer][element as usize] = Held { word, tile: wanted, k_block };
             }
         }
         Ok(())
@@ -297,6 +304,7 @@ impl Block<'_> {
         let tile = (self.threads[thread as usize].multiplied / groups) as u32;
         let buffers = OperandKind::BOTH.map(|operand| self.buffer(operand, tile, k_block));
         let state = &mut self.threads[thread as usize];
+        let tile = state.before + tile;
         if state.multiplied % groups != u64::from(k_block) {
             return Err(Fault::OutOfOrder { thread, tile, k_block, found: state.multiplied });
         }
@@ -330,61 +338,27 @@ impl Block<'_> {
         (0..step).map(|k| (0..base.operand(operand).thread_mn()).map(|i| held(i, k)).collect()).collect()
     }
 
-    /// The slice of K of a thread, and its number in that.
-    fn slice(&self, thread: u32) -> (u32, u32) {
-        let threads = self.program.base.tiles.threads_per_slice();
-        (thread / threads, thread % threads)
+    /// K-tiles of a thread's unit of work.
+    fn tiles(&self, thread: u32) -> u32 {
+        self.started.tiles.get(self.threads[thread as usize].sums.len()).copied().unwrap_or(0)
     }
 
-    /// Where a thread's partial accumulator lies.
-    fn partials_place(&self, lane: &mut Lane<'_, '_>, index: u32, purpose: Purpose) -> Result<Place, Fault> {
-        let row = self.slice(lane.thread).1;
-        let left_out = Fault::LeftOut { map: "partials", row, column: index };
-        let offset = self.program.maps.partials.at(at(row, index)).ok_or(left_out)?;
-        let bytes = self.program.base.accumulator.bytes_of(1);
-        let place = Place { byte: u64::from(offset) * u64::from(bytes), bytes };
-        lane.sees(purpose, None, [index, 0], place.neighbours(1));
-        Ok(place)
-    }
-
-    fn store_partials(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
-        let all = if self.slice(lane.thread).0 == slice { self.program.base.tiles.accumulators() } else { 0 };
-        for index in 0..all {
-            let place = self.partials_place(lane, index, Purpose::EpilogueStore)?;
-            let word = self.threads[lane.thread as usize].accumulators.word(index);
-            lane.write(place, Content { word, tag: PARTIALS | slice })?;
-        }
-        Ok(())
-    }
-
-    fn reduce_partials(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
-        if self.slice(lane.thread).0 != 0 {
-            return Ok(());
-        }
-        for index in 0..self.program.base.tiles.accumulators() {
-            let place = self.partials_place(lane, index, Purpose::EpilogueLoad)?;
-            let Content { word, tag } = lane.read(place)?;
-            if tag != PARTIALS | slice {
-                return Err(Fault::PartialsNotStored { thread: lane.thread, slice });
-            }
-            self.threads[lane.thread as usize].accumulators.add(index, word);
-        }
-        self.threads[lane.thread as usize].reduced += 1;
-        Ok(())
-    }
-
-    /// Whether every product was made and every slice added.
-    fn finished(&self) -> Result<(), Fault> {
-        let tiles = &self.program.base.tiles;
-        let k_blocks = u64::from(self.program.base.k_blocks());
-        let (wanted, slices) = (u64::from(self.started.tiles) * k_blocks, tiles.warps().k);
-        for (thread, state) in (0..).zip(&self.threads) {
+    /// A thread goes on to a unit of work: of those before, every product was made and every slice added.
+    fn reach(&mut self, thread: u32, unit: u32) -> Result<(), Fault> {
+        let Self { program: Program { base, .. }, started, .. } = *self;
+        while self.threads[thread as usize].sums.len() < unit as usize {
+            let tiles = self.tiles(thread);
+            let (wanted, slices) = (u64::from(tiles) * u64::from(base.k_blocks()), base.tiles.warps().k);
+            let state = &mut self.threads[thread as usize];
             if state.multiplied != wanted {
                 return Err(Fault::Unfinished { thread, multiplied: state.multiplied, wanted });
             }
-            if thread < tiles.threads_per_slice() && state.reduced + 1 != slices {
+            if thread < base.tiles.threads_per_slice() && state.reduced + 1 != slices {
                 return Err(Fault::Unreduced { slices, reduced: state.reduced + 1 });
             }
+            state.sums.push(core::mem::replace(&mut state.accumulators, started.accumulators.clone()));
+            (state.before, state.multiplied) = (state.before + tiles, 0);
+            (state.reduced, state.written, state.read) = (0, 0, 0);
         }
         Ok(())
     }

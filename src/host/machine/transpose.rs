@@ -54,7 +54,7 @@ pub fn run(program: &TransposeProgram, tile: Tile<'_>, seed: u64, observer: Opti
         stored: vec![false; (d.rows * d.columns) as usize],
     };
     let (threads, bytes, granule) = (d.threads, d.smem_bytes(), d.element_bytes);
-    let shape = BlockShape { schedule: &program.schedule, k_tiles: 1, threads, bytes, granule };
+    let shape = BlockShape { schedule: &program.schedule, k_tiles: &[1], threads, bytes, granule };
     block::run(shape, &mut block, seed, observer)?;
     block.finished()
 }

@@ -154,7 +154,8 @@ fn tile_by_tile(
     let desc = &program.desc;
     whole_pieces(program)?;
     for taken in units_once(&problem.work(desc)?, &program.units) {
-        let (block, unit) = taken?;
+        let (block, units) = taken?;
+        let [unit] = units[..] else { continue };
         let matrix = unit.product as usize;
         let (row, column) = ((unit.column * desc.rows) as usize, (unit.row * desc.columns) as usize);
         // Of the matrix in elements from the tile's first, which may lie before it or beyond the last: at most 2^63 bytes.

@@ -3,7 +3,7 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
+    desc::{DecompositionKind, FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
     layout::Order,
     numeric::{Combined, ComputeKind},
     shape::Mnk,
@@ -69,6 +69,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, of: WarpInstruc
         stages: if mainloop == MainloopKind::Pipelined { 2 } else { random.pick(&[2, 3, 4, 5, 6]) },
         swizzle: order(random),
         split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
+        decomposition: DecompositionKind::SplitK,
         align_a: align(random),
         align_b: align(random),
         align_c: align(random),

@@ -3,7 +3,7 @@
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{COMBINATIONS, FamilyDesc, GemmDesc, SimtKnobs, SpillKind},
+    desc::{COMBINATIONS, DecompositionKind, FamilyDesc, GemmDesc, SimtKnobs, SpillKind},
     layout::Order,
     numeric::{Combined, ComputeKind},
     shape::Mnk,
@@ -72,6 +72,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         },
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
         split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
+        decomposition: DecompositionKind::SplitK,
     };
     let desc = but!(GemmDesc::of_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)), epilogue);
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);

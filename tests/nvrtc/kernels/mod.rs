@@ -12,6 +12,7 @@ mod mma_sync;
 mod nodes;
 mod ptx;
 mod registers;
+mod streams;
 mod threads;
 mod vectors;
 
