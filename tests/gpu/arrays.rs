@@ -1,7 +1,7 @@
 //! Arrays on a device: the host's bits, wherever their matrices lie; what no product writes stays as it was.
 
 use super::prepared::{capture, captured, untracked};
-use cudarc::driver::{CudaSlice, CudaStream};
+use cudarc::driver::{CudaSlice, CudaStream, CudaView, CudaViewMut};
 use falchion::{
     cuda::open,
     prelude::*,
@@ -55,6 +55,30 @@ impl<T: Whole + cudarc::driver::DeviceRepr> Matrices<T> {
         first..first + self.length
     }
 
+    fn copies(&self) -> Vec<Vec<T>> {
+        self.host.iter().enumerate().map(|(i, one)| one[self.place(i)].to_vec()).collect()
+    }
+
+    fn on_host(&mut self) -> Vec<&mut [T]> {
+        let places: Vec<_> = (0..self.host.len()).map(|i| self.place(i)).collect();
+        self.host.iter_mut().zip(places).map(|(one, place)| &mut one[place]).collect()
+    }
+
+    fn views(&self) -> Vec<CudaView<'_, T>> {
+        self.device.iter().enumerate().map(|(i, one)| one.slice(self.place(i))).collect()
+    }
+
+    fn views_mut(&mut self) -> Vec<CudaViewMut<'_, T>> {
+        let places: Vec<_> = (0..self.device.len()).map(|i| self.place(i)).collect();
+        self.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect()
+    }
+
+    /// What the next run has to write again is written over on the device; guards stay.
+    fn forgotten(&mut self, stream: &Arc<CudaStream>) {
+        let host = self.host.clone();
+        self.views_mut().iter_mut().zip(&host).for_each(|(place, host)| stream.memcpy_htod(&host[..place.len()], place).unwrap());
+    }
+
     /// Whether all bytes, guards among them, are the host's.
     fn same(&self, stream: &Arc<CudaStream>) -> bool {
         self.host.iter().zip(&self.device).all(|(host, device)| stream.clone_dtoh(device).unwrap() == *host)
@@ -71,26 +95,18 @@ macro_rules! held {
         let c = Matrices::<$C>::of(stream, (3, products), m * n, of_c);
         let mut d = Matrices::<$C>::of(stream, (4, products), m * n, of_d);
         let before = d.host.clone();
-        let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
         {
-            let read = |all: &'_ [Vec<$A>], of: &Matrices<$A>| -> Vec<_> {
-                (0..products).map(|i| all[i][of.place(i)].to_vec()).collect()
-            };
-            let (x, y) = (read(&a.host, &a), read(&b.host, &b));
-            let z: Vec<_> = (0..products).map(|i| c.host[i][c.place(i)].to_vec()).collect();
+            let (x, y, z) = (a.copies(), b.copies(), c.copies());
             let $c = &z;
-            let of_d = d.host.iter_mut().zip(&places).map(|(d, place)| &mut d[place.clone()]);
-            let $x = Arguments::array((m, n, k), &x, &y, of_d).unwrap();
+            let $x = Arguments::array((m, n, k), &x, &y, d.on_host()).unwrap();
             <$Gemm>::new().run($changed).expect("the host");
         }
         assert!(d.host != before);
         let mut bytes = 0;
         for _ in 0..2 {
             d.device.iter_mut().zip(&before).for_each(|(d, before)| stream.memcpy_htod(before, d).unwrap());
-            let x: Vec<_> = a.device.iter().enumerate().map(|(i, m)| m.slice(a.place(i))).collect();
-            let y: Vec<_> = b.device.iter().enumerate().map(|(i, m)| m.slice(b.place(i))).collect();
-            let z: Vec<_> = c.device.iter().enumerate().map(|(i, m)| m.slice(c.place(i))).collect();
-            let mut w: Vec<_> = d.device.iter_mut().zip(&places).map(|(d, place)| d.slice_mut(place.clone())).collect();
+            let (x, y, z) = (a.views(), b.views(), c.views());
+            let mut w = d.views_mut();
             let $c = &z;
             let $x = Arguments::array((m, n, k), &x, &y, &mut w).unwrap();
             bytes = <$Gemm>::new().workspace_size(&$changed).expect("a size");
@@ -218,35 +234,24 @@ fn a_workspace_of_maps_is_used_again() {
     let (extents @ (m, n, k), products, rounds) = ((128, 128, 128), 64, 8);
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     let of = |round: usize, beyond: usize| {
-        let a = Matrices::<Bf16>::of(&stream, (1 + 1000 * round as u64, products), m * k, 8 * beyond);
-        let b = Matrices::<Bf16>::of(&stream, (2 + 1000 * round as u64, products), k * n, 0);
-        let d = Matrices::<f32>::of(&stream, (3 + 1000 * round as u64, products), m * n, 0);
-        (a, b, d)
+        let seed = 1000 * round as u64;
+        let a = Matrices::<Bf16>::of(&stream, (1 + seed, products), m * k, 8 * beyond);
+        let b = Matrices::<Bf16>::of(&stream, (2 + seed, products), k * n, 0);
+        (a, b, Matrices::<f32>::of(&stream, (3 + seed, products), m * n, 0))
     };
     let mut all: Vec<_> = (0..rounds).map(|round| of(round, round % 3)).collect();
     let mut workspace = stream.clone_htod(&vec![0xffu8; 640 * products + 256]).unwrap();
     for without in [false, true] {
         for (a, b, d) in &mut all {
-            let x: Vec<_> = a.device.iter().enumerate().map(|(i, one)| one.slice(a.place(i))).collect();
-            let y: Vec<_> = b.device.iter().enumerate().map(|(i, one)| one.slice(b.place(i))).collect();
-            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
-            let mut z: Vec<_> = d.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect();
+            let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
             let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
             kernel.run(if without { array } else { array.workspace(&mut workspace) }).expect("an array");
         }
         for (round, (a, b, d)) in all.iter_mut().enumerate() {
-            let (x, y): (Vec<_>, Vec<_>) =
-                (0..products).map(|i| (a.host[i][a.place(i)].to_vec(), b.host[i][b.place(i)].to_vec())).unzip();
-            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
-            let of_d = d.host.iter_mut().zip(places).map(|(one, place)| &mut one[place]);
-            Rows::new().run(Arguments::array(extents, &x, &y, of_d).unwrap()).expect("the host");
+            let (x, y) = (a.copies(), b.copies());
+            Rows::new().run(Arguments::array(extents, &x, &y, d.on_host()).unwrap()).expect("the host");
             assert!(d.same(&stream), "round {round}, without a workspace {without}");
-            // What the next run has to write again; guards stay.
-            for i in 0..products {
-                let mut forgotten = d.host[i].clone();
-                forgotten[d.place(i)].fill(0.0);
-                stream.memcpy_htod(&forgotten, &mut d.device[i]).unwrap();
-            }
+            d.forgotten(&stream);
         }
     }
 }
@@ -267,10 +272,7 @@ fn a_graph_makes_maps() {
     for given in [true, false] {
         capture(&stream);
         {
-            let x: Vec<_> = a.device.iter().enumerate().map(|(i, one)| one.slice(a.place(i))).collect();
-            let y: Vec<_> = b.device.iter().enumerate().map(|(i, one)| one.slice(b.place(i))).collect();
-            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
-            let mut z: Vec<_> = d.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect();
+            let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
             let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
             // Both kernels are prepared: that of maps in memory, and that of maps in parameters.
             kernel.run_on(&stream, if given { array.workspace(&mut workspace) } else { array }).expect("captured");
@@ -284,11 +286,8 @@ fn a_graph_makes_maps() {
             stream.memcpy_htod(&vec![0xa5u8; 640 * products + 256], &mut workspace).unwrap();
             d.device.iter_mut().zip(&d.host).for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
             graph.launch().unwrap();
-            let (x, y): (Vec<_>, Vec<_>) =
-                (0..products).map(|i| (a.host[i][a.place(i)].to_vec(), b.host[i][b.place(i)].to_vec())).unzip();
-            let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
-            let of_d = d.host.iter_mut().zip(places).map(|(one, place)| &mut one[place]);
-            Rows::new().run(Arguments::array(extents, &x, &y, of_d).unwrap()).expect("the host");
+            let (x, y) = (a.copies(), b.copies());
+            Rows::new().run(Arguments::array(extents, &x, &y, d.on_host()).unwrap()).expect("the host");
             assert!(d.same(&stream), "round {round}, a workspace {given}");
         }
     }
@@ -344,10 +343,7 @@ fn a_graph_holds_addresses() {
     let mut d = Matrices::<f32>::of(&stream, (3, products), m * n, 0);
     capture(&stream);
     {
-        let x: Vec<_> = a.device.iter().enumerate().map(|(i, one)| one.slice(a.place(i))).collect();
-        let y: Vec<_> = b.device.iter().enumerate().map(|(i, one)| one.slice(b.place(i))).collect();
-        let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
-        let mut z: Vec<_> = d.device.iter_mut().zip(places).map(|(one, place)| one.slice_mut(place)).collect();
+        let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
         kernel.run_on(&stream, Arguments::array(extents, &x, &y, &mut z).unwrap()).expect("captured");
     }
     let graph = captured(&stream).expect("a graph");
@@ -357,11 +353,8 @@ fn a_graph_holds_addresses() {
             stream.memcpy_htod(host, device).unwrap();
         }
         graph.launch().unwrap();
-        let (x, y): (Vec<_>, Vec<_>) =
-            (0..products).map(|i| (a.host[i][a.place(i)].to_vec(), b.host[i][b.place(i)].to_vec())).unzip();
-        let places: Vec<_> = (0..products).map(|i| d.place(i)).collect();
-        let of_d = d.host.iter_mut().zip(places).map(|(one, place)| &mut one[place]);
-        Rows::new().run(Arguments::array(extents, &x, &y, of_d).unwrap()).expect("the host");
+        let (x, y) = (a.copies(), b.copies());
+        Rows::new().run(Arguments::array(extents, &x, &y, d.on_host()).unwrap()).expect("the host");
         assert!(d.same(&stream), "round {round}");
     }
 }

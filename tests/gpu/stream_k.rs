@@ -2,6 +2,7 @@
 
 use crate::harness::{
     descriptions::{Family, Wanted, description, streamed},
+    groups::copies_single_elements,
     random::Random,
 };
 use cudarc::driver::CudaContext;
@@ -118,8 +119,7 @@ fn drawn(seed: u64, count: u64, family: Family) -> Vec<([GemmDesc; 2], u64)> {
         let desc = description(seed + i, wanted);
         // f32 is decomposed into parts, whose sums round.
         let exact = desc.class.a.element != ElementKind::F32 || family != Family::WarpSpecialized;
-        // Packed lines of odd lengths take accesses of single elements, for which registers may be too few: that is refused, as it is of whole tiles.
-        let held = |both: &[GemmDesc; 2]| exact && both.iter().all(|desc| desc.narrowed([1; 3]).check().is_ok());
+        let held = |both: &[GemmDesc; 2]| exact && both.iter().all(copies_single_elements);
         streamed(desc).filter(held).map(|both| (both, seed + i))
     };
     (0..count).filter_map(of).collect()

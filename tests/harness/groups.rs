@@ -30,6 +30,11 @@ pub struct Alone {
     pub row: usize,
 }
 
+/// Whether threads that copy have registers for single elements, which packed lines of odd lengths take: without them a problem is refused, whatever its kind of work. TMA copies no such.
+pub fn copies_single_elements(desc: &GemmDesc) -> bool {
+    desc.warp_specialized().is_some() || desc.narrowed([1; 3]).check().is_ok()
+}
+
 /// Bytes of elements of which none is infinite, nor NaN: the highest bit of an exponent is 0. Those of `f32`, which may be scaled, are of one binade.
 fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
     if kind == ElementKind::F32 {

@@ -101,7 +101,7 @@ impl MmaSyncDesc {
     }
 
     /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted on an H200; of others, by `docs/performance/explore/odd_in_place.jsonl`, on an H100, where
-    /// products take 3.8 times as long as by `wgmma`, and a tile's begin and end as long as there. Copies take the longer, the narrower they are; through registers everything takes twice as long, and waits.
+    /// products take 3.8 times as long as by `wgmma`, of tf32 5.4 times, and a tile's begin and end as long as there. Copies take the longer, the narrower they are; through registers everything takes twice as long, and waits.
     pub(super) const fn features(&self) -> Features {
         const COPIES: u64 = 28;
         const WIDEST: u64 = 16;
@@ -115,7 +115,8 @@ impl MmaSyncDesc {
             return Features { each: features.each + more * products, ..features };
         }
         let narrower = if self.knobs.align_a < self.knobs.align_b { self.knobs.align_a } else { self.knobs.align_b };
-        let each = products * 38 / 10 + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
+        let tenths = if element.bits() > 16 { 54 } else { 38 };
+        let each = products * tenths / 10 + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
         let (each, latency) = if self.knobs.mainloop.copies_asynchronously() { (each, 8000) } else { (2 * each, 64_000) };
         // As where `wgmma` multiplies; what brings slots hides behind it.
         let unit = products_of_a_microsecond(element);
