@@ -3,6 +3,7 @@
 use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begins};
 use crate::{
     desc::GemmDesc,
+    family::MOST_TILES_OF_ONE,
     numeric::{ElementKind, sum_of},
     shape::Mnk,
     threadblock::{Streams, tickets_of},
@@ -29,7 +30,7 @@ pub struct Partials {
 }
 
 impl Partials {
-    /// Those of a batch of Ds of (m, n), as the kernel sees them; of none bytes without split-K, and where D has no element. Of sizes that a call is
+    /// Those of a batch of Ds of (m, n), as the kernel sees them, or one of narrower accesses in its place; of none bytes without split-K, and where D has no element. Of sizes that a call is
     /// refused for, there may be the largest number of bytes.
     pub fn of(desc: &GemmDesc, extents: (usize, usize), batch: usize) -> Self {
         if desc.streams_k() {
@@ -44,7 +45,7 @@ impl Partials {
     pub fn of_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
         let (extents, batch) = ((problem.m, problem.n), problem.batch);
         if !desc.streams_k() {
-            return (Self::of(desc, extents, batch), resident);
+            return (Self::of_tiles(desc, (desc.split_k(), 1), extents, batch), resident);
         }
         let given = problem.workspace.map_or(u64::MAX, |workspace| workspace.length as u64);
         let most = resident.min(desc.most_streams());
@@ -64,10 +65,17 @@ impl Partials {
 
     /// The same of another number of parts than the description's; none where they are a cluster's.
     pub(crate) fn of_parts(desc: &GemmDesc, parts: u32, extents: (usize, usize), batch: usize) -> Self {
+        // Tiles of a kernel in its place have fewer accumulators together, but tickets each.
+        let tiles = if desc.warp_specialized().is_some() { 1 } else { MOST_TILES_OF_ONE };
+        Self::of_tiles(desc, (parts, tiles), extents, batch)
+    }
+
+    /// Those of so many parts, with tickets for so many tiles in the place of one.
+    fn of_tiles(desc: &GemmDesc, (parts, of_one): (u32, u32), extents: (usize, usize), batch: usize) -> Self {
         if parts <= 1 || desc.cuts_by_cluster() {
             return Self::default();
         }
-        let tickets = tickets_of(parts) * desc.sharing();
+        let tickets = tickets_of(parts) * desc.sharing() * of_one;
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = rectangles.saturating_mul(blocks);
         Self::of_slots(desc, tiles.saturating_mul(parts.into()), tiles.saturating_mul(tickets.into()))

@@ -11,6 +11,9 @@ use crate::{
     threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind},
 };
 
+/// The most tiles that a kernel of narrower accesses has for one of the kernel in whose place it is.
+pub(crate) const MOST_TILES_OF_ONE: u32 = 4;
+
 impl GemmDesc {
     /// The description of types and knobs given as values, in the user's order; a column-major C exchanges the operands.
     /// Not checked yet.
@@ -80,15 +83,17 @@ impl GemmDesc {
         }
     }
 
-    /// The description in tiles of half, or a quarter, and so on, of the rows or columns of a warp, the more of both, with which it has registers; itself where there is no such.
+    /// The description in tiles of half, or a quarter, of the rows or columns of a warp, the more of both, with which it has registers; itself where there is no such.
     fn of_few_registers(self) -> Self {
         let mut smaller = self;
-        while matches!(smaller.check(), Err(Refusal::Registers { .. })) {
+        let mut tiles = 1;
+        while tiles < MOST_TILES_OF_ONE && matches!(smaller.check(), Err(Refusal::Registers { .. })) {
             let pins = smaller.family.pins();
             let (Some(warp), Some(threadblock)) = (pins.warp, pins.threadblock) else { return self };
             let half =
                 |shape: Mnk| if warp.m > warp.n { Mnk { m: shape.m / 2, ..shape } } else { Mnk { n: shape.n / 2, ..shape } };
             smaller = smaller.pinned(Pins { warp: Some(half(warp)), threadblock: Some(half(threadblock)), ..Pins::NONE });
+            tiles *= 2;
         }
         if smaller.check().is_ok() { smaller } else { self }
     }

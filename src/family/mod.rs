@@ -16,6 +16,7 @@ mod request;
 mod resolve;
 
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
+pub(crate) use lowering::MOST_TILES_OF_ONE;
 pub(crate) use resolve::{Completions, resolve};
 
 use self::{default_gemm_configuration::Row, features::Features};

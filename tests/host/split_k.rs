@@ -1,11 +1,12 @@
 //! K in parts: the order in which parts are added, what is refused, and the memory that they take.
 
+use crate::harness::descriptions::{Family, Wanted, description};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
+    desc::{GemmDesc, Pins},
     device::{GemmOperation, Request, run_on_host},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
+        call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
         host::Mode,
     },
     numeric::{Bf16, Element, F16},
@@ -186,6 +187,40 @@ fn parts_of_nothing_are_zero() {
     assert_eq!(d, [1.0; 6]);
 }
 
+/// A kernel of narrower accesses, maybe of smaller tiles, has its slots and tickets in what the one whose place it takes was given.
+#[test]
+fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
+    for family in [Family::Simt, Family::MmaSync] {
+        for seed in 0..300 {
+            let drawn = description(0x5b17_0000 + seed, Wanted { family, ..Wanted::default() });
+            let desc = drawn.pinned(Pins { split_k: Some(2 + (seed % 9) as u32), ..Pins::NONE });
+            let tile = desc.threadblock();
+            for (down, across, batch) in [(1, 1, 1), (13, 40, 2), (300, 270, 1)] {
+                let (m, n) = (down * tile.m as usize - 3, across * tile.n as usize - 1);
+                let given = Partials::of(&desc, (m, n), batch);
+                for narrow in [desc.narrowed([2; 3]), desc.narrowed([1; 3])] {
+                    let problem = Problem { batch, ..Problem::of(&narrow, (m, n, 4096), [None; 3], [1.0; 8]) };
+                    let (taken, _) = Partials::of_launch(&narrow, &problem, 1);
+                    assert!(taken.bytes() > 0 && taken.bytes() <= given.bytes(), "{m}x{n} of {desc:?}");
+                }
+            }
+        }
+    }
+    // Kernels that were drawn have registers; the widest tiles of few warps, whose copies need more, have none.
+    let pins = [("threadblock", "128x256x64"), ("split_k", "2")].map(|(name, words)| (name.to_owned(), words.to_owned()));
+    let [a, b, c] = ["bf16:row", "bf16:col", "bf16:row"].map(|matrix| matrix.parse().ok());
+    let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm80));
+    let wide =
+        GemmOperation::of(&Request { a, b, c, op, arch, knobs: pins.into(), ..Request::default() }).expect("a kernel").desc();
+    let narrow = wide.narrowed([1; 3]);
+    assert_ne!(narrow.threadblock(), wide.threadblock());
+    for (m, n) in [(128, 256), (12_800, 25_600), (1000, 70_001)] {
+        let problem = Problem::of(&narrow, (m, n, 4096), [None; 3], [1.0; 8]);
+        let taken = Partials::of_launch(&narrow, &problem, 1).0.bytes();
+        assert!(taken > 0 && taken <= Partials::of(&wide, (m, n), 1).bytes(), "{m}x{n}: {taken}");
+    }
+}
+
 /// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 parts three, and one for those.
 #[test]
 fn the_workspace_is_slots_and_tickets() {
@@ -198,7 +233,9 @@ fn the_workspace_is_slots_and_tickets() {
     assert_eq!(bytes("f32", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
     assert_eq!(bytes("f16", 20, (100, 100, 1000)), 4 * 20 * slot + 256 + 256);
     assert_eq!(bytes("f64", 20, (100, 100, 1000)), 4 * 20 * slot * 2 + 256 + 256);
-    assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + (10_000 * 4 * 4u64).next_multiple_of(256) + 256);
+    // Four for each tile, as those of a kernel of narrower accesses may be of a quarter.
+    let tickets = (4 * 10_000 * 4 * 4u64).next_multiple_of(256);
+    assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + tickets + 256);
     assert_eq!(bytes("f32", 20, (0, 100, 1000)), 0);
     // Two consumers that share a tile have tickets of their own, and a cluster's rectangle has tiles beyond D.
     let tensor_cores = |tile: &str, cluster: &str, extents| {
