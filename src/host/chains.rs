@@ -6,6 +6,7 @@ use super::{
     microkernel::{Product, ROWS, register_columns},
     operands::Operands,
     pack::Packing,
+    units::TileParts,
 };
 use crate::{
     error::Error,
@@ -27,6 +28,8 @@ pub(super) struct Chains<'a, T> {
     step: u32,
     /// Whether accumulators come out row by row of the tile.
     whole: bool,
+    /// Parts of K of each tile, where they are streams'.
+    streams: Option<&'a TileParts>,
     packings: [Packing<'a, T>; 2],
 }
 
@@ -35,11 +38,15 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
     ///
     /// # Errors
     /// [`Error::Refused`] where the operands do not accumulate in such numbers.
-    pub fn of(operands: Operands<'a>, composition: &'a Composition, step: u32) -> Result<Self, Error> {
+    pub fn of(
+        operands: Operands<'a>,
+        (composition, step): (&'a Composition, u32),
+        streams: Option<&'a TileParts>,
+    ) -> Result<Self, Error> {
         let whole = composition.is_whole(operands.tiling.slices);
         let packing = |operand, widest| Packing::new(operands, composition, operand, widest);
         let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, register_columns::<T>())?];
-        Ok(Self { operands, composition, step, whole, packings })
+        Ok(Self { operands, composition, step, whole, streams, packings })
     }
 }
 
@@ -66,8 +73,15 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         ((CHUNK / self.operands.tiling.block.k).clamp(1, all.max(1)), all)
     }
 
-    fn parts(&self) -> Vec<(u32, u32)> {
-        self.operands.tiling.parts()
+    fn parts(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
+        match self.streams {
+            Some(streams) => streams.parts(tile),
+            None => self.operands.tiling.parts(),
+        }
+    }
+
+    fn most_parts(&self) -> usize {
+        self.streams.map_or(self.operands.tiling.split_k as usize, TileParts::most)
     }
 
     fn add(&self, parts: &[&[T]], accumulators: &mut [T]) {

@@ -4,6 +4,7 @@ use super::{operands::Product, parallel::parallel_pieces, progress::BLOCKS, stor
 use crate::{error::Error, numeric::ElementKind, refusal::Refusal, schedule::Fault};
 use bytemuck::Pod;
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 /// Memory for the accumulators and packed operands of the blocks that are computed side by side, where there is as much; one block is always computed.
 const BUDGET_BYTES: usize = 64 << 20;
@@ -41,9 +42,13 @@ pub(super) trait Arithmetic: Sync {
     fn numbers(&self) -> usize;
     /// K-tiles that are packed at once, and all of them.
     fn tiles(&self) -> (u32, u32);
-    /// Parts of K, in order, whose accumulators are made one after the other and added: the first k-tile of each, and how many it has. One, where it is not cut.
-    fn parts(&self) -> Vec<(u32, u32)> {
+    /// Parts of K of a tile, in order, whose accumulators are made one after the other and added: the first k-tile of each, and how many it has. One, where it is not cut.
+    fn parts(&self, _tile: (u32, u32)) -> Vec<(u32, u32)> {
         vec![(0, self.tiles().1)]
+    }
+    /// The most parts of a tile.
+    fn most_parts(&self) -> usize {
+        1
     }
     /// A block's accumulators of all parts, of those of each part.
     fn add(&self, parts: &[&[Self::Number]], accumulators: &mut [Self::Number]);
@@ -98,35 +103,42 @@ impl Batch {
         let piece = arithmetic.numbers();
         numbers.clear();
         numbers.resize(self.tiles.len() * piece, A::Number::default());
-        let parts = arithmetic.parts();
-        if let [_] = &parts[..] {
-            self.multiply_part(arithmetic, 0..arithmetic.tiles().1, numbers);
+        if arithmetic.most_parts() > 1 {
+            self.multiply_parts(arithmetic, numbers);
         } else {
-            self.multiply_parts(arithmetic, parts, numbers);
+            self.multiply_tiles(arithmetic, 0..arithmetic.tiles().1, numbers);
+            parallel_pieces(numbers, piece, |_, numbers| arithmetic.finish(numbers));
         }
         parallel_pieces(numbers, piece, |block, numbers| arithmetic.unscale(self.tiles[block], numbers));
     }
 
-    /// The same part by part, and their sums.
-    fn multiply_parts<A: Arithmetic>(&self, arithmetic: &A, parts: Vec<(u32, u32)>, numbers: &mut [A::Number]) {
+    /// The same part by part, and their sums: from where a block's part ends to where the next one of any block does.
+    fn multiply_parts<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut [A::Number]) {
         let piece = arithmetic.numbers();
         let area = arithmetic.extents().0 * arithmetic.extents().1;
-        let partials: Vec<Vec<A::Number>> = parts
-            .into_iter()
-            .map(|(begin, count)| {
-                numbers.fill(A::Number::default());
-                self.multiply_part(arithmetic, begin..begin + count, numbers);
-                numbers.chunks_exact(piece).flat_map(|block| &block[..area]).copied().collect()
-            })
-            .collect();
+        let parts: Vec<_> = self.tiles.iter().map(|&tile| arithmetic.parts(tile)).collect();
+        let ends: BTreeSet<u32> = parts.iter().flatten().map(|(begin, count)| begin + count).collect();
+        let mut partials = vec![Vec::<A::Number>::new(); parts.len()];
+        let mut begin = 0;
+        for end in ends {
+            self.multiply_tiles(arithmetic, begin..end, numbers);
+            for ((numbers, parts), partials) in numbers.chunks_exact_mut(piece).zip(&parts).zip(&mut partials) {
+                for _ in parts.iter().filter(|(begin, count)| begin + count == end) {
+                    arithmetic.finish(numbers);
+                    partials.extend_from_slice(&numbers[..area]);
+                    numbers.fill(A::Number::default());
+                }
+            }
+            begin = end;
+        }
         parallel_pieces(numbers, piece, |block, numbers| {
-            let of_block: Vec<&[A::Number]> = partials.iter().map(|part| &part[block * area..][..area]).collect();
+            let of_block: Vec<&[A::Number]> = partials[block].chunks_exact(area).collect();
             arithmetic.add(&of_block, &mut numbers[..area]);
         });
     }
 
-    /// The same of some k-tiles, of numbers that are 0.
-    fn multiply_part<A: Arithmetic>(&self, arithmetic: &A, tiles: Range<u32>, numbers: &mut [A::Number]) {
+    /// Adds the products of some k-tiles.
+    fn multiply_tiles<A: Arithmetic>(&self, arithmetic: &A, tiles: Range<u32>, numbers: &mut [A::Number]) {
         let (piece, (step, _)) = (arithmetic.numbers(), arithmetic.tiles());
         let mut packed: [Vec<A::Strip>; 2] = Default::default();
         for first in tiles.clone().step_by(step as usize) {
@@ -144,13 +156,12 @@ impl Batch {
                 BLOCKS.advance();
             });
         }
-        parallel_pieces(numbers, piece, |_, numbers| arithmetic.finish(numbers));
     }
 }
 
 /// Bytes of a block's accumulators, of all parts of K.
 fn block_bytes<A: Arithmetic>(arithmetic: &A) -> usize {
-    let (parts, (rows, columns)) = (arithmetic.parts().len(), arithmetic.extents());
+    let (parts, (rows, columns)) = (arithmetic.most_parts(), arithmetic.extents());
     size_of::<A::Number>() * (arithmetic.numbers() + if parts > 1 { parts * rows * columns } else { 0 })
 }
 

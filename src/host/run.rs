@@ -11,7 +11,7 @@ use super::{
     operands::{Operands, Product, Tiling, unknown},
     progress::BLOCKS,
     store::Blocks,
-    units::{unit_of, units_once},
+    units::{TileParts, unit_of, units_once},
     vectors::whole,
     warp_specialized,
 };
@@ -76,8 +76,10 @@ impl HostKernel for GemmDesc {
         desc.check()?;
         match mode {
             Mode::Checked { .. } => return desc.plan()?.program()?.run(mode, call),
-            // The panels of the fast mode have the same parts of K for all tiles.
-            Mode::Fast if desc.streams_k() => return desc.plan()?.program()?.run(Mode::Checked { seed: 0 }, call),
+            // On tensor cores the panels of the fast mode have the same parts of K for all tiles.
+            Mode::Fast if desc.streams_k() && desc.simt().is_none() => {
+                return desc.plan()?.program()?.run(Mode::Checked { seed: 0 }, call);
+            }
             Mode::Fast => {}
         }
         // The fast mode knows no subtiles of D: accumulators are the same where A and B change places.
@@ -182,27 +184,29 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, cal
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), program.clusters);
     let arithmetic = program.arithmetic();
-    // Slices of K have sums of their own, which whole panels of steps do not know; nor do panels know parts of K that are not those of all tiles.
+    // Slices of K have sums of their own, which whole panels of steps do not know; nor do those know parts of K that are not those of all tiles.
     let seed = match mode {
         Mode::Checked { seed } => Some(seed),
-        Mode::Fast if desc.streams_k() || arithmetic.is_some() && tiling.slices > 1 => Some(0),
+        Mode::Fast if arithmetic.is_some() && (desc.streams_k() || tiling.slices > 1) => Some(0),
         Mode::Fast => None,
     };
     if let Some(seed) = seed {
         return OneSchedule { program, composition, work: work(products)? }.checked(seed, tiling, calls);
     }
     let this = OneSchedule { program, composition, work: work(1)? };
+    let streams = if desc.streams_k() { Some(TileParts::of_products(&work(products)?, &program.units)?) } else { None };
     (0..products).try_for_each(|number| {
         let product = &mut Product::of(&desc.class, tiling, product_of(calls, &*program.addresses, number)?)?;
+        let streams = streams.as_ref().map(|streams| &streams[number]);
         if let Some(instruction) = arithmetic {
             return warp_specialized::stepped_unscaled(product, instruction);
         }
         match desc.class.accumulator {
-            ElementKind::F64 => this.fast::<f64>(product),
-            ElementKind::I32 if program.base.saturates() => this.fast::<Saturating>(product),
-            ElementKind::I32 => this.fast::<i32>(product),
-            ElementKind::F16 => this.fast::<F16>(product),
-            _ => this.fast::<f32>(product),
+            ElementKind::F64 => this.fast::<f64>(product, streams),
+            ElementKind::I32 if program.base.saturates() => this.fast::<Saturating>(product, streams),
+            ElementKind::I32 => this.fast::<i32>(product, streams),
+            ElementKind::F16 => this.fast::<F16>(product, streams),
+            _ => this.fast::<f32>(product, streams),
         }
     })
 }
@@ -255,7 +259,7 @@ impl OneSchedule<'_> {
     }
 
     /// Many blocks at once, through the composition.
-    fn fast<T: Accumulator + Number>(&self, product: &mut Product<'_>) -> Result<(), Error> {
+    fn fast<T: Accumulator + Number>(&self, product: &mut Product<'_>, streams: Option<&TileParts>) -> Result<(), Error> {
         let own;
         let composition = match self.composition {
             Some(composition) => composition,
@@ -265,8 +269,12 @@ impl OneSchedule<'_> {
             }
         };
         let tiles = (self.work.rows as usize, self.work.columns as usize);
-        let place = |block| unit_of(&self.work, &self.program.units, block, 0).map(|unit| (unit.row, unit.column));
-        compute(&Chains::<T>::of(product.operands, composition, self.program.base.step())?, tiles, place, product)
+        let place = |block| match streams {
+            Some(_) => Ok((block / self.work.columns, block % self.work.columns)),
+            None => unit_of(&self.work, &self.program.units, block, 0).map(|unit| (unit.row, unit.column)),
+        };
+        let chains = Chains::<T>::of(product.operands, (composition, self.program.base.step()), streams)?;
+        compute(&chains, tiles, place, product)
     }
 }
 

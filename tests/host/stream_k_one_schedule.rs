@@ -184,11 +184,45 @@ fn batches_and_arrays_stream() {
     }
 }
 
+/// Sums that round are the same in both modes: each tile's parts are its own, of tiles of a batch, too.
+#[test]
+fn both_modes_sum_streams_in_the_same_order() {
+    let number = |i: usize| ((i * 7919 % 1009) as f32 - 500.0) / 97.0;
+    let call = |desc: &GemmDesc, (extents, batch): ((usize, usize, usize), usize), [a, b]: [&[f32]; 2], d: &mut [f32], mode| {
+        let program = program(desc, 5);
+        let mut scalars = [0.0; 8];
+        scalars[0] = 1.0;
+        let problem = Problem { batch, ..Problem::of(desc, extents, [None; 3], scalars) };
+        let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
+        let matrices = HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(d), vectors: Default::default() };
+        run_on_host(&program, mode, problem.with(matrices)).expect("a product");
+    };
+    for (desc, batch) in [(sliced()[1], 1), (sliced()[2], 1), (sliced()[2].for_batch(3), 3)] {
+        for extents @ (m, n, k) in [(130, 190, 500), (64, 64, 700), (200, 300, 33)] {
+            let (a, b): (Vec<f32>, Vec<f32>) =
+                ((0..batch * m * k).map(number).collect(), (0..batch * k * n).map(|i| number(3 * i + 1)).collect());
+            let [checked, fast] = [CHECKED, Mode::Fast].map(|mode| {
+                let mut d = vec![f32::NAN; batch * m * n];
+                call(&desc, (extents, batch), [&a, &b], &mut d, mode);
+                d
+            });
+            assert!(checked.iter().all(|x| x.is_finite()) && checked == fast, "{extents:?} of {desc:?}");
+            // And not in that of K whole, but for a last part of one product.
+            let whole = but!(desc, decomposition: DecompositionKind::SplitK);
+            let mut d = vec![f32::NAN; batch * m * n];
+            call(&whole, (extents, batch), [&a, &b], &mut d, Mode::Fast);
+            assert!((d == fast) == (k == 33), "{extents:?} of {desc:?}");
+        }
+    }
+}
+
 /// Nothing to multiply: K = 0 leaves whole tiles, which are zero.
 #[test]
 fn streams_of_nothing_are_zero() {
     for desc in sliced() {
-        assert_eq!(wrong(&program(&desc, 2), CHECKED, [130, 67, 0]), None, "{desc:?}");
+        for mode in [CHECKED, Mode::Fast] {
+            assert_eq!(wrong(&program(&desc, 2), mode, [130, 67, 0]), None, "{desc:?}");
+        }
     }
 }
 

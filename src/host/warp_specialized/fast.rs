@@ -117,8 +117,12 @@ impl Arithmetic for Steps<'_> {
         accumulate(&self.instruction, a, b, accumulators, EXTENTS.1);
     }
 
-    fn parts(&self) -> Vec<(u32, u32)> {
+    fn parts(&self, _: (u32, u32)) -> Vec<(u32, u32)> {
         self.operands.tiling.parts()
+    }
+
+    fn most_parts(&self) -> usize {
+        self.operands.tiling.split_k as usize
     }
 
     /// In `f32`, and of `f16` rounded once.

@@ -126,6 +126,6 @@ fn chains<T: Accumulator + Number>(product: &mut Product<'_>) -> Result<(), Erro
     let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) = (problem.m.div_ceil(block.m as usize), problem.n.div_ceil(block.n as usize));
     let composition = Composition::of_one_product(block);
-    let chains = Chains::<T>::of(product.operands, &composition, 1)?;
+    let chains = Chains::<T>::of(product.operands, (&composition, 1), None)?;
     compute(&chains, (rows, columns), |block| Ok((block / columns as u32, block % columns as u32)), product)
 }
