@@ -282,6 +282,11 @@ impl Pins {
             || self.a_operand.is_some()
     }
 
+    /// Whether it is pinned how K is divided.
+    pub(crate) const fn divides_k(&self) -> bool {
+        self.decomposition.is_some() || self.split_k.is_some()
+    }
+
     /// Whether no knob is pinned.
     pub const fn is_none(&self) -> bool {
         self.first().is_none()

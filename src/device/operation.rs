@@ -114,8 +114,7 @@ impl GemmOperation {
     /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first: each with K as it has it, and in parts, if a problem chooses how many.
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
-        let cuts_k = self.completions.cuts_k();
-        self.completions.all().iter().map(move |desc| [Some(*desc), (cuts_k && !desc.cuts_by_cluster()).then(|| desc.cut(2))])
+        self.completions.all().iter().map(|desc| [Some(*desc), self.completions.cuts_k(desc).then(|| desc.cut(2))])
     }
 
     /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the epilogue reads.

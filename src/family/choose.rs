@@ -7,7 +7,7 @@
 
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
-    arch::Machine,
+    arch::{Machine, OpKind},
     call::repacked_bytes,
     desc::{Frame, GemmDesc},
     numeric::ElementKind,
@@ -27,18 +27,26 @@ impl Completions {
 
     /// Which one that is, and into how many parts it cuts K, where those are others than it has.
     pub(crate) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<u32>) {
-        let (all, cuts_k) = (self.all(), self.cuts_k());
-        if let ([_], false) = (all, cuts_k) {
+        let all = self.all();
+        if let [one] = all
+            && !self.cuts_k(one)
+        {
             return (0, None);
         }
         // All of them have been checked for the smallest machine of their architecture; by number, since descriptions are large.
         let larger = machine.has_all_of(&all[0].class.arch.machine());
         let fits = |desc: &GemmDesc| (larger || desc.check_on(machine).is_ok()) && (!size.groups || desc.check_groups().is_ok());
         let chosen = |i: usize, parts: u32| (i, Some(parts).filter(|&parts| parts != all[i].split_k()));
-        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], cuts_k, size, machine), i);
+        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], self.cuts_k(&all[i]), size, machine), i);
         let of_row = (0..self.of_row()).filter(|&i| i == 0 || fits(&all[i]));
+        // Where threads multiply, copies before a kernel are a matter of time and room.
+        let with_passes = |(((transposed, time), parts), i): (((u32, f64), u32), usize)| match all[i].passes_of_threads(size) {
+            None => (((transposed, time), parts), i),
+            Some(passes) if passes.bytes > size.for_passes => (((transposed, f64::MAX), parts), i),
+            Some(passes) => (((transposed, time + passes.time), parts), i),
+        };
         let Some((((transposed, time), parts), best)) =
-            of_row.map(cheapest).min_by(|((one, _), _), ((other, _), _)| less(one, other))
+            of_row.map(cheapest).map(with_passes).min_by(|((one, _), _), ((other, _), _)| less(one, other))
         else {
             return (0, None);
         };
@@ -112,11 +120,16 @@ impl GemmDesc {
         })
     }
 
+    /// What brings operands to threads that TMA feeds, where it cannot read them or they lie the other way.
+    fn passes_of_threads(&self, size: &ProblemSize) -> Option<Passes> {
+        let threads = self.warp_specialized().filter(|desc| matches!(desc.class.op, OpKind::Simt))?;
+        self.passes(size, threads.transposed())
+    }
+
     /// What brings operands that TMA cannot read where they lie, or that the kernel has `transposed`; `None` where there is none.
     fn passes(&self, size: &ProblemSize, transposed: u32) -> Option<Passes> {
-        // Of a launch, in microseconds, and of an element, in products.
-        const LAUNCH: f64 = 6.5;
-        const ELEMENT: f64 = 3.0;
+        // Of a launch, in microseconds, and of an element, in products: beside a kernel of threads both are hidden less, and products fewer (`docs/performance/explore/streams_f32.jsonl`).
+        let [of_launch, of_element] = if matches!(self.class.op, OpKind::TensorOp) { [6.5, 3.0] } else { [2.5, 0.85] };
         let tensors = self.warp_specialized().filter(|desc| !desc.knobs.emulation.decomposes())?;
         let rows = self.operand_rows(size);
         let (mut passes, mut access) = (Passes { time: 0.0, bytes: 0, access: 0 }, STRIDE_ALIGNMENT);
@@ -129,12 +142,12 @@ impl GemmDesc {
                 let (lines, length) = if turned { (*length, *lines) } else { (*lines, *length) };
                 let matrices = size.batch as u64;
                 passes.bytes = passes.bytes.saturating_add(repacked_bytes(*element, lines, length).saturating_mul(matrices));
-                passes.time += lines as f64 * length as f64 * matrices as f64 * ELEMENT;
+                passes.time += lines as f64 * length as f64 * matrices as f64 * of_element;
                 repacked += u32::from(!turned);
             }
         }
         let launches = transposed + repacked.min(1);
-        passes.time += f64::from(launches) * LAUNCH * products_of_a_microsecond(rows[0].element) as f64;
+        passes.time += f64::from(launches) * of_launch * products_of_a_microsecond(self.class.op, rows[0].element) as f64;
         // The widest that divides all rows.
         passes.access = access & access.wrapping_neg();
         (launches > 0).then_some(passes)

@@ -23,6 +23,8 @@ pub(super) struct Row {
     pub families: &'static [FamilyDesc],
     /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are the columns of its instructions, and of an operand that may lie along K alone it is the one that does.
     pub of_columns: &'static [FamilyDesc],
+    /// What a problem chooses among beside, unless shapes or how K is divided are pinned: the same tiles in another way, or of another family.
+    pub beside: &'static [FamilyDesc],
     /// What a problem of another family's row of these types chooses among beside, where that family would have operands copied to where TMA can read them.
     pub in_place: &'static [FamilyDesc],
 }

@@ -42,7 +42,15 @@
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192.
 
 use super::{choose::less, features::Features};
-use crate::{arch::Machine, call::Partials, desc::GemmDesc, family::ProblemSize, numeric::MOST_PARTS, operand::Axis, shape::Mnk};
+use crate::{
+    arch::Machine,
+    call::Partials,
+    desc::GemmDesc,
+    family::ProblemSize,
+    numeric::MOST_PARTS,
+    operand::Axis,
+    shape::{Mnk, at_least_one},
+};
 
 impl GemmDesc {
     /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
@@ -64,11 +72,13 @@ impl GemmDesc {
         let resident = features.resident(machine);
         let cost = |parts: u32| ((features.transposed, self.cost(features, (resident, parts), size, machine)), parts);
         let mut best = cost(self.split_k());
-        // A cluster's parts are compiled.
-        if !cuts_k || self.cuts_by_cluster() {
+        let (extents, k) = self.extents(size);
+        if self.streams_k() && Partials::of(self, extents, size.batch).workspace_bytes() > size.workspace {
+            best.0.1 = f64::MAX;
+        }
+        if !cuts_k {
             return best;
         }
-        let (extents, k) = self.extents(size);
         let tile = self.threadblock();
         let tiles = self.tiles(extents).saturating_mul(size.batch as u64).max(1);
         let most = (k.div_ceil(tile.k.max(1) as usize) as u64).min(MOST_PARTS.into());
@@ -112,18 +122,33 @@ impl GemmDesc {
             0 | 1 => k as f64,
             _ => k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as f64 * f64::from(tile.k),
         };
-        let units = self.tiles((m, n)).saturating_mul(batch).saturating_mul(parts.into());
+        let tiles = self.tiles((m, n)).saturating_mul(batch);
+        if self.streams_k() {
+            return self.cost_of_streams(features, resident, (tiles, k), machine);
+        }
+        let units = tiles.saturating_mul(parts.into());
         let blocks = if self.cuts_by_cluster() { parts } else { self.cluster().count() };
         let load = (units / u64::from(blocks)).div_ceil(machine.resident_clusters(blocks).into());
         let (load, waves) = (load as f64, load.div_ceil(resident.into()) as f64);
         let each = features.step(self.rows_within_sectors(size));
-        let exposed = if features.pingpong { 1.0 } else { load };
         let mut steps = (load * each as f64 + waves * features.latency as f64) * depth;
         if let Some(memory) = &features.memory {
             let elements = (m as f64 + n as f64) * k as f64 * batch as f64;
             steps = steps.max(memory.cost(elements, depth * f64::from(tile.m.saturating_add(tile.n)), units as f64));
         }
-        steps + exposed * features.not_hidden as f64 + features.exchange.cost(parts, load)
+        steps + features.ends(load) + features.exchange.cost(parts, load)
+    }
+
+    /// Time of streams of so many tiles: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.
+    fn cost_of_streams(&self, features: &Features, resident: u32, (tiles, k): (u64, usize), machine: &Machine) -> f64 {
+        let multiprocessors = u64::from(at_least_one(machine.multiprocessors));
+        if tiles < multiprocessors {
+            return f64::MAX;
+        }
+        let load = tiles as f64 / multiprocessors as f64;
+        let step = load * features.each as f64 + load / f64::from(resident) * features.latency as f64;
+        // Two tiles more have a begin and an end.
+        step * k as f64 + features.ends(load + 2.0) + features.exchange.of_streams()
     }
 }
 

@@ -1,10 +1,18 @@
 //! What the model of time knows of a kernel, in products of a multiprocessor: [`extents`](super::extents) explains the numbers.
 
-use crate::{arch::Machine, numeric::ElementKind, shape::at_least_one, threadblock::PARTS_AT_ONCE};
+use crate::{
+    arch::{Machine, OpKind},
+    numeric::ElementKind,
+    shape::at_least_one,
+    threadblock::PARTS_AT_ONCE,
+};
 
-/// Products in a microsecond of one multiprocessor's tensor cores on Hopper: the unit of the model.
-pub(super) const fn products_of_a_microsecond(element: ElementKind) -> u64 {
-    4_500_000 * 16 / at_least_one(element.bits()) as u64
+/// Products in a microsecond of one multiprocessor on Hopper, of its tensor cores or of threads: the unit of the model.
+pub(super) const fn products_of_a_microsecond(op: OpKind, element: ElementKind) -> u64 {
+    match op {
+        OpKind::TensorOp => 4_500_000 * 16 / at_least_one(element.bits()) as u64,
+        OpKind::Simt => 300_000,
+    }
 }
 
 /// What the model has to know of a description.
@@ -23,8 +31,8 @@ pub(super) struct Features {
     pub block: Option<BlockResources>,
     /// Time of a tile's begin and end, in products.
     pub not_hidden: u64,
-    /// Whether only the first tile's begin and the last one's end count: consumers take tiles under ping-pong.
-    pub pingpong: bool,
+    /// The same of the second tile, and of each one behind it: none, where consumers take tiles under ping-pong.
+    pub further: [u64; 2],
     /// What memory takes to bring A and B; `None` where it is never what limits.
     pub memory: Option<Bandwidth>,
     /// What parts of K cost beside.
@@ -59,6 +67,12 @@ impl Features {
             }
             _ => self.each,
         }
+    }
+
+    /// Time of the begin and end of so many tiles, one after the other.
+    pub(super) fn ends(&self, load: f64) -> f64 {
+        let [second, each] = self.further.map(|time| time as f64);
+        self.not_hidden as f64 + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
     }
 
     /// Blocks that share a multiprocessor.
@@ -125,6 +139,14 @@ impl Exchange {
 
     /// That of kernels whose K cannot be cut.
     pub const NEVER: Self = Self::Workspace { begun: u64::MAX, stored: 0, added: 0, brought: 0 };
+
+    /// Time of streams: a block ends a tile that another one began, and begins one that another goes on with.
+    pub(super) fn of_streams(&self) -> f64 {
+        match *self {
+            Self::Workspace { begun, stored, added, brought } => begun as f64 + 2.0 * (stored + added + brought) as f64,
+            Self::Cluster { .. } => f64::MAX,
+        }
+    }
 
     /// Time of so many parts, where a multiprocessor has `load` units.
     pub(super) fn cost(&self, mut parts: u32, load: f64) -> f64 {

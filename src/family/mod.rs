@@ -15,8 +15,8 @@ mod one_schedule;
 mod request;
 mod resolve;
 
-pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use lowering::MOST_TILES_OF_ONE;
+pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
 
 use self::{default_gemm_configuration::Row, features::Features};

@@ -80,9 +80,10 @@ impl Completions {
         Self { cuts_k: pins.split_k.is_none() && in_parts && self.descs[0].family.pins().split_k.is_some(), ..self }
     }
 
-    /// Whether a problem chooses into how many parts K is cut.
-    pub(crate) const fn cuts_k(&self) -> bool {
-        self.cuts_k
+    /// Whether a problem chooses into how many parts a configuration cuts K: not one of streams or of a cluster's parts, which are compiled, nor one of another family beside those of the row.
+    pub(crate) const fn cuts_k(&self, desc: &GemmDesc) -> bool {
+        let of_row = desc.warp_specialized().is_some() == self.descs[0].warp_specialized().is_some();
+        self.cuts_k && of_row && !desc.cuts_by_cluster() && !desc.streams_k()
     }
 
     /// What the types alone stand for.
@@ -152,6 +153,15 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
         if leaves_clusters(&family, &pins)
             && let Ok(desc) = fitting(placed(user, frame, family, pins).of_columns(), &pins)
             && !as_given.has_tile_of(&desc)
+        {
+            all = all.and(desc);
+        }
+        i += 1;
+    }
+    let mut i = if pins.pins_shapes() || pins.divides_k() { row.beside.len() } else { 0 };
+    while i < row.beside.len() {
+        if check_pins(&row.beside[i], &pins, user.op, user.arch).is_ok()
+            && let Ok(desc) = legal(placed(user, frame, row.beside[i], pins))
         {
             all = all.and(desc);
         }

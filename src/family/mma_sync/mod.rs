@@ -20,6 +20,7 @@ use super::{
     one_schedule::{self, OneSchedulePlan},
 };
 use crate::{
+    arch::OpKind,
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
     index::{Tabled, at},
@@ -119,8 +120,8 @@ impl MmaSyncDesc {
         let each = products * tenths / 10 + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
         let (each, latency) = if self.knobs.mainloop.copies_asynchronously() { (each, 8000) } else { (2 * each, 64_000) };
         // As where `wgmma` multiplies; what brings slots hides behind it.
-        let unit = products_of_a_microsecond(element);
+        let unit = products_of_a_microsecond(OpKind::TensorOp, element);
         let exchange = Exchange::Workspace { begun: unit * 5 / 2, stored: unit * 3 / 10, added: unit * 8 / 10, brought: 0 };
-        Features { each, latency, not_hidden: 2600 * products, exchange, ..features }
+        Features { each, latency, not_hidden: 2600 * products, further: [2600 * products; 2], exchange, ..features }
     }
 }

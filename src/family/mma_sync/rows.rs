@@ -121,7 +121,7 @@ const BYTES_OF_TURING: [FamilyDesc; 3] = [
 ];
 
 const fn tensor_op(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::TensorOp, archs, types, promotion: None, families, of_columns: &[], in_place: &[] }
+    Row { op: OpKind::TensorOp, archs, types, promotion: None, families, of_columns: &[], beside: &[], in_place: &[] }
 }
 
 /// Those that stand beside another family's where that would have operands copied first.

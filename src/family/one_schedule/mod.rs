@@ -100,7 +100,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, copies: u64) -> Fea
         latency,
         block: Some(BlockResources { threads: base.tiles.threads(), registers, shared_bytes: base.smem_bytes() }),
         not_hidden: NOT_HIDDEN * products,
-        pingpong: false,
+        further: [NOT_HIDDEN * products; 2],
         memory: None,
         exchange: Exchange::Workspace { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
     }

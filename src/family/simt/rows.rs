@@ -6,7 +6,10 @@ use crate::{
         OpKind,
     },
     desc::{DecompositionKind, FamilyDesc, SimtKnobs, SpillKind},
-    family::default_gemm_configuration::{Row, of},
+    family::{
+        default_gemm_configuration::{Row, of},
+        warp_specialized::COPIED_BY_TMA,
+    },
     numeric::{Combined, ElementKind::*},
     shape::Mnk,
     smem::SmemLayout,
@@ -52,6 +55,8 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
 /// accumulators (`docs/performance/explore/split_k_simt.jsonl`); and the least, whose depth four share. These but that one, and the two below,
 /// chosen among those of `docs/performance/explore/small_tiles_simt.jsonl`.
 const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
+/// Half that tile in streams, for tiles that whole waves would leave multiprocessors without (`docs/performance/explore/streams_f32.jsonl`).
+const STREAMED: SimtKnobs = SimtKnobs { decomposition: DecompositionKind::StreamK, ..HALF_AS_LARGE };
 const DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
 const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
 const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
@@ -80,12 +85,16 @@ const fn deep(c: u32) -> [FamilyDesc; 3] {
 }
 
 const fn simt(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::Simt, archs, types, promotion: None, families, of_columns: &[], in_place: &[] }
+    Row { op: OpKind::Simt, archs, types, promotion: None, families, of_columns: &[], beside: &[], in_place: &[] }
 }
 
 /// Architectures without asynchronous copies, and those with them.
 const OLDER: &[ArchKind] = &[Sm70, Sm75];
 const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
+
+/// `f32` with asynchronous copies.
+const SINGLES: &[FamilyDesc] =
+    &[aligned(ASYNCHRONOUS, 4, 4), aligned(HALF_AS_LARGE, 4, 4), aligned(SMALL, 4, 4), aligned(DEEP, 4, 4), aligned(LEAST, 4, 4)];
 
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
@@ -101,17 +110,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &[aligned(CLASSIC, 1, 1)],
     ),
     simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
-    simt(
-        NEWER,
-        &[of(F32, F32, F32)],
-        &[
-            aligned(ASYNCHRONOUS, 4, 4),
-            aligned(HALF_AS_LARGE, 4, 4),
-            aligned(SMALL, 4, 4),
-            aligned(DEEP, 4, 4),
-            aligned(LEAST, 4, 4),
-        ],
-    ),
+    Row { beside: &[aligned(STREAMED, 4, 4)], ..simt(&[Sm80, Sm86, Sm89], &[of(F32, F32, F32)], SINGLES) },
+    Row { beside: &[aligned(STREAMED, 4, 4), COPIED_BY_TMA], ..simt(&[Sm90], &[of(F32, F32, F32)], SINGLES) },
     simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
     simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &deep(8)),
     simt(NEWER, &[of(F16, F16, F16)], &[aligned(HALF, 8, 8)]),

@@ -143,10 +143,19 @@ impl WarpSpecializedDesc {
         if WarpSpecialized::along(self, operand).is(Along::K) { 1 } else { self.class.operand(operand).element.elements_in(16) }
     }
 
+    /// How many operands a call transposes to its workspace first.
+    pub(super) const fn transposed(&self) -> u32 {
+        self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32
+    }
+
     /// The numbers are explained in `src/family/extents.rs`.
     pub(super) const fn features(&self) -> Features {
         const LOADS: u64 = 60;
         const NOT_HIDDEN: u64 = 2900;
+        // What is not drawn of power in the meantime, products behind it may.
+        const FURTHER: u64 = 500;
+        // Of threads, whatever the instruction.
+        const OF_THREADS: u64 = 44;
         const MEMORY: Bandwidth = Bandwidth { first: 2, own: LOADS, longer: 40, again: 40 };
         // The blocks of a cluster that has parts bring what was brought before at the same time.
         const OF_CLUSTERS: Bandwidth = Bandwidth { again: 55, ..MEMORY };
@@ -157,7 +166,12 @@ impl WarpSpecializedDesc {
         let wide = at_least_one(self.knobs.instruction.n) as u64;
         let (cluster, tensor_op) = (self.knobs.cluster, matches!(self.class.op, OpKind::TensorOp));
         let [rows, columns] = [at_least_one(cluster.m) as u64, at_least_one(cluster.n) as u64];
-        let (alone, loads) = (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n));
+        let (alone, loads) = match tensor_op {
+            true => (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n)),
+            false => (m * n * 145 / 100, 0),
+        };
+        let [not_hidden, further] = if tensor_op { [NOT_HIDDEN, FURTHER] } else { [OF_THREADS; 2] };
+        let pingpong = matches!(self.knobs.schedule, ScheduleKind::Pingpong);
         // Blocks of a cluster wait for one another.
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
         // Consumers that share a tile begin and end it side by side.
@@ -165,12 +179,13 @@ impl WarpSpecializedDesc {
         let lines = Lines { products, loads: [LOADS * m / columns, LOADS * n / rows] };
         Features {
             lines: if tensor_op { Some(lines) } else { None },
-            transposed: self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32,
+            // Of threads that is a matter of time.
+            transposed: if tensor_op { self.transposed() } else { 0 },
             each: if products > loads { products } else { loads },
             latency: 0,
             block: None,
-            not_hidden: NOT_HIDDEN * if share > LEAST { share } else { LEAST },
-            pingpong: matches!(self.knobs.schedule, ScheduleKind::Pingpong),
+            not_hidden: not_hidden * if share > LEAST { share } else { LEAST },
+            further: if pingpong { [0; 2] } else { [not_hidden * share, further * share] },
             memory: match (tensor_op, self.cuts_by_cluster()) {
                 (false, _) => None,
                 (true, false) => Some(MEMORY),
@@ -193,11 +208,7 @@ impl WarpSpecializedDesc {
         const AWAITED: u64 = 10;
         const SENT: u64 = 45_000;
         let Some(components) = self.components() else { return Exchange::NONE };
-        // Where threads multiply, 0.3 million a microsecond.
-        let products = match self.class.op {
-            OpKind::Simt => 3_000,
-            OpKind::TensorOp => products_of_a_microsecond(self.multiplied().class.a.element) / 100,
-        };
+        let products = products_of_a_microsecond(self.class.op, self.multiplied().class.a.element) / 100;
         let tile = self.knobs.threadblock;
         let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as u64;
         let moved = slot * 100 * products;

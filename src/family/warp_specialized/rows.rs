@@ -176,7 +176,7 @@ pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecialize
 });
 
 const fn tensor_op(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::TensorOp, archs: &[Sm90], types, promotion: None, families, of_columns: &[], in_place: &[] }
+    Row { op: OpKind::TensorOp, archs: &[Sm90], types, promotion: None, families, of_columns: &[], beside: &[], in_place: &[] }
 }
 
 const fn and_of_columns(types: &'static [Combined], families: &'static [FamilyDesc], of_columns: &'static [FamilyDesc]) -> Row {
