@@ -72,7 +72,7 @@ impl Features {
     /// Time of the begin and end of so many tiles, one after the other.
     pub(super) fn ends(&self, load: f64) -> f64 {
         let [second, each] = self.further.map(|time| time as f64);
-        self.not_hidden as f64 + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
+        self.not_hidden as f64 * load.min(1.0) + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
     }
 
     /// Blocks that share a multiprocessor.

@@ -119,7 +119,12 @@ fn the_suite_of_batches() {
         assert_eq!((desc.check(), desc.class.mode), (Ok(()), mode), "{problem:?}");
         let (call, asked) = (problem.problem(), lt_problem(problem).expect("the peer has batches"));
         let packed_odd = problem.a.element == ElementKind::Bf16 && problem.k % 2 == 1;
-        let route = if packed_odd { "A repacked, B repacked" } else { "direct" };
+        let by_threads = desc.warp_specialized().is_some() && problem.a.element == ElementKind::F32;
+        let route = match (packed_odd, by_threads) {
+            (true, _) => "A repacked, B repacked",
+            (false, true) => "A transposed",
+            (false, false) => "direct",
+        };
         assert_eq!(desc.routes(&call).expect("a route").to_string(), route, "{problem}");
         let of_b = if problem.broadcast.is_some() { 0 } else { problem.n * problem.k };
         assert_eq!((call.a.batch_stride, call.b.batch_stride), (problem.m * problem.k, of_b));

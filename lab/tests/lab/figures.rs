@@ -167,6 +167,34 @@ fn the_model_of_parts_is_as_near_their_times_as_it_says() {
     assert!(compared > 40, "{compared}");
 }
 
+/// What is said there of streams: how near the recorded times of tiles that a problem may stream it comes.
+#[test]
+fn the_model_of_streams_is_as_near_their_times_as_it_says() {
+    use falchion::{arch::ArchKind, device::ProblemSize};
+    let said = include_str!("../../../src/family/extents.rs");
+    let lines = read_lines(include_str!("../../../docs/performance/explore/streams_f32.jsonl")).expect("lines");
+    let (machine, mut compared) = (ArchKind::Sm90.machine(), 0);
+    for line in &lines {
+        let problem = &line.problem;
+        // Whole vectors, of as many tiles as multiprocessors or more.
+        let streams =
+            line.config.starts_with("128x128x8_") && problem.knobs.get("decomposition").is_some_and(|how| how == "streamk");
+        let tiles = problem.m.div_ceil(128) * problem.n.div_ceil(128);
+        if !streams || problem.n % 4 > 0 || problem.m * problem.n * problem.k < 1024 * 1024 * 1024 || tiles < 132 {
+            continue;
+        }
+        let mut problem = problem.clone();
+        problem.op = Some(line.op.clone());
+        let desc = falchion_lab::bench::kernels::description(&problem, ArchKind::Sm90).expect("a kernel");
+        let (_, products) = desc.predicted(&ProblemSize::of((problem.m, problem.n, problem.k)), &machine);
+        let time = products as f64 * 3.25e-6 + 2.6;
+        println!("{time:.1} us for {:.1} us: {problem}", line.ours_us);
+        assert!((time / line.ours_us - 1.0).abs() < 0.07, "{time:.1} us for {:.1} us: {problem}", line.ours_us);
+        compared += 1;
+    }
+    assert!(said.contains(&format!("within 7 hundredths of {compared} times")), "{compared}");
+}
+
 /// The page of the transposes is what their lines make, and the prose of `docs/transpose.md` rounds those lines.
 #[test]
 fn the_transposes_pages_are_those_of_their_lines() {

@@ -151,9 +151,11 @@ impl WarpSpecializedDesc {
     /// The numbers are explained in `src/family/extents.rs`.
     pub(super) const fn features(&self) -> Features {
         const LOADS: u64 = 60;
+        const OF_LINES: u64 = 68;
         const NOT_HIDDEN: u64 = 2900;
-        // What is not drawn of power in the meantime, products behind it may.
-        const FURTHER: u64 = 500;
+        // Of a second tile that consumers share; what the begins and ends behind it do not draw of power, products may.
+        const SECOND: u64 = 4700;
+        const FURTHER: u64 = 300;
         // Of threads, whatever the instruction.
         const OF_THREADS: u64 = 44;
         const MEMORY: Bandwidth = Bandwidth { first: 2, own: LOADS, longer: 40, again: 40 };
@@ -170,13 +172,13 @@ impl WarpSpecializedDesc {
             true => (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n)),
             false => (m * n * 145 / 100, 0),
         };
-        let [not_hidden, further] = if tensor_op { [NOT_HIDDEN, FURTHER] } else { [OF_THREADS; 2] };
+        let [not_hidden, second, further] = if tensor_op { [NOT_HIDDEN, SECOND, FURTHER] } else { [OF_THREADS; 3] };
         let pingpong = matches!(self.knobs.schedule, ScheduleKind::Pingpong);
         // Blocks of a cluster wait for one another.
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
         // Consumers that share a tile begin and end it side by side.
         let share = m * n / at_least_one(self.sum().sharing()) as u64;
-        let lines = Lines { products, loads: [LOADS * m / columns, LOADS * n / rows] };
+        let lines = Lines { products, loads: [OF_LINES * m / columns, OF_LINES * n / rows] };
         Features {
             lines: if tensor_op { Some(lines) } else { None },
             // Of threads that is a matter of time.
@@ -185,7 +187,7 @@ impl WarpSpecializedDesc {
             latency: 0,
             block: None,
             not_hidden: not_hidden * if share > LEAST { share } else { LEAST },
-            further: if pingpong { [0; 2] } else { [not_hidden * share, further * share] },
+            further: if pingpong { [0; 2] } else { [second * share, further * share] },
             memory: match (tensor_op, self.cuts_by_cluster()) {
                 (false, _) => None,
                 (true, false) => Some(MEMORY),

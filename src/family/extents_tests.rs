@@ -1,0 +1,240 @@
+//! Which tiles problems take by the model.
+
+use crate::{
+    arch::{ArchKind, OpKind},
+    call::Partials,
+    desc::{GemmDesc, PromotionKind},
+    family::{ProblemSize, Request},
+    layout::{MatrixType, Order},
+    numeric::ElementKind,
+};
+
+/// The tile that a problem takes, of A and B in these orders and D row-major.
+fn tile(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> (u32, u32) {
+    let tile = taken(kind, orders, promoted, extents).threadblock();
+    (tile.m, tile.n)
+}
+
+/// The description that it takes.
+fn taken(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> GemmDesc {
+    sized(kind, orders, promoted, ProblemSize::of(extents))
+}
+
+fn sized(kind: ElementKind, orders: [Order; 2], promoted: bool, size: ProblemSize) -> GemmDesc {
+    let [a, b] = orders.map(|order| Some(MatrixType { element: kind, order }));
+    let c = match kind {
+        ElementKind::I8 => ElementKind::I32,
+        ElementKind::Tf32 => ElementKind::F32,
+        _ => ElementKind::Bf16,
+    };
+    let c = Some(MatrixType { element: c, order: Order::Row });
+    let knobs = promoted.then(|| ("promotion".to_owned(), PromotionKind::Stage.name().to_owned()));
+    let (op, knobs) = (Some(OpKind::TensorOp), knobs.into_iter().collect());
+    let request = Request { a, b, c, op, knobs, ..Request::default() };
+    request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
+}
+
+fn from_registers(desc: &GemmDesc) -> bool {
+    desc.warp_specialized().is_some_and(|desc| desc.a_from_registers())
+}
+
+/// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it was measured
+/// (`docs/performance/explore/hopper_tiles_*.jsonl`, `hopper_promoted.jsonl`); but of i8 at (4096, 24576, 1536), where 128x192 is faster.
+#[test]
+fn problems_take_the_tiles_that_measured_best() {
+    let along_k = [Order::Row, Order::Col];
+    for (extents, wanted) in [
+        ((2048, 2048, 2048), (128, 128)),
+        ((4096, 4096, 4096), (128, 128)),
+        ((8192, 8192, 8192), (128, 192)),
+        ((4096, 2112, 7168), (128, 176)),
+        ((4096, 24576, 1536), (128, 128)),
+        ((4096, 7168, 2048), (128, 128)),
+        ((4096, 4096, 7168), (128, 128)),
+    ] {
+        for kind in [ElementKind::Bf16, ElementKind::E4m3, ElementKind::I8, ElementKind::Tf32] {
+            assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
+        }
+    }
+    for (extents, wanted) in [
+        ((4096, 4096, 4096), (256, 128)),
+        ((8192, 8192, 8192), (128, 192)),
+        ((4096, 2112, 7168), (128, 192)),
+        ((16384, 16384, 16384), (128, 192)),
+        ((4096, 24576, 1536), (128, 192)),
+        ((2048, 2048, 2048), (256, 128)),
+        ((4096, 7168, 2048), (256, 128)),
+        ((4096, 4096, 7168), (256, 128)),
+    ] {
+        assert_eq!(tile(ElementKind::E4m3, along_k, true, extents), wanted, "promoted {extents:?}");
+    }
+}
+
+/// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`).
+#[test]
+fn small_problems_take_small_tiles() {
+    let wanted = [(64, 16), (64, 32), (64, 128), (128, 144), (128, 128), (128, 192)];
+    for (size, wanted) in [256, 512, 1024, 1536, 2048, 3072].into_iter().zip(wanted) {
+        assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
+    }
+    let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
+    for (size, wanted) in [(256, 32), (512, 32), (768, 32), (1024, 64), (1536, 128), (2048, 256), (3000, 128), (4096, 256)] {
+        let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), ..Request::default() };
+        let desc = request.resolve_for(ArchKind::Sm90, ProblemSize::of((size, size, size)), None);
+        assert_eq!(desc.expect("a row").desc.threadblock().m, wanted, "{size}");
+    }
+}
+
+/// `f32` on the CUDA cores: what measured best, or within a twentieth of it (`docs/performance/explore/streams_f32.jsonl`). Without a workspace nothing is streamed or transposed.
+#[test]
+fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
+    let matrix = |order| Some(MatrixType { element: ElementKind::F32, order });
+    let taken = |[a, b]: [Order; 2], size: usize, workspace: u64| {
+        let request = Request { a: matrix(a), b: matrix(b), c: matrix(Order::Row), op: Some(OpKind::Simt), ..Request::default() };
+        let size = ProblemSize { workspace, for_passes: workspace, ..ProblemSize::of((size, size, size)) };
+        let desc = request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc;
+        (desc.streams_k(), desc.warp_specialized().is_some())
+    };
+    let (rows, direct) = ([Order::Row; 2], [Order::Col, Order::Row]);
+    for size in [1536, 2304, 2560, 3000, 3072, 5000] {
+        assert_eq!([rows, direct].map(|orders| taken(orders, size, u64::MAX)), [(true, false); 2], "{size}");
+        assert!(!taken(rows, size, 0).0, "{size}");
+    }
+    for size in [2048, 4096, 7000, 8192] {
+        assert_eq!([rows, direct].map(|orders| taken(orders, size, u64::MAX)), [(false, true); 2], "{size}");
+        assert_eq!([rows, direct].map(|orders| taken(orders, size, 0)), [(false, false), (false, true)], "{size}");
+    }
+    for size in [256, 512, 1024, 1280] {
+        assert_eq!(taken(rows, size, u64::MAX), (false, false), "{size}");
+    }
+}
+
+/// Few tiles and a deep K: as many parts as fill the multiprocessors. Where tiles
+/// fill them, where the workspace has no room, and where the user says how many, K is not cut.
+#[test]
+fn a_deep_k_is_cut_where_the_workspace_has_room() {
+    let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
+    let taken = |knobs: &[(&str, &str)], size: ProblemSize| {
+        let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
+        let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), knobs, ..Request::default() };
+        request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
+    };
+    let parts = |extents| taken(&[], ProblemSize::of(extents)).split_k();
+    assert_eq!([(64, 64, 65536), (512, 512, 32768), (256, 256, 65536)].map(parts), [256, 16, 33]);
+    assert_eq!([(4096, 4096, 4096), (4096, 4096, 1), (64, 64, 0), (0, 64, 65536)].map(parts), [1; 4]);
+    for extents in [(64, 64, 65536), (512, 512, 32768), (64, 4096, 4096), (100, 60, 70_000)] {
+        let best = taken(&[], ProblemSize::of(extents));
+        let bytes = Partials::of(&best, (extents.0, extents.1), 1).workspace_bytes();
+        assert!(best.split_k() > 1 && bytes > 0, "{extents:?}");
+        let within = |workspace| taken(&[], ProblemSize { workspace, ..ProblemSize::of(extents) });
+        assert_eq!((within(bytes), within(0).split_k()), (best, 1));
+        let less = within(bytes - 1);
+        assert!(Partials::of(&less, (extents.0, extents.1), 1).workspace_bytes() < bytes, "{extents:?}");
+        for pinned in ["1", "3"] {
+            assert_eq!(taken(&[("split_k", pinned)], ProblemSize::of(extents)).split_k().to_string(), pinned);
+        }
+    }
+}
+
+/// Parts of wide tiles take longer to add than their products save (`docs/performance/explore/split_k_cluster.jsonl`).
+#[test]
+fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
+    let deep = (512, 512, 32768);
+    for (kind, extents) in [(ElementKind::Bf16, deep), (ElementKind::Bf16, (1024, 256, 16384)), (ElementKind::E4m3, deep)] {
+        let desc = taken(kind, [Order::Row, Order::Col], false, extents);
+        let tile = desc.threadblock();
+        assert_eq!((tile.m, tile.n, desc.split_k(), desc.cuts_by_cluster()), (128, 64, 4, false), "{kind} {extents:?}");
+    }
+}
+
+/// A cluster's blocks have the parts of K where that measured less time than all else, with a workspace and without one; where it measured more, none is taken
+/// (`docs/performance/explore/split_k_cluster.jsonl`, `few_tiles_tensor_op.jsonl`).
+#[test]
+fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
+    let along_k = [Order::Row, Order::Col];
+    for (extents, wanted) in [
+        ((16, 2112, 7168), (64, 16, 2)),
+        ((32, 2112, 7168), (64, 32, 2)),
+        ((64, 2112, 7168), (64, 64, 2)),
+        ((128, 2112, 7168), (64, 64, 2)),
+        ((128, 128, 16384), (64, 16, 4)),
+        ((16, 576, 7168), (64, 16, 4)),
+        ((16, 1024, 4096), (64, 16, 4)),
+    ] {
+        for (kind, workspace) in [(ElementKind::Bf16, u64::MAX), (ElementKind::F16, 0)] {
+            let desc = sized(kind, along_k, false, ProblemSize { workspace, ..ProblemSize::of(extents) });
+            let tile = desc.threadblock();
+            assert_eq!((tile.m, tile.n, desc.split_k()), wanted, "{kind} {extents:?}");
+            assert!(desc.cuts_by_cluster() && Partials::of(&desc, (extents.0, extents.1), 1).bytes() == 0, "{desc:?}");
+        }
+    }
+    let whole = [(4096, 4096), (4096, 7168), (24576, 1536), (7168, 16384), (16384, 7168)];
+    let few = [1, 16, 32, 64].into_iter().flat_map(|m| whole.map(|(n, k)| (m, n, k)));
+    let squares = [256, 512, 768, 1000, 1024].map(|size| (size, size, size));
+    for extents in few.chain(squares).chain([(512, 512, 32768), (64, 64, 65536), (1024, 256, 16384), (512, 512, 4096)]) {
+        assert!(!taken(ElementKind::Bf16, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
+    }
+    for extents in [(16, 2112, 7168), (64, 2112, 7168), (16, 4096, 4096)] {
+        assert!(!taken(ElementKind::E4m3, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
+    }
+}
+
+/// Where rows begin within sectors of memory, blocks of a cluster share what TMA brings (`docs/performance/explore/pitches_tensor_op.jsonl`).
+#[test]
+fn rows_within_sectors_take_clusters() {
+    let cluster = |kind, orders, size: ProblemSize| {
+        let desc = sized(kind, orders, false, size);
+        (desc.threadblock().m, desc.threadblock().n, desc.cluster().m * desc.cluster().n)
+    };
+    let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
+    let square = |size| ProblemSize::of((size, size, size));
+    for (kind, squares) in [(ElementKind::Bf16, [5000, 4104]), (ElementKind::E4m3, [5008, 4112]), (ElementKind::I8, [5008, 4112])]
+    {
+        assert_eq!(squares.map(|size| cluster(kind, along_k, square(size))), [(256, 160, 2), (256, 144, 2)], "{kind}");
+    }
+    // B lies along K for the kernel where D is column-major, and the user's A along K.
+    for (orders, wanted) in [(along_n, (256, 160, 2)), ([Order::Col, Order::Row], (128, 256, 2))] {
+        assert_eq!(cluster(ElementKind::Bf16, orders, square(5000)), wanted, "{orders:?}");
+    }
+    let pitched = ProblemSize { leading: [Some(4104); 2], ..square(4096) };
+    assert!(cluster(ElementKind::Bf16, along_k, pitched).2 > 1);
+    assert_eq!([4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2), [1; 3]);
+}
+
+/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 do not.
+#[test]
+fn a_batch_takes_the_tile_of_its_waves() {
+    let chosen = |batch| {
+        let [a, b, c] = [Order::Row, Order::Col, Order::Row].map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
+        let (op, size) = (Some(OpKind::TensorOp), ProblemSize { batch, ..ProblemSize::of((128, 1056, 4096)) });
+        let knobs = vec![("decomposition".to_owned(), "splitk".to_owned())];
+        let request = Request { a, b, c, op, knobs, ..Request::default() };
+        request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
+    };
+    assert_eq!([1, 22].map(chosen), [32, 128]);
+}
+
+/// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is taken.
+#[test]
+fn what_is_no_kernel_is_not_taken() {
+    assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)), (128, 192));
+}
+
+/// An operand that is MN-major comes from registers where it can, one of two such operands, and nothing else does.
+#[test]
+fn what_lies_along_m_or_n_comes_from_registers() {
+    let (row, col, square) = (Order::Row, Order::Col, (4096, 4096, 4096));
+    for (kind, wanted) in [(ElementKind::E4m3, (128, 256)), (ElementKind::I8, (128, 256)), (ElementKind::Tf32, (64, 256))] {
+        for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
+            let desc = taken(kind, orders, false, square);
+            assert_eq!((desc.threadblock().m, desc.threadblock().n), wanted, "{kind} {orders:?}");
+            assert!(from_registers(&desc) && desc.features().transposed == transposed, "{kind} {orders:?}");
+        }
+    }
+    assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));
+    for (kind, orders, promoted) in
+        [(ElementKind::E4m3, [row, col], false), (ElementKind::Bf16, [col, col], false), (ElementKind::E4m3, [col, col], true)]
+    {
+        assert!(!from_registers(&taken(kind, orders, promoted, square)), "{kind} {orders:?}");
+    }
+}
