@@ -180,9 +180,10 @@ macro_rules! architectures {
         }
 
         impl ArchKind {
-            /// The newest tag whose instructions a machine of compute capability `sm` (major times 10 plus minor) has.
+            /// The newest tag whose instructions a machine of compute capability `sm` (major times 10 plus minor) has. Those of sm_90 are Hopper's alone: a newer machine has sm_89's.
             pub fn newest_of(sm: u32) -> Option<Self> {
-                Self::ALL.into_iter().rev().find(|arch| arch.sm() <= sm)
+                let has = |arch: &Self| arch.sm() <= sm && (*arch != Self::Sm90 || sm < 100);
+                Self::ALL.into_iter().rev().find(has)
             }
 
             /// The smallest machine that has these instructions.

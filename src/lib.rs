@@ -70,6 +70,7 @@ mod words;
 /// The cudarc that Falchion is built with. A program that names its types through this needs no cudarc of its own, which could name another CUDA.
 #[cfg(feature = "cuda")]
 pub use cudarc;
+pub use device::gemm;
 pub use error::Error;
 pub use refusal::Refusal;
 
@@ -81,7 +82,7 @@ pub mod prelude {
             Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle, HorizontalSwizzle, IdentitySwizzle,
             PingpongSchedule, SplitK, SplitKCluster, Stages, StreamK, Threadblock, Warp, With,
         },
-        device::{AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, Transpose, TransposeArguments},
+        device::{AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Transpose, TransposeArguments},
         layout::{ColMajor, MatrixType, RowMajor},
         numeric::{Bf16, E4m3, E5m2, F16, Tf32},
         shape::GemmShape,

@@ -3,10 +3,9 @@
 use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begins};
 use crate::{
     desc::GemmDesc,
-    family::MOST_TILES_OF_ONE,
     numeric::{ElementKind, sum_of},
     shape::Mnk,
-    threadblock::{Streams, tickets_of},
+    threadblock::{MOST_TILES_OF_ONE, Streams, tickets_of},
 };
 
 /// Rectangles of a cluster's tiles in all Ds, and blocks of a cluster.

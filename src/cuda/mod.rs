@@ -24,9 +24,9 @@ pub use kernel::CudaKernel;
 pub use kernel::kernel_unit;
 #[doc(hidden)]
 pub use loaded::compile;
-pub use operands::{Cuda, CudaCall, CudaMatrices, CudaTransposeCall, DeviceMatrix};
+pub use operands::{Cuda, CudaCall, CudaMatrices, DeviceMatrix};
 #[doc(hidden)]
-pub use operands::{CudaMut, CudaRef};
+pub use operands::{CudaMut, CudaRef, CudaTransposeCall};
 #[doc(hidden)]
 pub use pass::{CudaPass, pass_unit, repack, transpose};
 #[doc(hidden)]

@@ -237,7 +237,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
 /// What completes what is pinned; while compiling, why nothing does.
 #[track_caller]
-const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
+pub(super) const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
     match completions {
         Ok(completions) => completions,
         Err(unresolved) => panic!("{}", unresolved.sentence().as_str()),

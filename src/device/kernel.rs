@@ -1,6 +1,6 @@
 //! Device slices run on their device: the typed door to [`CudaKernel`].
 
-use super::{Executor, Gemm, GemmOperation, chosen::Chosen};
+use super::{Executor, Gemm, GemmOperation, GemmUniversal, chosen::Chosen};
 use crate::{
     arch::{Arch, Machine, OpClass},
     call::{Arguments, MatrixElements, Problem},
@@ -101,6 +101,11 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg> 
 }
 
 impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> for GemmOperation {}
+
+impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Cfg> Operator<A, B, C>
+    for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+}
 
 impl<G> Kernel<G> {
     /// The kernel of a problem, and the description that it runs with, where that is not the kernel's own. The first stands in for one that the device does not take.
@@ -225,6 +230,38 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// Those of [`CudaKernel::prepare`].
     pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         Self::OPERATION.prepared(context, of_groups)
+    }
+}
+
+impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Cfg: Config>
+    GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+    /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`] does.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, of_one)
+    }
+
+    /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, of_batches)
+    }
+
+    /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, of_groups)
+    }
+
+    fn prepared(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> GemmDesc) -> Result<Kernel<Self>, Error> {
+        self.operation(Some(&machine_of(context)?))?.prepared(context, mode)
     }
 }
 

@@ -8,6 +8,7 @@ mod gemm;
 mod kernel;
 mod operation;
 pub mod transpose;
+mod universal;
 
 #[doc(hidden)]
 pub use crate::host::run_on_host;
@@ -22,3 +23,4 @@ pub use gemm::Gemm;
 pub use kernel::{Kernel, Operator};
 pub use operation::GemmOperation;
 pub use transpose::Transpose;
+pub use universal::{GemmUniversal, gemm};

@@ -8,11 +8,8 @@ use crate::{
     operand::OperandKind,
     refusal::Refusal,
     shape::Mnk,
-    threadblock::{LEAST_ASYNCHRONOUS_COPY, MainloopKind},
+    threadblock::{LEAST_ASYNCHRONOUS_COPY, MOST_TILES_OF_ONE, MainloopKind},
 };
-
-/// The most tiles that a kernel of narrower accesses has for one of the kernel in whose place it is.
-pub(crate) const MOST_TILES_OF_ONE: u32 = 4;
 
 impl GemmDesc {
     /// The description of types and knobs given as values, in the user's order; a column-major C exchanges the operands.

@@ -15,7 +15,6 @@ mod one_schedule;
 mod request;
 mod resolve;
 
-pub(crate) use lowering::MOST_TILES_OF_ONE;
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
 

@@ -48,6 +48,7 @@ pub use mma_base::MmaBase;
 pub use mma_warp_specialized::{ConsumerMma, StageTile, WarpSpecialized};
 #[doc(hidden)]
 pub use operand::OperandDesc;
+pub(crate) use parts_of_k::MOST_TILES_OF_ONE;
 #[doc(hidden)]
 pub use parts_of_k::{PARTS_AT_ONCE, PartsOfCluster, PartsOfK, part_of_k, tickets_of};
 #[doc(hidden)]

@@ -40,6 +40,9 @@ impl IndexMap for PartsOfK {
 /// Parts of K whose partial accumulators one block adds at a time.
 pub const PARTS_AT_ONCE: u32 = 8;
 
+/// The most tiles that a kernel of narrower accesses has for one of the kernel in whose place it is.
+pub(crate) const MOST_TILES_OF_ONE: u32 = 4;
+
 /// Tickets of a tile whose K is in so many parts: one for each group of [`PARTS_AT_ONCE`], one for each group of such groups, and so on.
 pub const fn tickets_of(mut parts: u32) -> u32 {
     let mut tickets = 0;

@@ -39,6 +39,7 @@ mod transpose;
 mod transpose_counters;
 mod transpose_mutants;
 mod types;
+mod universal;
 mod warp_specialized;
 mod warp_specialized_faults;
 mod wrong_kernels;

@@ -1,0 +1,113 @@
+//! The operator of the machine that it runs on: which units and instructions each machine has for its types, and that the host computes what a `Gemm` of the same types does.
+
+use falchion::{
+    arch::{ArchKind, Machine, OpKind},
+    device::{GemmUniversal, ProblemSize},
+    epilogue::{Acc, Add, Alpha, BiasN, Relu, Scaled},
+    prelude::*,
+};
+
+/// The machine of an architecture, or one of another compute capability with all that it has.
+fn machine(arch: ArchKind, sm: u32) -> Machine {
+    Machine { sm, ..arch.machine() }
+}
+
+/// Units and architecture on machines of each compute capability.
+macro_rules! on_each {
+    ($($gemm:ty),*) => {
+        [$({
+            let gemm = <$gemm>::new();
+            [70, 75, 80, 86, 89, 90, 100, 120].map(|sm| {
+                let arch = ArchKind::newest_of(sm).expect("a tag");
+                let desc = gemm.operation(Some(&machine(arch, sm))).map(|operation| operation.desc());
+                desc.map(|desc| (desc.class.op, desc.class.arch)).map_err(|refusal| refusal.to_string())
+            })
+        }),*]
+    };
+}
+
+#[test]
+fn each_machine_has_its_units_and_instructions() {
+    use ArchKind::*;
+    use OpKind::*;
+    type Universal<A, B = A, C = A> = GemmUniversal<A, RowMajor, B, ColMajor, C, RowMajor>;
+    let [f32, f64, f16, i32, tf32] =
+        on_each![Universal<f32>, Universal<f64>, Universal<F16>, Universal<i32>, Universal<Tf32, Tf32, f32>];
+    let archs = [Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, Sm89, Sm89];
+    // True f32, and what no tensor core multiplies, is the CUDA cores' everywhere.
+    assert_eq!(f32, archs.map(|arch| Ok((Simt, arch))));
+    assert_eq!(i32, archs.map(|arch| Ok((Simt, arch))));
+    let tensor_op_from = |first: ArchKind| archs.map(|arch| Ok((if arch >= first { TensorOp } else { Simt }, arch)));
+    assert_eq!(f16, tensor_op_from(Sm75));
+    assert_eq!(f64, tensor_op_from(Sm80));
+    // What only tensor cores have is refused where they do not.
+    assert_eq!(tf32[2..], tensor_op_from(Sm80)[2..]);
+    for refused in &tf32[..2] {
+        let says = refused.as_ref().expect_err("no tf32");
+        assert!(says.contains("tf32") && says.contains("sm"), "{says}");
+    }
+}
+
+/// An operation is made once, and another epilogue is another one.
+#[test]
+fn operations_are_kept() {
+    let gemm = GemmUniversal::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor>::new();
+    let on = |sm| machine(ArchKind::Sm90, sm);
+    let [one, same, other] = [90, 90, 89].map(|sm| gemm.operation(Some(&on(sm))).expect("an operation"));
+    assert!(core::ptr::eq(one, same) && !core::ptr::eq(one, other));
+    let relu = gemm.epilogue::<Relu<Scaled<Alpha, Acc>>>().operation(Some(&on(90))).expect("an operation");
+    assert_ne!(relu.desc().class.output.epilogue, one.desc().class.output.epilogue);
+    // A problem chooses as it does of the Gemm of those units.
+    let size = ProblemSize::of((1000, 1000, 1000));
+    let same = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::desc_for(&size, &on(90));
+    assert_eq!(one.desc_for(&size, &on(90)), same);
+}
+
+/// On the host, bits are those of the `Gemm` of the same types: by the CUDA cores' description, or, where they do not have the types, Hopper's.
+#[test]
+fn the_host_computes_what_a_gemm_of_the_types_does() {
+    let (m, n, k) = (37, 29, 53);
+    let number = |i: usize| ((i * 7919 % 1009) as f32 - 500.0) / 97.0;
+    let (a, b): (Vec<f32>, Vec<f32>) = ((0..m * k).map(number).collect(), (0..k * n).map(|i| number(3 * i + 1)).collect());
+    let [mut one, mut other, mut wanted] = [const { Vec::new() }; 3].map(|_: Vec<f32>| vec![f32::NAN; m * n]);
+    falchion::gemm((m, n, k), &a, &b, &mut one).expect("a product");
+    GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+        .run(Arguments::new((m, n, k), &a, &b, &mut other))
+        .expect("a product");
+    Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+        .run(Arguments::new((m, n, k), &a, &b, &mut wanted))
+        .expect("a product");
+    assert!(one == wanted && other == wanted && wanted.iter().all(|x| x.is_finite()));
+    let (a, b): (Vec<E4m3>, Vec<E4m3>) =
+        (a.iter().map(|&x| E4m3::from_f32(x)).collect(), b.iter().map(|&x| E4m3::from_f32(x)).collect());
+    let bias: Vec<Bf16> = (0..n).map(|i| Bf16::from_f32(number(i))).collect();
+    let [mut d, mut wanted] = [(); 2].map(|()| vec![Bf16::from_f32(f32::NAN); m * n]);
+    type Biased = Relu<Add<Scaled<Alpha, Acc>, BiasN>>;
+    GemmUniversal::<E4m3, RowMajor, E4m3, ColMajor, Bf16, RowMajor>::new()
+        .epilogue::<Biased>()
+        .run(Arguments::new((m, n, k), &a, &b, &mut d).bias_n(&bias))
+        .expect("a product");
+    Gemm::<E4m3, RowMajor, E4m3, ColMajor, Bf16, RowMajor, f32, TensorOp>::new()
+        .epilogue::<Biased>()
+        .run(Arguments::new((m, n, k), &a, &b, &mut wanted).bias_n(&bias))
+        .expect("a product");
+    let bits = |of: &[Bf16]| of.iter().map(|x| x.to_f32().to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&d), bits(&wanted));
+    assert!(d.iter().any(|x| x.to_f32() > 0.0));
+}
+
+/// Batches and groups, and what is refused: a slice that is too short, by its operand.
+#[test]
+fn batches_groups_and_refusals() {
+    let gemm = GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    let (a, b, mut d) = (vec![1.0f32; 24], vec![2.0f32; 40], vec![f32::NAN; 30]);
+    gemm.batched(Arguments::new((3, 5, 4), &a, &b, &mut d), 2).expect("a batch");
+    assert_eq!(d, [8.0; 30]);
+    d.fill(f32::NAN);
+    gemm.grouped(Arguments::new((6, 5, 4), &a, &b, &mut d), &[0u32, 2, 6]).expect("groups");
+    assert_eq!(d, [8.0; 30]);
+    let mut short = vec![0.0f32; 29];
+    let said = falchion::gemm((6, 5, 4), &a, &b[..20], &mut short).expect_err("an element too few").to_string();
+    assert!(said.contains('D'), "{said}");
+    assert_eq!(gemm.workspace_size(&Arguments::new((6, 5, 4), &a, &b, &mut d)).expect("bytes"), 0);
+}
