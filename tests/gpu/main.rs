@@ -27,4 +27,5 @@ mod tensor_map;
 mod tensor_map_classes;
 mod tensor_steps;
 mod transpose;
+mod universal;
 mod warpgroup;
