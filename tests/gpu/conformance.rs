@@ -2,10 +2,12 @@
 
 use crate::harness::{
     asked_for,
-    completions::conform,
+    completions::{conform, conform_all},
     conformance::{Cases, by_threads, conforms, distinct, mma_sync, warp_specialized_only},
+    cutlass_list::{kernels, list},
     descriptions::Wanted,
     on_cuda::{ByPtx, OnCuda},
+    sample,
 };
 use falchion::arch::{ArchKind, OpKind};
 
@@ -89,6 +91,17 @@ fn completions_of_single_knobs_conform() {
         println!("{op}: {tally:?}");
         assert!(tally.cases > 0 && tally.largest <= 1.0, "{op}: {tally:?}");
     }
+}
+
+/// CUTLASS's own configurations of `mma.sync`, of every architecture's list, compiled for the device.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn cutlass_own_configurations_conform() {
+    let mut list = list();
+    let descriptions: Vec<_> = kernels(&mut list).0.into_iter().map(|(_, desc)| desc).collect();
+    let tally = conform_all(&OnCuda::new(), &sample(descriptions), 8_000_000);
+    println!("{tally:?}");
+    assert!(tally.cases > 0 && tally.exact > 0 && tally.largest <= 1.0, "{tally:?}");
 }
 
 /// What compute-sanitizer's tools run: they slow a kernel down a hundredfold.

@@ -127,7 +127,11 @@ pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
 /// Runs what completes every single knob of every class of an operation, each on a problem of its own, in whole numbers and then in random
 /// ones; panics at the first that is wrong. `FALCHION_SAMPLE` takes a share of them.
 pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
-    let all = sample(classes(op).flat_map(|base| of_single_knobs(&base)).collect());
+    conform_all(runner, &sample(classes(op).flat_map(|base| of_single_knobs(&base)).collect()), most_work)
+}
+
+/// The same of any kernels.
+pub fn conform_all(runner: &dyn Runner, all: &[GemmDesc], most_work: u64) -> Tally {
     let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
     let one = |(seed, desc): (u64, &GemmDesc)| {
         let guarded = guarded(seed, desc, wanted);
@@ -135,5 +139,5 @@ pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
             .map(|fill| judge_one(runner, desc, &guarded, fill, (seed, seed)).unwrap_or_else(|wrong| panic!("{wrong}")));
         Tally { cases: 1, ..integers.and(random) }
     };
-    (0u64..).zip(&all).collect::<Vec<_>>().into_par_iter().map(one).reduce(Tally::default, Tally::and)
+    (0u64..).zip(all).collect::<Vec<_>>().into_par_iter().map(one).reduce(Tally::default, Tally::and)
 }

@@ -10,6 +10,7 @@ pub mod case;
 pub mod completions;
 pub mod conformance;
 pub mod cute_partitions;
+pub mod cutlass_list;
 pub mod descriptions;
 pub mod functions;
 pub mod groups;

@@ -107,7 +107,7 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
 fn the_suite_of_batches() {
     use crate::bench::peer::lt_problem;
     use falchion::desc::{FamilyDesc, GemmMode};
-    let problems = parse("batch", include_str!("../../../benches/suites/batch.jsonl")).unwrap();
+    let problems = parse("batched", include_str!("../../../benches/suites/batched.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
         let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();

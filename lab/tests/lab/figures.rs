@@ -130,7 +130,7 @@ fn the_suites_pages_are_those_of_their_lines() {
         "pending",
         "simt",
         "f16_simt",
-        "batch",
+        "batched",
         "small",
         "simt_shapes",
         "deep",
