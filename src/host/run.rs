@@ -77,7 +77,7 @@ impl HostKernel for GemmDesc {
         match mode {
             Mode::Checked { .. } => return desc.plan()?.program()?.run(mode, call),
             // On tensor cores the panels of the fast mode have the same parts of K for all tiles.
-            Mode::Fast if desc.streams_k() && desc.simt().is_none() => {
+            Mode::Fast if desc.streams_k() && desc.warp_specialized().is_some() => {
                 return desc.plan()?.program()?.run(Mode::Checked { seed: 0 }, call);
             }
             Mode::Fast => {}
