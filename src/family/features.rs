@@ -69,10 +69,14 @@ impl Features {
         }
     }
 
-    /// Time of the begin and end of so many tiles, one after the other.
-    pub(super) fn ends(&self, load: f64) -> f64 {
-        let [second, each] = self.further.map(|time| time as f64);
-        self.not_hidden as f64 * load.min(1.0) + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
+    /// Time of the begin and end of so many tiles, one after the other, where memory is what limits or not.
+    pub(super) fn ends(&self, load: f64, by_memory: bool) -> f64 {
+        let first = self.not_hidden as f64;
+        let [second, each] = match (by_memory, self.further) {
+            (true, further) if further != [0; 2] => [first; 2],
+            (_, further) => further.map(|time| time as f64),
+        };
+        first * load.min(1.0) + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
     }
 
     /// Blocks that share a multiprocessor.
