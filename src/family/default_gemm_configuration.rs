@@ -30,6 +30,11 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// A description beside its own: on tensor cores D is column-major for the kernel, so that rows of D are columns of a tile.
+    pub(super) const fn in_another_way(&self, desc: GemmDesc) -> GemmDesc {
+        if self.is_of_tensors() && matches!(self.op, OpKind::TensorOp) { desc.of_columns() } else { desc }
+    }
+
     /// Whether TMA reads the operands of its kernels.
     const fn is_of_tensors(&self) -> bool {
         matches!(self.families[0], FamilyDesc::WarpSpecialized(_))

@@ -21,7 +21,7 @@ const MOST_CHECKS: u32 = 64;
 pub(super) const AXES: usize = 4;
 
 /// The most configurations of a row.
-const MOST_CONFIGURATIONS: usize = 22;
+const MOST_CONFIGURATIONS: usize = 23;
 
 /// The kernels of a class and pins.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,7 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     let mut i = if pins.pins_shapes() || pins.divides_k() { row.beside.len() } else { 0 };
     while i < row.beside.len() {
         if check_pins(&row.beside[i], &pins, user.op, user.arch).is_ok()
-            && let Ok(desc) = legal(placed(user, frame, row.beside[i], pins))
+            && let Ok(desc) = legal(row.in_another_way(placed(user, frame, row.beside[i], pins)))
         {
             all = all.and(desc);
         }

@@ -183,6 +183,16 @@ const fn and_of_columns(types: &'static [Combined], families: &'static [FamilyDe
     Row { of_columns, ..tensor_op(types, families) }
 }
 
+/// The same, and tiles of 128 x 192 whose columns are rows of D: of 192 of those none are left over.
+const fn and_in_both_ways(
+    types: &'static [Combined],
+    families: &'static [FamilyDesc],
+    of_columns: &'static [FamilyDesc],
+    beside: &'static [FamilyDesc],
+) -> Row {
+    Row { beside, ..and_of_columns(types, families, of_columns) }
+}
+
 const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
     Row { promotion: Some(PromotionKind::Stage), ..tensor_op(types, families) }
 }
@@ -190,8 +200,18 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
-    and_of_columns(&[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)], &of_halves(F16), &halves_of_columns(F16, F16)),
-    and_of_columns(&[of(Bf16, F32, Bf16), of(Bf16, F32, F16)], &of_halves(Bf16), &halves_of_columns(Bf16, Bf16)),
+    and_in_both_ways(
+        &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)],
+        &of_halves(F16),
+        &halves_of_columns(F16, F16),
+        &[turns(192, F16, F16)],
+    ),
+    and_in_both_ways(
+        &[of(Bf16, F32, Bf16), of(Bf16, F32, F16)],
+        &of_halves(Bf16),
+        &halves_of_columns(Bf16, Bf16),
+        &[turns(192, F16, Bf16)],
+    ),
     and_of_columns(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &halves_of_columns(F16, F32)),
     and_of_columns(
         &[of(Tf32, F32, F32)],
@@ -212,8 +232,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
     with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
-    and_of_columns(&of_fp8(Bf16), &of_bytes(Bf16), &of_columns(E4m3, Bf16)),
-    and_of_columns(&of_fp8(F16), &of_bytes(F16), &of_columns(E4m3, F16)),
-    and_of_columns(&of_fp8(F32), &of_bytes(F32), &of_columns(E4m3, F32)),
+    and_in_both_ways(&of_fp8(Bf16), &of_bytes(Bf16), &of_columns(E4m3, Bf16), &[turns(192, E4m3, Bf16)]),
+    and_in_both_ways(&of_fp8(F16), &of_bytes(F16), &of_columns(E4m3, F16), &[turns(192, E4m3, F16)]),
+    and_in_both_ways(&of_fp8(F32), &of_bytes(F32), &of_columns(E4m3, F32), &[turns(192, E4m3, F32)]),
     and_of_columns(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &of_columns(I8, I32)),
 ];
