@@ -148,7 +148,7 @@ fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
 }
 
 /// A cluster's blocks have the parts of K where that measured less time than all else, with a workspace and without one; where it measured more, none is taken
-/// (`docs/performance/explore/split_k_cluster.jsonl`, `few_tiles_tensor_op.jsonl`).
+/// (`docs/performance/explore/split_k_cluster.jsonl`, `few_tiles_tensor_op.jsonl`, `deep_parts.jsonl`).
 #[test]
 fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
     let along_k = [Order::Row, Order::Col];
@@ -157,7 +157,7 @@ fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
         ((32, 2112, 7168), (64, 32, 2)),
         ((64, 2112, 7168), (64, 64, 2)),
         ((128, 2112, 7168), (64, 64, 2)),
-        ((128, 128, 16384), (64, 16, 4)),
+        ((128, 128, 16384), (64, 32, 8)),
         ((16, 576, 7168), (64, 16, 4)),
         ((16, 1024, 4096), (64, 16, 4)),
     ] {
@@ -177,6 +177,7 @@ fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
     for extents in [(16, 2112, 7168), (64, 2112, 7168), (16, 4096, 4096)] {
         assert!(!taken(ElementKind::E4m3, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
     }
+    assert_eq!(taken(ElementKind::E4m3, along_k, false, (128, 128, 16384)).split_k(), 8);
 }
 
 /// Where rows begin within sectors of memory, blocks of a cluster share what TMA brings (`docs/performance/explore/pitches_tensor_op.jsonl`).
