@@ -252,6 +252,14 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         self.prepared(context, of_batches)
     }
 
+    /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
+    ///
+    /// # Errors
+    /// Those of [`CudaKernel::prepare`].
+    pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+        self.prepared(context, of_arrays)
+    }
+
     /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
     ///
     /// # Errors

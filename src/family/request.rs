@@ -57,12 +57,13 @@ impl ProblemSize {
         Self { extents, batch: 1, workspace: u64::MAX, for_passes: u64::MAX, leading: [None; 2], groups: false }
     }
 
-    /// So many products of an array, as many as a launch of a description's kernel takes: where their maps lie in the workspace, what is left of that is for parts of K.
+    /// So many products of an array, as many as a launch of a description's kernel takes: where their maps lie in the workspace, what is left of that is for parts of K. Nothing is for copies, behind which each product
+    /// is a launch of its own.
     #[must_use]
     pub const fn of_array(self, desc: &GemmDesc, products: usize) -> Self {
         let (desc, workspace) = desc.for_array_within(products, self.workspace);
         let most = desc.products_of_launch() as usize;
-        Self { batch: if products < most { products } else { most }, workspace, ..self }
+        Self { batch: if products < most { products } else { most }, workspace, for_passes: 0, ..self }
     }
 
     /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.
