@@ -39,10 +39,10 @@ impl Completions {
         let chosen = |i: usize, parts: u32| (i, Some(parts).filter(|&parts| parts != all[i].split_k()));
         let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], self.cuts_k(&all[i]), size, machine), i);
         let of_row = (0..self.of_row()).filter(|&i| i == 0 || fits(&all[i]));
-        // Where threads multiply, copies before a kernel are a matter of time and room.
+        // Where threads multiply, copies before a kernel are a matter of time and room; of groups none was measured.
         let with_passes = |(((transposed, time), parts), i): (((u32, f64), u32), usize)| match all[i].passes_of_threads(size) {
             None => (((transposed, time), parts), i),
-            Some(passes) if passes.bytes > size.for_passes => (((transposed, f64::MAX), parts), i),
+            Some(passes) if size.groups || passes.bytes > size.for_passes => (((transposed, f64::MAX), parts), i),
             Some(passes) => (((transposed, time + passes.time), parts), i),
         };
         let Some((((transposed, time), parts), best)) =

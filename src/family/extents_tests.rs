@@ -107,7 +107,7 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     for size in [256, 512, 1024, 1280] {
         assert_eq!(taken(rows, size, u64::MAX), (false, false), "{size}");
     }
-    // Sixteen products one behind another are fed by TMA behind a transpose; of an array each would be a launch.
+    // Sixteen products one behind another are fed by TMA behind a transpose; of an array each would be a launch, and groups are not transposed.
     let request = Request {
         a: matrix(Order::Row),
         b: matrix(Order::Row),
@@ -118,7 +118,8 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     let by_tma = |size| request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.warp_specialized().is_some();
     let batch = ProblemSize { batch: 16, ..ProblemSize::of((1024, 1024, 1024)) };
     let first = request.resolve(ArchKind::Sm90).expect("a row").desc;
-    assert_eq!([batch, batch.of_array(&first, 16)].map(by_tma), [true, false]);
+    let groups = ProblemSize::of_groups((8192, 4096, 4096), 2);
+    assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
 /// Few tiles and a deep K: as many parts as fill the multiprocessors. Where tiles
