@@ -105,12 +105,17 @@ fn kernels_of_cluster_splits_compile_clean() {
     all_clean("kernels of cluster splits", kernels);
 }
 
-/// The kernels that problems of few tiles take by themselves: of all types of 16 bits, whose K the blocks of a cluster have in two parts and in four; of one product, of batches and of arrays.
+/// The kernels that problems of few tiles take by themselves: of all types of 16 bits, whose K the blocks of a cluster have in two parts, in four and in eight; of one product, of batches and of arrays.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_few_tiles_compile_clean() {
-    let problems =
-        [((16, 2112, 7168), (16, 2)), ((32, 2112, 7168), (32, 2)), ((64, 2112, 7168), (64, 2)), ((128, 128, 16384), (16, 4))];
+    let problems = [
+        ((16, 2112, 7168), (16, 2)),
+        ((32, 2112, 7168), (32, 2)),
+        ((64, 2112, 7168), (64, 2)),
+        ((16, 1024, 4096), (16, 4)),
+        ((128, 128, 16384), (32, 8)),
+    ];
     let mut kernels = Vec::new();
     for types in descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bits() == 16) {
         for (i, (extents, wanted)) in problems.into_iter().enumerate() {
