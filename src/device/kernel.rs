@@ -233,40 +233,47 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     }
 }
 
+/// What prepares an operator that has no types of its own units: by `prepared`, as [`Gemm`] does.
+macro_rules! prepares {
+    () => {
+        /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`] does.
+        ///
+        /// # Errors
+        /// Those of [`CudaKernel::prepare`].
+        pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+            self.prepared(context, of_one)
+        }
+
+        /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
+        ///
+        /// # Errors
+        /// Those of [`CudaKernel::prepare`].
+        pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+            self.prepared(context, of_batches)
+        }
+
+        /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
+        ///
+        /// # Errors
+        /// Those of [`CudaKernel::prepare`].
+        pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+            self.prepared(context, of_arrays)
+        }
+
+        /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
+        ///
+        /// # Errors
+        /// Those of [`CudaKernel::prepare`].
+        pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
+            self.prepared(context, of_groups)
+        }
+    };
+}
+
 impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Cfg: Config>
     GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
-    /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_one)
-    }
-
-    /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_batches)
-    }
-
-    /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_arrays)
-    }
-
-    /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_groups)
-    }
+    prepares!();
 
     fn prepared(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> GemmDesc) -> Result<Kernel<Self>, Error> {
         self.operation(Some(&machine_of(context)?))?.prepared(context, mode)
@@ -274,37 +281,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 }
 
 impl GemmOperation {
-    /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_one)
-    }
-
-    /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_batches)
-    }
-
-    /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_arrays)
-    }
-
-    /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        self.prepared(context, of_groups)
-    }
+    prepares!();
 
     fn prepared<G>(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> GemmDesc) -> Result<Kernel<G>, Error> {
         let machine = machine_of(context)?;

@@ -27,7 +27,7 @@ use std::{
 /// [`Gemm::desc_for`](super::Gemm::desc_for) says; with a [workspace](Self::workspace_size) there are more to choose among. On the host it is the description of the CUDA cores where they have the types, else that of Hopper's tensor cores.
 ///
 /// ```
-/// use falchion::{device::GemmUniversal, prelude::*};
+/// use falchion::prelude::*;
 ///
 /// let (a, b, mut d) = (vec![Bf16::ONE; 6], vec![Bf16::ONE; 12], vec![0.0f32; 8]);
 /// let gemm = GemmUniversal::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor>::new();
@@ -39,7 +39,7 @@ use std::{
 /// Types that no units multiply do not compile:
 ///
 /// ```compile_fail,E0080
-/// use falchion::{device::GemmUniversal, prelude::*};
+/// use falchion::prelude::*;
 /// GemmUniversal::<f32, RowMajor, F16, RowMajor, f32, RowMajor>::new();
 /// ```
 pub struct GemmUniversal<A, LayoutA, B, LayoutB, C, LayoutC, Accumulator = <A as Element>::Accumulator, Configuration = Auto>(

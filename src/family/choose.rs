@@ -1,5 +1,5 @@
 //! Which of its configurations a problem takes: of those of its row one that transposes the fewest operands, and of those the one that should take the least time by the
-//! [model](super::extents).
+//! [model](super::extents). Of threads that TMA feeds a transpose is no number to be compared first, but time and room.
 //!
 //! Where that one would have an operand repacked or transposed first, configurations that read operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
 //! and where the workspace has no room for the copies, the best of those is taken. A launch of passes takes six and a half microseconds of a small problem, two repacked operands

@@ -23,18 +23,38 @@ pub(super) struct Row {
     pub families: &'static [FamilyDesc],
     /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are the columns of its instructions, and of an operand that may lie along K alone it is the one that does.
     pub of_columns: &'static [FamilyDesc],
-    /// What a problem chooses among beside, unless shapes or how K is divided are pinned: the same tiles in another way, or of another family.
-    pub beside: &'static [FamilyDesc],
+    /// What a problem chooses among beside, unless shapes or how K is divided are pinned.
+    pub beside: &'static [Alternative],
     /// What a problem of another family's row of these types chooses among beside, where that family would have operands copied to where TMA can read them.
     pub in_place: &'static [FamilyDesc],
 }
 
-impl Row {
-    /// A description beside its own: on tensor cores D is column-major for the kernel, so that rows of D are columns of a tile.
-    pub(super) const fn in_another_way(&self, desc: GemmDesc) -> GemmDesc {
-        if self.is_of_tensors() && matches!(self.op, OpKind::TensorOp) { desc.of_columns() } else { desc }
+/// A configuration beside those of a row, and how it has D.
+pub(super) enum Alternative {
+    /// As it is given: K of the same tiles is divided otherwise, or another family copies them.
+    AsGiven(FamilyDesc),
+    /// Column-major for the kernel, also in a tile that is a kernel as it is given: rows of D are columns of a tile.
+    OfColumns(FamilyDesc),
+}
+
+impl Alternative {
+    /// The family.
+    pub(super) const fn family(&self) -> &FamilyDesc {
+        match self {
+            Self::AsGiven(family) | Self::OfColumns(family) => family,
+        }
     }
 
+    /// A description of the family, with D as this has it.
+    pub(super) const fn of(&self, desc: GemmDesc) -> GemmDesc {
+        match self {
+            Self::AsGiven(_) => desc,
+            Self::OfColumns(_) => desc.of_columns(),
+        }
+    }
+}
+
+impl Row {
     /// Whether TMA reads the operands of its kernels.
     const fn is_of_tensors(&self) -> bool {
         matches!(self.families[0], FamilyDesc::WarpSpecialized(_))

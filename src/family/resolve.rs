@@ -160,8 +160,9 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     }
     let mut i = if pins.pins_shapes() || pins.divides_k() { row.beside.len() } else { 0 };
     while i < row.beside.len() {
-        if check_pins(&row.beside[i], &pins, user.op, user.arch).is_ok()
-            && let Ok(desc) = legal(row.in_another_way(placed(user, frame, row.beside[i], pins)))
+        let family = row.beside[i].family();
+        if check_pins(family, &pins, user.op, user.arch).is_ok()
+            && let Ok(desc) = legal(row.beside[i].of(placed(user, frame, *family, pins)))
         {
             all = all.and(desc);
         }

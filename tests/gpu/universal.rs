@@ -3,7 +3,14 @@
 use crate::run::device;
 use bytemuck::Pod;
 use cudarc::driver::{CudaStream, DeviceRepr};
-use falchion::{arch::OpKind, cuda::machine_of, device::GemmUniversal, layout::Layout, numeric::Element, prelude::*};
+use falchion::{
+    arch::OpKind,
+    cuda::machine_of,
+    device::GemmUniversal,
+    layout::Layout,
+    numeric::{Element, ElementKind},
+    prelude::*,
+};
 use std::sync::Arc;
 
 /// Odd rows, whole ones, few, more than a wave of tiles, and rows within sectors.
@@ -49,9 +56,9 @@ where
                 "with one" => gemm.run(arguments.workspace(&mut workspace)),
                 _ => prepared.run(arguments.workspace(&mut workspace)),
             };
-            // Rows of 8 bits that TMA cannot read have to be copied, where `mma.sync` does not read them either.
+            // Rows of fp8 that TMA cannot read have to be copied: no `mma.sync` of Hopper's reads them.
             match ran {
-                Err(refused) if how == "without a workspace" && bytes > 0 && core::mem::size_of::<A>() == 1 => {
+                Err(refused) if how == "without a workspace" && bytes > 0 && A::KIND == ElementKind::E4m3 => {
                     println!("{m}x{n}x{k} {how}: {refused}");
                     continue;
                 }

@@ -3,7 +3,10 @@
 use crate::{
     arch::{ArchKind::Sm90, OpKind},
     desc::{AOperandKind, DecompositionKind, FamilyDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
-    family::default_gemm_configuration::{Row, mixed, of},
+    family::default_gemm_configuration::{
+        Alternative::{self, OfColumns},
+        Row, mixed, of,
+    },
     numeric::{
         Combined,
         ElementKind::{self, *},
@@ -83,7 +86,7 @@ const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
 }
 
 /// 64 x `n` whose K a cluster's blocks have in `parts`, which pays where tiles are few and K is deep: 33 tiles of 2112 columns leave most multiprocessors without any. Of `docs/performance/explore/split_k_cluster.jsonl`
-/// those by which a problem takes less time than by any other line: two parts of each tile, and four of the smallest. Slots of 64 x 64 take a stage.
+/// those by which a problem takes less time than by any other line: two parts of each tile, and four of the smallest; and eight of 64 x 32, by `deep_parts.jsonl` there. Slots of 64 x 64 take a stage.
 const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 32 { 11 } else { 16 };
     let decomposition = DecompositionKind::SplitKCluster;
@@ -190,12 +193,12 @@ const fn and_of_columns(types: &'static [Combined], families: &'static [FamilyDe
     Row { of_columns, ..tensor_op(types, families) }
 }
 
-/// The same, and tiles of 128 x 192 whose columns are rows of D: of 192 of those none are left over.
-const fn and_in_both_ways(
+/// The same, and what stands beside: tiles of 128 x 192 whose columns are rows of D, so that of 192 of those none are left over (`docs/performance/explore/rows_of_192.jsonl`).
+const fn and_beside(
     types: &'static [Combined],
     families: &'static [FamilyDesc],
     of_columns: &'static [FamilyDesc],
-    beside: &'static [FamilyDesc],
+    beside: &'static [Alternative],
 ) -> Row {
     Row { beside, ..and_of_columns(types, families, of_columns) }
 }
@@ -207,17 +210,17 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
-    and_in_both_ways(
+    and_beside(
         &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F16, F16)],
         &of_halves(F16),
         &halves_of_columns(F16, F16),
-        &[turns(192, F16, F16)],
+        &[OfColumns(turns(192, F16, F16))],
     ),
-    and_in_both_ways(
+    and_beside(
         &[of(Bf16, F32, Bf16), of(Bf16, F32, F16)],
         &of_halves(Bf16),
         &halves_of_columns(Bf16, Bf16),
-        &[turns(192, F16, Bf16)],
+        &[OfColumns(turns(192, F16, Bf16))],
     ),
     and_of_columns(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &halves_of_columns(F16, F32)),
     and_of_columns(
@@ -239,8 +242,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
     with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
-    and_in_both_ways(&of_fp8(Bf16), &of_bytes(Bf16), &fp8_of_columns(Bf16), &[turns(192, E4m3, Bf16)]),
-    and_in_both_ways(&of_fp8(F16), &of_bytes(F16), &fp8_of_columns(F16), &[turns(192, E4m3, F16)]),
-    and_in_both_ways(&of_fp8(F32), &of_bytes(F32), &fp8_of_columns(F32), &[turns(192, E4m3, F32)]),
+    and_beside(&of_fp8(Bf16), &of_bytes(Bf16), &fp8_of_columns(Bf16), &[OfColumns(turns(192, E4m3, Bf16))]),
+    and_beside(&of_fp8(F16), &of_bytes(F16), &fp8_of_columns(F16), &[OfColumns(turns(192, E4m3, F16))]),
+    and_beside(&of_fp8(F32), &of_bytes(F32), &fp8_of_columns(F32), &[OfColumns(turns(192, E4m3, F32))]),
     and_of_columns(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &of_columns(I8, I32)),
 ];
