@@ -3,7 +3,8 @@
 //!
 //! Where that one would have an operand repacked or transposed first, configurations that read operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
 //! and where the workspace has no room for the copies, the best of those is taken. A launch of passes takes six and a half microseconds of a small problem, two repacked operands
-//! one launch (`docs/performance/explore/odd_in_place.jsonl`): below about 1000 cubed that is more than `mma.sync` loses.
+//! one launch (`docs/performance/explore/odd_in_place.jsonl`): below about 1000 cubed that is more than `mma.sync` loses. They are weighed, too, where nothing has to be copied first and the problem is so
+//! small that a kernel of TMA has hardly begun when threads are done.
 
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
@@ -50,18 +51,19 @@ impl Completions {
         else {
             return (0, None);
         };
-        if self.of_row() < all.len()
-            && let Some(passes) = all[best].passes(size, transposed)
-        {
-            let in_place =
-                (self.of_row()..all.len()).filter(|&i| all[i].reads_rows_of(passes.access) && fits(&all[i])).map(cheapest);
-            if let Some((((_, other), parts), i)) = in_place.min_by(|((one, _), _), ((other, _), _)| less(one, other))
-                && (other < time + passes.time || passes.bytes > size.for_passes)
-            {
-                return chosen(i, parts);
-            }
+        // What reads operands in place takes the time of its products beside that of copies and a kernel behind them; or of one kernel, whose first tile begins and ends later.
+        let begun = |i: usize| self.features()[i].ends(1.0, false);
+        let (access, most, begins) = match all[best].passes(size, transposed) {
+            Some(passes) if passes.bytes > size.for_passes => (passes.access, f64::MAX, false),
+            Some(passes) => (passes.access, time + passes.time, false),
+            None => (STRIDE_ALIGNMENT, all[best].least_of_threads(time - begun(best), size), true),
+        };
+        let in_place = if most > 0.0 { self.of_row()..all.len() } else { 0..0 };
+        let in_place = in_place.filter(|&i| all[i].reads_rows_of(access) && fits(&all[i])).map(cheapest);
+        match in_place.min_by(|((one, _), _), ((other, _), _)| less(one, other)) {
+            Some((((_, other), parts), i)) if other - if begins { begun(i) } else { 0.0 } < most => chosen(i, parts),
+            _ => chosen(best, parts),
         }
-        chosen(best, parts)
     }
 }
 
@@ -118,6 +120,14 @@ impl GemmDesc {
         self.operand_rows(size).map(|OperandRows { pitch, .. }| {
             pitch.checked_next_multiple_of(STRIDE_ALIGNMENT).is_some_and(|bytes| !bytes.is_multiple_of(SECTOR))
         })
+    }
+
+    /// Time that a kernel whose threads copy may take, but for its first tile's begin and end, in the place of one product by TMA that takes so much but for the same; 0 of what is larger: below some 600 cubed of 16 bits
+    /// set-up, descriptors and the way of D through TMA take two microseconds more than threads do (`docs/performance/explore/few_tiles_mma_sync.jsonl`).
+    fn least_of_threads(&self, time: f64, size: &ProblemSize) -> f64 {
+        let microsecond = products_of_a_microsecond(self.class.op, self.class.a.element) as f64;
+        let few = size.batch == 1 && !size.groups && time < microsecond;
+        if few { time + 2.0 * microsecond } else { 0.0 }
     }
 
     /// What brings operands to threads that TMA feeds, where it cannot read them or they lie the other way.
@@ -189,14 +199,38 @@ mod tests {
             for (sizes, copies) in [(in_place, false), (copied, true)] {
                 sizes.iter().for_each(|&size| assert_eq!(by_tma(kind, along_k, square(size)), copies, "{kind} {size}"));
             }
-            for size in [64, 256, 512, 1024, 4096] {
+            for size in [768, 1024, 4096] {
                 assert!(by_tma(kind, along_k, ProblemSize { for_passes: 0, ..square(size) }), "{kind} {size}");
             }
         }
-        let pitched = ProblemSize { leading: [Some(512); 2], ..square(510) };
+        let pitched = ProblemSize { leading: [Some(1008); 2], ..square(1002) };
         assert!(by_tma(ElementKind::Bf16, along_k, pitched));
         // Rows of one element more than 2^30: nothing overflows.
         assert!(by_tma(ElementKind::Bf16, along_k, square((1 << 30) + 1)));
+    }
+
+    /// Of one product that is done before a kernel of TMA has begun threads copy, too, where that measured less time (`docs/performance/explore/few_tiles_mma_sync.jsonl`); e4m3 is not multiplied by them on Hopper.
+    #[test]
+    fn threads_copy_what_is_soon_done() {
+        let along_k = [Order::Row, Order::Col];
+        for (kind, by_threads, by_others) in [
+            (ElementKind::Bf16, &[64, 256, 384, 512][..], &[576, 640, 1024][..]),
+            (ElementKind::F16, &[64, 256, 384, 512], &[640, 1024]),
+            (ElementKind::I8, &[64, 256, 512, 640], &[768, 1024]),
+            (ElementKind::Tf32, &[64, 256], &[512, 640]),
+            (ElementKind::E4m3, &[], &[64, 256, 512]),
+        ] {
+            for (sizes, tma) in [(by_threads, false), (by_others, true)] {
+                for &size in sizes {
+                    let of = |k| ProblemSize::of((size, size, k));
+                    assert_eq!(by_tma(kind, along_k, of(size)), tma, "{kind} {size}");
+                    // Many of them, and a deep one, are not done so soon.
+                    for other in [ProblemSize { batch: 64, ..of(size) }, of(16 * 1024)] {
+                        assert!(by_tma(kind, along_k, other), "{kind} {size}");
+                    }
+                }
+            }
+        }
     }
 
     /// Copies that the workspace has no room for are not made; and what would be transposed is weighed likewise.

@@ -73,7 +73,7 @@ fn problems_take_the_tiles_that_measured_best() {
 /// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`).
 #[test]
 fn small_problems_take_small_tiles() {
-    let wanted = [(64, 16), (64, 32), (64, 128), (128, 144), (128, 128), (128, 192)];
+    let wanted = [(32, 64), (32, 64), (64, 128), (128, 144), (128, 128), (128, 192)];
     for (size, wanted) in [256, 512, 1024, 1536, 2048, 3072].into_iter().zip(wanted) {
         assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
     }
@@ -82,6 +82,36 @@ fn small_problems_take_small_tiles() {
         let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), ..Request::default() };
         let desc = request.resolve_for(ArchKind::Sm90, ProblemSize::of((size, size, size)), None);
         assert_eq!(desc.expect("a row").desc.threadblock().m, wanted, "{size}");
+    }
+}
+
+/// Few rows of `f32` take tiles of as many, with K in parts; `f64` of few tiles small ones, the fastest or one within three hundredths of it (`docs/performance/explore/few_rows_simt.jsonl`, `f64_few_tiles.jsonl`).
+#[test]
+fn few_rows_and_few_tiles_have_tiles_of_their_own() {
+    let taken = |element, op, b, extents| {
+        let matrix = |order| Some(MatrixType { element, order });
+        let request = Request { a: matrix(Order::Row), b: matrix(b), c: matrix(Order::Row), op: Some(op), ..Request::default() };
+        let tile = request.resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None).expect("a row").desc.threadblock();
+        (tile.m, tile.n)
+    };
+    for (rows, wanted) in [(1, (8, 128)), (8, (8, 128)), (16, (16, 128)), (32, (32, 64))] {
+        for (n, k) in [(4096, 4096), (2112, 7168), (7168, 16384), (24576, 1536)] {
+            for b in [Order::Row, Order::Col] {
+                assert_eq!(taken(ElementKind::F32, OpKind::Simt, b, (rows, n, k)), wanted, "{rows} of {n} x {k}");
+            }
+        }
+    }
+    for (extents, wanted) in [
+        ((128, 128, 16384), (32, 32)),
+        ((64, 64, 65536), (32, 32)),
+        ((512, 512, 512), (32, 64)),
+        ((768, 768, 768), (32, 64)),
+        ((1024, 1024, 1024), (128, 64)),
+        ((1536, 1536, 1536), (32, 64)),
+        ((2048, 2048, 2048), (128, 128)),
+        ((1024, 256, 16384), (128, 128)),
+    ] {
+        assert_eq!(taken(ElementKind::F64, OpKind::TensorOp, Order::Col, extents), wanted, "{extents:?}");
     }
 }
 

@@ -101,18 +101,23 @@ impl MmaSyncDesc {
         one_schedule::geometry(self.class.mode, &self.base())
     }
 
-    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted on an H200; of others, by `docs/performance/explore/odd_in_place.jsonl`, on an H100, where
+    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted on an H200: its instruction takes as long whatever feeds it, and waits little
+    /// (`docs/performance/explore/f64_few_tiles.jsonl`). Of others, by `docs/performance/explore/odd_in_place.jsonl`, on an H100, where
     /// products take 3.8 times as long as by `wgmma`, of tf32 5.4 times, and a tile's begin and end as long as there. Copies take the longer, the narrower they are; through registers everything takes twice as long, and waits.
     pub(super) const fn features(&self) -> Features {
+        const READS: u64 = 16;
         const COPIES: u64 = 28;
         const WIDEST: u64 = 16;
         let base = self.base();
-        let features = one_schedule::features(&base, self.registers(&base), COPIES);
         let (products, lines) =
             (base.tiles.block.m as u64 * base.tiles.block.n as u64, base.tiles.block.m as u64 + base.tiles.block.n as u64);
+        let features = one_schedule::features(&base, self.registers(&base), one_schedule::step(&base, READS) + COPIES * lines);
         let more = if self.knobs.emulation.in_registers() { self.knobs.emulation.products().len() as u64 - 1 } else { 0 };
         let element = self.class.a.element;
-        if matches!(element, ElementKind::F64) || more > 0 {
+        if matches!(element, ElementKind::F64) {
+            return Features { each: products * 11 / 10 + 3 * lines, latency: 1600, ..features };
+        }
+        if more > 0 {
             return Features { each: features.each + more * products, ..features };
         }
         let narrower = if self.knobs.align_a < self.knobs.align_b { self.knobs.align_a } else { self.knobs.align_b };

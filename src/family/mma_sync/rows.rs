@@ -60,13 +60,15 @@ const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
     FamilyDesc::MmaSync(MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..knobs })
 }
 
-/// `f64` on Hopper: 128x128 in eight warps, by the instruction of 16x8x4; by that of 16x8x8, 16 or 32 deep, it measured 0.87 to 0.89 of cuBLASLt on an H100, where this one has 0.94. Then cuBLAS's own shape, and smaller ones.
-const DOUBLE: [FamilyDesc; 5] = [
+/// `f64` on Hopper: 128x128 in eight warps, by the instruction of 16x8x4; by that of 16x8x8, 16 or 32 deep, it measured 0.87 to 0.89 of cuBLASLt on an H100, where this one has 0.94. Then smaller ones, cuBLAS's own shape among them, of which the
+/// deeper ones wait less (`docs/performance/explore/f64_few_tiles.jsonl`).
+const DOUBLE: [FamilyDesc; 6] = [
     FamilyDesc::MmaSync(tiled((128, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
+    FamilyDesc::MmaSync(tiled((128, 64), (32, 32), 32, Mnk::new(16, 8, 4), 3, 2)),
     FamilyDesc::MmaSync(tiled((64, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((128, 64), (32, 32), 16, Mnk::new(16, 8, 8), 3, 2)),
-    FamilyDesc::MmaSync(tiled((64, 64), (32, 32), 16, Mnk::new(16, 8, 8), 4, 2)),
-    FamilyDesc::MmaSync(tiled((32, 64), (16, 32), 16, Mnk::new(16, 8, 8), 4, 2)),
+    FamilyDesc::MmaSync(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 4), 3, 2)),
+    FamilyDesc::MmaSync(tiled((32, 64), (16, 32), 32, Mnk::new(16, 8, 4), 3, 2)),
+    FamilyDesc::MmaSync(tiled((32, 32), (16, 16), 32, Mnk::new(16, 8, 4), 3, 2)),
 ];
 
 /// `f64` on Ampere: what fits its instruction of 8x8x4.
@@ -84,18 +86,37 @@ const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
     [tiled((64, 64), (32, 32), k, instruction, 3, align), tiled((32, 64), (16, 32), k, instruction, 3, align)]
 }
 
-/// Those for rows that lie multiples of 8 and of 4 bytes apart, and elements one by one.
-const fn narrow(k: u32, instruction: Mnk, [eight, four]: [u32; 2]) -> [FamilyDesc; 6] {
-    let ([a, b], [c, d], [e, f]) = (anywhere(k, instruction, eight), anywhere(k, instruction, four), anywhere(k, instruction, 1));
-    let (e, f) = (MmaSyncKnobs { align_c: 1, ..e }, MmaSyncKnobs { align_c: 1, ..f });
-    [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d), pipelined(e), pipelined(f)]
+/// 32x64 of four stages, in accesses of 16 bytes: of `docs/performance/explore/few_tiles_mma_sync.jsonl` what took the least time up to 512 cubed.
+const fn few(k: u32, instruction: Mnk, align: u32) -> FamilyDesc {
+    FamilyDesc::MmaSync(tiled((32, 64), (16, 32), k, instruction, 4, align))
 }
 
-const HALVES_IN_PLACE: [FamilyDesc; 6] = narrow(64, Mnk::new(16, 8, 16), [4, 2]);
-const BYTES_IN_PLACE: [FamilyDesc; 6] = narrow(128, Mnk::new(16, 8, 32), [8, 4]);
-const WORDS_IN_PLACE: [FamilyDesc; 4] = {
+/// Those for rows that lie multiples of 16, of 8 and of 4 bytes apart, and elements one by one.
+const fn narrow(k: u32, instruction: Mnk, [sixteen, eight, four]: [u32; 3]) -> [FamilyDesc; 7] {
+    let ([a, b], [c, d], [e, f]) = (anywhere(k, instruction, eight), anywhere(k, instruction, four), anywhere(k, instruction, 1));
+    let (e, f) = (MmaSyncKnobs { align_c: 1, ..e }, MmaSyncKnobs { align_c: 1, ..f });
+    [
+        few(k, instruction, sixteen),
+        FamilyDesc::MmaSync(a),
+        FamilyDesc::MmaSync(b),
+        FamilyDesc::MmaSync(c),
+        FamilyDesc::MmaSync(d),
+        pipelined(e),
+        pipelined(f),
+    ]
+}
+
+const HALVES_IN_PLACE: [FamilyDesc; 7] = narrow(64, Mnk::new(16, 8, 16), [8, 4, 2]);
+const BYTES_IN_PLACE: [FamilyDesc; 7] = narrow(128, Mnk::new(16, 8, 32), [16, 8, 4]);
+const WORDS_IN_PLACE: [FamilyDesc; 5] = {
     let ([a, b], [c, d]) = (anywhere(32, Mnk::new(16, 8, 8), 2), anywhere(32, Mnk::new(16, 8, 8), 1));
-    [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d)]
+    [
+        few(32, Mnk::new(16, 8, 8), 4),
+        FamilyDesc::MmaSync(a),
+        FamilyDesc::MmaSync(b),
+        FamilyDesc::MmaSync(c),
+        FamilyDesc::MmaSync(d),
+    ]
 };
 const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);

@@ -79,28 +79,34 @@ pub(super) const fn geometry(mode: GemmMode, base: &MmaBase) -> Geometry {
     Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes }
 }
 
-/// What the model of time knows of such a block, whose threads have so many registers and whose copies cost so much beside, for each row of A and column of B of its tile. The numbers are explained in
-/// `src/family/extents.rs`.
-pub(super) const fn features(base: &MmaBase, registers: u32, copies: u64) -> Features {
-    const READS: u64 = 16;
-    const NOT_HIDDEN: u64 = 32;
+/// A step along K of such a block, in products: its own, and what its warps read of shared memory, each of whose rows and columns takes so many.
+pub(super) const fn step(base: &MmaBase, reads: u64) -> u64 {
     let (tile, warp) = (base.tiles.block, base.tiles.warp);
     let products = tile.m as u64 * tile.n as u64;
-    let [rows, columns] = [at_least_one(warp.m) as u64, at_least_one(warp.n) as u64];
+    products + reads * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64)
+}
+
+/// What the model of time knows of such a block, whose threads have so many registers and whose step along K takes so much, where copies and products do not take turns. The numbers are explained in
+/// `src/family/extents.rs`.
+pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Features {
+    const NOT_HIDDEN: u64 = 32;
+    let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
     let (turns, latency) = match base.mainloop {
         MainloopKind::SingleStage => (2, 9000),
         MainloopKind::Multistage => (1, 2600),
         _ => (1, 9000),
     };
     let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
+    // Warps that share the depth add up their sums.
+    let ends = NOT_HIDDEN * products * at_least_one(base.tiles.warps().k) as u64;
     Features {
         lines: None,
         transposed: 0,
-        each: turns * (products + READS * (products / rows + products / columns) + copies * (tile.m as u64 + tile.n as u64)),
+        each: turns * step,
         latency,
         block: Some(BlockResources { threads: base.tiles.threads(), registers, shared_bytes: base.smem_bytes() }),
-        not_hidden: NOT_HIDDEN * products,
-        further: [NOT_HIDDEN * products; 2],
+        not_hidden: ends,
+        further: [ends; 2],
         memory: None,
         exchange: Exchange::Workspace { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
     }

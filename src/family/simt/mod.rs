@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     desc::{FamilyDesc, GemmDesc, SimtDesc},
+    numeric::ElementKind,
     plan::{Geometry, Plan, Program},
     refusal::{Refusal, Word},
 };
@@ -58,9 +59,14 @@ impl SimtDesc {
         one_schedule::geometry(self.class.mode, &self.base())
     }
 
+    /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K, so that each of its elements turns on its way to shared memory and is copied by itself; of f32, what it
+    /// takes that those of B are is told (`docs/performance/explore/few_rows_simt.jsonl`).
     pub(super) const fn features(&self) -> Features {
-        let base = self.base();
-        one_schedule::features(&base, base.registers(), 0)
+        const READS: u64 = 16;
+        const TURNED: u64 = 6;
+        let (base, singles) = (self.base(), matches!(self.class.a.element, ElementKind::F32));
+        let turned = if singles && base.operands[1].turns() { base.tiles.block.n as u64 } else { 0 };
+        one_schedule::features(&base, base.registers(), one_schedule::step(&base, READS) + TURNED * turned)
     }
 }
 

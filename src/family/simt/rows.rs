@@ -60,6 +60,11 @@ const STREAMED: SimtKnobs = SimtKnobs { decomposition: DecompositionKind::Stream
 const DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
 const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
 const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
+/// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of `docs/performance/explore/few_rows_simt.jsonl` those that took the least time with B along N
+/// and along K, or a few hundredths more.
+const ROWS_OF_8: SimtKnobs = SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
+const ROWS_OF_16: SimtKnobs = SimtKnobs { threadblock: Mnk::new(16, 128, 32), warp: Mnk::new(16, 64, 16), ..ASYNCHRONOUS };
+const ROWS_OF_32: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 64, 16), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 
 /// `f64` of few waves, with asynchronous copies.
 const SMALL_DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
@@ -93,8 +98,16 @@ const OLDER: &[ArchKind] = &[Sm70, Sm75];
 const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
 
 /// `f32` with asynchronous copies.
-const SINGLES: &[FamilyDesc] =
-    &[aligned(ASYNCHRONOUS, 4, 4), aligned(HALF_AS_LARGE, 4, 4), aligned(SMALL, 4, 4), aligned(DEEP, 4, 4), aligned(LEAST, 4, 4)];
+const SINGLES: &[FamilyDesc] = &[
+    aligned(ASYNCHRONOUS, 4, 4),
+    aligned(HALF_AS_LARGE, 4, 4),
+    aligned(SMALL, 4, 4),
+    aligned(DEEP, 4, 4),
+    aligned(LEAST, 4, 4),
+    aligned(ROWS_OF_32, 4, 4),
+    aligned(ROWS_OF_16, 4, 4),
+    aligned(ROWS_OF_8, 4, 4),
+];
 
 /// The rows.
 pub(in crate::family) const ROWS: &[Row] = &[
