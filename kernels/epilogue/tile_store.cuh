@@ -103,13 +103,19 @@ struct TileStore {
     return true;
   }
 
-  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first of them. Loads of all parts of a few accumulators are under way at a time; those in
-  // registers are of no more use by then.
+  // Accumulators of all of kPartsAtOnce parts that a thread loads at a time: each time waits for the second-level cache. As many registers as the accumulators had, which are of no more use by then, or 64; but where
+  // warps share the depth and 32 do, those of more would leave room for fewer blocks.
+  static constexpr int together() {
+    constexpr int words = sizeof(Sum) / sizeof(unsigned), own = kColumns * words;
+    constexpr int registers = own >= 64 || (Config::kWarpsK > 1 && own >= 32) ? own : 64;
+    int most = registers / words / int(Config::kPartsAtOnce);
+    while (kColumns % most != 0) --most;
+    return most;
+  }
+
+  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first of them.
   static __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts) {
-    constexpr int at_once = Config::kPartsAtOnce, words = sizeof(Sum) / sizeof(unsigned);
-    // In as many registers as the main loop had for accumulators and fragments.
-    constexpr int together = (kColumns * words < 32 ? 2 : 4) / words;
-    static_assert(kColumns % together == 0, "a thread has a whole number of them");
+    constexpr int at_once = Config::kPartsAtOnce, together = TileStore::together();
 #pragma unroll 1
     for (int first = 0; first < kColumns; first += together) {
       Sum partial[at_once][together];

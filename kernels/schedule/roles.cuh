@@ -1,5 +1,6 @@
 // Twin of src/schedule/roles.rs: what each step of a role means. This file and schedule.cuh synchronize; no other does.
 #pragma once
+#include "schedule.cuh"
 #include "threadblock/pipeline.cuh"
 
 enum class RoleStepKind {
@@ -155,7 +156,8 @@ struct Exchanges<false> {};
 //   reads_source()               whether C comes through the staging buffers;
 //   new_maps(visit)              visits the maps of the tile's product, where they are others than those of the tile before;
 //   kTurns                       in how many turns it does the body: k-tile k in turn k mod kTurns, known while compiling;
-//   pin()                        holds what products write where it is, for the compiler's eyes.
+//   pin()                        holds what products write where it is, for the compiler's eyes;
+//   once_loaded()                0, once what the thread loads of the stage is in registers.
 template <class Ring_>
 struct State : Exchanges<(Ring_::kSenders > 0)> {
   using Ring = Ring_;
@@ -200,6 +202,8 @@ struct State : Exchanges<(Ring_::kSenders > 0)> {
   template <class Visit>
   __device__ __forceinline__ void new_maps(Visit) {}
   __device__ __forceinline__ void pin() {}
+  // Of a stage that products read, they have been waited for.
+  __device__ __forceinline__ unsigned once_loaded() const { return 0; }
 };
 
 // Performs one step that waits or lets others go on.
@@ -275,7 +279,7 @@ __device__ __forceinline__ void synchronize(Role& role) {
     // Of an earlier tile of D nothing is left to be released.
     bool const of_this_tile = First == 0 || role.k >= First;
     unsigned const lane = role.thread % 32;
-    unsigned const barrier = role.shared + Ring::empty(role.position.stage_before(First));
+    unsigned const barrier = role.shared + Ring::empty(role.position.stage_before(First)) + role.once_loaded();
     if constexpr (Role::kClustered) {
       if (of_this_tile && lane < Ring::kBlocks) arrive_at(barrier, lane);
     } else {
@@ -329,10 +333,9 @@ __device__ __forceinline__ void synchronize(Role& role) {
 // then.
 template <class Ring>
 __device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread, unsigned* ticket, unsigned arrivals) {
-  __threadfence();
   // Barrier 0 is the block's.
   asm volatile("bar.sync %0, %1;" ::"r"(1 + consumer), "n"(Ring::kWarpgroup) : "memory");
-  unsigned last = thread == 0 && atomicAdd(ticket, 1u) == arrivals - 1;
+  unsigned last = thread == 0 && draw(ticket) == arrivals - 1;
   asm volatile(
       "{\n"
       ".reg .pred mine, any;\n"
@@ -340,9 +343,7 @@ __device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread,
       "bar.red.or.pred any, %1, %2, mine;\n"
       "selp.u32 %0, 1, 0, any;\n"
       "}" : "+r"(last) : "r"(1 + consumer), "n"(Ring::kWarpgroup) : "memory");
-  if (!last) return false;
-  __threadfence();
-  return true;
+  return last;
 }
 
 // Performs Count steps of List from First on, each with its numbers known while compiling. By halves: at each level the compiler optimizes anew

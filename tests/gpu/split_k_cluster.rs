@@ -91,3 +91,28 @@ fn a_few_splits_of_clusters_for_a_sanitizer() {
         drawn(0xc1a_5700, 8, family).into_iter().for_each(|(both, seed)| held(&context, both, seed));
     }
 }
+
+/// A stage is filled again once all of it has been read: peers' accumulators, 128 KB for a tile in three parts, hold loads of shared memory up, and an arrival at a barrier has overtaken the last of them.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn what_peers_send_lets_nobody_read_a_stage_too_late() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let wide = |desc: &GemmDesc| desc.threadblock().n == 512 && desc.split_k() == 3;
+    let all = drawn(0xc1a_5700, 64, Family::Threads);
+    let ([whole, clustered], seed) =
+        all.iter().find(|([_, clustered], _)| wide(clustered)).expect("32x512 in three parts is drawn");
+    let problem = problem(clustered, &mut Random::new(*seed));
+    let mut product = HostProduct::poisoned(clustered, &problem).expect("room");
+    let from = Fill::Integers.operands(clustered.user_types(), problem.k);
+    product.a.draw(from, *seed).expect("a matrix");
+    product.b.draw(from, seed + 1).expect("a matrix");
+    let mut wanted = product.clone();
+    wanted.run(whole, Mode::Fast).expect("the host");
+    let kernel = CudaKernel::prepare(&context, &clustered.for_batch(problem.batch)).expect("it is a kernel");
+    // Of 160 runs, several at a time, six were wrong.
+    let wrong = (0..320).into_par_iter().filter(|_| {
+        let got = computed(&context, &kernel, &mut product.clone());
+        got != wanted.d.slice().expect("D").bytes()
+    });
+    assert_eq!(wrong.count(), 0);
+}

@@ -59,6 +59,19 @@ struct SimtConsumer : Worker<Config, Params> {
     }
   }
 
+  // Loads of shared memory and an arrival at a barrier are performed in any order, where peers' stores to this shared memory hold the loads up: the arrival's address is made of what the last k-block's loads bring.
+  __device__ __forceinline__ unsigned once_loaded() const {
+    constexpr int last = (Config::kWarpK - 1) % 2, vector = 4;
+    unsigned loaded = 0, none;
+#pragma unroll
+    for (int i = 0; i < A::kThreadMn; i += vector) loaded |= __float_as_uint(warp_mma.a[last][i]);
+#pragma unroll
+    for (int i = 0; i < B::kThreadMn; i += vector) loaded |= __float_as_uint(warp_mma.b[last][i]);
+    // A grid has one layer, which no compiler knows.
+    asm("mov.u32 %0, %%ctaid.z;" : "=r"(none));
+    return loaded & none;
+  }
+
  private:
   // K-blocks from one on, all but the last: while each is multiplied the next is loaded.
   template <int Group = 0>
