@@ -33,6 +33,9 @@
 //! Where rows of A, or of B, begin within sectors of 32 bytes, each line that TMA asks for is of two, and what a block brings of that operand counts twice: 5000 cubed of 16 bits has 350 TFLOP/s in tiles of 128x128 and 446 in 128x256 on an H100, which `120 (m + n)` says
 //! within a twentieth; 15 products of 1000 cubed take 68 a line. Blocks of a cluster that share an operand bring their share of it, and wait for one another, a sixteenth of their products: 633 in 256x160 of two (`docs/performance/explore/pitches_tensor_op.jsonl`).
 //!
+//! Where memory is what limits, boxes of the only tile along an extent of which 64 rows and more lie beyond their operand take a third longer: 64 rows of 16384x7168 take 78 to 94 us in every tile of 128 rows, whatever its columns and schedule, and 58 to 66 in those of 64, in which 100 rows take 67 to 104
+//! and 65 to 69 in those of 128 (`few_rows_of_weights.jsonl`).
+//!
 //! Of clusters of more than two blocks fewer run at once than there are multiprocessors for: 33 of four count as two rounds, and 4104 cubed in 128x192 of four as seven.
 //!
 //! A cluster's parts are added in its first block's shared memory: no memset comes before the kernel, and no slot is in memory. What a problem takes longer by is in the model what it measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
@@ -57,6 +60,9 @@ use crate::{
     operand::Axis,
     shape::{Mnk, at_least_one},
 };
+
+/// Rows of a box beyond its operand from which on it takes longer than one that has none.
+const MUCH_FILLED: u64 = 64;
 
 impl GemmDesc {
     /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
@@ -140,7 +146,9 @@ impl GemmDesc {
         let products = (load * each as f64 + waves * features.latency as f64) * depth;
         let elements = (m as f64 + n as f64) * k as f64 * batch as f64;
         let of_unit = depth * f64::from(tile.m.saturating_add(tile.n));
+        let filled = |extent: usize, tile: u32| (extent as u64).saturating_add(MUCH_FILLED) <= tile.into();
         let memory = features.memory.map_or(0.0, |memory| memory.cost(elements, of_unit, units as f64));
+        let memory = if filled(m, tile.m) || filled(n, tile.n) { memory * 4.0 / 3.0 } else { memory };
         products.max(memory) + features.ends(load, memory > products) + features.exchange.cost(parts, load)
     }
 

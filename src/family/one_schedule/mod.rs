@@ -108,6 +108,6 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         not_hidden: ends,
         further: [ends; 2],
         memory: None,
-        exchange: Exchange::Workspace { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
+        exchange: Exchange::Workspace { begun: 1_000_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
     }
 }
