@@ -101,6 +101,8 @@ fn few_rows_and_few_tiles_have_tiles_of_their_own() {
             }
         }
     }
+    // Elements of B that turn one by one are in more products of a larger tile.
+    assert_eq!(taken(ElementKind::F32, OpKind::Simt, Order::Col, (333, 127, 30011)), (64, 64));
     for (extents, wanted) in [
         ((128, 128, 16384), (32, 32)),
         ((64, 64, 65536), (32, 32)),

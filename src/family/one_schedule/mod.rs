@@ -97,8 +97,8 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         _ => (1, 9000),
     };
     let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
-    // Warps that share the depth add up their sums.
-    let ends = NOT_HIDDEN * products * at_least_one(base.tiles.warps().k) as u64;
+    // Warps that share the depth add up their sums, each for half as much again.
+    let ends = NOT_HIDDEN * products * (1 + at_least_one(base.tiles.warps().k) as u64) / 2;
     Features {
         lines: None,
         transposed: 0,

@@ -22,6 +22,7 @@ use crate::{
     numeric::ElementKind,
     plan::{Geometry, Plan, Program},
     refusal::{Refusal, Word},
+    shape::at_least_one,
 };
 use std::sync::Arc;
 
@@ -60,13 +61,17 @@ impl SimtDesc {
     }
 
     /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K, so that each of its elements turns on its way to shared memory and is copied by itself; of f32, what it
-    /// takes that those of B are is told (`docs/performance/explore/few_rows_simt.jsonl`).
+    /// takes that those of B are is told: the more, the fewer products there are of each to hide behind (`docs/performance/explore/few_rows_simt.jsonl`).
     pub(super) const fn features(&self) -> Features {
         const READS: u64 = 16;
-        const TURNED: u64 = 6;
+        const TURNED: u64 = 256;
+        const MOST: u64 = 24;
         let (base, singles) = (self.base(), matches!(self.class.a.element, ElementKind::F32));
-        let turned = if singles && base.operands[1].turns() { base.tiles.block.n as u64 } else { 0 };
-        one_schedule::features(&base, base.registers(), one_schedule::step(&base, READS) + TURNED * turned)
+        let tile = base.tiles.block;
+        let each = TURNED / at_least_one(tile.m) as u64;
+        let turned = if singles && base.operands[1].turns() { tile.n as u64 } else { 0 };
+        let step = one_schedule::step(&base, READS) + turned * if each < MOST { each } else { MOST };
+        one_schedule::features(&base, base.registers(), step)
     }
 }
 
