@@ -51,6 +51,9 @@ impl Completions {
         else {
             return (0, None);
         };
+        if self.of_row() == all.len() {
+            return chosen(best, parts);
+        }
         // What reads operands in place takes the time of its products beside that of copies and a kernel behind them; or of one kernel, whose first tile begins and ends later.
         let begun = |i: usize| self.features()[i].ends(1.0, false);
         let (access, most, begins) = match all[best].passes(size, transposed) {
