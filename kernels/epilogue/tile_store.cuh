@@ -103,23 +103,10 @@ struct TileStore {
     return true;
   }
 
-  // Accumulators of all of kPartsAtOnce parts that a thread loads at a time: each time waits for the second-level cache. As many registers as the accumulators had, which are of no more use by then, or 64, where a
-  // thread has so many beside 64 others; but where warps share the depth and 32 do, those of more would leave room for fewer blocks, and in the loop of streams, which keeps what it knows of its units, they would be spilled.
-  static constexpr int together() {
-    constexpr int words = sizeof(Sum) / sizeof(unsigned), own = kColumns * words;
-    constexpr int rest = 65536 / (int(Config::kThreads) * int(Config::kBlocksPerSm)) - 64;
-    constexpr int wanted = own >= 64 || (Config::kWarpsK > 1 && own >= 32) ? own : 64;
-    constexpr int few = own < 32 ? 16 : 32;
-    constexpr bool streams = Config::kWork == threadblock::WorkKind::StreamK;
-    constexpr int registers = streams || rest < few ? few : wanted < rest ? wanted : rest;
-    int most = registers / words / int(Config::kPartsAtOnce);
-    while (kColumns % most != 0) --most;
-    return most;
-  }
-
-  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first of them.
+  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first of them: kSumsAhead accumulators of all of them at a time.
   static __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts) {
-    constexpr int at_once = Config::kPartsAtOnce, together = TileStore::together();
+    constexpr int at_once = Config::kPartsAtOnce, together = Config::kSumsAhead;
+    static_assert(kColumns % together == 0, "a thread has a whole number of them");
 #pragma unroll 1
     for (int first = 0; first < kColumns; first += together) {
       Sum partial[at_once][together];

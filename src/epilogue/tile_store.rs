@@ -13,9 +13,35 @@
 use crate::{
     index::{Coord, IndexMap, affine},
     layout::algebra::Composed,
+    numeric::sum_of,
     operand::OperandKind,
+    shape::at_least_one,
+    threadblock::{MmaBase, PARTS_AT_ONCE, WorkKind},
     warp::mma_simt::{FragmentMap, ThreadTiles},
 };
+
+/// Accumulators of all of [`PARTS_AT_ONCE`] parts of K that a thread of so many registers loads at a time: each time waits for the second-level cache. As many registers as the accumulators had, which are of no
+/// more use by then, or 64, where it has so many beside 64 others. But where warps share the depth and 32 do, those of more would leave room for fewer blocks, and in the loop of streams, which keeps what it knows of
+/// its units, they would be spilled.
+pub(crate) const fn sums_ahead(base: &MmaBase, registers: u32) -> u32 {
+    const OTHERS: u32 = 64;
+    let count = at_least_one(base.tiles.accumulators());
+    let words = sum_of(base.accumulator).bits().div_ceil(32);
+    let own = count.saturating_mul(words);
+    let wanted = if own >= 64 || (base.tiles.warps().k > 1 && own >= 32) { own } else { 64 };
+    let (few, rest) = (if own < 32 { 16 } else { 32 }, registers.saturating_sub(OTHERS));
+    let taken = match base.work {
+        WorkKind::StreamK => few,
+        _ if rest < few => few,
+        _ if wanted < rest => wanted,
+        _ => rest,
+    };
+    let mut most = at_least_one(taken / words / PARTS_AT_ONCE);
+    while !count.is_multiple_of(most) {
+        most -= 1;
+    }
+    most
+}
 
 /// The map (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of K.
 #[derive(Clone, Copy, Debug)]

@@ -54,17 +54,18 @@ impl Completions {
         if self.of_row() == all.len() {
             return chosen(best, parts);
         }
-        // What reads operands in place takes the time of its products beside that of copies and a kernel behind them; or of one kernel, whose first tile begins and ends later.
-        let begun = |i: usize| self.features()[i].ends(1.0, false);
-        let (access, most, begins) = match all[best].passes(size, transposed) {
-            Some(passes) if passes.bytes > size.for_passes => (passes.access, f64::MAX, false),
-            Some(passes) => (passes.access, time + passes.time, false),
-            None => (STRIDE_ALIGNMENT, all[best].least_of_threads(time - begun(best), size), true),
+        // What reads operands in place takes the time of its products beside that of copies and a kernel behind them; of one kernel, whose first tile begins and ends later, all but that is compared.
+        let passes = all[best].passes(size, transposed);
+        let begun = |i: usize| if passes.is_some() { 0.0 } else { self.features()[i].ends(1.0, false) };
+        let (access, most) = match &passes {
+            Some(passes) if passes.bytes > size.for_passes => (passes.access, f64::MAX),
+            Some(passes) => (passes.access, time + passes.time),
+            None => (STRIDE_ALIGNMENT, all[best].most_of_threads(time - begun(best), size)),
         };
         let in_place = if most > 0.0 { self.of_row()..all.len() } else { 0..0 };
         let in_place = in_place.filter(|&i| all[i].reads_rows_of(access) && fits(&all[i])).map(cheapest);
         match in_place.min_by(|((one, _), _), ((other, _), _)| less(one, other)) {
-            Some((((_, other), parts), i)) if other - if begins { begun(i) } else { 0.0 } < most => chosen(i, parts),
+            Some((((_, other), parts), i)) if other - begun(i) < most => chosen(i, parts),
             _ => chosen(best, parts),
         }
     }
@@ -125,9 +126,9 @@ impl GemmDesc {
         })
     }
 
-    /// Time that a kernel whose threads copy may take, but for its first tile's begin and end, in the place of one product by TMA that takes so much but for the same; 0 of what is larger: below some 600 cubed of 16 bits
-    /// set-up, descriptors and the way of D through TMA take two microseconds more than threads do (`docs/performance/explore/few_tiles_mma_sync.jsonl`).
-    fn least_of_threads(&self, time: f64, size: &ProblemSize) -> f64 {
+    /// Time that a kernel whose threads copy may take, but for its first tile's begin and end, in the place of one product by TMA that takes so much but for the same; 0 of what is larger. Below some 500 cubed of 16 bits
+    /// set-up, descriptors and the way of D through TMA take a microsecond more than threads do (`docs/performance/explore/few_tiles_mma_sync.jsonl`): two by a model that has threads wait longer than such few k-tiles do.
+    fn most_of_threads(&self, time: f64, size: &ProblemSize) -> f64 {
         let microsecond = products_of_a_microsecond(self.class.op, self.class.a.element) as f64;
         let few = size.batch == 1 && !size.groups && time < microsecond;
         if few { time + 2.0 * microsecond } else { 0.0 }

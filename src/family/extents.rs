@@ -63,6 +63,8 @@ use crate::{
 
 /// Rows of a box beyond its operand from which on it takes longer than one that has none.
 const MUCH_FILLED: u64 = 64;
+/// By how much.
+const FILLING: f64 = 4.0 / 3.0;
 
 impl GemmDesc {
     /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
@@ -148,7 +150,7 @@ impl GemmDesc {
         let of_unit = depth * f64::from(tile.m.saturating_add(tile.n));
         let filled = |extent: usize, tile: u32| (extent as u64).saturating_add(MUCH_FILLED) <= tile.into();
         let memory = features.memory.map_or(0.0, |memory| memory.cost(elements, of_unit, units as f64));
-        let memory = if filled(m, tile.m) || filled(n, tile.n) { memory * 4.0 / 3.0 } else { memory };
+        let memory = if filled(m, tile.m) || filled(n, tile.n) { memory * FILLING } else { memory };
         products.max(memory) + features.ends(load, memory > products) + features.exchange.cost(parts, load)
     }
 

@@ -34,6 +34,14 @@ fn sized(kind: ElementKind, orders: [Order; 2], promoted: bool, size: ProblemSiz
     request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
 }
 
+/// The description that a problem takes whose matrices hold elements of one type, D in rows.
+fn of_one_type(element: ElementKind, op: OpKind, orders: [Order; 2], size: ProblemSize) -> GemmDesc {
+    let matrix = |order| Some(MatrixType { element, order });
+    let [a, b] = orders.map(matrix);
+    let request = Request { a, b, c: matrix(Order::Row), op: Some(op), ..Request::default() };
+    request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
+}
+
 fn from_registers(desc: &GemmDesc) -> bool {
     desc.warp_specialized().is_some_and(|desc| desc.a_from_registers())
 }
@@ -77,11 +85,9 @@ fn small_problems_take_small_tiles() {
     for (size, wanted) in [256, 512, 1024, 1536, 2048, 3072].into_iter().zip(wanted) {
         assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
     }
-    let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
     for (size, wanted) in [(256, 32), (512, 32), (768, 32), (1024, 64), (1536, 128), (2048, 256), (3000, 128), (4096, 256)] {
-        let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), ..Request::default() };
-        let desc = request.resolve_for(ArchKind::Sm90, ProblemSize::of((size, size, size)), None);
-        assert_eq!(desc.expect("a row").desc.threadblock().m, wanted, "{size}");
+        let desc = of_one_type(ElementKind::F32, OpKind::Simt, [Order::Row; 2], ProblemSize::of((size, size, size)));
+        assert_eq!(desc.threadblock().m, wanted, "{size}");
     }
 }
 
@@ -89,9 +95,7 @@ fn small_problems_take_small_tiles() {
 #[test]
 fn few_rows_and_few_tiles_have_tiles_of_their_own() {
     let taken = |element, op, b, extents| {
-        let matrix = |order| Some(MatrixType { element, order });
-        let request = Request { a: matrix(Order::Row), b: matrix(b), c: matrix(Order::Row), op: Some(op), ..Request::default() };
-        let tile = request.resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None).expect("a row").desc.threadblock();
+        let tile = of_one_type(element, op, [Order::Row, b], ProblemSize::of(extents)).threadblock();
         (tile.m, tile.n)
     };
     for (rows, wanted) in [(1, (8, 128)), (8, (8, 128)), (16, (16, 128)), (32, (32, 64))] {
@@ -120,11 +124,9 @@ fn few_rows_and_few_tiles_have_tiles_of_their_own() {
 /// `f32` on the CUDA cores: what measured best, or within a twentieth of it (`docs/performance/explore/streams_f32.jsonl`). Without a workspace nothing is streamed or transposed.
 #[test]
 fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
-    let matrix = |order| Some(MatrixType { element: ElementKind::F32, order });
-    let taken = |[a, b]: [Order; 2], size: usize, workspace: u64| {
-        let request = Request { a: matrix(a), b: matrix(b), c: matrix(Order::Row), op: Some(OpKind::Simt), ..Request::default() };
-        let size = ProblemSize { workspace, for_passes: workspace, ..ProblemSize::of((size, size, size)) };
-        let desc = request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc;
+    let singles = |orders, size| of_one_type(ElementKind::F32, OpKind::Simt, orders, size);
+    let taken = |orders: [Order; 2], size: usize, workspace: u64| {
+        let desc = singles(orders, ProblemSize { workspace, for_passes: workspace, ..ProblemSize::of((size, size, size)) });
         (desc.streams_k(), desc.warp_specialized().is_some())
     };
     let (rows, direct) = ([Order::Row; 2], [Order::Col, Order::Row]);
@@ -140,16 +142,9 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
         assert_eq!(taken(rows, size, u64::MAX), (false, false), "{size}");
     }
     // Sixteen products one behind another are fed by TMA behind a transpose; of an array each would be a launch, and groups are not transposed.
-    let request = Request {
-        a: matrix(Order::Row),
-        b: matrix(Order::Row),
-        c: matrix(Order::Row),
-        op: Some(OpKind::Simt),
-        ..Request::default()
-    };
-    let by_tma = |size| request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.warp_specialized().is_some();
+    let by_tma = |size| singles(rows, size).warp_specialized().is_some();
     let batch = ProblemSize { batch: 16, ..ProblemSize::of((1024, 1024, 1024)) };
-    let first = request.resolve(ArchKind::Sm90).expect("a row").desc;
+    let first = singles(rows, ProblemSize { workspace: 0, for_passes: 0, ..ProblemSize::of((4096, 4096, 4096)) });
     let groups = ProblemSize::of_groups((8192, 4096, 4096), 2);
     assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }

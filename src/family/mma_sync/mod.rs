@@ -23,6 +23,7 @@ use crate::{
     arch::OpKind,
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
+    epilogue::tile_store::sums_ahead,
     index::{Tabled, at},
     numeric::{ElementKind, EmulationKind},
     operand::OperandKind,
@@ -83,6 +84,10 @@ impl MmaSyncDesc {
                 ("static constexpr int kStep", base.step().to_string()),
                 ("static constexpr int kMostReads", MOST_READS.to_string()),
                 ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
+                (
+                    "static constexpr int kSumsAhead",
+                    sums_ahead(&base, self.registers_available(&base, self.class.arch.machine().registers_per_sm)).to_string(),
+                ),
             ],
         }))
     }
@@ -105,20 +110,20 @@ impl MmaSyncDesc {
     /// (`docs/performance/explore/f64_few_tiles.jsonl`). Of others, by `docs/performance/explore/odd_in_place.jsonl`, on an H100, where
     /// products take 3.8 times as long as by `wgmma`, of tf32 5.4 times, and a tile's begin and end as long as there. Copies take the longer, the narrower they are; through registers everything takes twice as long, and waits.
     pub(super) const fn features(&self) -> Features {
-        const READS: u64 = 16;
         const COPIES: u64 = 28;
         const WIDEST: u64 = 16;
         let base = self.base();
-        let (products, lines) =
-            (base.tiles.block.m as u64 * base.tiles.block.n as u64, base.tiles.block.m as u64 + base.tiles.block.n as u64);
-        let features = one_schedule::features(&base, self.registers(&base), one_schedule::step(&base, READS) + COPIES * lines);
+        let (registers, tile) = (self.registers(&base), base.tiles.block);
+        let (products, lines) = (tile.m as u64 * tile.n as u64, tile.m as u64 + tile.n as u64);
         let more = if self.knobs.emulation.in_registers() { self.knobs.emulation.products().len() as u64 - 1 } else { 0 };
         let element = self.class.a.element;
         if matches!(element, ElementKind::F64) {
-            return Features { each: products * 11 / 10 + 3 * lines, latency: 1600, ..features };
+            let features = one_schedule::features(&base, registers, products * 11 / 10 + 3 * lines);
+            return Features { latency: 1600, ..features };
         }
+        let features = one_schedule::features(&base, registers, one_schedule::step(&base) + COPIES * lines + more * products);
         if more > 0 {
-            return Features { each: features.each + more * products, ..features };
+            return features;
         }
         let narrower = if self.knobs.align_a < self.knobs.align_b { self.knobs.align_a } else { self.knobs.align_b };
         let tenths = if element.bits() > 16 { 54 } else { 38 };

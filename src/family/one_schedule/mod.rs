@@ -79,11 +79,12 @@ pub(super) const fn geometry(mode: GemmMode, base: &MmaBase) -> Geometry {
     Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes }
 }
 
-/// A step along K of such a block, in products: its own, and what its warps read of shared memory, each of whose rows and columns takes so many.
-pub(super) const fn step(base: &MmaBase, reads: u64) -> u64 {
+/// A step along K of such a block, in products: its own, and what its warps read of shared memory.
+pub(super) const fn step(base: &MmaBase) -> u64 {
+    const READS: u64 = 16;
     let (tile, warp) = (base.tiles.block, base.tiles.warp);
     let products = tile.m as u64 * tile.n as u64;
-    products + reads * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64)
+    products + READS * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64)
 }
 
 /// What the model of time knows of such a block, whose threads have so many registers and whose step along K takes so much, where copies and products do not take turns. The numbers are explained in
@@ -108,6 +109,6 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         not_hidden: ends,
         further: [ends; 2],
         memory: None,
-        exchange: Exchange::Workspace { begun: 1_000_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
+        exchange: Exchange::Workspace { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
     }
 }

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     desc::{FamilyDesc, GemmDesc, SimtDesc},
+    epilogue::tile_store::sums_ahead,
     numeric::ElementKind,
     plan::{Geometry, Plan, Program},
     refusal::{Refusal, Word},
@@ -43,6 +44,10 @@ impl SimtDesc {
             facts: vec![
                 ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
                 ("static constexpr int kUnroll", self.groups_a_turn().to_string()),
+                (
+                    "static constexpr int kSumsAhead",
+                    sums_ahead(&self.base(), self.registers_available(self.class.arch.machine().registers_per_sm)).to_string(),
+                ),
             ],
         }))
     }
@@ -63,14 +68,13 @@ impl SimtDesc {
     /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K, so that each of its elements turns on its way to shared memory and is copied by itself; of f32, what it
     /// takes that those of B are is told: the more, the fewer products there are of each to hide behind (`docs/performance/explore/few_rows_simt.jsonl`).
     pub(super) const fn features(&self) -> Features {
-        const READS: u64 = 16;
         const TURNED: u64 = 256;
         const MOST: u64 = 24;
         let (base, singles) = (self.base(), matches!(self.class.a.element, ElementKind::F32));
         let tile = base.tiles.block;
         let each = TURNED / at_least_one(tile.m) as u64;
         let turned = if singles && base.operands[1].turns() { tile.n as u64 } else { 0 };
-        let step = one_schedule::step(&base, READS) + turned * if each < MOST { each } else { MOST };
+        let step = one_schedule::step(&base) + turned * if each < MOST { each } else { MOST };
         one_schedule::features(&base, base.registers(), step)
     }
 }
