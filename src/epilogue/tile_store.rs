@@ -20,15 +20,21 @@ use crate::{
     warp::mma_simt::{FragmentMap, ThreadTiles},
 };
 
-/// Accumulators of all of [`PARTS_AT_ONCE`] parts of K that a thread of so many registers loads at a time: each time waits for the second-level cache. As many registers as the accumulators had, which are of no
+/// Accumulators of all of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time, whose main loop needs so many registers of so many: each time waits for the second-level cache. As many registers as the accumulators had, which are of no
 /// more use by then, or 64, where it has so many beside 64 others. But where warps share the depth and 32 do, those of more would leave room for fewer blocks, and in the loop of streams, which keeps what it knows of
-/// its units, they would be spilled.
-pub(crate) const fn sums_ahead(base: &MmaBase, registers: u32) -> u32 {
+/// its units, they would be spilled; and a main loop that needs nearly all of the registers has no more than 64 for them.
+pub(crate) const fn sums_ahead(base: &MmaBase, [needed, registers]: [u32; 2]) -> u32 {
     const OTHERS: u32 = 64;
+    const NEARLY_NONE: u32 = 16;
     let count = at_least_one(base.tiles.accumulators());
     let words = sum_of(base.accumulator).bits().div_ceil(32);
     let own = count.saturating_mul(words);
-    let wanted = if own >= 64 || (base.tiles.warps().k > 1 && own >= 32) { own } else { 64 };
+    let takes_own = match own {
+        0..32 => false,
+        32..64 => base.tiles.warps().k > 1,
+        _ => registers.saturating_sub(needed) >= NEARLY_NONE,
+    };
+    let wanted = if takes_own { own } else { 64 };
     let (few, rest) = (if own < 32 { 16 } else { 32 }, registers.saturating_sub(OTHERS));
     let taken = match base.work {
         WorkKind::StreamK => few,

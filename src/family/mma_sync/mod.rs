@@ -23,7 +23,6 @@ use crate::{
     arch::OpKind,
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
-    epilogue::tile_store::sums_ahead,
     index::{Tabled, at},
     numeric::{ElementKind, EmulationKind},
     operand::OperandKind,
@@ -83,12 +82,9 @@ impl MmaSyncDesc {
                 ("using Instruction", "MmaInstruction".to_owned()),
                 ("static constexpr int kStep", base.step().to_string()),
                 ("static constexpr int kMostReads", MOST_READS.to_string()),
-                ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
-                (
-                    "static constexpr int kSumsAhead",
-                    sums_ahead(&base, self.registers_available(&base, self.class.arch.machine().registers_per_sm)).to_string(),
-                ),
             ],
+            blocks_per_sm: self.knobs.blocks_per_sm,
+            registers: self.registers(&base),
         }))
     }
 

@@ -49,6 +49,9 @@ pub(super) struct OneSchedulePlan {
     pub of_operands: [Vec<(&'static str, String)>; 2],
     /// Members of `Config`, of the family's own.
     pub facts: Vec<(&'static str, String)>,
+    pub blocks_per_sm: u32,
+    /// What its main loop needs of a thread's.
+    pub registers: u32,
 }
 
 impl Plan for OneSchedulePlan {

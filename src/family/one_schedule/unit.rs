@@ -1,11 +1,12 @@
 //! The text of such a kernel.
 
-use super::OneSchedulePlan;
+use super::{OneSchedulePlan, registers_available};
 use crate::{
     codegen::{
         ArrayParams, ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of,
         fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, work_facts,
     },
+    epilogue::tile_store::sums_ahead,
     facts::facts,
     plan::Program,
     shape::Mn,
@@ -46,6 +47,7 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32, others: &[(&'st
 /// `config.cuh`: the components, the schedule and the epilogue, for the C++ templates.
 fn header(of: &OneSchedulePlan) -> String {
     let (class, base) = (&of.desc.class, &of.base);
+    let available = registers_available(base.tiles.threads(), of.blocks_per_sm, class.arch.machine().registers_per_sm);
     let [a, b] = base.operands;
     let own = [
         ("kTileM", base.tiles.block.m),
@@ -56,6 +58,8 @@ fn header(of: &OneSchedulePlan) -> String {
         ("kStageBytes", base.stage_bytes()),
         ("kClusterM", 1),
         ("kClusterN", 1),
+        ("kBlocksPerSm", of.blocks_per_sm),
+        ("kSumsAhead", sums_ahead(base, [of.registers, available])),
     ];
     let mut text =
         String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n#include \"threadblock/work.cuh\"\n");

@@ -19,7 +19,6 @@ use super::{
 };
 use crate::{
     desc::{FamilyDesc, GemmDesc, SimtDesc},
-    epilogue::tile_store::sums_ahead,
     numeric::ElementKind,
     plan::{Geometry, Plan, Program},
     refusal::{Refusal, Word},
@@ -41,14 +40,9 @@ impl SimtDesc {
             fingerprints: String::new(),
             declarations: String::new(),
             of_operands: Default::default(),
-            facts: vec![
-                ("static constexpr int kBlocksPerSm", self.knobs.blocks_per_sm.to_string()),
-                ("static constexpr int kUnroll", self.groups_a_turn().to_string()),
-                (
-                    "static constexpr int kSumsAhead",
-                    sums_ahead(&self.base(), self.registers_available(self.class.arch.machine().registers_per_sm)).to_string(),
-                ),
-            ],
+            facts: vec![("static constexpr int kUnroll", self.groups_a_turn().to_string())],
+            blocks_per_sm: self.knobs.blocks_per_sm,
+            registers: self.base().registers(),
         }))
     }
 
