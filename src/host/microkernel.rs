@@ -107,36 +107,39 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.a.len() / self.rows;
         let b = &self.b[column * depth..][..COLUMNS * depth];
         for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
-            for first in (0..ROWS).step_by(register_rows(COLUMNS * size_of::<T>())) {
-                let accumulators = &mut self.accumulators[(row + first) * self.columns + column..];
-                let a = &a[first.min(a.len())..];
-                if !T::IN_STEPS {
-                    tile::<T, COLUMNS>(a, b, accumulators, self.columns);
-                    continue;
+            each!(PART in [0 1] {
+                let rows = const { register_rows(COLUMNS * size_of::<T>()) };
+                if PART * rows < ROWS {
+                    let accumulators = &mut self.accumulators[(row + PART * rows) * self.columns + column..];
+                    if T::IN_STEPS {
+                        for (a, b) in a.chunks(ROWS * self.step).zip(b.chunks(COLUMNS * self.step)) {
+                            tile::<T, COLUMNS, PART>(a, b, accumulators, self.columns);
+                        }
+                    } else {
+                        tile::<T, COLUMNS, PART>(a, b, accumulators, self.columns);
+                    }
                 }
-                for (a, b) in a.chunks(ROWS * self.step).zip(b.chunks(COLUMNS * self.step)) {
-                    tile::<T, COLUMNS>(a, b, accumulators, self.columns);
-                }
-            }
+            });
         }
     }
 }
 
-/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`. Of A they are the first of each eight. Where it matters what is added at once, all of it is.
+/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`: all of each eight of A, or a half. Where it matters what is added at once, all of it is.
 #[inline(always)]
-fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], accumulators: &mut [T], columns: usize) {
+fn tile<T: Accumulator, const COLUMNS: usize, const PART: usize>(a: &[T], b: &[T], accumulators: &mut [T], columns: usize) {
     let rows = const { register_rows(COLUMNS * size_of::<T>()) };
+    // Copied one by one: what checks that slices do not overlap takes their addresses, and keeps them in memory.
     let mut registers = [[T::default(); COLUMNS]; ROWS];
     each!(I in [0 1 2 3 4 5 6 7] {
         if I < rows && !T::IN_STEPS {
-            registers[I].copy_from_slice(&accumulators[I * columns..][..COLUMNS]);
+            let sums = &accumulators[I * columns..][..COLUMNS];
+            registers[I].iter_mut().zip(sums).for_each(|(register, sum)| *register = *sum);
         }
     });
-    for (a, b) in a.chunks(ROWS).zip(b.as_chunks::<COLUMNS>().0) {
-        let a = &a[..rows];
+    for (a, b) in a.as_chunks::<ROWS>().0.iter().zip(b.as_chunks::<COLUMNS>().0) {
         each!(I in [0 1 2 3 4 5 6 7] {
             if I < rows {
-                registers[I] = row(registers[I], a[I], b);
+                registers[I] = row(registers[I], a[(PART * rows + I) % ROWS], b);
             }
         });
     }
@@ -146,7 +149,7 @@ fn tile<T: Accumulator, const COLUMNS: usize>(a: &[T], b: &[T], accumulators: &m
             if T::IN_STEPS {
                 sums.iter_mut().zip(registers[I]).for_each(|(sum, of_step)| *sum = sum.plus(of_step));
             } else {
-                sums.copy_from_slice(&registers[I]);
+                sums.iter_mut().zip(&registers[I]).for_each(|(sum, register)| *sum = *register);
             }
         }
     });
