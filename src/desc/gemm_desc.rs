@@ -172,7 +172,7 @@ impl GemmDesc {
 
     /// Whether the k-tiles of what is left of whole waves are streamed.
     pub const fn streams_k(&self) -> bool {
-        matches!(self.family.pins().decomposition, Some(DecompositionKind::StreamK))
+        knob_of!(self, knobs => matches!(knobs.decomposition, DecompositionKind::StreamK))
     }
 
     /// Whether there may be parts of K, whose accumulators are added.

@@ -1,29 +1,35 @@
-//! The choices that a prepared kernel remembers: a program has few problems, and each of them often.
+//! The choices that are remembered: a program has few problems, and each of them often.
 
-use crate::family::ProblemSize;
-use std::sync::Mutex;
+use super::operation::Configurations;
+use crate::{arch::Machine, family::ProblemSize};
+use std::sync::{Mutex, TryLockError};
 
 /// The number of a configuration, and into how many parts it cuts K, where those are others than it has.
 pub(super) type Choice = (usize, Option<u32>);
 
 /// Places for problems, each of which has one of them by its size: the last one that had it is remembered.
-const PLACES: usize = 64;
+const PLACES: usize = 256;
+
+/// What is chosen for: among which configurations, which keep their address for as long as they are remembered, for what problem, and on which machine.
+type Asked = (Configurations, ProblemSize, Machine);
 
 /// What was chosen for problems.
-pub(super) struct Chosen([Mutex<Option<(ProblemSize, Choice)>>; PLACES]);
+pub(super) struct Chosen([Mutex<Option<(Asked, Choice)>>; PLACES]);
+
+/// By all operations of the process.
+pub(super) static CHOSEN: Chosen = Chosen([const { Mutex::new(None) }; PLACES]);
 
 impl Chosen {
-    /// Nothing yet.
-    pub const fn new() -> Self {
-        Self([const { Mutex::new(None) }; PLACES])
-    }
-
     /// The choice for a problem, made by `choose` where it is not remembered. Where another thread looks at its place, nobody waits.
-    pub fn of(&self, size: &ProblemSize, choose: impl FnOnce() -> Choice) -> Choice {
-        let Ok(mut place) = self.0[place_of(size)].try_lock() else { return choose() };
+    pub fn of(&self, among: &Configurations, size: &ProblemSize, machine: &Machine, choose: impl FnOnce() -> Choice) -> Choice {
+        let mut place = match self.0[place_of(size)].try_lock() {
+            Ok(place) => place,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return choose(),
+        };
         match &*place {
-            Some((known, choice)) if known == size => *choice,
-            _ => place.insert((*size, choose())).1,
+            Some(((of, known, on), choice)) if known == size && on == machine && of.is(among) => *choice,
+            _ => place.insert(((among.clone(), *size, *machine), choose())).1,
         }
     }
 }
@@ -40,30 +46,40 @@ fn place_of(size: &ProblemSize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::ArchKind;
+
+    fn nothing() -> Chosen {
+        Chosen([const { Mutex::new(None) }; PLACES])
+    }
 
     #[test]
     fn each_problem_is_chosen_for_once_while_it_has_its_place() {
-        let (chosen, sizes) = (Chosen::new(), [64, 65, 128, 4096].map(|m| ProblemSize::of((m, 256, 1024))));
+        let (chosen, sizes) = (nothing(), [64, 65, 128, 4096].map(|m| ProblemSize::of((m, 256, 1024))));
+        let (among, machine) = (Configurations::of_f32(), ArchKind::Sm80.machine());
+        let of = |size: &ProblemSize, choice| chosen.of(&among, size, &machine, || choice);
         for (number, size) in sizes.iter().enumerate() {
-            assert_eq!(chosen.of(size, || (number, Some(2))), (number, Some(2)));
+            assert_eq!(of(size, (number, Some(2))), (number, Some(2)));
         }
         let places: std::collections::HashSet<_> = sizes.iter().map(place_of).collect();
         assert_eq!(places.len(), 4);
         for (number, size) in sizes.iter().enumerate() {
-            assert_eq!(chosen.of(size, || unreachable!("it is known")), (number, Some(2)));
-            // Another workspace is another problem in the same place.
+            assert_eq!(chosen.of(&among.clone(), size, &machine, || unreachable!("it is known")), (number, Some(2)));
+            // Another workspace is another problem in the same place, and so are another machine and other configurations.
             let other = ProblemSize { workspace: 7, ..*size };
-            assert_eq!((place_of(&other), chosen.of(&other, || (9, None))), (place_of(size), (9, None)));
-            assert_eq!(chosen.of(size, || (number, None)), (number, None));
+            assert_eq!((place_of(&other), of(&other, (9, None))), (place_of(size), (9, None)));
+            assert_eq!(of(size, (number, None)), (number, None));
+            assert_eq!(chosen.of(&among, size, &ArchKind::Sm90.machine(), || (10, None)), (10, None));
+            assert_eq!(chosen.of(&Configurations::of_f32(), size, &ArchKind::Sm90.machine(), || (11, None)), (11, None));
         }
     }
 
     #[test]
     fn nobody_waits() {
-        let (chosen, size) = (Chosen::new(), ProblemSize::of((8, 8, 8)));
+        let (chosen, size, among) = (nothing(), ProblemSize::of((8, 8, 8)), Configurations::of_f32());
+        let of = |number| chosen.of(&among, &size, &ArchKind::Sm90.machine(), || (number, None));
         let held = chosen.0[place_of(&size)].lock().unwrap();
-        assert_eq!(chosen.of(&size, || (3, None)), (3, None));
+        assert_eq!(of(3), (3, None));
         drop(held);
-        assert_eq!(chosen.of(&size, || (4, None)), (4, None));
+        assert_eq!((of(4), of(5)), ((4, None), (4, None)));
     }
 }

@@ -127,7 +127,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// What completes what is pinned: what a problem chooses among.
     const COMPLETIONS: Result<Completions, Unresolved> = resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
     /// What these types are as values.
-    pub(super) const OPERATION: &GemmOperation = &GemmOperation::of_completions(*valid(&Self::COMPLETIONS));
+    pub(super) const OPERATION: &GemmOperation = &GemmOperation::of_types(valid(&Self::COMPLETIONS));
     const CLASS: Class = {
         let types = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
         Class::new(Op::KIND, Ar::KIND, types, [LA::ORDER, LB::ORDER])

@@ -1,6 +1,6 @@
 //! Device slices run on their device: the typed door to [`CudaKernel`].
 
-use super::{Executor, Gemm, GemmOperation, GemmUniversal, chosen::Chosen};
+use super::{Executor, Gemm, GemmOperation, GemmUniversal};
 use crate::{
     arch::{Arch, Machine, OpClass},
     call::{Arguments, MatrixElements, Problem},
@@ -83,7 +83,6 @@ struct PreparedKernels {
     kernels: Vec<[Option<CudaKernel>; 2]>,
     operation: GemmOperation,
     machine: Machine,
-    chosen: Chosen,
 }
 
 impl<G> Clone for Kernel<G> {
@@ -110,8 +109,8 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Cfg> Operator<A, B, C>
 impl<G> Kernel<G> {
     /// The kernel of a problem, and the description that it runs with, where that is not the kernel's own. The first stands in for one that the device does not take.
     fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
-        let PreparedKernels { first, kernels, operation, machine, chosen } = &*self.prepared;
-        let (number, cut) = chosen.of(size, || operation.choice(size, machine));
+        let PreparedKernels { first, kernels, operation, machine } = &*self.prepared;
+        let (number, cut) = operation.choice(size, machine);
         match (&kernels[number], cut) {
             ([Some(kernel), _], None) => (kernel, None),
             ([_, Some(kernel)], Some(parts)) => {
@@ -305,7 +304,7 @@ impl GemmOperation {
             _ => CudaKernel::prepare(context, &mode(self.desc()))?,
         };
         Ok(Kernel {
-            prepared: Arc::new(PreparedKernels { first, kernels, operation: *self, machine, chosen: Chosen::new() }),
+            prepared: Arc::new(PreparedKernels { first, kernels, operation: self.clone(), machine }),
             _gemm: PhantomData,
         })
     }

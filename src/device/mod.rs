@@ -1,6 +1,5 @@
 //! Whole operations, GEMM and the transpose: their types, their arguments, and what runs them.
 
-#[cfg(feature = "cuda")]
 mod chosen;
 mod executor;
 mod gemm;

@@ -1,8 +1,9 @@
 //! The operator whose types are values: what [`Gemm`](super::Gemm) is once its types are.
 
-#[cfg(feature = "cuda")]
-use super::chosen::Choice;
-use super::executor::Executor;
+use super::{
+    chosen::{CHOSEN, Choice},
+    executor::Executor,
+};
 use crate::{
     arch::Machine,
     call::{Arguments, MatrixElements},
@@ -12,6 +13,7 @@ use crate::{
     layout::MatrixType,
     refusal::Refusal,
 };
+use std::sync::Arc;
 
 /// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's `library::GemmUniversalOperation`.
 ///
@@ -66,9 +68,30 @@ use crate::{
 /// assert_eq!(GemmOperation::of(&request)?.desc().stages(), 4);
 /// # Ok::<(), falchion::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GemmOperation {
-    completions: Completions,
+    completions: Configurations,
+}
+
+/// What an operation chooses among: of types, or made where the program runs.
+#[derive(Clone, Debug)]
+pub(super) enum Configurations {
+    Constant(&'static Completions),
+    Made(Arc<Completions>),
+}
+
+impl Configurations {
+    fn get(&self) -> &Completions {
+        match self {
+            Self::Constant(completions) => completions,
+            Self::Made(completions) => completions,
+        }
+    }
+
+    /// Whether it is the other one, and not merely like it.
+    pub fn is(&self, other: &Self) -> bool {
+        core::ptr::eq(self.get(), other.get())
+    }
 }
 
 impl GemmOperation {
@@ -87,34 +110,39 @@ impl GemmOperation {
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value of a knob, [`Error::Description`]
     /// when types contradict the description.
     pub fn of(request: &Request) -> Result<Self, Error> {
-        Ok(Self { completions: request.completions(request.units().default_arch())? })
+        Ok(Self::made(request.completions(request.units().default_arch())?))
+    }
+
+    /// Of kernels that have been checked, of types.
+    pub(super) const fn of_types(completions: &'static Completions) -> Self {
+        Self { completions: Configurations::Constant(completions) }
     }
 
     /// Of kernels that have been checked.
-    pub(super) const fn of_completions(completions: Completions) -> Self {
-        Self { completions }
+    pub(super) fn made(completions: Completions) -> Self {
+        Self { completions: Configurations::Made(Arc::new(completions)) }
     }
 
     /// The description of these types, before a problem chooses.
-    pub const fn desc(&self) -> GemmDesc {
-        self.completions.first()
+    pub fn desc(&self) -> GemmDesc {
+        self.completions.get().first()
     }
 
     /// The description that a problem runs with on a machine, as [`Gemm::desc_for`](super::Gemm::desc_for) says.
     pub fn desc_for(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        self.completions.choose(size, machine)
+        self.completions.get().at(self.choice(size, machine))
     }
 
     /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K, where it does.
-    #[cfg(feature = "cuda")]
     pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
-        self.completions.choice(size, machine)
+        CHOSEN.of(&self.completions, size, machine, || self.completions.get().choice(size, machine))
     }
 
     /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first: each with K as it has it, and in parts, if a problem chooses how many.
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
-        self.completions.all().iter().map(|desc| [Some(*desc), self.completions.cuts_k(desc).then(|| desc.cut(2))])
+        let completions = self.completions.get();
+        completions.all().iter().map(|desc| [Some(*desc), completions.cuts_k(desc).then(|| desc.cut(2))])
     }
 
     /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the epilogue reads.
@@ -170,5 +198,14 @@ impl GemmOperation {
             Some(machine) => self.desc_for(size, &machine),
             None => self.desc(),
         }
+    }
+}
+
+#[cfg(test)]
+impl Configurations {
+    /// Those of f32, made anew.
+    pub fn of_f32() -> Self {
+        let f32 = MatrixType::row(crate::numeric::ElementKind::F32);
+        GemmOperation::new(f32, f32, f32).expect("a row").completions
     }
 }

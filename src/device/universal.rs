@@ -65,7 +65,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         let op = if Self::TYPES.is_of(OpKind::Simt) { OpKind::Simt } else { OpKind::TensorOp };
         resolve(Class::new(op, op.default_arch(), Self::TYPES, [LA::ORDER, LB::ORDER]), LC::ORDER.frame(), Cfg::PINS)
     };
-    const ON_HOST: &GemmOperation = &GemmOperation::of_completions(*valid(&Self::COMPLETIONS));
+    const ON_HOST: &GemmOperation = &GemmOperation::of_types(valid(&Self::COMPLETIONS));
 
     /// The operator of these types.
     #[must_use]
@@ -103,7 +103,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         let class = Class::new(units_of(Self::TYPES, arch), arch, Self::TYPES, [LA::ORDER, LB::ORDER]);
         let completions = resolve(class, LC::ORDER.frame(), Cfg::PINS).map_err(|unresolved| unresolved.because)?;
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-        let made = || &*Box::leak(Box::new(GemmOperation::of_completions(completions)));
+        let made = || &*Box::leak(Box::new(GemmOperation::made(completions)));
         Ok(*known.get_or_insert_default().entry(key).or_insert_with(made))
     }
 

@@ -20,10 +20,13 @@ impl Completions {
     /// The one that a problem costs the least with on `machine`, rows and columns of D as the user has them. Of equals, the first. What is invalid
     /// there does not count.
     pub(crate) fn choose(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        match self.choice(size, machine) {
-            (number, Some(parts)) => self.all()[number].cut(parts),
-            (number, None) => self.all()[number],
-        }
+        self.at(self.choice(size, machine))
+    }
+
+    /// The description of a choice.
+    pub(crate) fn at(&self, (number, parts): (usize, Option<u32>)) -> GemmDesc {
+        let desc = self.all()[number];
+        parts.map_or(desc, |parts| desc.cut(parts))
     }
 
     /// Which one that is, and into how many parts it cuts K, where those are others than it has.
@@ -72,7 +75,7 @@ impl Completions {
 }
 
 /// The order of what descriptions cost: operands that are transposed first, and then time.
-pub(super) fn less((transposed, time): &(u32, f64), (others, other): &(u32, f64)) -> core::cmp::Ordering {
+fn less((transposed, time): &(u32, f64), (others, other): &(u32, f64)) -> core::cmp::Ordering {
     transposed.cmp(others).then(time.total_cmp(other))
 }
 

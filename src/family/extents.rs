@@ -50,7 +50,7 @@
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192. 4700 and 300 are such that 2560, 3456 and 5120 cubed, 15 products of 1000 cubed and 5000 x 4096 x 4096 take tiles that consumers share, and 3072 cubed does not (`cooperative_tiles.jsonl`):
 //! a multiprocessor that is idle between two tiles leaves the others its power. Where memory is what limits there is none to leave, and each tile counts as the first: 32 groups of 192 rows take 468 us in 128x192 and 499 in 256x160.
 
-use super::{choose::less, features::Features};
+use super::features::Features;
 use crate::{
     arch::Machine,
     call::Partials,
@@ -72,7 +72,7 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn predicted(&self, size: &ProblemSize, machine: &Machine) -> (u32, u128) {
         let features = self.features();
-        (features.transposed, self.cost(&features, (features.resident(machine), self.split_k()), size, machine).round() as u128)
+        (features.transposed, self.weighed(&features, size, machine).cost(self.split_k()).round() as u128)
     }
 
     /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut.
@@ -83,31 +83,27 @@ impl GemmDesc {
         size: &ProblemSize,
         machine: &Machine,
     ) -> ((u32, f64), u32) {
-        let resident = features.resident(machine);
-        let cost = |parts: u32| ((features.transposed, self.cost(features, (resident, parts), size, machine)), parts);
-        let mut best = cost(self.split_k());
-        let (extents, k) = self.extents(size);
-        if self.streams_k() && Partials::of(self, extents, size.batch).workspace_bytes() > size.workspace {
-            best.0.1 = f64::MAX;
+        let weighed = self.weighed(features, size, machine);
+        let (mut least, mut best) = (weighed.cost(self.split_k()), self.split_k());
+        let (extents, _) = self.extents(size);
+        if weighed.streams && Partials::of(self, extents, size.batch).workspace_bytes() > size.workspace {
+            least = f64::MAX;
         }
-        if !cuts_k {
-            return best;
-        }
-        let tile = self.threadblock();
-        let tiles = self.tiles(extents).saturating_mul(size.batch as u64).max(1);
-        let most = (k.div_ceil(tile.k.max(1) as usize) as u64).min(MOST_PARTS.into());
-        for blocks in 1..=u64::from(resident) {
-            let parts = (blocks * u64::from(machine.multiprocessors) / tiles).min(most) as u32;
-            if parts < 2 || parts == best.1 {
-                continue;
-            }
-            let cut = cost(parts);
-            let partials = || Partials::of_parts(self, parts, extents, size.batch);
-            if less(&cut.0, &best.0).is_lt() && partials().workspace_bytes() <= size.workspace {
-                best = cut;
+        if cuts_k {
+            let most = (weighed.k_tiles as u64).min(MOST_PARTS.into());
+            for blocks in 1..=u64::from(weighed.resident) {
+                let parts = (blocks * u64::from(machine.multiprocessors) / weighed.tiles.max(1)).min(most) as u32;
+                if parts < 2 || parts == best {
+                    continue;
+                }
+                let cost = weighed.cost(parts);
+                let partials = || Partials::of_parts(self, parts, extents, size.batch);
+                if cost < least && partials().workspace_bytes() <= size.workspace {
+                    (least, best) = (cost, parts);
+                }
             }
         }
-        best
+        ((features.transposed, least), best)
     }
 
     /// M and N, and K, of a problem as the kernel sees it.
@@ -121,49 +117,87 @@ impl GemmDesc {
         ((extent(Axis::M), extent(Axis::N)), k)
     }
 
-    /// Tiles of D, those of whole clusters.
-    fn tiles(&self, extents: (usize, usize)) -> u64 {
-        let (tile, cluster) = (self.threadblock(), self.cluster());
-        let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
-        rectangle.tiles_of(extents).saturating_mul(cluster.count().into())
-    }
-
-    /// Time, in products, where so many blocks share a multiprocessor, of so many parts of K.
-    fn cost(&self, features: &Features, (resident, parts): (u32, u32), size: &ProblemSize, machine: &Machine) -> f64 {
+    fn weighed<'f>(&self, features: &'f Features, size: &ProblemSize, machine: &'f Machine) -> Weighed<'f> {
         let ((m, n), k) = self.extents(size);
-        let (tile, batch) = (self.threadblock(), size.batch as u64);
-        let depth = match parts {
-            0 | 1 => k as f64,
-            _ => k.div_ceil(tile.k.max(1) as usize).div_ceil(parts as usize) as f64 * f64::from(tile.k),
-        };
-        let tiles = self.tiles((m, n)).saturating_mul(batch);
-        if self.streams_k() {
-            return self.cost_of_streams(features, resident, (tiles, k), machine);
-        }
-        let units = tiles.saturating_mul(parts.into());
-        let blocks = if self.cuts_by_cluster() { parts } else { self.cluster().count() };
-        let load = (units / u64::from(blocks)).div_ceil(machine.resident_clusters(blocks).into());
-        let (load, waves) = (load as f64, load.div_ceil(resident.into()) as f64);
-        let each = features.step(self.rows_within_sectors(size));
-        let products = (load * each as f64 + waves * features.latency as f64) * depth;
-        let elements = (m as f64 + n as f64) * k as f64 * batch as f64;
-        let of_unit = depth * f64::from(tile.m.saturating_add(tile.n));
+        let (tile, cluster, batch) = (self.threadblock(), self.cluster(), size.batch as u64);
+        let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
+        let clusters = rectangle.tiles_of((m, n)).saturating_mul(batch);
         let filled = |extent: usize, tile: u32| (extent as u64).saturating_add(MUCH_FILLED) <= tile.into();
-        let memory = features.memory.map_or(0.0, |memory| memory.cost(elements, of_unit, units as f64));
-        let memory = if filled(m, tile.m) || filled(n, tile.n) { memory * FILLING } else { memory };
+        Weighed {
+            features,
+            machine,
+            tile,
+            blocks: cluster.count(),
+            clusters,
+            tiles: clusters.saturating_mul(cluster.count().into()),
+            k,
+            k_tiles: k.div_ceil(at_least_one(tile.k) as usize),
+            each: features.step(|| self.rows_within_sectors(size)),
+            elements: (m as f64 + n as f64) * k as f64 * batch as f64,
+            filling: if filled(m, tile.m) || filled(n, tile.n) { FILLING } else { 1.0 },
+            resident: features.resident(machine),
+            by_cluster: self.cuts_by_cluster(),
+            streams: self.streams_k(),
+        }
+    }
+}
+
+/// A problem as a description's kernel sees it: what its time is computed from, into however many parts K is cut.
+struct Weighed<'f> {
+    features: &'f Features,
+    machine: &'f Machine,
+    tile: Mnk,
+    /// Of a cluster.
+    blocks: u32,
+    /// That cover D, and their tiles.
+    clusters: u64,
+    tiles: u64,
+    k: usize,
+    k_tiles: usize,
+    /// A step along K of one tile.
+    each: f64,
+    /// Of A and B, of all products.
+    elements: f64,
+    /// By how much boxes that are half empty take longer.
+    filling: f64,
+    /// Blocks that share a multiprocessor.
+    resident: u32,
+    by_cluster: bool,
+    streams: bool,
+}
+
+impl Weighed<'_> {
+    /// Time, in products, of so many parts of K.
+    fn cost(&self, parts: u32) -> f64 {
+        if self.streams {
+            return self.cost_of_streams();
+        }
+        let features = self.features;
+        let depth = match parts {
+            0 | 1 => self.k as f64,
+            _ => self.k_tiles.div_ceil(parts as usize) as f64 * f64::from(self.tile.k),
+        };
+        let units = self.tiles.saturating_mul(parts.into());
+        let (blocks, clusters) =
+            if self.by_cluster { (parts, self.clusters) } else { (self.blocks, self.clusters.saturating_mul(parts.into())) };
+        let load = clusters.div_ceil(self.machine.resident_clusters(blocks).into());
+        let (load, waves) = (load as f64, load.div_ceil(self.resident.into()) as f64);
+        let products = (load * self.each + waves * features.latency) * depth;
+        let of_unit = depth * f64::from(self.tile.m.saturating_add(self.tile.n));
+        let memory = features.memory.map_or(0.0, |memory| memory.cost(self.elements, of_unit, units as f64)) * self.filling;
         products.max(memory) + features.ends(load, memory > products) + features.exchange.cost(parts, load)
     }
 
-    /// Time of streams of so many tiles: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.
-    fn cost_of_streams(&self, features: &Features, resident: u32, (tiles, k): (u64, usize), machine: &Machine) -> f64 {
-        let multiprocessors = u64::from(at_least_one(machine.multiprocessors));
-        if tiles < multiprocessors {
+    /// Time of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.
+    fn cost_of_streams(&self) -> f64 {
+        let (features, multiprocessors) = (self.features, u64::from(at_least_one(self.machine.multiprocessors)));
+        if self.tiles < multiprocessors {
             return f64::MAX;
         }
-        let load = tiles as f64 / multiprocessors as f64;
-        let step = load * features.each as f64 + load / f64::from(resident) * features.latency as f64;
+        let load = self.tiles as f64 / multiprocessors as f64;
+        let step = load * features.each + load / f64::from(self.resident) * features.latency;
         // Two tiles more have a begin and an end.
-        step * k as f64 + features.ends(load + 2.0, false) + features.exchange.of_streams()
+        step * self.k as f64 + features.ends(load + 2.0, false) + features.exchange.of_streams()
     }
 }
 

@@ -22,17 +22,17 @@ pub(super) struct Features {
     /// (`docs/performance/explore/hopper_registers_*.jsonl`).
     pub transposed: u32,
     /// Time of one step along K of one tile, in products.
-    pub each: u64,
+    pub each: f64,
     /// The same where rows lie such that TMA asks for more lines than they have; `None` where it does not copy.
     pub lines: Option<Lines>,
     /// Time of one step that no resident block fills, in products.
-    pub latency: u64,
+    pub latency: f64,
     /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
     pub block: Option<BlockResources>,
     /// Time of a tile's begin and end, in products.
-    pub not_hidden: u64,
+    pub not_hidden: f64,
     /// The same of the second tile, and of each one behind it: none, where consumers take tiles under ping-pong.
-    pub further: [u64; 2],
+    pub further: [f64; 2],
     /// What memory takes to bring A and B; `None` where it is never what limits.
     pub memory: Option<Bandwidth>,
     /// What parts of K cost beside.
@@ -43,9 +43,9 @@ pub(super) struct Features {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines {
     /// Time of its products.
-    pub products: u64,
+    pub products: f64,
     /// Time of what a block brings of A, and of B: its share, where a cluster's blocks share it.
-    pub loads: [u64; 2],
+    pub loads: [f64; 2],
 }
 
 /// What a block takes of a multiprocessor.
@@ -59,23 +59,19 @@ pub(super) struct BlockResources {
 
 impl Features {
     /// Time of one step along K of one tile, where each row of A, or of B, begins within a sector of memory or not.
-    pub(super) fn step(&self, within: [bool; 2]) -> u64 {
-        match &self.lines {
-            Some(Lines { products, loads: [a, b] }) if within != [false; 2] => {
-                let twice = |loads: u64, within: bool| if within { 2 * loads } else { loads };
-                (*products).max(twice(*a, within[0]) + twice(*b, within[1]))
-            }
-            _ => self.each,
+    pub(super) fn step(&self, within: impl FnOnce() -> [bool; 2]) -> f64 {
+        let Some(Lines { products, loads: [a, b] }) = self.lines else { return self.each };
+        let twice = |loads: f64, within: bool| if within { 2.0 * loads } else { loads };
+        match within() {
+            [false, false] => self.each,
+            [of_a, of_b] => products.max(twice(a, of_a) + twice(b, of_b)),
         }
     }
 
     /// Time of the begin and end of so many tiles, one after the other, where memory is what limits or not.
     pub(super) fn ends(&self, load: f64, by_memory: bool) -> f64 {
-        let first = self.not_hidden as f64;
-        let [second, each] = match (by_memory, self.further) {
-            (true, further) if further != [0; 2] => [first; 2],
-            (_, further) => further.map(|time| time as f64),
-        };
+        let first = self.not_hidden;
+        let [second, each] = if by_memory && self.further != [0.0; 2] { [first; 2] } else { self.further };
         first * load.min(1.0) + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
     }
 
@@ -94,21 +90,21 @@ impl Features {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bandwidth {
     /// From device memory, to one of all multiprocessors.
-    pub first: u64,
+    pub first: f64,
     /// To one multiprocessor, whichever memory has it: what it has under way fills no more bandwidth than that.
-    pub own: u64,
+    pub own: f64,
     /// What it waits longer for one that nobody else has brought before.
-    pub longer: u64,
-    /// From the second-level cache, where it was brought before: in hundredths.
-    pub again: u64,
+    pub longer: f64,
+    /// From the second-level cache, where it was brought before.
+    pub again: f64,
 }
 
 impl Bandwidth {
     /// Time of so many elements, of which each of so many units loads some.
     pub(super) fn cost(&self, elements: f64, of_unit: f64, units: f64) -> f64 {
-        let again = (of_unit * units - elements).max(0.0) * self.again as f64 / 100.0;
-        let bandwidth = elements * self.first as f64 + again;
-        bandwidth.max(of_unit * self.own as f64 + elements * self.longer as f64 / units.max(1.0))
+        let again = (of_unit * units - elements).max(0.0) * self.again;
+        let bandwidth = elements * self.first + again;
+        bandwidth.max(of_unit * self.own + elements * self.longer / units.max(1.0))
     }
 }
 
@@ -118,36 +114,36 @@ pub(super) enum Exchange {
     /// Through slots of the workspace.
     Workspace {
         /// Clearing tickets, and drawing them.
-        begun: u64,
+        begun: f64,
         /// A tile's accumulators, to a slot.
-        stored: u64,
+        stored: f64,
         /// Adding the slots of a level.
-        added: u64,
+        added: f64,
         /// Bringing one of them to the multiprocessor that adds.
-        brought: u64,
+        brought: f64,
     },
     /// Through the shared memory of the first of a cluster's blocks.
     Cluster {
         /// Setting the cluster's barriers up.
-        met: u64,
+        met: f64,
         /// Waiting for one of a tile's blocks.
-        awaited: u64,
+        awaited: f64,
         /// Its accumulators, to the first, which adds them.
-        sent: u64,
+        sent: f64,
     },
 }
 
 impl Exchange {
     /// That of kernels whose K is whole.
-    pub const NONE: Self = Self::Workspace { begun: 0, stored: 0, added: 0, brought: 0 };
+    pub const NONE: Self = Self::Workspace { begun: 0.0, stored: 0.0, added: 0.0, brought: 0.0 };
 
     /// That of kernels whose K cannot be cut.
-    pub const NEVER: Self = Self::Workspace { begun: u64::MAX, stored: 0, added: 0, brought: 0 };
+    pub const NEVER: Self = Self::Workspace { begun: f64::MAX, stored: 0.0, added: 0.0, brought: 0.0 };
 
     /// Time of streams: a block ends a tile that another one began, and begins one that another goes on with.
     pub(super) fn of_streams(&self) -> f64 {
         match *self {
-            Self::Workspace { begun, stored, added, brought } => begun as f64 + 2.0 * (stored + added + brought) as f64,
+            Self::Workspace { begun, stored, added, brought } => begun + 2.0 * (stored + added + brought),
             Self::Cluster { .. } => f64::MAX,
         }
     }
@@ -161,14 +157,12 @@ impl Exchange {
             Self::Workspace { begun, stored, added, brought } => {
                 let mut adding = 0.0;
                 while parts > 1 {
-                    adding += added as f64 + f64::from(parts.min(PARTS_AT_ONCE)) * brought as f64;
+                    adding += added + f64::from(parts.min(PARTS_AT_ONCE)) * brought;
                     parts = parts.div_ceil(PARTS_AT_ONCE);
                 }
-                begun as f64 + load * stored as f64 + adding
+                begun + load * stored + adding
             }
-            Self::Cluster { met, awaited, sent } => {
-                met as f64 + load * (f64::from(parts) * awaited as f64 + f64::from(parts - 1) * sent as f64)
-            }
+            Self::Cluster { met, awaited, sent } => met + load * (f64::from(parts) * awaited + f64::from(parts - 1) * sent),
         }
     }
 }

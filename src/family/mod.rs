@@ -116,13 +116,13 @@ impl GemmDesc {
         asked!(self, desc => desc.check_on(machine))
     }
 
-    /// What a launch has to know of it.
     /// Lines of D that tiles of groups begin at multiples of.
     #[doc(hidden)]
     pub const fn group_step(&self) -> u32 {
         self.geometry().group_step
     }
 
+    /// What a launch has to know of it.
     pub(crate) const fn geometry(&self) -> Geometry {
         asked!(self, desc => desc.geometry())
     }

@@ -115,7 +115,7 @@ impl MmaSyncDesc {
         let element = self.class.a.element;
         if matches!(element, ElementKind::F64) {
             let features = one_schedule::features(&base, registers, products * 11 / 10 + 3 * lines);
-            return Features { latency: 1600, ..features };
+            return Features { latency: 1600.0, ..features };
         }
         let features = one_schedule::features(&base, registers, one_schedule::step(&base) + COPIES * lines + more * products);
         if more > 0 {
@@ -124,10 +124,11 @@ impl MmaSyncDesc {
         let narrower = if self.knobs.align_a < self.knobs.align_b { self.knobs.align_a } else { self.knobs.align_b };
         let tenths = if element.bits() > 16 { 54 } else { 38 };
         let each = products * tenths / 10 + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
-        let (each, latency) = if self.knobs.mainloop.copies_asynchronously() { (each, 8000) } else { (2 * each, 64_000) };
+        let (each, latency) = if self.knobs.mainloop.copies_asynchronously() { (each, 8000.0) } else { (2 * each, 64_000.0) };
         // As where `wgmma` multiplies; what brings slots hides behind it.
-        let unit = products_of_a_microsecond(OpKind::TensorOp, element);
-        let exchange = Exchange::Workspace { begun: unit * 5 / 2, stored: unit * 3 / 10, added: unit * 8 / 10, brought: 0 };
-        Features { each, latency, not_hidden: 2600 * products, further: [2600 * products; 2], exchange, ..features }
+        let unit = products_of_a_microsecond(OpKind::TensorOp, element) as f64;
+        let exchange = Exchange::Workspace { begun: 2.5 * unit, stored: 0.3 * unit, added: 0.8 * unit, brought: 0.0 };
+        let ends = (2600 * products) as f64;
+        Features { each: each as f64, latency, not_hidden: ends, further: [ends; 2], exchange, ..features }
     }
 }

@@ -96,22 +96,27 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
     const NOT_HIDDEN: u64 = 32;
     let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
     let (turns, latency) = match base.mainloop {
-        MainloopKind::SingleStage => (2, 9000),
-        MainloopKind::Multistage => (1, 2600),
-        _ => (1, 9000),
+        MainloopKind::SingleStage => (2, 9000.0),
+        MainloopKind::Multistage => (1, 2600.0),
+        _ => (1, 9000.0),
     };
-    let accumulators = products / at_least_one(base.tiles.threads_per_slice()) as u64;
+    let accumulators = (products / at_least_one(base.tiles.threads_per_slice()) as u64) as f64;
     // Warps that share the depth add up their sums, each for half as much again.
-    let ends = NOT_HIDDEN * products * (1 + at_least_one(base.tiles.warps().k) as u64) / 2;
+    let ends = (NOT_HIDDEN * products * (1 + at_least_one(base.tiles.warps().k) as u64) / 2) as f64;
     Features {
         lines: None,
         transposed: 0,
-        each: turns * step,
+        each: (turns * step) as f64,
         latency,
         block: Some(BlockResources { threads: base.tiles.threads(), registers, shared_bytes: base.smem_bytes() }),
         not_hidden: ends,
         further: [ends; 2],
         memory: None,
-        exchange: Exchange::Workspace { begun: 1_200_000, stored: 4900 * accumulators, added: 37_000 * accumulators, brought: 0 },
+        exchange: Exchange::Workspace {
+            begun: 1_200_000.0,
+            stored: 4900.0 * accumulators,
+            added: 37_000.0 * accumulators,
+            brought: 0.0,
+        },
     }
 }

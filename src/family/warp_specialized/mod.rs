@@ -158,9 +158,9 @@ impl WarpSpecializedDesc {
         const FURTHER: u64 = 300;
         // Of threads, whatever the instruction.
         const OF_THREADS: u64 = 44;
-        const MEMORY: Bandwidth = Bandwidth { first: 2, own: LOADS, longer: 40, again: 40 };
+        const MEMORY: Bandwidth = Bandwidth { first: 2.0, own: LOADS as f64, longer: 40.0, again: 0.4 };
         // The blocks of a cluster that has parts bring what was brought before at the same time.
-        const OF_CLUSTERS: Bandwidth = Bandwidth { again: 55, ..MEMORY };
+        const OF_CLUSTERS: Bandwidth = Bandwidth { again: 0.55, ..MEMORY };
         // The begin and the end of a smaller tile take as long as those of 128 x 64.
         const LEAST: u64 = 128 * 64;
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
@@ -178,16 +178,16 @@ impl WarpSpecializedDesc {
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
         // Consumers that share a tile begin and end it side by side.
         let share = m * n / at_least_one(self.sum().sharing()) as u64;
-        let lines = Lines { products, loads: [OF_LINES * m / columns, OF_LINES * n / rows] };
+        let lines = Lines { products: products as f64, loads: [(OF_LINES * m / columns) as f64, (OF_LINES * n / rows) as f64] };
         Features {
             lines: if tensor_op { Some(lines) } else { None },
             // Of threads that is a matter of time.
             transposed: if tensor_op { self.transposed() } else { 0 },
-            each: if products > loads { products } else { loads },
-            latency: 0,
+            each: (if products > loads { products } else { loads }) as f64,
+            latency: 0.0,
             block: None,
-            not_hidden: not_hidden * if share > LEAST { share } else { LEAST },
-            further: if pingpong { [0; 2] } else { [second * share, further * share] },
+            not_hidden: (not_hidden * if share > LEAST { share } else { LEAST }) as f64,
+            further: if pingpong { [0.0; 2] } else { [(second * share) as f64, (further * share) as f64] },
             memory: match (tensor_op, self.cuts_by_cluster()) {
                 (false, _) => None,
                 (true, false) => Some(MEMORY),
@@ -199,21 +199,21 @@ impl WarpSpecializedDesc {
 
     /// What parts of K cost beside: times in hundredths of a microsecond, as products of a multiprocessor. Rounds of loads wait for the second-level cache.
     const fn exchange_of_parts(&self) -> Exchange {
-        const BEGUN: u64 = 250;
-        const STORED: u64 = 30;
-        const COUNTED: u64 = 80;
-        const ROUND: u64 = 25;
+        const BEGUN: f64 = 250.0;
+        const STORED: f64 = 30.0;
+        const COUNTED: f64 = 80.0;
+        const ROUND: f64 = 25.0;
         // What a multiprocessor has of the second-level cache in a microsecond.
-        const BYTES: u64 = 140_000;
+        const BYTES: f64 = 140_000.0;
         // Of a cluster: its barriers, each of a tile's blocks, and what the first is sent in a microsecond.
-        const MET: u64 = 35;
-        const AWAITED: u64 = 10;
-        const SENT: u64 = 45_000;
+        const MET: f64 = 35.0;
+        const AWAITED: f64 = 10.0;
+        const SENT: f64 = 45_000.0;
         let Some(components) = self.components() else { return Exchange::NONE };
-        let products = products_of_a_microsecond(self.class.op, self.multiplied().class.a.element) / 100;
+        let products = products_of_a_microsecond(self.class.op, self.multiplied().class.a.element) as f64 / 100.0;
         let tile = self.knobs.threadblock;
-        let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as u64;
-        let moved = slot * 100 * products;
+        let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as f64;
+        let moved = slot * 100.0 * products;
         if self.cuts_by_cluster() {
             return Exchange::Cluster { met: MET * products, awaited: AWAITED * products, sent: moved / SENT };
         }
@@ -222,7 +222,7 @@ impl WarpSpecializedDesc {
             0 => return Exchange::NEVER,
             vectors => components.numbers().div_ceil(TOGETHER * vectors),
         };
-        let added = (COUNTED + ROUND * rounds as u64) * products;
+        let added = (COUNTED + ROUND * rounds as f64) * products;
         Exchange::Workspace { begun: BEGUN * products, stored: STORED * products, added, brought: moved / BYTES }
     }
 }
