@@ -3,12 +3,13 @@
 use super::{GemmParams, TensorGemmParams, TensorMap, fingerprint_assertion};
 use crate::{
     call::Params,
-    threadblock::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, ProductAddresses},
+    threadblock::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses},
 };
 use core::fmt::Write;
 
-/// Bytes of a kernel's parameters, at most.
+/// Bytes of a kernel's parameters, at most, and those that drivers of CUDA 12.1 take.
 const MOST_BYTES: usize = 4096;
+const MOST_BYTES_AT_ALL: usize = 32764;
 
 /// Matrices of a product.
 const MATRICES: usize = MATRICES_OF_PRODUCT as usize;
@@ -17,26 +18,29 @@ const MATRICES: usize = MATRICES_OF_PRODUCT as usize;
 pub(super) const OF_ADDRESSES: usize = MATRICES * size_of::<u64>();
 const OF_MAPS: usize = MATRICES * size_of::<TensorMap>();
 
-/// Bytes of both structs, the second without what rounds it up to its alignment.
-const BYTES: usize = size_of::<GemmParams>() + MOST_PRODUCTS as usize * OF_ADDRESSES;
+/// Bytes of the struct of so many products, and of that with maps, without what rounds it up to its alignment.
+const fn bytes(products: u32) -> usize {
+    size_of::<GemmParams>() + products as usize * OF_ADDRESSES
+}
 const MAPPED_BYTES: usize = size_of::<TensorGemmParams>() + MOST_MAPPED as usize * (OF_MAPS + OF_ADDRESSES);
 
 /// As many products as there is room for, and no more.
-const _: () = assert!(BYTES <= MOST_BYTES && BYTES + OF_ADDRESSES > MOST_BYTES);
+const _: () = assert!(bytes(MOST_PRODUCTS) <= MOST_BYTES && bytes(MOST_PRODUCTS + 1) > MOST_BYTES);
+const _: () = assert!(bytes(MOST_PRODUCTS_AT_ALL) <= MOST_BYTES_AT_ALL && bytes(MOST_PRODUCTS_AT_ALL + 1) > MOST_BYTES_AT_ALL);
 const _: () = assert!(MAPPED_BYTES.next_multiple_of(64) <= MOST_BYTES && MAPPED_BYTES + OF_MAPS + OF_ADDRESSES > MOST_BYTES);
 
 /// Addresses of a product's A, B, C and D; 0 of a C that is not read.
 pub type Addresses = [u64; MATRICES];
 
-/// The bytes of the struct that a kernel of arrays takes, and zeros behind it.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub struct ArrayParams(pub [u8; MOST_BYTES]);
+/// The bytes of the struct that a kernel of arrays takes, or more, which are zeros.
+#[derive(Clone, Debug)]
+pub struct ArrayParams(pub Vec<u8>);
 
 impl ArrayParams {
-    /// Those of a launch and its products, of which there are [`MOST_PRODUCTS`] at most: what is beyond is left out.
-    pub fn of(params: &Params, products: &[Addresses]) -> Self {
-        Self::behind(&params.0[..size_of::<GemmParams>()], &[], &products[..products.len().min(MOST_PRODUCTS as usize)])
+    /// Those of a launch and its products, of a kernel that takes `most` of them: what is beyond is left out.
+    pub fn of(params: &Params, products: &[Addresses], most: u32) -> Self {
+        let products = &products[..products.len().min(most as usize)];
+        Self::behind(&params.0[..size_of::<GemmParams>()], &[], products, bytes(most))
     }
 
     /// The same of a kernel that TMA feeds, of [`MOST_MAPPED`] products at most.
@@ -47,28 +51,23 @@ impl ArrayParams {
             maps[MATRICES * number..][..MATRICES].copy_from_slice(of_product);
             addresses[number] = *at;
         }
-        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::cast_slice(&maps), &addresses)
+        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::cast_slice(&maps), &addresses, MOST_BYTES)
     }
 
     /// The same of a kernel whose products' maps and addresses lie in memory, from an address on.
     pub fn of_records(params: &Params, records: u64) -> Self {
-        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::bytes_of(&records), &[])
+        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::bytes_of(&records), &[], MOST_BYTES)
     }
 
-    fn behind(first: &[u8], then: &[u8], addresses: &[Addresses]) -> Self {
-        let mut bytes = [0; MOST_BYTES];
-        let mut rest = &mut bytes[..];
-        for part in [first, then, bytemuck::cast_slice(addresses)] {
-            let (to, behind) = rest.split_at_mut(part.len());
-            to.copy_from_slice(part);
-            rest = behind;
-        }
-        Self(bytes)
+    fn behind(first: &[u8], then: &[u8], addresses: &[Addresses], bytes: usize) -> Self {
+        let mut all = [first, then, bytemuck::cast_slice(addresses)].concat();
+        all.resize(bytes, 0);
+        Self(all)
     }
 
-    /// The C++ twin, behind that of [`GemmParams`].
-    pub(crate) fn declaration() -> String {
-        Self::declared("ArrayParams : GemmParams", MOST_PRODUCTS, "", BYTES)
+    /// The C++ twin of a kernel that takes so many products, behind that of [`GemmParams`].
+    pub(crate) fn declaration(most: u32) -> String {
+        Self::declared("ArrayParams : GemmParams", most, "", bytes(most))
     }
 
     /// The same behind [`TensorGemmParams`].
@@ -95,7 +94,7 @@ impl ArrayParams {
     }
 
     /// The fingerprint of where addresses, and maps, lie.
-    pub(crate) fn fingerprint() -> String {
-        fingerprint_assertion(&format!("threadblock::ProductAddresses<{MOST_PRODUCTS}>"), "addresses", &ProductAddresses)
+    pub(crate) fn fingerprint(products: u32) -> String {
+        fingerprint_assertion(&format!("threadblock::ProductAddresses<{products}>"), "addresses", &ProductAddresses { products })
     }
 }

@@ -28,7 +28,7 @@ const OF_DRIVER: (i32, i32) = (12, 1);
 impl CudaKernel {
     /// Enqueues an array of products on `stream`, as [`run`](Self::run) does one: each is a call, and they are alike but for their matrices' memory. The workspace is the first one's.
     ///
-    /// Where the kernel reads every operand where it lies, they are as few launches as parameters hold addresses for, and maps where TMA moves matrices; more products than parameters have maps
+    /// Where the kernel reads every operand where it lies, they are as few launches as parameters hold addresses for, and maps where TMA moves matrices; more products than those have maps
     /// for are one launch, where the [workspace](GemmDesc::workspace_of) has room for maps and the kernel is not one whose maps are parameters. Else each product is launched for itself.
     ///
     /// # Errors
@@ -76,7 +76,9 @@ impl CudaKernel {
                     let made = makes.launches(templates, &addresses, records);
                     (made, ArrayParams::of_records(&launch.params, records))
                 }
-                _ if desc.warp_specialized().is_none() => (Vec::new(), ArrayParams::of(&launch.params, &addresses)),
+                _ if desc.warp_specialized().is_none() => {
+                    (Vec::new(), ArrayParams::of(&launch.params, &addresses, desc.products_of_launch()))
+                }
                 _ => {
                     let mapped = addresses.iter().map(|addresses| Ok::<_, Error>((maps(&launch, *addresses)?, *addresses)));
                     (Vec::new(), ArrayParams::of_mapped(&launch.params, &mapped.collect::<Result<Vec<_>, _>>()?))
@@ -97,19 +99,19 @@ impl CudaKernel {
     fn array_routes(&self, desc: &GemmDesc, problems: &[Problem], given: u64) -> (GemmDesc, Vec<Routes>) {
         let routes = |desc: GemmDesc| (desc, Routes::of_each(&desc, self.0.plan.needs(), problems));
         let desc = desc.for_array(problems.len());
-        if !desc.class.mode.is_mapped() {
+        if !desc.class.mode.is_of_many() {
             return routes(desc);
         }
-        let mapped = routes(desc);
-        let enough = matches!(&mapped.1[..], [all] if all.workspace_bytes() <= given);
-        if enough && makes_maps() { mapped } else { routes(desc.in_mode(GemmMode::Array)) }
+        let of_many = routes(desc);
+        let enough = !desc.class.mode.is_mapped() || matches!(&of_many.1[..], [all] if all.workspace_bytes() <= given);
+        if enough && takes_many() { of_many } else { routes(desc.in_mode(GemmMode::Array)) }
     }
 }
 
-/// Whether NVRTC and the driver have what kernels take whose maps lie in memory, and what makes those.
-pub(crate) fn makes_maps() -> bool {
-    static MAKES: LazyLock<bool> = LazyLock::new(|| {
+/// Whether NVRTC and the driver have what kernels of many products take, and what makes their maps.
+pub(crate) fn takes_many() -> bool {
+    static TAKES: LazyLock<bool> = LazyLock::new(|| {
         Nvrtc::get().is_ok_and(|nvrtc| nvrtc.version() >= OF_NVRTC) && driver::version().is_ok_and(|version| version >= OF_DRIVER)
     });
-    *MAKES
+    *TAKES
 }

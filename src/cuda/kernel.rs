@@ -1,7 +1,7 @@
 //! One kernel on one device: a description, compiled and loaded.
 
 use super::{
-    array::makes_maps,
+    array::takes_many,
     context::{known_machine, machine_of},
     loaded::{Loaded, Registry, packed},
     memory::ProductMemory,
@@ -75,7 +75,7 @@ impl CudaKernel {
             return Ok(kernel);
         }
         let (desc, ptx) = known;
-        if desc.class.mode.is_mapped() && !makes_maps() {
+        if desc.class.mode.is_of_many() && !takes_many() {
             return Self::prepared(context, &(desc.in_mode(GemmMode::Array), *ptx));
         }
         let machine = machine_of(context)?;

@@ -40,6 +40,8 @@ words! {
         Batched = "batched",
         /// The same of matrices that lie anywhere, each at an address of its own.
         Array = "array",
+        /// The same of as many products as the largest parameters hold addresses of, which newer drivers take.
+        LongArray = "long-array",
         /// The same, where TMA finds the maps of its matrices in memory: of as many products as there are, and not of those alone whose maps parameters hold.
         MappedArray = "mapped-array",
         /// One of each group of rows of A and D, with a B of its own.
@@ -63,7 +65,7 @@ impl GemmMode {
     /// The extent of D that groups share.
     pub const fn groups(self) -> Option<Axis> {
         match self {
-            Self::Gemm | Self::Batched | Self::Array | Self::MappedArray => None,
+            Self::Gemm | Self::Batched | Self::Array | Self::LongArray | Self::MappedArray => None,
             Self::GroupedM => Some(Axis::M),
             Self::GroupedN => Some(Axis::N),
         }
@@ -76,7 +78,13 @@ impl GemmMode {
 
     /// Whether each matrix has an address of its own.
     pub const fn is_array(self) -> bool {
-        matches!(self, Self::Array | Self::MappedArray)
+        matches!(self, Self::Array | Self::LongArray | Self::MappedArray)
+    }
+
+    /// Whether there may be more products than 4096 bytes of parameters hold addresses, or maps, of.
+    #[cfg(feature = "cuda")]
+    pub(crate) const fn is_of_many(self) -> bool {
+        matches!(self, Self::LongArray | Self::MappedArray)
     }
 
     /// Whether the maps of matrices lie in memory.

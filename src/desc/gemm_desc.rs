@@ -12,7 +12,7 @@ use crate::{
     operand::{Axis, Frame, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MainloopKind, SwizzleKind, pipeline::WARPS},
+    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, MainloopKind, SwizzleKind, pipeline::WARPS},
 };
 
 /// Everything a kernel has to know, as one plain value.
@@ -234,16 +234,17 @@ impl GemmDesc {
         self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
     }
 
-    /// The description of the kernel for an array of so many products: of more than one, where a launch takes several. Where parameters do not hold the maps of all of them, that is the kernel
-    /// whose maps lie in a workspace, unless the description is of one whose maps do not.
+    /// The description of the kernel for an array of so many products: of more than one, where a launch takes several. Where few parameters do not hold the addresses, or the maps, of all of them, that is the kernel
+    /// of longer ones, or whose maps lie in a workspace, unless the description is of one that is not.
     #[must_use]
     pub const fn for_array(self, products: usize) -> Self {
         let of_parameters = self.in_mode(GemmMode::Array).products_of_launch();
-        let in_memory = of_parameters == MOST_MAPPED && products > MOST_MAPPED as usize;
+        let many = products > of_parameters as usize && !matches!(self.class.mode, GemmMode::Array);
         self.in_mode(match products {
             0 | 1 => GemmMode::Gemm,
             _ if of_parameters == 1 => GemmMode::Gemm,
-            _ if in_memory && !matches!(self.class.mode, GemmMode::Array) => GemmMode::MappedArray,
+            _ if many && of_parameters == MOST_MAPPED => GemmMode::MappedArray,
+            _ if many => GemmMode::LongArray,
             _ => GemmMode::Array,
         })
     }
@@ -252,6 +253,7 @@ impl GemmDesc {
     /// are; one, where a pass makes what the kernel reads.
     pub const fn products_of_launch(&self) -> u32 {
         match self.warp_specialized() {
+            None if matches!(self.class.mode, GemmMode::LongArray) => MOST_PRODUCTS_AT_ALL,
             None => MOST_PRODUCTS,
             Some(desc) if desc.reads_what_passes_make() => 1,
             Some(_) if self.class.mode.is_mapped() => i32::MAX as u32,

@@ -289,7 +289,7 @@ impl GemmOperation {
         let prepared = parallel_map(descs.len(), |i| {
             let first = descs[i] == Some(self.desc());
             let desc = descs[i].map(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
-            if let Some(desc) = desc.filter(|desc| desc.class.mode.is_mapped()) {
+            if let Some(desc) = desc.filter(|desc| desc.class.mode.is_of_many()) {
                 CudaKernel::prepare(context, &desc.in_mode(GemmMode::Array))?;
             }
             desc.map(|desc| CudaKernel::prepare(context, &desc)).transpose()

@@ -2,7 +2,7 @@
 
 use crate::{
     arch::Machine,
-    desc::{Class, GemmDesc},
+    desc::{Class, GemmDesc, GemmMode},
     numeric::ComputeKind,
     refusal::{
         Field, Operand, Refusal, hold,
@@ -24,10 +24,14 @@ impl GemmDesc {
         if self.class.mode.groups().is_some() {
             hold!(self.check_groups());
         }
+        let by_roles = self.warp_specialized().is_some();
         if self.class.mode.is_array() && self.products_of_launch() == 1 {
             return Err(Refusal::NoArrays);
         }
-        if self.class.mode.is_mapped() && self.warp_specialized().is_none() {
+        if matches!(self.class.mode, GemmMode::LongArray) && by_roles {
+            return Err(Refusal::NoLongArrays);
+        }
+        if self.class.mode.is_mapped() && !by_roles {
             return Err(Refusal::NoMaps);
         }
         self.check_family(machine)

@@ -26,7 +26,7 @@ use crate::{
     refusal::{Refusal, Word},
     schedule::Fault,
     shape::{Mn, Mnk},
-    threadblock::{MOST_PRODUCTS, Unit, Work},
+    threadblock::{Unit, Work},
 };
 use core::slice;
 use std::{
@@ -126,7 +126,7 @@ impl HostKernel for Array<'_, Program> {
             return Ok(());
         }
         // As many as a launch takes.
-        let mut launches = calls.chunks_mut(MOST_PRODUCTS as usize);
+        let mut launches = calls.chunks_mut(desc.products_of_launch() as usize);
         launches.try_for_each(|calls| execute(self.0, None, mode, calls)).map_err(|error| error.framed(desc.frame))
     }
 }

@@ -93,7 +93,7 @@ impl Program {
             maps,
             schedule: base.schedule(),
             units: Arc::new(Work::unit),
-            addresses: Arc::new(ProductAddresses),
+            addresses: Arc::new(ProductAddresses { products: desc.products_of_launch() }),
             clusters: desc.most_streams(),
         }
     }

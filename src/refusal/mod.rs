@@ -60,6 +60,7 @@ pub enum Refusal {
     GroupsNotStreamed,
     NoArrays,
     NoMaps,
+    NoLongArrays,
     NoLoopToUnroll { groups: u32, mainloop: Word },
     NoAsynchronousCopy { arch: ArchKind },
     CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },

@@ -88,6 +88,9 @@ impl Refusal {
             Self::NoMaps => {
                 s.say("threads of this kernel read matrices by their addresses, and TMA takes no maps of them; take mode = array")
             }
+            Self::NoLongArrays => s.say(
+                "TMA reads a map of each matrix of an array, and parameters hold the addresses alone of so many; take mode = array or mapped-array",
+            ),
             Self::CopyWidth { operand, bytes, element, nearest } => {
                 let s = say!(s, "an asynchronous copy of ", word operand.name(), " would move ", number bytes, " bytes at a time (", word element.name(), "), and moves 4, 8 or 16");
                 match nearest {

@@ -11,8 +11,11 @@ use crate::{
     layout::algebra::Composed,
 };
 
-/// Products of an array that a launch takes: as many as 4096 bytes of parameters hold the addresses of, beside what every kernel takes. A call of more is several launches.
+/// Products of an array that a launch takes: as many as 4096 bytes of parameters hold the addresses of, beside what every kernel takes.
 pub const MOST_PRODUCTS: u32 = 119;
+
+/// The same of 32764 bytes, which drivers of CUDA 12.1 take. A call of more is several launches.
+pub const MOST_PRODUCTS_AT_ALL: u32 = 1015;
 
 /// The same of a kernel that TMA feeds, whose products have a map of 128 bytes for each matrix, too.
 pub const MOST_MAPPED: u32 = 6;
@@ -20,25 +23,28 @@ pub const MOST_MAPPED: u32 = 6;
 /// Matrices of a product, each with an address: A, B, C and D.
 pub const MATRICES_OF_PRODUCT: u32 = 4;
 
-/// (product, matrix) to the number of its address, in [`MOST_PRODUCTS`] times [`MATRICES_OF_PRODUCT`].
+/// (product, matrix) to the number of its address, in so many products times [`MATRICES_OF_PRODUCT`].
 #[derive(Clone, Copy, Debug)]
-pub struct ProductAddresses;
+pub struct ProductAddresses {
+    /// How many.
+    pub products: u32,
+}
 
 impl IndexMap for ProductAddresses {
     fn domain(&self) -> Coord {
-        at(MOST_PRODUCTS, MATRICES_OF_PRODUCT)
+        at(self.products, MATRICES_OF_PRODUCT)
     }
 
     fn codomain(&self) -> u32 {
-        MOST_PRODUCTS * MATRICES_OF_PRODUCT
+        self.products * MATRICES_OF_PRODUCT
     }
 
     fn at(&self, Coord { row, column }: Coord) -> Option<u32> {
-        (row < MOST_PRODUCTS && column < MATRICES_OF_PRODUCT).then_some(row * MATRICES_OF_PRODUCT + column)
+        (row < self.products && column < MATRICES_OF_PRODUCT).then_some(row * MATRICES_OF_PRODUCT + column)
     }
 
     fn layout(&self) -> Option<Composed> {
-        affine(self.domain(), &[(MOST_PRODUCTS, MATRICES_OF_PRODUCT)], &[(MATRICES_OF_PRODUCT, 1)])
+        affine(self.domain(), &[(self.products, MATRICES_OF_PRODUCT)], &[(MATRICES_OF_PRODUCT, 1)])
     }
 }
 

@@ -39,7 +39,7 @@ pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemS
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
 #[doc(hidden)]
-pub use addresses::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, ProductAddresses, ProductRecords};
+pub use addresses::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords};
 pub(crate) use mma::LEAST_ASYNCHRONOUS_COPY;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]

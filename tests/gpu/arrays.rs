@@ -5,7 +5,7 @@ use cudarc::driver::{CudaSlice, CudaStream, CudaView, CudaViewMut};
 use falchion::{
     cuda::open,
     prelude::*,
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS},
+    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL},
 };
 use falchion_lab::verify::draw;
 use std::sync::Arc;
@@ -136,8 +136,9 @@ fn an_array_on_cuda_cores_is_the_hosts() {
         held!(&stream, Rows, [f32, f32], extents, 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
         held!(&stream, Columns, [i8, i32], extents, 5, [1, 0, 0, 1], x, _c => x.in_place(-1.0));
     }
-    // Several launches: full ones, and a last one of one product.
-    for products in [MOST_PRODUCTS as usize, MOST_PRODUCTS as usize + 1, 300] {
+    // As many as few parameters hold, and one more; several launches: a full one, and a last one of one product.
+    for products in [MOST_PRODUCTS, MOST_PRODUCTS + 1, 300, MOST_PRODUCTS_AT_ALL, MOST_PRODUCTS_AT_ALL + 1] {
+        let products = products as usize;
         held!(&stream, Rows, [f32, f32], (33, 17, 9), products, [0, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
     }
 }

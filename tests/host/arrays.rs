@@ -228,11 +228,12 @@ fn mutated_records_are_found() {
     }
 }
 
-/// More products than a launch takes addresses of.
+/// More products than few parameters hold addresses of: of a kernel of longer ones, and in several launches of one that has few.
 #[test]
 fn an_array_of_several_launches_is_its_products() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
-    held::<f32, f32>(&Simt::DESC, (3, 2, 5), 2 * MOST_PRODUCTS as usize + 1);
+    held::<f32, f32>(&Simt::DESC, (3, 2, 5), MOST_PRODUCTS as usize + 1);
+    held::<f32, f32>(&Simt::DESC.for_array(2), (3, 2, 5), MOST_PRODUCTS as usize + 1);
 }
 
 /// Programs whose addresses are of another product, or of D where C is read, and whose units are of another product, are found.

@@ -14,7 +14,7 @@ use falchion::{
     layout::Order::{self, Col, Row},
     numeric::{Combined, ElementKind, EmulationKind},
     refusal::Route,
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS, ProductAddresses, ProductRecords, WorkKind},
+    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords, WorkKind},
 };
 
 const F32: Combined = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
@@ -36,11 +36,13 @@ fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
 
 #[test]
 fn each_matrix_has_an_address_of_its_own() {
-    assert_eq!(laws::bijective(&ProductAddresses), Ok(()));
-    // What parameters of 4096 bytes hold.
-    assert_eq!(size_of::<GemmParams>() + 32 * MOST_PRODUCTS as usize, 4072);
+    for products in [MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL] {
+        assert_eq!(laws::bijective(&ProductAddresses { products }), Ok(()));
+    }
+    // What parameters of 4096 bytes hold, and of 32764.
+    let bytes = |most: u32| size_of::<GemmParams>() + 32 * most as usize;
+    assert_eq!([MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL].map(bytes), [4072, 32744]);
     assert_eq!(size_of::<TensorGemmParams>() + (4 * 128 + 32) * MOST_MAPPED as usize, 4032);
-    assert_eq!(size_of::<ArrayParams>(), 4096);
 }
 
 /// Maps begin at lines of 128 bytes, which no map shares with another nor with addresses; addresses are words of their own.
@@ -79,7 +81,14 @@ fn maps_of_many_products_lie_in_the_workspace() {
     assert_eq!(modes(desc), [one, one, some, some, many, many]);
     assert_eq!(modes(desc.for_array(7)), [one, one, some, some, many, many]);
     assert_eq!(modes(desc.for_array(2)), [one, one, some, some, some, some]);
-    assert_eq!(modes(simt), [one, one, some, some, some, some]);
+    assert_eq!(modes(simt), [one, one, some, some, some, GemmMode::LongArray]);
+    assert_eq!(modes(simt.for_array(2)), [one, one, some, some, some, some]);
+    let most = |products: usize| simt.for_array(products).products_of_launch();
+    assert_eq!([2, 119, 120, 1015, 3000].map(most), [119, 119, 1015, 1015, 1015]);
+    let mut of_roles = desc;
+    of_roles.class.mode = GemmMode::LongArray;
+    let refused = of_roles.check().expect_err("no parameters hold their maps").to_string();
+    assert!(refused.contains("take mode = array or mapped-array"), "{refused}");
     let emulated = but!(desc_of_f32(), emulation: EmulationKind::Bf16x6);
     assert_eq!(modes(emulated), [one; 6]);
     let bytes = |desc: GemmDesc, products: usize, beyond: u64| {
@@ -200,16 +209,21 @@ fn a_launch_is_told_of_every_product() {
     let tiles = 64usize.div_ceil(desc.threadblock().m as usize) * 48usize.div_ceil(desc.threadblock().n as usize);
     assert_eq!(launch.grid.clusters as usize, 5 * tiles);
     let addresses: Vec<_> = all.iter().map(Problem::matrix_addresses).collect();
-    let params = ArrayParams::of(&launch.params, &addresses);
-    let told: GemmParams = bytemuck::pod_read_unaligned(&params.0[..size_of::<GemmParams>()]);
+    // Of a kernel of few products, and of many.
+    let [params, many] = [5, 300].map(|products| {
+        let most = desc.for_array(1).for_array(products).products_of_launch();
+        ArrayParams::of(&launch.params, &addresses, most).0
+    });
+    assert_eq!((params.len(), many.len(), &many[..params.len()]), (4072, 32744, &params[..]));
+    let told: GemmParams = bytemuck::pod_read_unaligned(&params[..size_of::<GemmParams>()]);
     assert_eq!((told.batch, told.lda, told.ldd, told.stride_a, told.stride_d), (5, 32, 48, 0, 0));
     for (number, problem) in all.iter().enumerate() {
         let at = size_of::<GemmParams>() + 32 * number;
-        let told: [u64; 4] = bytemuck::pod_read_unaligned(&params.0[at..at + 32]);
+        let told: [u64; 4] = bytemuck::pod_read_unaligned(&params[at..at + 32]);
         let Source::Matrix(c) = problem.c else { panic!("a C") };
         assert_eq!(told, [problem.a, problem.b, c, problem.d].map(|view| view.memory.address));
     }
-    assert!(params.0[size_of::<GemmParams>() + 32 * 5..].iter().all(|&byte| byte == 0));
+    assert!(many[size_of::<GemmParams>() + 32 * 5..].iter().all(|&byte| byte == 0));
     // C that is D is read at D's address, and one that is not read has none.
     let in_place = Problem { c: Source::InPlace, ..all[2] };
     assert_eq!(in_place.matrix_addresses()[2], all[2].d.memory.address);

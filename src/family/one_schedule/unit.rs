@@ -66,7 +66,7 @@ fn header(of: &OneSchedulePlan) -> String {
     text.push_str(of.includes);
     text.push_str(&GemmParams::declaration());
     if class.mode.is_array() {
-        text.push_str(&ArrayParams::declaration());
+        text.push_str(&ArrayParams::declaration(of.desc.products_of_launch()));
     }
     text.push_str(&operand_header("OperandA", &a, 0, &of.of_operands[0]));
     text.push_str(&operand_header("OperandB", &b, a.stage_bytes(), &of.of_operands[1]));
@@ -101,7 +101,7 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
             (of.desc.swizzle(), Mn::ONE),
         ));
         if of.desc.class.mode.is_array() {
-            source.push_str(&ArrayParams::fingerprint());
+            source.push_str(&ArrayParams::fingerprint(of.desc.products_of_launch()));
         }
         if of.desc.streams_k() {
             source.push_str(&fingerprints_of_streams());

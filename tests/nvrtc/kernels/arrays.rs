@@ -8,7 +8,7 @@ use crate::harness::{
 use falchion::{
     arch::{ArchKind, OpKind},
     cuda::compile,
-    desc::GemmDesc,
+    desc::{GemmDesc, GemmMode},
     internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description},
     layout::Order,
     threadblock::MOST_MAPPED,
@@ -40,9 +40,9 @@ fn kernels_of_arrays_compile_clean() {
         kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
     }
     kernels.retain(|(_, d, _)| d.check().is_ok());
-    // Of TMA those of few products, and of many.
+    // Those of few products, and of many.
     let read = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
-        let products = [2, 7][i % 2];
+        let products = [2, 300][i % 2];
         let cut = d.cut(2).for_array(products);
         (name, if i % 3 == 0 && cut.check().is_ok() { cut } else { d.for_array(products) }, arch)
     };
@@ -54,7 +54,9 @@ fn kernels_of_arrays_compile_clean() {
         "{} kernels, {by_tma} of few products by TMA, {mapped} of many",
         kernels.len()
     );
-    assert!(kernels.iter().any(|(_, d, _)| d.class.mode.is_mapped() && d.split_k() > 1 && d.check().is_ok()));
+    for mode in [GemmMode::MappedArray, GemmMode::LongArray] {
+        assert!(kernels.iter().any(|(_, d, _)| d.class.mode == mode && d.split_k() > 1 && d.check().is_ok()), "{mode}");
+    }
     all_clean("kernels of arrays", kernels);
 }
 

@@ -17,7 +17,9 @@ use crate::{
     index::Map,
     operand::OperandKind,
     smem::Along,
-    threadblock::{ClusterTiles, ConsumerMma, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work, WorkKind},
+    threadblock::{
+        ClusterTiles, ConsumerMma, MOST_PRODUCTS, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work, WorkKind,
+    },
     warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
 };
 use core::fmt::Write;
@@ -222,7 +224,7 @@ pub(super) fn translation_unit(
         }
         source.push_str(&fingerprints_of_groups((d.class.mode, d.group_step()), d.knobs.threadblock, (order, cluster)));
         match d.class.mode {
-            GemmMode::Array => source.push_str(&ArrayParams::fingerprint()),
+            GemmMode::Array => source.push_str(&ArrayParams::fingerprint(MOST_PRODUCTS)),
             GemmMode::MappedArray => source.push_str(&records_fingerprint()),
             _ => {}
         }
