@@ -1,6 +1,8 @@
 //! Exploration: spaces against brute force, samples, logs cut at every byte, trials on a device that is none.
 
 mod fake;
+#[cfg(feature = "cuda")]
+mod fits;
 mod log;
 mod space;
 mod trials;
