@@ -4,7 +4,8 @@
 use crate::harness::{
     mutated::{mutate, role_without},
     ring_programs::{
-        A, B, WORKS, by_threads, caught, from_registers, gathering, kind, legal, options, program, promoting, ring, subjects,
+        A, B, SEEDS, WORKS, by_threads, caught, caught_among, from_registers, gathering, kind, legal, options, program,
+        promoting, ring, subjects,
     },
 };
 use falchion::{
@@ -143,7 +144,10 @@ fn exchanged_neighbours_are_found_or_commute() {
                     steps.swap(i - 1, i);
                     let pair = format!("{} before {}", steps[i - 1], steps[i]);
                     let reason = commute(&program, steps[i - 1], steps[i]);
-                    match (caught(&swapped), reason) {
+                    // What is harmless runs to its end under every seed: each has a fifth of them, and the next one the next fifth.
+                    let fifth = SEEDS / 5 * (harmless % 5);
+                    let seeds = if reason.is_some() { fifth..fifth + SEEDS / 5 } else { 0..SEEDS };
+                    match (caught_among(&swapped, seeds), reason) {
                         (None, Some(reason)) => {
                             harmless += 1;
                             *table.entry(format!("harmless, {reason}")).or_default() += 1;

@@ -3,6 +3,7 @@
 
 pub mod needs;
 
+use core::ops::Range;
 use falchion::{
     internals::{
         host::machine::{ClusterWork, check},
@@ -196,9 +197,14 @@ pub fn depths_of(program: &RingProgram, k_tiles: &[u32]) -> Vec<u32> {
 
 /// The first fault over works and seeds, and after how many runs.
 pub fn caught(program: &RingProgram) -> Option<(Fault, u64)> {
+    caught_among(program, 0..SEEDS)
+}
+
+/// The same over some of the seeds.
+pub fn caught_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, u64)> {
     let works = WORKS.map(|work| (depths_of(program, work.k_tiles), work.source));
     let works = works.each_ref().map(|(k_tiles, source)| ClusterWork { k_tiles, source: *source });
-    let runs = (0..SEEDS).flat_map(|seed| works.map(|work| (seed, work)));
+    let runs = seeds.flat_map(|seed| works.map(|work| (seed, work)));
     (1..).zip(runs).find_map(|(number, (seed, work))| check(program, work, seed).err().map(|fault| (fault, number)))
 }
 
