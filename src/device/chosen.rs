@@ -2,7 +2,7 @@
 
 use super::operation::Configurations;
 use crate::{arch::Machine, family::ProblemSize};
-use std::sync::{Mutex, TryLockError};
+use std::sync::Mutex;
 
 /// The number of a configuration, and into how many parts it cuts K, where those are others than it has.
 pub(super) type Choice = (usize, Option<u32>);
@@ -22,11 +22,7 @@ pub(super) static CHOSEN: Chosen = Chosen([const { Mutex::new(None) }; PLACES]);
 impl Chosen {
     /// The choice for a problem, made by `choose` where it is not remembered. Where another thread looks at its place, nobody waits.
     pub fn of(&self, among: &Configurations, size: &ProblemSize, machine: &Machine, choose: impl FnOnce() -> Choice) -> Choice {
-        let mut place = match self.0[place_of(size)].try_lock() {
-            Ok(place) => place,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return choose(),
-        };
+        let Ok(mut place) = self.0[place_of(size)].try_lock() else { return choose() };
         match &*place {
             Some(((of, known, on), choice)) if known == size && on == machine && of.is(among) => *choice,
             _ => place.insert(((among.clone(), *size, *machine), choose())).1,

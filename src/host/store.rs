@@ -19,6 +19,9 @@ const SPAN: usize = 512;
 /// Rows that are stored one after the other.
 const ROWS: usize = 8;
 
+/// Bytes of D that are one piece.
+const FEW: usize = 1 << 15;
+
 /// Accumulators of some blocks.
 pub(super) struct Blocks<'a> {
     /// The tile (row, column) of each.
@@ -60,7 +63,8 @@ impl Blocks<'_> {
         let end = d.len().min(last.saturating_mul(line));
         let d = d.get_mut(first.saturating_mul(line)..end).unwrap_or_default();
         let span = Span { epilogue, element, operands, source: *source, ldc: problem.source().strides[0] };
-        parallel_pieces(d, line.saturating_mul(ROWS), |number, rows| {
+        let piece = if d.len() <= FEW { d.len() } else { line.saturating_mul(ROWS) };
+        parallel_pieces(d, piece, |number, rows| {
             let mut buffers = Buffers::default();
             for (i, d) in rows.chunks_mut(line).enumerate() {
                 self.row(&span, &order, first + number * ROWS + i, &mut buffers, d);

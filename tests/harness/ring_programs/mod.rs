@@ -200,7 +200,7 @@ pub fn caught(program: &RingProgram) -> Option<(Fault, u64)> {
     caught_among(program, 0..SEEDS)
 }
 
-/// The same over some of the seeds.
+/// The same over some seeds.
 pub fn caught_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, u64)> {
     let works = WORKS.map(|work| (depths_of(program, work.k_tiles), work.source));
     let works = works.each_ref().map(|(k_tiles, source)| ClusterWork { k_tiles, source: *source });
