@@ -1,4 +1,4 @@
-//! One row's sums in many columns, through the steps of an instruction: integers in lanes, without a branch.
+//! One row's sums in many columns, through the steps of an instruction: integers in lanes, without a branch. None of them overflows, and all wrap, since a check would be a branch.
 
 use super::{LANES, panel::OF_ZERO};
 use crate::numeric::{
@@ -43,9 +43,9 @@ impl<const NEAREST: bool> Rounding<NEAREST> {
     #[inline(always)]
     fn aligned(&self, x: f32, top: i32) -> i32 {
         let (significand, exponent) = apart(x, self.least);
-        let down = (30 - self.aligned_bits + top - exponent).clamp(0, 31);
-        let magnitude = ((significand << 7) >> down) as i32;
-        if x.is_sign_negative() { -magnitude } else { magnitude }
+        let down = (30 - self.aligned_bits).wrapping_add(top).wrapping_sub(exponent).clamp(0, 31);
+        let magnitude = (significand << 7).wrapping_shr(down as u32) as i32;
+        if x.is_sign_negative() { magnitude.wrapping_neg() } else { magnitude }
     }
 
     /// An exact sum as the accumulator holds it, and whether it is beyond what is computed here.
@@ -94,34 +94,34 @@ impl Lanes {
         (of_b, exponents_b): (&[[i32; LANES]], &[[i32; LANES]]),
     ) {
         let sums = self.sums;
-        let mut tops = [0; LANES];
+        let mut tops = [0i32; LANES];
         for (top, &x) in tops.iter_mut().zip(&sums) {
             let (significand, exponent) = apart(x, rounding.least);
             *top = if significand == 0 { OF_ZERO } else { exponent }.max(LEAST_ALIGNED);
         }
         for (a, b) in exponents_a.as_chunks::<AT_ONCE>().0.iter().zip(exponents_b.as_chunks::<AT_ONCE>().0) {
             for (lane, top) in tops.iter_mut().enumerate() {
-                let of = |i: usize| a[i] + b[i][lane];
+                let of = |i: usize| a[i].wrapping_add(b[i][lane]);
                 *top = (*top).max(of(0)).max(of(1)).max(of(2)).max(of(3));
             }
         }
-        let mut products = [0; LANES];
+        let mut products = [0i32; LANES];
         let parts = of_a.as_chunks::<AT_ONCE>().0.iter().zip(exponents_a.as_chunks::<AT_ONCE>().0);
         let lanes = of_b.as_chunks::<AT_ONCE>().0.iter().zip(exponents_b.as_chunks::<AT_ONCE>().0);
         for ((a, exponent_a), (b, exponent_b)) in parts.zip(lanes) {
             for (lane, sum) in products.iter_mut().enumerate() {
                 let of = |i: usize| {
-                    let product = a[i] * b[i][lane];
-                    let down = (tops[lane] - exponent_a[i] - exponent_b[i][lane]).min(31);
-                    let (kept, sign) = ((product.unsigned_abs() >> down) as i32, product >> 31);
-                    (kept ^ sign) - sign
+                    let product = a[i].wrapping_mul(b[i][lane]);
+                    let down = tops[lane].wrapping_sub(exponent_a[i]).wrapping_sub(exponent_b[i][lane]).min(31);
+                    let (kept, sign) = (product.unsigned_abs().wrapping_shr(down as u32) as i32, product >> 31);
+                    (kept ^ sign).wrapping_sub(sign)
                 };
-                *sum += of(0) + of(1) + of(2) + of(3);
+                *sum = [of(1), of(2), of(3)].into_iter().fold(sum.wrapping_add(of(0)), i32::wrapping_add);
             }
         }
         for lane in 0..LANES {
             let own = rounding.aligned(sums[lane], tops[lane]);
-            let exact = (f64::from(products[lane]) + f64::from(own)) * power(tops[lane] - rounding.aligned_bits);
+            let exact = (f64::from(products[lane]) + f64::from(own)) * power(tops[lane].wrapping_sub(rounding.aligned_bits));
             let (sum, beyond) = rounding.rounded(exact);
             self.sums[lane] = sum;
             self.beyond[lane] |= u32::from(beyond);
