@@ -8,8 +8,8 @@ use crate::{
 use core::fmt::Write;
 
 /// Bytes of a kernel's parameters, at most, and those that drivers of CUDA 12.1 take.
-const MOST_BYTES: usize = 4096;
-const MOST_BYTES_AT_ALL: usize = 32764;
+pub(super) const MOST_BYTES: usize = 4096;
+pub(super) const MOST_BYTES_AT_ALL: usize = 32764;
 
 /// Matrices of a product.
 const MATRICES: usize = MATRICES_OF_PRODUCT as usize;

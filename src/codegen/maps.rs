@@ -1,6 +1,6 @@
 //! What a pass that makes tensor maps is launched with, and where it brings them.
 
-use super::{Addresses, ArrayParams, TensorMap, array::OF_ADDRESSES, fingerprint_assertion};
+use super::{Addresses, ArrayParams, TensorMap, array, fingerprint_assertion};
 use crate::threadblock::ProductRecords;
 
 /// Products that a launch makes the maps of, of which there are few: as many as 4096 bytes of parameters hold addresses of behind what all have.
@@ -25,12 +25,13 @@ mirrored! {
 
 /// Bytes of the struct with addresses of so many products.
 const fn bytes(most: u32) -> usize {
-    size_of::<MapsParams>() + most as usize * OF_ADDRESSES
+    size_of::<MapsParams>() + most as usize * array::OF_ADDRESSES
 }
 
 /// Whole structs, and as many products as there is room for.
-const _: () = assert!(bytes(MOST_RECORDS) == 4096 && bytes(MOST_RECORDS_AT_ALL).is_multiple_of(64));
-const _: () = assert!(bytes(MOST_RECORDS_AT_ALL) <= 32764 && bytes(MOST_RECORDS_AT_ALL + 2) > 32764);
+const _: () = assert!(bytes(MOST_RECORDS) == array::MOST_BYTES && bytes(MOST_RECORDS_AT_ALL).is_multiple_of(64));
+const _: () =
+    assert!(bytes(MOST_RECORDS_AT_ALL) <= array::MOST_BYTES_AT_ALL && bytes(MOST_RECORDS_AT_ALL + 2) > array::MOST_BYTES_AT_ALL);
 
 impl MapsParams {
     /// The struct with addresses of `most` products, in C++ behind this one's.

@@ -19,7 +19,7 @@ use crate::{
 use cudarc::driver::CudaStream;
 use std::sync::{Arc, LazyLock};
 
-/// The first NVRTC that compiles what makes maps, and what acquires them: PTX ISA 8.3.
+/// The first NVRTC that compiles what makes maps, and what acquires them: PTX ISA 8.3. Long parameters come with PTX ISA 8.1, and are asked for with them.
 const OF_NVRTC: (i32, i32) = (12, 3);
 
 /// The first driver that takes parameters of 32764 bytes.

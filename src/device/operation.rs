@@ -70,7 +70,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug)]
 pub struct GemmOperation {
-    completions: Configurations,
+    configurations: Configurations,
 }
 
 /// What an operation chooses among: of types, or made where the program runs.
@@ -115,33 +115,33 @@ impl GemmOperation {
 
     /// Of kernels that have been checked, of types.
     pub(super) const fn of_types(completions: &'static Completions) -> Self {
-        Self { completions: Configurations::Constant(completions) }
+        Self { configurations: Configurations::Constant(completions) }
     }
 
     /// Of kernels that have been checked.
     pub(super) fn made(completions: Completions) -> Self {
-        Self { completions: Configurations::Made(Arc::new(completions)) }
+        Self { configurations: Configurations::Made(Arc::new(completions)) }
     }
 
     /// The description of these types, before a problem chooses.
     pub fn desc(&self) -> GemmDesc {
-        self.completions.get().first()
+        self.configurations.get().first()
     }
 
     /// The description that a problem runs with on a machine, as [`Gemm::desc_for`](super::Gemm::desc_for) says.
     pub fn desc_for(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        self.completions.get().at(self.choice(size, machine))
+        self.configurations.get().at(self.choice(size, machine))
     }
 
     /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K, where it does.
     pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
-        CHOSEN.of(&self.completions, size, machine, || self.completions.get().choice(size, machine))
+        CHOSEN.of(&self.configurations, size, machine, || self.configurations.get().choice(size, machine))
     }
 
     /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first: each with K as it has it, and in parts, if a problem chooses how many.
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
-        let completions = self.completions.get();
+        let completions = self.configurations.get();
         completions.all().iter().map(|desc| [Some(*desc), completions.cuts_k(desc).then(|| desc.cut(2))])
     }
 
@@ -206,6 +206,6 @@ impl Configurations {
     /// Those of f32, made anew.
     pub fn of_f32() -> Self {
         let f32 = MatrixType::row(crate::numeric::ElementKind::F32);
-        GemmOperation::new(f32, f32, f32).expect("a row").completions
+        GemmOperation::new(f32, f32, f32).expect("a row").configurations
     }
 }

@@ -114,7 +114,7 @@ fn the_suite_of_batches() {
         let mode = match (problem.pointers, desc.family) {
             (false, _) => GemmMode::Batched,
             (true, FamilyDesc::WarpSpecialized(_)) => GemmMode::MappedArray,
-            (true, _) if problem.batch.unwrap_or(1) > 119 => GemmMode::LongArray,
+            (true, _) if problem.batch.unwrap_or(1) > falchion::threadblock::MOST_PRODUCTS as usize => GemmMode::LongArray,
             (true, _) => GemmMode::Array,
         };
         assert_eq!((desc.check(), desc.class.mode), (Ok(()), mode), "{problem:?}");
