@@ -92,7 +92,8 @@ struct PartsMap {
   }
 };
 
-// The parts of tf32 that a warp makes of its fragments: without the bits that tensor cores ignore; and the rest, to nearest, ties away from 0, with bits that they ignore.
+// The parts of tf32 that a warp makes of its fragments: without the bits that tensor cores ignore; and the rest, to nearest, ties away from 0, with bits that they ignore. Of what is not finite the
+// rest is the canonical NaN, 0x7fffffff, and half a unit makes -0 of it.
 constexpr unsigned kIgnoredOfTf32 = 0x1fffu;
 constexpr unsigned kHalfOfTf32 = 0x1000u;
 constexpr unsigned first_tf32(float x) { return bits(x) & ~kIgnoredOfTf32; }

@@ -170,6 +170,7 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     type Columns = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>;
     type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
+    type Shared = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90, With<Auto, ClusterShape<2, 1>>>;
     for extents in [(256, 128, 64), (130, 72, 48), (1, 8, 16), (64, 64, 8192)] {
         for products in [2, 6, 7, 13] {
             held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(1.0, c).unwrap());
@@ -180,12 +181,13 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
         held!(&stream, Columns, [Bf16, f32], extents, 7, [0, 8, 0, 4], x, c => x.sources(-1.0, c).unwrap());
         held!(&stream, Bytes, [i8, i32], extents, 7, [16, 0, 0, 1], x, _c => x.in_place(2.0));
     }
-    // The second is repacked, and too deep to be read in place.
+    // The second is repacked by a kernel of TMA, and read in place by the one that is chosen.
     for extents in [(256, 128, 64), (130, 67, 2047)] {
-        let direct = held!(&stream, Rows, [Bf16, Bf16], extents, 4, [0; 4], x, c => x.sources(1.0, c).unwrap());
+        let direct = held!(&stream, Shared, [Bf16, Bf16], extents, 4, [0; 4], x, c => x.sources(1.0, c).unwrap());
         assert_eq!(direct == 0, extents.2 % 8 == 0, "{extents:?}");
-        let repacked = held!(&stream, Rows, [Bf16, Bf16], extents, 3, [1, 0, 0, 1], x, _c => x.in_place(1.0));
+        let repacked = held!(&stream, Shared, [Bf16, Bf16], extents, 3, [1, 0, 0, 1], x, _c => x.in_place(1.0));
         assert!(repacked > 0, "{extents:?}");
+        held!(&stream, Rows, [Bf16, Bf16], extents, 4, [1, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
         held!(&stream, Emulated, [f32, f32], extents, 3, [0, 1, 0, 0], x, _c => x);
     }
 }

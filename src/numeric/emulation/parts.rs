@@ -81,7 +81,9 @@ impl EmulationKind {
         match self {
             Self::Tf32x3 => {
                 let first = Tf32::as_read(x);
-                [first, Tf32::as_read(f32::from_bits((x - first).to_bits().wrapping_add(HALF_OF_TF32)))]
+                let rest = x - first;
+                let bits = if rest.is_nan() { CANONICAL_NAN } else { rest.to_bits() };
+                [first, Tf32::as_read(f32::from_bits(bits.wrapping_add(HALF_OF_TF32)))]
             }
             Self::Bf16x1 => [Bf16::from_f32(x).to_f32(), 0.0],
             _ => [x, 0.0],
@@ -91,6 +93,9 @@ impl EmulationKind {
 
 /// Half a unit in the last place of tf32, in the bits of a magnitude.
 const HALF_OF_TF32: u32 = 1 << 12;
+
+/// What single-precision instructions of PTX have for every NaN. Its bits and half a unit are those of a number that is read as -0: what is not finite has no second part.
+const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
 /// What instructions take of rows of fragments, each `k` products deep: one product of parts after the other, in the user's order, so that bits depend on no layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,6 +170,15 @@ mod tests {
             }
         }
         assert!(exact > 300_000 && near > 1000, "{exact} {near}");
+    }
+
+    /// What is not finite is its own first part of tf32, cut off, and has no second one, whatever NaN the host's subtraction makes.
+    #[test]
+    fn what_is_not_finite_has_no_second_part_of_tf32() {
+        for x in numbers().filter(|x| !x.is_finite()) {
+            let [first, second] = EmulationKind::Tf32x3.in_registers_of(x).map(f32::to_bits);
+            assert_eq!((first, second), (x.to_bits() & !0x1fff, 0x8000_0000), "{:#x}", x.to_bits());
+        }
     }
 
     /// A number that would round to infinity is still its parts.
