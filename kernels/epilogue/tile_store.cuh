@@ -127,7 +127,7 @@ struct TileStore {
 
   // Epilogue and store of a thread's accumulators; the first D of the batch is at an address. Again: in a loop over units, from which nothing is to be kept.
   template <bool Again = false, class Params>
-  static __device__ __forceinline__ void write(WarpMma const& warp_mma, Params const& params, unsigned long long d_address, threadblock::Unit<Config> const& unit) {
+  static __device__ __forceinline__ void write(WarpMma& warp_mma, Params const& params, unsigned long long d_address, threadblock::Unit<Config> const& unit) {
     int const row = unit.row(), column = unit.column();
     Compute scalars[8];
 #pragma unroll
@@ -135,9 +135,15 @@ struct TileStore {
     decltype(auto) pitch = threadblock::pitches_stored<Again>(params);
     constexpr int width = Config::kStoreAccess, columns = Config::B::kThreadMn;
     using Access = Vector<C, width>;
+    constexpr bool striped = width == 1 && WarpMma::kExchanges;
+    int mn_b = warp_mma.mn_b;
+    if constexpr (striped) {
+      mn_b = warp_mma.striped_b();
+      warp_mma.to_stripes();
+    }
     // Distances to the end of D: origins lie within it, sums with them might not lie within 32 bits.
-    int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - warp_mma.mn_b;
-    long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + warp_mma.mn_b;
+    int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - mn_b;
+    long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + mn_b;
     C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * pitch.ldc + first_column;
     C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * pitch.ldd + first_column;
 #pragma unroll
@@ -145,7 +151,8 @@ struct TileStore {
       int const m = WarpMma::MapA::of_element(i);
 #pragma unroll
       for (int j = 0; j < columns; j += width) {
-        int const n = WarpMma::MapB::of_element(j);
+        int n = WarpMma::MapB::of_element(j);
+        if constexpr (striped) n = WarpMma::of_striped(j);
         if (m < left_m && n < left_n && unit.have_row(unsigned(first_row) + m) && unit.have_column(unsigned(first_column) + n)) {
           Access c{}, d;
           if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * pitch.ldc + n);

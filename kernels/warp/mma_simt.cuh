@@ -5,6 +5,7 @@
 #include "thread/mma.cuh"
 #include "smem.cuh"
 #include "threadblock/thread_map.cuh"
+#include "warp/exchange.cuh"
 
 namespace warp {
 
@@ -23,6 +24,16 @@ struct LaneArrangement {
       }
     }
     return along_m ? m : n;
+  }
+
+  // The lane of a place.
+  static __device__ __forceinline__ constexpr int lane(int m, int n) {
+    int lane = 0, taken_m = 0, taken_n = 0;
+    for (int bit = 0; bit < 5; ++bit) {
+      bool const left_m = (1 << taken_m) < Config::kLanesM, left_n = (1 << taken_n) < Config::kLanesN;
+      lane |= (left_m && (bit % 2 == 0 || !left_n) ? m >> taken_m++ & 1 : n >> taken_n++ & 1) << bit;
+    }
+    return lane;
   }
 };
 
@@ -141,6 +152,21 @@ struct MmaSimt {
     else accumulators[at] = value;
   }
 
+  // Where D is stored an element at a time, lanes exchange those of a row first, so that neighbours are stored together.
+  static constexpr int kRun = B::kInterleave;
+  static constexpr bool kExchanges = kPacked == 1 && kRun > 1 && B::kLanes % kRun == 0;
+  // The first of a lane's columns then, and how far the others lie behind it.
+  __device__ __forceinline__ int striped_b() const { return mn_b - lane_b() * (kRun - 1); }
+  static __device__ __forceinline__ constexpr int of_striped(int j) { return j * B::kLanes; }
+  __device__ __forceinline__ void to_stripes() {
+    if constexpr (kExchanges) {
+      int const lane_m = mn_a % (A::kLanes * A::kInterleave) / A::kInterleave, lane_n = lane_b();
+      auto const lane_of = [&](int n) { return LaneArrangement<Config>::lane(lane_m, n); };
+#pragma unroll
+      for (int i = 0; i < kAccumulators; i += kRun) BlockedToStriped<kRun, B::kLanes>::exchange(accumulators + i, lane_n, lane_of);
+    }
+  }
+
   // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
   __device__ __forceinline__ void multiply_tile() {
 #pragma unroll Config::kUnroll
@@ -155,6 +181,9 @@ struct MmaSimt {
   }
 
  private:
+  // The lane's number among those that share its rows.
+  __device__ __forceinline__ int lane_b() const { return mn_b % (B::kLanes * kRun) / kRun; }
+
   // The accumulators, as the compiler has to have them here.
   __device__ __forceinline__ void hold() {
     if constexpr (sizeof(typename A::Element) == 1) {

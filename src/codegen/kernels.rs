@@ -37,6 +37,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("threadblock/stream_k.cuh", include_str!("../../kernels/threadblock/stream_k.cuh")),
     ("threadblock/work.cuh", include_str!("../../kernels/threadblock/work.cuh")),
     ("warp/mma_warpgroup/registers.cuh", include_str!("../../kernels/warp/mma_warpgroup/registers.cuh")),
+    ("warp/exchange.cuh", include_str!("../../kernels/warp/exchange.cuh")),
     ("warp/mma_simt.cuh", include_str!("../../kernels/warp/mma_simt.cuh")),
     ("warp/mma_tensor_op.cuh", include_str!("../../kernels/warp/mma_tensor_op.cuh")),
     ("warp/mma_warpgroup.cuh", include_str!("../../kernels/warp/mma_warpgroup.cuh")),

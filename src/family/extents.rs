@@ -45,7 +45,7 @@
 //! The unit is one product. The numbers were fitted to times on an H200. On CUDA cores, 16, 2600 and 9000 come from the problems and tiles of
 //! `docs/performance/explore/small_tiles_simt.jsonl`: of f32, 64x64x32 takes 29.7 ns a step where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them
 //! (1024 cubed); and those of parts from `split_k_simt.jsonl` there, whose times the model has
-//! within 17 hundredths, at 3.25 us for a million products and 2.6 us for a launch, but for tiles of 64 threads, which take longer. On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and
+//! within 14 hundredths, at 3.25 us for a million products and 2.6 us for a launch, but for tiles of 64 threads, which take longer. On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and
 //! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies between 2860, below which 4096 x 24576 x 1536 takes 128x176 instead of 128x128, and 3330, above which 2048 cubed
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192. 4700 and 300 are such that 2560, 3456 and 5120 cubed, 15 products of 1000 cubed and 5000 x 4096 x 4096 take tiles that consumers share, and 3072 cubed does not (`cooperative_tiles.jsonl`):
 //! a multiprocessor that is idle between two tiles leaves the others its power. Where memory is what limits there is none to leave, and each tile counts as the first: 32 groups of 192 rows take 468 us in 128x192 and 499 in 256x160.

@@ -2,6 +2,8 @@
 
 mod choices;
 #[doc(hidden)]
+pub mod exchange;
+#[doc(hidden)]
 pub mod mma_simt;
 #[doc(hidden)]
 pub mod mma_tensor_op;

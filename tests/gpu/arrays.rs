@@ -161,7 +161,7 @@ fn an_array_of_mma_sync_is_the_hosts() {
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 300, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
-/// TMA takes a map for each matrix: of six products in a launch's parameters, of more in the workspace; where an operand is not read where it lies, a product a launch, each behind its own passes, which have one workspace in turn.
+/// TMA takes a map for each matrix: of six products in a launch's parameters, of more in the workspace; where an operand is not read where it lies, a product a launch, each behind its own passes, which have one workspace in turn. Threads store what TMA does not.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_of_warp_specialized_kernels_is_the_hosts() {
@@ -176,7 +176,6 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
             held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(1.0, c).unwrap());
         }
         held!(&stream, Rows, [Bf16, Bf16], extents, 7, [8, 16, 8, 8], x, c => x.source(1.0, &c[1]));
-        // Threads store what TMA does not.
         held!(&stream, Rows, [Bf16, Bf16], extents, 7, [0, 8, 1, 3], x, _c => x.in_place(1.0));
         held!(&stream, Columns, [Bf16, f32], extents, 7, [0, 8, 0, 4], x, c => x.sources(-1.0, c).unwrap());
         held!(&stream, Bytes, [i8, i32], extents, 7, [16, 0, 0, 1], x, _c => x.in_place(2.0));

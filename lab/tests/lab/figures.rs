@@ -147,7 +147,7 @@ fn the_suites_pages_are_those_of_their_lines() {
 fn the_model_of_parts_is_as_near_their_times_as_it_says() {
     use falchion::{arch::ArchKind, device::ProblemSize};
     let said = include_str!("../../../src/family/extents.rs");
-    assert!(said.contains("within 17 hundredths, at 3.25 us for a million products and 2.6 us for a launch"));
+    assert!(said.contains("within 14 hundredths, at 3.25 us for a million products and 2.6 us for a launch"));
     let lines = read_lines(include_str!("../../../docs/performance/explore/split_k_simt.jsonl")).expect("lines");
     let mut compared = 0;
     for mut line in lines.into_iter().filter(|line| line.problem.knobs.get("split_k").is_some_and(|parts| parts != "1")) {
@@ -160,7 +160,7 @@ fn the_model_of_parts_is_as_near_their_times_as_it_says() {
             let size = ProblemSize::of((line.problem.m, line.problem.n, line.problem.k));
             let (_, products) = desc.predicted(&size, &ArchKind::Sm90.machine());
             let time = products as f64 * 3.25e-6 + 2.6;
-            assert!((time / line.ours_us - 1.0).abs() < 0.17, "{time:.1} us for {:.1} us: {}", line.ours_us, line.problem);
+            assert!((time / line.ours_us - 1.0).abs() < 0.14, "{time:.1} us for {:.1} us: {}", line.ours_us, line.problem);
             compared += 1;
         }
     }

@@ -17,7 +17,7 @@ pub(super) use rows::ROWS;
 
 use super::{
     features::{Exchange, Features, products_of_a_microsecond},
-    one_schedule::{self, OneSchedulePlan},
+    one_schedule::{self, Costs, OneSchedulePlan},
 };
 use crate::{
     arch::OpKind,
@@ -117,7 +117,11 @@ impl MmaSyncDesc {
             let features = one_schedule::features(&base, registers, products * 11 / 10 + 3 * lines);
             return Features { latency: 1600.0, ..features };
         }
-        let features = one_schedule::features(&base, registers, one_schedule::step(&base) + COPIES * lines + more * products);
+        let features = one_schedule::features(
+            &base,
+            registers,
+            one_schedule::step(&base, Costs::OF_OTHERS) + COPIES * lines + more * products,
+        );
         if more > 0 {
             return features;
         }

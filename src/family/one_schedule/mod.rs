@@ -82,12 +82,27 @@ pub(super) const fn geometry(mode: GemmMode, base: &MmaBase) -> Geometry {
     Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes }
 }
 
+/// What threads take for elements of a type, in quarters of a product of the model.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    /// A product.
+    pub product: u64,
+    /// A read of shared memory, for all the products that share it.
+    pub read: u64,
+}
+
+impl Costs {
+    /// Of f32 on the CUDA cores: fitted to tiles that fill a multiprocessor (`docs/performance/explore/small_tiles_simt.jsonl`, `few_rows_simt.jsonl`).
+    pub const OF_F32: Self = Self { product: 5, read: 32 };
+    /// Of all others.
+    pub const OF_OTHERS: Self = Self { product: 4, read: 64 };
+}
+
 /// A step along K of such a block, in products: its own, and what its warps read of shared memory.
-pub(super) const fn step(base: &MmaBase) -> u64 {
-    const READS: u64 = 16;
+pub(super) const fn step(base: &MmaBase, Costs { product, read }: Costs) -> u64 {
     let (tile, warp) = (base.tiles.block, base.tiles.warp);
     let products = tile.m as u64 * tile.n as u64;
-    products + READS * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64)
+    (product * products + read * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64)) / 4
 }
 
 /// What the model of time knows of such a block, whose threads have so many registers and whose step along K takes so much, where copies and products do not take turns. The numbers are explained in

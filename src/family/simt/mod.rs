@@ -15,14 +15,16 @@ pub(super) use rows::ROWS;
 
 use super::{
     features::Features,
-    one_schedule::{self, OneSchedulePlan},
+    one_schedule::{self, Costs, OneSchedulePlan},
 };
 use crate::{
+    codegen::fingerprint_assertion,
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     numeric::ElementKind,
     plan::{Geometry, Plan, Program},
     refusal::{Refusal, Word},
     shape::at_least_one,
+    warp::exchange::BlockedToStriped,
 };
 use std::sync::Arc;
 
@@ -37,13 +39,20 @@ impl SimtDesc {
             headers: HEADERS,
             warp_mma: "warp::MmaSimt<Config>",
             includes: "",
-            fingerprints: String::new(),
+            fingerprints: self.fingerprint_of_exchange(),
             declarations: String::new(),
             of_operands: Default::default(),
             facts: vec![("static constexpr int kUnroll", self.groups_a_turn().to_string())],
             blocks_per_sm: self.knobs.blocks_per_sm,
             registers: self.base().registers(),
         }))
+    }
+
+    /// Where D is stored an element at a time.
+    fn fingerprint_of_exchange(&self) -> String {
+        let base = self.base();
+        let exchange = if base.store_access == 1 { BlockedToStriped::of(&base.tiles) } else { None };
+        exchange.map_or_else(String::new, |map| fingerprint_assertion(&map.twin(), "exchange", &map))
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
@@ -68,7 +77,8 @@ impl SimtDesc {
         let tile = base.tiles.block;
         let each = TURNED / at_least_one(tile.m) as u64;
         let turned = if singles && base.operands[1].turns() { tile.n as u64 } else { 0 };
-        let step = one_schedule::step(&base) + turned * if each < MOST { each } else { MOST };
+        let costs = if singles { Costs::OF_F32 } else { Costs::OF_OTHERS };
+        let step = one_schedule::step(&base, costs) + turned * if each < MOST { each } else { MOST };
         one_schedule::features(&base, base.registers(), step)
     }
 }
