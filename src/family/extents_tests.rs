@@ -176,14 +176,16 @@ fn a_deep_k_is_cut_where_the_workspace_has_room() {
     }
 }
 
-/// Parts of wide tiles take longer to add than their products save (`docs/performance/explore/split_k_cluster.jsonl`).
+/// Parts of wide tiles take longer to add than their products save (`docs/performance/explore/split_k_cluster.jsonl`, `side_by_side.jsonl`).
 #[test]
 fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
-    let deep = (512, 512, 32768);
-    for (kind, extents) in [(ElementKind::Bf16, deep), (ElementKind::Bf16, (1024, 256, 16384)), (ElementKind::E4m3, deep)] {
+    let (deep, long) = ((512, 512, 32768), (1024, 256, 16384));
+    for (kind, extents) in
+        [(ElementKind::Bf16, deep), (ElementKind::Bf16, long), (ElementKind::E4m3, deep), (ElementKind::E4m3, long)]
+    {
         let desc = taken(kind, [Order::Row, Order::Col], false, extents);
         let tile = desc.threadblock();
-        assert_eq!((tile.m, tile.n, desc.split_k(), desc.cuts_by_cluster()), (128, 64, 4, false), "{kind} {extents:?}");
+        assert_eq!((tile.m, tile.n, desc.split_k(), desc.cuts_by_cluster()), (64, 128, 4, false), "{kind} {extents:?}");
     }
 }
 

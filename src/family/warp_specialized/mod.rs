@@ -199,7 +199,7 @@ impl WarpSpecializedDesc {
 
     /// What parts of K cost beside: times in hundredths of a microsecond, as products of a multiprocessor. Rounds of loads wait for the second-level cache.
     const fn exchange_of_parts(&self) -> Exchange {
-        const BEGUN: f64 = 250.0;
+        const BEGUN: f64 = 170.0;
         const STORED: f64 = 30.0;
         const COUNTED: f64 = 80.0;
         const ROUND: f64 = 25.0;

@@ -47,14 +47,27 @@ const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
 }
 
-/// 64 x 128 or 128 x 64, which small problems have more of: half the rows a consumer under ping-pong, or two consumers that share the tile and so the
-/// end of it. Chosen among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`. Two of 64 x 128 share the columns of B, which pays where rows of 2000 bytes begin in the
-/// middle of lines (`squares_tensor_op.jsonl` there).
-const fn small(m: u32, n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
-    // Wide outputs are staged in more of the shared memory.
-    let stages = if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 };
-    let cluster = if m == 64 && a.bits() == 16 { Mn { m: 2, n: 1 } } else { Mn::ONE };
-    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster, ..specialized(m, 64, n, stages, a, c) })
+/// 64 x 128, which small problems have more of: half the rows a consumer under ping-pong. Chosen among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`. Two share the columns of B, which pays where rows of 2000 bytes begin
+/// in the middle of lines (`squares_tensor_op.jsonl` there).
+const fn small(a: ElementKind, c: ElementKind) -> FamilyDesc {
+    let cluster = if a.bits() == 16 { Mn { m: 2, n: 1 } } else { Mn::ONE };
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster, ..specialized(64, 64, 128, small_stages(a, c), a, c) })
+}
+
+/// The same of two consumers that have half the columns each, and so the end of the tile: parts of a deep K take less by it than by 128 x 64, by up to a tenth, and squares as much (`docs/performance/explore/side_by_side.jsonl`).
+const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
+    let all = specialized(64, 64, 128, small_stages(a, c), a, c);
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
+        warp: Mnk { n: 64, ..all.warp },
+        instruction: Mnk { n: 64, ..all.instruction },
+        schedule: ScheduleKind::Cooperative,
+        ..all
+    })
+}
+
+/// Wide outputs are staged in more of the shared memory.
+const fn small_stages(a: ElementKind, c: ElementKind) -> u32 {
+    if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 }
 }
 
 /// 128 x 144, of which two consumers have half the rows each: 1536 squared has as many as there are multiprocessors, and a tile that is its multiprocessor's only one has nobody to take turns with
@@ -135,8 +148,8 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
         turns(176, E4m3, c),
         turns(192, E4m3, c),
         together(E4m3, c),
-        small(128, 64, E4m3, c),
-        small(64, 128, E4m3, c),
+        side_by_side(E4m3, c),
+        small(E4m3, c),
         loaded(256, E4m3, c),
         loaded(192, E4m3, c),
         wide(160, E4m3, c),
@@ -152,8 +165,8 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 9] {
         turns(176, F16, c),
         turns(192, F16, c),
         together(F16, c),
-        small(64, 128, F16, c),
-        small(128, 64, F16, c),
+        small(F16, c),
+        side_by_side(F16, c),
         wide(160, F16, c),
         wide(144, F16, c),
         shared(F16, c),
@@ -229,8 +242,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
             turns(128, Tf32, F32),
             turns(176, Tf32, F32),
             turns(192, Tf32, F32),
-            small(64, 128, Tf32, F32),
-            small(128, 64, Tf32, F32),
+            small(Tf32, F32),
+            side_by_side(Tf32, F32),
             LOADED_IN_TURNS,
             wide(160, Tf32, F32),
             wide(144, Tf32, F32),
