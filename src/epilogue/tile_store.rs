@@ -1,7 +1,8 @@
 //! From a thread's accumulators to D.
 //!
 //! A thread's accumulator (i, j) belongs to row `fragment_a(thread, i)` and column `fragment_b(thread, j)` of the block's tile;
-//! neighbours along N are stored together, as far as alignment goes. When K is sliced, the slices hand their accumulators to
+//! neighbours along N are stored together, as far as alignment goes; where that is an element, lanes of the CUDA cores exchange theirs first
+//! ([`BlockedToStriped`](crate::warp::exchange::BlockedToStriped)). When K is sliced, the slices hand their accumulators to
 //! slice 0 through shared memory, one after the other, so that partial accumulators are added in the order of the slices:
 //!
 //! ```text
