@@ -54,7 +54,7 @@ const fn small(a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster, ..specialized(64, 64, 128, small_stages(a, c), a, c) })
 }
 
-/// The same of two consumers that have half the columns each, and so the end of the tile: parts of a deep K take less by it than by 128 x 64, by up to a tenth, and squares as much (`docs/performance/explore/side_by_side.jsonl`).
+/// The same of two consumers that have half the columns each, and so the end of the tile: parts of a deep K take up to a tenth less by it than by 128 x 64, and squares take the same (`docs/performance/explore/side_by_side.jsonl`).
 const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
     let all = specialized(64, 64, 128, small_stages(a, c), a, c);
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
