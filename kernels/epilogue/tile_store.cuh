@@ -135,7 +135,7 @@ struct TileStore {
     decltype(auto) pitch = threadblock::pitches_stored<Again>(params);
     constexpr int width = Config::kStoreAccess, columns = Config::B::kThreadMn;
     using Access = Vector<C, width>;
-    constexpr bool striped = width == 1 && WarpMma::kExchanges;
+    constexpr bool striped = Config::kExchanges;
     int mn_b = warp_mma.mn_b;
     if constexpr (striped) {
       mn_b = warp_mma.striped_b();

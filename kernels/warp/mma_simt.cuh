@@ -154,17 +154,14 @@ struct MmaSimt {
 
   // Where D is stored an element at a time, lanes exchange those of a row first, so that neighbours are stored together.
   static constexpr int kRun = B::kInterleave;
-  static constexpr bool kExchanges = kPacked == 1 && kRun > 1 && B::kLanes % kRun == 0;
   // The first of a lane's columns then, and how far the others lie behind it.
   __device__ __forceinline__ int striped_b() const { return mn_b - lane_b() * (kRun - 1); }
   static __device__ __forceinline__ constexpr int of_striped(int j) { return j * B::kLanes; }
   __device__ __forceinline__ void to_stripes() {
-    if constexpr (kExchanges) {
-      int const lane_m = mn_a % (A::kLanes * A::kInterleave) / A::kInterleave, lane_n = lane_b();
-      auto const lane_of = [&](int n) { return LaneArrangement<Config>::lane(lane_m, n); };
+    int const lane_m = mn_a % (A::kLanes * A::kInterleave) / A::kInterleave, lane_n = lane_b();
+    auto const lane_of = [&](int n) { return LaneArrangement<Config>::lane(lane_m, n); };
 #pragma unroll
-      for (int i = 0; i < kAccumulators; i += kRun) BlockedToStriped<kRun, B::kLanes>::exchange(accumulators + i, lane_n, lane_of);
-    }
+    for (int i = 0; i < kAccumulators; i += kRun) BlockedToStriped<kRun, B::kLanes>::exchange(accumulators + i, lane_n, lane_of);
   }
 
   // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.

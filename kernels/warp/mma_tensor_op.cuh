@@ -148,8 +148,6 @@ struct MmaTensorOp {
   using Word = typename Instruction::Word;
   // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
   static constexpr bool kSwizzlesOnce = true;
-  // Two neighbours that a lane has lie beside the next lane's.
-  static constexpr bool kExchanges = false;
   static constexpr bool kSaturates = Instruction::kSaturates;
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;

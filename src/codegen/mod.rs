@@ -14,7 +14,7 @@ use crate::{
     threadblock::{
         GroupTiles, PARTS_AT_ONCE, PartsOfK, StreamedParts, Streams, SwizzleKind, TileOrder, Work, WorkKind, lines_of_rectangle,
     },
-    warp::mma_simt::ThreadTiles,
+    warp::{exchange::BlockedToStriped, mma_simt::ThreadTiles},
 };
 use core::fmt::Write;
 
@@ -241,7 +241,7 @@ pub(crate) fn epilogue_header(class: &Class) -> String {
 }
 
 /// Facts of kernels whose threads multiply and store, each its own tile.
-pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, store_access: u32) -> [(&'static str, u32); 9] {
+pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, store_access: u32) -> [(&'static str, u32); 10] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -253,6 +253,7 @@ pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, st
         ("kThreadsPerSlice", tiles.threads_per_slice()),
         ("kPacked", packed(accumulator, tiles.thread())),
         ("kStoreAccess", store_access),
+        ("kExchanges", BlockedToStriped::of(tiles, accumulator, store_access).is_some().into()),
     ]
 }
 

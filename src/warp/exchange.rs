@@ -1,20 +1,20 @@
 //! Lanes that share a row of a tile exchange its elements before D is stored an element at a time.
 //!
 //! A lane holds runs of neighbours, since it loads them as vectors (blocked). Stored one by one, those of neighbouring lanes lie a run apart, and every store touches each sector of the row. So the lanes
-//! exchange them, in as many rounds as a run has elements, until neighbouring lanes hold neighbours (striped):
+//! exchange them, in as many rounds as a run has elements, until neighbouring lanes hold neighbours (striped). A lane publishes one element a round, which is what all lanes want that read it then:
 //!
 //! ```text
 //! in round t lane l takes  column ((t + l) mod run) * lanes + l   of the row's lanes * run columns
 //! from lane                ((t + l) mod run) * (lanes / run) + l / run
 //! ```
 //!
-//! A lane publishes one element a round, and all lanes that read it in that round want that one.
-//!
 //! Twin: `kernels/warp/exchange.cuh`. Source: CUB, `WarpExchange`, whose terms blocked and striped are.
 
 use crate::{
     index::{Coord, IndexMap},
+    numeric::ElementKind,
     shape::at_least_one,
+    thread::mma::packed,
     warp::mma_simt::ThreadTiles,
 };
 
@@ -28,10 +28,11 @@ pub struct BlockedToStriped {
 }
 
 impl BlockedToStriped {
-    /// That of tiles whose lanes can exchange; `None` where a lane has no neighbours, or the lanes of a row are fewer.
-    pub const fn of(tiles: &ThreadTiles) -> Option<Self> {
+    /// That of tiles whose D is stored so many elements at a time; `None` where lanes have no neighbours, or fewer share a row, where accumulators lie two in a register, and on tensor cores, of which a lane's two neighbours lie beside the next lane's.
+    pub const fn of(tiles: &ThreadTiles, accumulator: ElementKind, store_access: u32) -> Option<Self> {
         let (run, lanes) = (tiles.interleave[1], tiles.lanes.n);
-        if run > 1 && lanes.is_multiple_of(run) { Some(Self { run, lanes }) } else { None }
+        let alone = store_access == 1 && packed(accumulator, tiles.thread()) == 1 && !tiles.lanes.quads;
+        if alone && run > 1 && lanes.is_multiple_of(run) { Some(Self { run, lanes }) } else { None }
     }
 
     /// What it is called in kernels.
@@ -92,17 +93,20 @@ mod tests {
         }
     }
 
-    /// Only where a lane has neighbours, and a stripe is a whole number of runs.
+    /// Only where D is stored an element at a time, a lane has neighbours, and a stripe is a whole number of runs.
     #[test]
     fn lanes_that_have_no_neighbours_exchange_nothing() {
         use crate::{shape::Mnk, warp::mma_simt::LaneArrangement};
-        let tiles = |run, n| ThreadTiles {
+        let tiles = |run, n, quads| ThreadTiles {
             block: Mnk { m: 64, n: 64, k: 8 },
             warp: Mnk { m: 32, n: 64, k: 8 },
-            lanes: LaneArrangement { m: 32 / n, n, quads: false },
+            lanes: LaneArrangement { m: 32 / n, n, quads },
             interleave: [4, run],
         };
-        let exchanges = |run, n| BlockedToStriped::of(&tiles(run, n)).is_some();
-        assert_eq!([exchanges(1, 8), exchanges(4, 2), exchanges(4, 8), exchanges(2, 8)], [false, false, true, true]);
+        let exchanges = |run, n, access| BlockedToStriped::of(&tiles(run, n, false), ElementKind::F32, access).is_some();
+        assert_eq!([exchanges(4, 8, 1), exchanges(2, 8, 1)], [true; 2]);
+        assert_eq!([exchanges(1, 8, 1), exchanges(4, 2, 1), exchanges(4, 8, 2)], [false; 3]);
+        assert_eq!(BlockedToStriped::of(&tiles(4, 8, false), ElementKind::F16, 1), None);
+        assert_eq!(BlockedToStriped::of(&tiles(2, 4, true), ElementKind::F32, 1), None);
     }
 }

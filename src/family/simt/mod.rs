@@ -48,11 +48,11 @@ impl SimtDesc {
         }))
     }
 
-    /// Where D is stored an element at a time.
+    /// That of what lanes exchange before they store.
     fn fingerprint_of_exchange(&self) -> String {
         let base = self.base();
-        let exchange = if base.store_access == 1 { BlockedToStriped::of(&base.tiles) } else { None };
-        exchange.map_or_else(String::new, |map| fingerprint_assertion(&map.twin(), "exchange", &map))
+        BlockedToStriped::of(&base.tiles, base.accumulator, base.store_access)
+            .map_or_else(String::new, |map| fingerprint_assertion(&map.twin(), "exchange", &map))
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
