@@ -11,6 +11,14 @@ struct Step {
 
 namespace schedule {
 
+// Waits until the grids before this one are done, and what they wrote is there (programmatic dependent launch): all threads do, before any touches memory that others write. No kernel has the next one begin sooner than
+// where it ends: blocks that wait would hold what those that work need. Machines before Hopper begin a grid when the one before is done.
+__device__ __forceinline__ void wait_for_grids() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // Performs the steps of List from I on, each with its numbers known while compiling.
 template <class List, int I = 0, class Block>
 __device__ __forceinline__ void perform(Block& block) {

@@ -80,7 +80,7 @@ pub mod prelude {
         arch::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
         desc::{
             Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle, HorizontalSwizzle, IdentitySwizzle,
-            PingpongSchedule, SplitK, SplitKCluster, Stages, StreamK, Threadblock, Warp, With,
+            PingpongSchedule, SplitK, SplitKCluster, SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
         },
         device::{AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Transpose, TransposeArguments},
         layout::{ColMajor, MatrixType, RowMajor},

@@ -43,10 +43,22 @@ struct Partials {
     threadblock::PartsLevel<Config> level{tickets, unit.part, unit.parts(params), unit.apart * kSharing * kSlot};
     while (true) {
       put(slots + (unsigned long long)level.part * level.apart, thread, get);
+      if (threadblock::adds_apart<Config>(params)) return false;
       if (!schedule::roles::arrives_last<Ring>(consumer, thread, level.ticket(), level.members())) return false;
       add(slots + (unsigned long long)level.first() * level.apart, level.apart, level.members(), thread, set);
       if (level.ascend()) return true;
     }
+  }
+
+  // The same that any thread brings, added by one thread: four accumulators of a thread from the slots of all parts of a consumer's share of a tile.
+  static __device__ __forceinline__ Access sum(Sum const* slots, unsigned parts, unsigned thread, int first) {
+    auto const load = [&](unsigned part) { return vector(slots + (unsigned long long)part * (kSharing * kSlot), thread, first); };
+    auto const add = [](Access a, Access const& b) {
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) a.element[i] = plus(a.element[i], b.element[i]);
+      return a;
+    };
+    return threadblock::sum_of_parts<Config::kPartsAtOnce, Access>(parts, load, add);
   }
 
   // A thread's part of K, from a block of a cluster but the first to its slot in that, whose barrier counts the bytes. Both addresses are of this block's shared memory, and lie at the same

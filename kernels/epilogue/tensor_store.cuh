@@ -42,6 +42,10 @@ struct TensorStore {
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
   }
 
+  // Where a consumer's part of a tile begins.
+  static __device__ __forceinline__ unsigned part_m(unsigned consumer) { return consumer % Config::kConsumersM * Config::kWarpM; }
+  static __device__ __forceinline__ unsigned part_n(unsigned consumer) { return consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
+
   static __device__ __forceinline__ void clear(Accumulators& accumulators) {
 #pragma unroll
     for (int m = 0; m < Config::kRepeatsM; ++m)
@@ -106,7 +110,8 @@ struct TensorStore {
     return false;
   }
 
- private:
+
+ protected:
   template <int Subtile>
   __device__ __forceinline__ void write_by_threads(unsigned staging) const {
     if constexpr (Config::kColumnMajor) {
@@ -281,13 +286,18 @@ struct TensorStore {
   template <int Down>
   __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
+    auto const& from = accumulators[Down][n / Mma::kN];
+    return apply({accumulator(from, first), accumulator(from, first + 1)}, source, scalar, row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), column + n + thread % 4 * 2);
+  }
+
+  // The same of two accumulators, which belong to a row and to this column and the next.
+  __device__ __forceinline__ Neighbours apply(Accumulator const (&accumulators)[2], Pair const& source, Compute const (&scalar)[8], unsigned at_row, unsigned at_column) const {
     int shift[2] = {0, 0};
-    unsigned const at_row = row + Down * Map::kRows + warp::warpgroup_row<Config::kFragmentRows>(thread, lower), at_column = column + n + thread % 4 * 2;
     if constexpr (Config::Emulation::kScales) shifts(shift, at_row, at_column);
     Neighbours two;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
-      two.element[i] = Config::Epilogue::apply(convert<Compute>(unscaled(accumulators[Down][n / Mma::kN], first + i, shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
+      two.element[i] = Config::Epilogue::apply(convert<Compute>(unscaled(accumulators[i], shift[i])), convert<Compute>(source.element[i]), scalar, params, at_row, at_column + i);
     return two;
   }
 
@@ -308,11 +318,11 @@ struct TensorStore {
   }
 
   // An accumulator, without the scales.
-  static __device__ __forceinline__ Accumulator unscaled(typename Mma::Accumulator const (&accumulators)[Mma::kRegisters], int i, int shift) {
+  static __device__ __forceinline__ Accumulator unscaled(Accumulator accumulator, int shift) {
     if constexpr (Config::Emulation::kScales) {
-      return numeric::unscaled(accumulator(accumulators, i), shift);
+      return numeric::unscaled(accumulator, shift);
     } else {
-      return accumulator(accumulators, i);
+      return accumulator;
     }
   }
 

@@ -16,6 +16,23 @@ struct PartialsMap {
   }
 };
 
+// One access of a thread, of all parts of K: in the place of what multiplied, to what stores.
+template <class Config>
+struct ReducedAccess {
+  struct Alone {
+    static __device__ __forceinline__ constexpr int of_element(int i) { return i; }
+  };
+  using MapA = Alone;
+  using MapB = Alone;
+  static constexpr int kThreadM = 1, kThreadN = Config::kStoreAccess;
+  static constexpr bool kExchanges = false;
+
+  int mn_a, mn_b;
+  typename Config::Accumulator accumulators[kThreadN];
+
+  __device__ __forceinline__ typename Config::Accumulator accumulator(int i) const { return accumulators[i]; }
+};
+
 // WarpMma is what multiplied: it knows where its accumulators belong.
 template <class Config, class WarpMma>
 struct TileStore {
@@ -76,6 +93,18 @@ struct TileStore {
   // What parts are added in and slots hold.
   using Sum = typename SumOf<Accumulator>::Type;
 
+  // A thread's place in the first slot of a unit's tile.
+  template <class Params>
+  static __device__ __forceinline__ Sum* slots_of(Params const& params, threadblock::Unit<Config> const& unit, int thread) {
+    return reinterpret_cast<Sum*>(params.slots) + unit.first_slot(params) * kSlot + thread;
+  }
+
+  // The thread's accumulators, to a slot.
+  __device__ __forceinline__ void put(Sum* slot) {
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
+  }
+
   // Takes the block's part of K to its slot. The last of every kPartsAtOnce neighbours that arrives adds theirs, the last of as many such groups
   // adds the groups', and so on; whether this block has added all there are, and holds them.
   template <class Params>
@@ -85,12 +114,9 @@ struct TileStore {
       if (unit.parts(params) == 1) return true;
     }
     int const within = thread % Config::kThreadsPerSlice;
-    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + unit.first_slot(params) * kSlot + within;
-    if (holds) {
-      Sum* const slot = slots + unit.part * unit.apart * kSlot;
-#pragma unroll
-      for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
-    }
+    Sum* const slots = slots_of(params, unit, within);
+    if (holds) put(slots + unit.part * unit.apart * kSlot);
+    if (threadblock::adds_apart<Config>(params)) return false;
     threadblock::PartsLevel<Config> level{reinterpret_cast<unsigned*>(params.tickets) + unit.number * params.tile_tickets, unit.part, unit.parts(params), unit.apart * kSlot};
     do {
       if (!schedule::arrives_last(level.ticket(), level.members())) return false;
@@ -133,9 +159,9 @@ struct TileStore {
 #pragma unroll
     for (int i = 0; i < 8; ++i) scalars[i] = convert<Compute>(params.scalars[i]);
     decltype(auto) pitch = threadblock::pitches_stored<Again>(params);
-    constexpr int width = Config::kStoreAccess, columns = Config::B::kThreadMn;
+    constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
     using Access = Vector<C, width>;
-    constexpr bool striped = Config::kExchanges;
+    constexpr bool striped = WarpMma::kExchanges;
     int mn_b = warp_mma.mn_b;
     if constexpr (striped) {
       mn_b = warp_mma.striped_b();
@@ -147,7 +173,7 @@ struct TileStore {
     C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * pitch.ldc + first_column;
     C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * pitch.ldd + first_column;
 #pragma unroll
-    for (int i = 0; i < Config::A::kThreadMn; ++i) {
+    for (int i = 0; i < WarpMma::kThreadM; ++i) {
       int const m = WarpMma::MapA::of_element(i);
 #pragma unroll
       for (int j = 0; j < columns; j += width) {
@@ -163,6 +189,34 @@ struct TileStore {
         }
       }
     }
+  }
+
+  // The second kernel of parallel split-K: a block has one access of each thread of a tile, adds all parts of it, and stores it.
+  template <class Params>
+  static __device__ __forceinline__ void reduce(Params const& params, WarpMma const& place, int thread) {
+    constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
+    constexpr unsigned accesses = kColumns / width;
+    unsigned const tile = blockIdx.x / accesses;
+    int const first = blockIdx.x % accesses * width;
+    threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(tile, 0, params.tiles_m, params.tiles_n, {0, tile});
+    Sum const* const slots = slots_of(params, unit, thread);
+    using Access = Vector<Sum, width>;
+    auto const load = [&](unsigned part) {
+      Access access;
+#pragma unroll
+      for (int i = 0; i < width; ++i) access.element[i] = slots[(unsigned long long)part * kSlot + PartialsMap<Config>::at(0, first + i)];
+      return access;
+    };
+    auto const add = [](Access a, Access const& b) {
+#pragma unroll
+      for (int i = 0; i < width; ++i) a.element[i] = sum_of(a.element[i], b.element[i]);
+      return a;
+    };
+    Access const sum = threadblock::sum_of_parts<Config::kPartsAtOnce, Access>(unit.parts(params), load, add);
+    ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / columns), place.mn_b + WarpMma::MapB::of_element(first % columns)};
+#pragma unroll
+    for (int i = 0; i < width; ++i) access.accumulators[i] = convert<Accumulator>(sum.element[i]);
+    TileStore<Config, ReducedAccess<Config>>::write(access, params, params.d, unit);
   }
 };
 

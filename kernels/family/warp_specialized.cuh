@@ -1,6 +1,7 @@
 // Twin of src/family/warp_specialized/mod.rs: the one warp-specialized kernel: D = epilogue(A·B, C), tile after tile.
 #pragma once
 #include "config.cuh"
+#include "schedule.cuh"
 #include "threadblock/mma_warp_specialized.cuh"
 
 extern __shared__ __align__(1024) char shared_memory[];
@@ -21,6 +22,7 @@ __device__ __forceinline__ void warp_specialized(Params const& params) {
   }
   schedule::roles::State<typename Config::Ring> setup(shared, 0, thread);
   schedule::roles::perform<typename Config::Roles::Setup::Opening>(setup);
+  schedule::wait_for_grids();
   if (group == 0) {
     threadblock::Producer<Config, Params> producer(params, shared, 0, thread);
     schedule::roles::run<typename Config::Roles::Producer>(producer);

@@ -212,8 +212,8 @@ struct Consumer : Worker<Config, Params> {
 
  private:
   // Where the warpgroup's part of the block's tile begins.
-  __device__ __forceinline__ unsigned part_m() const { return this->consumer % Config::kConsumersM * Config::kWarpM; }
-  __device__ __forceinline__ unsigned part_n() const { return this->consumer / Config::kConsumersM % Config::kConsumersN * Config::kWarpN; }
+  __device__ __forceinline__ unsigned part_m() const { return Store::part_m(this->consumer); }
+  __device__ __forceinline__ unsigned part_n() const { return Store::part_n(this->consumer); }
 
   // Brings its part of K to the others'.
   __device__ __forceinline__ bool reduce() {

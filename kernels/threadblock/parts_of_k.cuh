@@ -80,6 +80,29 @@ struct PartsLevel {
   }
 };
 
+// The sum of a thread's accumulators of all parts, where one thread adds all of them, in the order of PartsLevel: of every AtOnce neighbours, then of as many such sums, and so on. `load(part)` brings
+// those of a part, and `add` adds those of two.
+template <unsigned AtOnce, class Access, class Load, class Add>
+__device__ __forceinline__ Access sum_of_parts(unsigned parts, Load load, Add add) {
+  // Of one group, of AtOnce groups, and of all.
+  Access sum, of_groups, of_all;
+#pragma unroll 1
+  for (unsigned first = 0; first < parts; first += AtOnce) {
+    Access part[AtOnce];
+#pragma unroll
+    for (unsigned i = 0; i < AtOnce; ++i)
+      if (first + i < parts) part[i] = load(first + i);
+    sum = part[0];
+#pragma unroll
+    for (unsigned i = 1; i < AtOnce; ++i)
+      if (first + i < parts) sum = add(sum, part[i]);
+    unsigned const group = first / AtOnce;
+    of_groups = group % AtOnce == 0 ? sum : add(of_groups, sum);
+    if (group % AtOnce + 1 == AtOnce || first + AtOnce >= parts) of_all = group < AtOnce ? of_groups : add(of_all, of_groups);
+  }
+  return of_all;
+}
+
 // Into how many parts K is cut.
 template <bool SplitK>
 struct Parts {

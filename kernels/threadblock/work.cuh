@@ -73,6 +73,13 @@ struct Unit : Product<Config::kBatched>, RangeOf<Config>, Lines<Config::kRagged,
   __device__ __forceinline__ int column() const { return this->first_column() + tile.column * Config::kTileN; }
 };
 
+// Whether a second kernel adds the parts of K, under parallel split-K: then there are no tickets. Of streams none does.
+template <class Config, class Params>
+__device__ __forceinline__ bool adds_apart(Params const& params) {
+  if constexpr (Config::kWork == WorkKind::StreamK) return false;
+  else return params.tile_tickets == 0;
+}
+
 // The matrix of a product at an address, of matrices that lie `stride` elements apart.
 template <class Config, class Element>
 __device__ __forceinline__ Element* matrix_of(unsigned product, unsigned long long address, long long stride) {

@@ -80,6 +80,9 @@ struct MmaSimt {
   using B = typename Config::B;
   using Accumulator = typename Config::Accumulator;
   static constexpr bool kSwizzlesOnce = false;
+  // Rows and columns of a thread's accumulators, and whether lanes exchange them on their way to D.
+  static constexpr int kThreadM = A::kThreadMn, kThreadN = B::kThreadMn;
+  static constexpr bool kExchanges = Config::kExchanges;
   static constexpr bool kSaturates = false;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;

@@ -148,6 +148,9 @@ struct MmaTensorOp {
   using Word = typename Instruction::Word;
   // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
   static constexpr bool kSwizzlesOnce = true;
+  // Rows and columns of a thread's accumulators, and whether lanes exchange them on their way to D.
+  static constexpr int kThreadM = A::kThreadMn, kThreadN = B::kThreadMn;
+  static constexpr bool kExchanges = Config::kExchanges;
   static constexpr bool kSaturates = Instruction::kSaturates;
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;

@@ -93,6 +93,8 @@ pub struct Launch {
     pub tensors: [Option<TmaTensor>; 4],
     /// Addresses that are set to 0 before.
     pub clear: Option<AddressRange>,
+    /// Blocks of the second kernel, which takes the same, where it adds the parts of K.
+    pub reduction: Option<Grid>,
 }
 
 /// Device addresses, from the first to the one behind the last.
@@ -107,7 +109,7 @@ pub struct AddressRange {
 impl Launch {
     /// A launch without tensors.
     pub fn new<T: Pod>(grid: Grid, params: &T) -> Self {
-        Self { grid, params: Params::of(params), tensors: [None; 4], clear: None }
+        Self { grid, params: Params::of(params), tensors: [None; 4], clear: None, reduction: None }
     }
 }
 

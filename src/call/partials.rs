@@ -2,7 +2,7 @@
 
 use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begins};
 use crate::{
-    desc::GemmDesc,
+    desc::{Cut, DecompositionKind, GemmDesc},
     numeric::{ElementKind, sum_of},
     shape::Mnk,
     threadblock::{MOST_TILES_OF_ONE, Streams, tickets_of},
@@ -35,7 +35,7 @@ impl Partials {
         if desc.streams_k() {
             Self::of_streams(desc, extents, batch, desc.most_streams())
         } else {
-            Self::of_parts(desc, desc.split_k(), extents, batch)
+            Self::of_parts(desc, desc.cut_of(), extents, batch)
         }
     }
 
@@ -44,7 +44,7 @@ impl Partials {
     pub fn of_launch(desc: &GemmDesc, problem: &Problem, resident: u32) -> (Self, u32) {
         let (extents, batch) = ((problem.m, problem.n), problem.batch);
         if !desc.streams_k() {
-            return (Self::of_tiles(desc, (desc.split_k(), 1), extents, batch), resident);
+            return (Self::of_tiles(desc, (desc.cut_of(), 1), extents, batch), resident);
         }
         let given = problem.workspace.map_or(u64::MAX, |workspace| workspace.length as u64);
         let most = resident.min(desc.most_streams());
@@ -62,19 +62,22 @@ impl Partials {
         Self::of_slots(desc, (tiles + clusters) * blocks, tiles * blocks * u64::from(tickets))
     }
 
-    /// The same of another number of parts than the description's; none where they are a cluster's.
-    pub(crate) fn of_parts(desc: &GemmDesc, parts: u32, extents: (usize, usize), batch: usize) -> Self {
+    /// The same of another cut than the description's; none where parts are a cluster's.
+    pub(crate) fn of_parts(desc: &GemmDesc, cut: Cut, extents: (usize, usize), batch: usize) -> Self {
         // Tiles of a kernel in its place have fewer accumulators together, but tickets each.
         let tiles = if desc.warp_specialized().is_some() { 1 } else { MOST_TILES_OF_ONE };
-        Self::of_tiles(desc, (parts, tiles), extents, batch)
+        Self::of_tiles(desc, (cut, tiles), extents, batch)
     }
 
-    /// Those of so many parts, with tickets for so many tiles in the place of one.
-    fn of_tiles(desc: &GemmDesc, (parts, of_one): (u32, u32), extents: (usize, usize), batch: usize) -> Self {
+    /// Those of a cut, with tickets for so many tiles in the place of one: none where a second kernel adds.
+    fn of_tiles(desc: &GemmDesc, ((parts, way), of_one): (Cut, u32), extents: (usize, usize), batch: usize) -> Self {
         if parts <= 1 || desc.cuts_by_cluster() {
             return Self::default();
         }
-        let tickets = tickets_of(parts) * desc.sharing() * of_one;
+        let tickets = match way {
+            DecompositionKind::SplitKParallel => 0,
+            _ => tickets_of(parts) * desc.sharing() * of_one,
+        };
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = rectangles.saturating_mul(blocks);
         Self::of_slots(desc, tiles.saturating_mul(parts.into()), tiles.saturating_mul(tickets.into()))
@@ -114,6 +117,11 @@ impl Partials {
     /// of consumers, [`SlotMap`](crate::epilogue::partials::SlotMap).
     pub const fn slots(&self) -> AddressRange {
         AddressRange { start: self.first, end: self.first.saturating_add(self.slots) }
+    }
+
+    /// What the call clears: the tickets, where there are any.
+    pub(crate) fn cleared(&self) -> Option<AddressRange> {
+        Some(self.tickets()).filter(|tickets| tickets.start < tickets.end)
     }
 
     /// Where the tickets lie: 32 bits each, [`tickets_of`] the parts for each tile and group.

@@ -8,6 +8,7 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("pass/offsets.cuh", include_str!("../../kernels/pass/offsets.cuh")),
     ("pass/transpose.cuh", include_str!("../../kernels/pass/transpose.cuh")),
     ("epilogue/partials.cuh", include_str!("../../kernels/epilogue/partials.cuh")),
+    ("epilogue/reduction.cuh", include_str!("../../kernels/epilogue/reduction.cuh")),
     ("epilogue/tensor_store.cuh", include_str!("../../kernels/epilogue/tensor_store.cuh")),
     ("epilogue/tensor_store/staging.cuh", include_str!("../../kernels/epilogue/tensor_store/staging.cuh")),
     ("epilogue/tile_store.cuh", include_str!("../../kernels/epilogue/tile_store.cuh")),

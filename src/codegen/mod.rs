@@ -210,6 +210,16 @@ mirrored! {
 /// The name of the entry point of products.
 pub const ENTRY: &str = "gemm";
 
+/// The name of the entry point that adds parts of K.
+pub(crate) const REDUCTION_ENTRY: &str = "reduce";
+
+/// The second entry point of a kernel, and its text: `body` adds parts of K in blocks of so many threads.
+pub(crate) fn reduction((threads, params): (u32, &str), body: &str) -> String {
+    format!(
+        "extern \"C\" __global__ void __launch_bounds__({threads}) {REDUCTION_ENTRY}(const __grid_constant__ {params} params) {{\n  schedule::wait_for_grids();\n  {body}(params);\n}}\n"
+    )
+}
+
 /// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
 pub(crate) fn order_header(order: SwizzleKind) -> String {
     let (ordering, group_size) = order.spelled();

@@ -7,6 +7,10 @@ use super::KERNELS;
 pub struct TranslationUnit {
     /// The name of the entry point.
     pub entry: &'static str,
+    /// That of a second one, which takes the same, where there is one.
+    pub second: Option<&'static str>,
+    /// Whether its kernels wait for the grids before them, and so may be launched while those end.
+    pub waits: bool,
     /// The source.
     pub source: String,
     /// The generated header.
@@ -53,6 +57,8 @@ mod tests {
     fn unit(source: &str, config: &str) -> TranslationUnit {
         TranslationUnit {
             entry: "k",
+            second: None,
+            waits: false,
             source: source.to_owned(),
             config: config.to_owned(),
             headers: &[("own.cuh", "#include \"index.cuh\"")],

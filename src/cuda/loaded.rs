@@ -12,7 +12,7 @@ use crate::{
     error::Error,
     refusal::Refusal,
     sys::{
-        driver::{self, driver},
+        driver::{self, Kernels, driver},
         nvrtc::{Compiled, ImageKind, Nvrtc, Program},
     },
 };
@@ -100,6 +100,10 @@ pub(super) fn maps(launch: &Launch, addresses: Addresses) -> Result<[TensorMap; 
 pub struct Loaded {
     /// What a launch names.
     pub function: CudaFunction,
+    /// The second one, where the text has one.
+    reduction: Option<CudaFunction>,
+    /// Whether they wait for the grids before them, and so are launched while those end.
+    dependent: bool,
     /// What the assembler said.
     pub report: Report,
     /// The text that was compiled.
@@ -126,21 +130,24 @@ impl Loaded {
         }
         let module = context.load_module(Ptx::from_binary(image)).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(unit.entry).map_err(driver("cuModuleGetFunction"))?;
+        let reduction =
+            unit.second.map(|second| module.load_function(second)).transpose().map_err(driver("cuModuleGetFunction"))?;
         let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         function.set_attribute(shared, shared_bytes as i32).map_err(driver("cuFuncSetAttribute"))?;
         let report = match target {
             Target::Cubin(_) => Report::read(&entry.log).unwrap_or_default(),
             Target::Ptx(_) => driver_report(&function)?,
         };
-        Ok(Self { function, report, unit })
+        let dependent = unit.waits && target.sm() >= 90 && driver::launches_dependents();
+        Ok(Self { function, reduction, dependent, report, unit })
     }
 
-    /// Enqueues a launch whose tensors are [`packed`], and before it what clears its memory.
+    /// Enqueues a launch whose tensors are [`packed`], before it what clears its memory, and behind it what adds parts of K.
     ///
     /// # Errors
     /// [`Error::Driver`] when the launch is refused.
     pub(super) fn launch(&self, stream: &CudaStream, launch: &Launch) -> Result<(), Error> {
-        driver::launch(&self.function, stream, launch, &launch.params.0)
+        self.launch_with(stream, launch, &launch.params.0)
     }
 
     /// The same of an array, or of what makes its maps, with the parameters of its products.
@@ -148,7 +155,8 @@ impl Loaded {
     /// # Errors
     /// Those of [`launch`](Self::launch).
     pub(super) fn launch_with(&self, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
-        driver::launch(&self.function, stream, launch, params)
+        let kernels = Kernels { function: &self.function, reduction: self.reduction.as_ref(), dependent: self.dependent };
+        driver::launch(&kernels, stream, launch, params)
     }
 }
 

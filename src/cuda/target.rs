@@ -23,6 +23,13 @@ impl From<u32> for Target {
 }
 
 impl Target {
+    /// The compute capability that it is compiled for.
+    pub(super) const fn sm(self) -> u32 {
+        match self {
+            Self::Cubin(sm) | Self::Ptx(sm) => sm,
+        }
+    }
+
     /// NVRTC's name of it: with the instructions that Hopper alone has.
     pub(super) fn name(self) -> String {
         let (prefix, sm) = match self {

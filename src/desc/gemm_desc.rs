@@ -2,7 +2,7 @@
 
 use super::{
     class::{Class, GemmMode},
-    kinds::DecompositionKind,
+    kinds::{Cut, DecompositionKind},
     knobs::{self, Pins, families},
 };
 use crate::{
@@ -172,7 +172,7 @@ impl GemmDesc {
 
     /// Whether the k-tiles of what is left of whole waves are streamed.
     pub const fn streams_k(&self) -> bool {
-        knob_of!(self, knobs => matches!(knobs.decomposition, DecompositionKind::StreamK))
+        matches!(self.decomposition(), DecompositionKind::StreamK)
     }
 
     /// Whether there may be parts of K, whose accumulators are added.
@@ -180,16 +180,50 @@ impl GemmDesc {
         self.split_k() > 1 || self.streams_k()
     }
 
+    /// Whether there are parts of K that a second kernel adds.
+    pub const fn reduces_in_parallel(&self) -> bool {
+        self.split_k() > 1 && matches!(self.decomposition(), DecompositionKind::SplitKParallel)
+    }
+
+    /// How the k-tiles of all tiles of D are divided.
+    pub const fn decomposition(&self) -> DecompositionKind {
+        knob_of!(self, knobs => knobs.decomposition)
+    }
+
+    /// Whether the kernel that is compiled has a second one with it that can add parts of K.
+    pub(crate) const fn has_reduction(&self) -> bool {
+        self.split_k() > 1 && !self.cuts_by_cluster() && self.may_reduce()
+    }
+
+    /// Whether its family has such a second kernel: not that whose consumers' threads multiply.
+    pub(crate) const fn may_reduce(&self) -> bool {
+        !(self.warp_specialized().is_some() && matches!(self.class.op, OpKind::Simt))
+    }
+
     /// Whether the parts of K of a tile are those of the blocks of one cluster.
     pub const fn cuts_by_cluster(&self) -> bool {
         matches!(&self.family, FamilyDesc::WarpSpecialized(knobs) if matches!(knobs.decomposition, DecompositionKind::SplitKCluster))
     }
 
-    /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's, but of a cluster's.
+    /// How K is cut.
+    pub(crate) const fn cut_of(&self) -> Cut {
+        (self.split_k(), self.decomposition())
+    }
+
+    /// The same with another cut.
+    #[must_use]
+    pub(crate) const fn divided(self, (parts, decomposition): Cut) -> Self {
+        self.pinned(Pins { split_k: Some(parts), decomposition: Some(decomposition), ..Pins::NONE })
+    }
+
+    /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's, and which kernel adds them, but of a cluster's.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub(crate) const fn compiled(self) -> Self {
-        if self.split_k() > 2 && !self.cuts_by_cluster() { self.cut(2) } else { self }
+        match self.split_k() > 1 && !self.cuts_by_cluster() {
+            true => self.divided((2, DecompositionKind::SplitK)),
+            false => self,
+        }
     }
 
     /// Elements in one access, of A, of B, and of C and D.

@@ -19,12 +19,17 @@ words! {
         DataParallel = "dataparallel",
         /// Each tile of D by itself, its K in as many parts as `split_k` says, of which there may be one.
         SplitK = "splitk",
-        /// The same, and the parts of a tile are those of the blocks of one cluster.
+        /// The same, and a second kernel adds the parts: of all tiles at once, by as many blocks as there are accesses of a thread.
+        SplitKParallel = "splitkparallel",
+        /// As under `splitk`, and the parts of a tile are those of the blocks of one cluster.
         SplitKCluster = "splitkcluster",
         /// Whole waves of tiles by themselves, and the k-tiles of what is left in equal spans, one for each cluster.
         StreamK = "streamk",
     }
 }
+
+/// Into how many parts K is cut, and who adds them.
+pub(crate) type Cut = (u32, DecompositionKind);
 
 impl DecompositionKind {
     pub(crate) const fn is_among(self, kinds: &[Self]) -> bool {

@@ -189,18 +189,18 @@ macro_rules! knobs {
 knobs! {
     ($) families {
         /// Kernels on the CUDA cores whose threads all follow one schedule.
-        Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage, divides DataParallel SplitK StreamK {
+        Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage, divides DataParallel SplitK SplitKParallel StreamK {
             threadblock warp mainloop stages swizzle split_k decomposition align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
         }
 
         /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
         /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
-        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3, divides DataParallel SplitK SplitKCluster StreamK {
+        WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3, divides DataParallel SplitK SplitKParallel SplitKCluster StreamK {
             threadblock warp instruction stages swizzle split_k decomposition align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
 
         /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
-        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1, divides DataParallel SplitK StreamK {
+        MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1, divides DataParallel SplitK SplitKParallel StreamK {
             threadblock warp instruction mainloop stages swizzle split_k decomposition align_a align_b align_c emulation saturate blocks_per_sm spills
         }
     }

@@ -84,6 +84,8 @@ leaves! {
     SplitK<const N> => split_k: N;
     /// [`DecompositionKind::DataParallel`].
     DataParallel => decomposition: DecompositionKind::DataParallel;
+    /// [`DecompositionKind::SplitKParallel`].
+    SplitKParallel => decomposition: DecompositionKind::SplitKParallel;
     /// [`DecompositionKind::SplitKCluster`].
     SplitKCluster => decomposition: DecompositionKind::SplitKCluster;
     /// [`DecompositionKind::StreamK`].

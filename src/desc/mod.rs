@@ -20,6 +20,7 @@ pub use class::{Class, GemmMode, OperandClass, OutputClass};
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
 // What families have of their own is named by the one list of them, in `knobs`.
 pub use gemm_desc::*;
+pub(crate) use kinds::Cut;
 pub use kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind};
 pub(crate) use knobs::families;
 pub use knobs::*;

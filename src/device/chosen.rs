@@ -1,11 +1,11 @@
 //! The choices that are remembered: a program has few problems, and each of them often.
 
 use super::operation::Configurations;
-use crate::{arch::Machine, family::ProblemSize};
+use crate::{arch::Machine, desc::Cut, family::ProblemSize};
 use std::sync::Mutex;
 
-/// The number of a configuration, and into how many parts it cuts K, where those are others than it has.
-pub(super) type Choice = (usize, Option<u32>);
+/// The number of a configuration, and into how many parts it cuts K, and who adds them, where those are others than it has.
+pub(super) type Choice = (usize, Option<Cut>);
 
 /// Places for problems, each of which has one of them by its size: the last one that had it is remembered.
 const PLACES: usize = 256;
@@ -42,7 +42,9 @@ fn place_of(size: &ProblemSize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::ArchKind;
+    use crate::{arch::ArchKind, desc::DecompositionKind};
+
+    const TWO: Cut = (2, DecompositionKind::SplitK);
 
     fn nothing() -> Chosen {
         Chosen([const { Mutex::new(None) }; PLACES])
@@ -54,12 +56,12 @@ mod tests {
         let (among, machine) = (Configurations::of_f32(), ArchKind::Sm80.machine());
         let of = |size: &ProblemSize, choice| chosen.of(&among, size, &machine, || choice);
         for (number, size) in sizes.iter().enumerate() {
-            assert_eq!(of(size, (number, Some(2))), (number, Some(2)));
+            assert_eq!(of(size, (number, Some(TWO))), (number, Some(TWO)));
         }
         let places: std::collections::HashSet<_> = sizes.iter().map(place_of).collect();
         assert_eq!(places.len(), 4);
         for (number, size) in sizes.iter().enumerate() {
-            assert_eq!(chosen.of(&among.clone(), size, &machine, || unreachable!("it is known")), (number, Some(2)));
+            assert_eq!(chosen.of(&among.clone(), size, &machine, || unreachable!("it is known")), (number, Some(TWO)));
             // Another workspace is another problem in the same place, and so are another machine and other configurations.
             let other = ProblemSize { workspace: 7, ..*size };
             assert_eq!((place_of(&other), of(&other, (9, None))), (place_of(size), (9, None)));

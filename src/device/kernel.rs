@@ -113,8 +113,8 @@ impl<G> Kernel<G> {
         let (number, cut) = operation.choice(size, machine);
         match (&kernels[number], cut) {
             ([Some(kernel), _], None) => (kernel, None),
-            ([_, Some(kernel)], Some(parts)) => {
-                (kernel, Some(kernel.desc().cut(parts)).filter(|_| kernel.desc().split_k() != parts))
+            ([_, Some(kernel)], Some(cut)) => {
+                (kernel, Some(kernel.desc().divided(cut)).filter(|_| kernel.desc().cut_of() != cut))
             }
             _ => (first, None),
         }

@@ -142,7 +142,7 @@ impl GemmOperation {
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
         let completions = self.configurations.get();
-        completions.all().iter().map(|desc| [Some(*desc), completions.cuts_k(desc).then(|| desc.cut(2))])
+        completions.all().iter().map(|desc| [Some(*desc), (!completions.ways(desc).is_empty()).then(|| desc.cut(2))])
     }
 
     /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the epilogue reads.

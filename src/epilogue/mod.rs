@@ -27,6 +27,8 @@ mod function;
 mod parse;
 #[doc(hidden)]
 pub mod partials;
+#[doc(hidden)]
+pub mod reduction;
 mod spell;
 #[doc(hidden)]
 pub mod tensor_store;

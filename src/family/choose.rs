@@ -10,7 +10,7 @@ use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
     arch::{Machine, OpKind},
     call::repacked_bytes,
-    desc::{Frame, GemmDesc},
+    desc::{Cut, Frame, GemmDesc},
     numeric::ElementKind,
     operand::OperandKind,
     threadblock::tensor_map::STRIDE_ALIGNMENT,
@@ -24,27 +24,27 @@ impl Completions {
     }
 
     /// The description of a choice.
-    pub(crate) fn at(&self, (number, parts): (usize, Option<u32>)) -> GemmDesc {
+    pub(crate) fn at(&self, (number, cut): (usize, Option<Cut>)) -> GemmDesc {
         let desc = self.all()[number];
-        parts.map_or(desc, |parts| desc.cut(parts))
+        cut.map_or(desc, |cut| desc.divided(cut))
     }
 
-    /// Which one that is, and into how many parts it cuts K, where those are others than it has.
-    pub(crate) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<u32>) {
+    /// Which one that is, and into how many parts it cuts K, and who adds them, where those are others than it has.
+    pub(crate) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<Cut>) {
         let all = self.all();
         if let [one] = all
-            && !self.cuts_k(one)
+            && self.ways(one).is_empty()
         {
             return (0, None);
         }
         // All of them have been checked for the smallest machine of their architecture; by number, since descriptions are large.
         let larger = machine.has_all_of(&all[0].class.arch.machine());
         let fits = |desc: &GemmDesc| (larger || desc.check_on(machine).is_ok()) && (!size.groups || desc.check_groups().is_ok());
-        let chosen = |i: usize, parts: u32| (i, Some(parts).filter(|&parts| parts != all[i].split_k()));
-        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], self.cuts_k(&all[i]), size, machine), i);
+        let chosen = |i: usize, cut: Cut| (i, Some(cut).filter(|&cut| cut != all[i].cut_of()));
+        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], self.ways(&all[i]), size, machine), i);
         let of_row = (0..self.of_row()).filter(|&i| i == 0 || fits(&all[i]));
         // Where threads multiply, copies before a kernel are a matter of time and room; of groups none was measured.
-        let with_passes = |(((transposed, time), parts), i): (((u32, f64), u32), usize)| match all[i].passes_of_threads(size) {
+        let with_passes = |(((transposed, time), parts), i): (((u32, f64), Cut), usize)| match all[i].passes_of_threads(size) {
             None => (((transposed, time), parts), i),
             Some(passes) if size.groups || passes.bytes > size.for_passes => (((transposed, f64::MAX), parts), i),
             Some(passes) => (((transposed, time + passes.time), parts), i),

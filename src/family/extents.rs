@@ -6,18 +6,21 @@
 //! cost  = depth * (load * each + waves * latency) + ends(load) + exchange
 //! load  = ceil(clusters / resident ones)    waves = ceil(load / resident blocks)     units: tiles of all products of a batch, times parts of K
 //! depth = K, or of parts the longest one's  exchange = begun + load * stored + levels * added + slots * brought, of parts alone
+//!                                           of a second kernel: launched + load * stored + levels * 0.25 us + slots / bytes
 //!                                           of a cluster's: met + load * (parts * awaited + (parts - 1) * sent)
 //! ```
 //!
 //! | | tensor cores of Hopper | CUDA cores |
 //! |---|---|---|
-//! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, of f32 `m n (1.25 + 8 (1/wm + 1/wn))`, twice that where copies and products take turns; `256 n / m` more for f32 where B lies along K, `24 n` at most; `1.1 m n + 3 (m + n)` for f64 under mma.sync (`f64_few_tiles.jsonl`), whose copies take `28 (m + n)` for f32 in parts |
+//! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, of f32 `m n (1.25 + 8 (1/wm + 1/wn))`, twice that where copies and products take turns; `256 n / m` more for f32 where B lies along K, `24 n` at most, and `8 m` less where A lies along M, whose elements are copied four at a time; `1.1 m n + 3 (m + n)` for f64 under mma.sync (`f64_few_tiles.jsonl`), whose copies take `28 (m + n)` for f32 in parts |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, 1600 for f64 on tensor cores, else 9000: the barriers and the loads between them |
 //! | `ends`, begins and ends of tiles | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong; where consumers share tiles `4700 m n` for a second one, and 300 for each behind it | `16 m n (1 + s)` for each tile, whose depth `s` warps share |
-//! | `begun`, clearing tickets and drawing them | 1.7 us, of `mma.sync` 2.5 us | 1,200,000 |
-//! | `stored`, a unit's accumulators to its slot | 0.3 us | `4900 a` for threads that hold `a` accumulators |
+//! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
+//! | `stored`, a unit's accumulators to its slot | 0.15 us, and as much for each 32 that a thread holds; of `mma.sync` 0.3 us | `4900 a` for threads that hold `a` accumulators |
 //! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | 0.8 us, and 0.25 us for each round of loads | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
 //! | `brought`, a slot to who adds | a microsecond for 140 KB | 0 |
+//! | `launched`, the second kernel of parallel split-K | 0.5 us, of `mma.sync` 1.5 us | 1.5 us |
+//! | `bytes`, of all slots, which are written to the second-level cache and read again | 1.45 MB in a microsecond, since all blocks end at the same time; of `mma.sync` 3.6 MB | 3.6 MB in a microsecond |
 //! | `met`, the barriers of a cluster whose blocks have the parts | 0.35 us | |
 //! | `awaited`, one of them | 0.1 us | |
 //! | `sent`, its accumulators to the first, which adds them | a microsecond for 45 KB | |
@@ -54,7 +57,7 @@ use super::features::Features;
 use crate::{
     arch::Machine,
     call::Partials,
-    desc::GemmDesc,
+    desc::{Cut, DecompositionKind, GemmDesc},
     family::ProblemSize,
     numeric::MOST_PARTS,
     operand::Axis,
@@ -72,34 +75,39 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn predicted(&self, size: &ProblemSize, machine: &Machine) -> (u32, u128) {
         let features = self.features();
-        (features.transposed, self.weighed(&features, size, machine).cost(self.split_k()).round() as u128)
+        (features.transposed, self.weighed(&features, size, machine).cost(self.cut_of()).round() as u128)
     }
 
-    /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut.
+    /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut, in any of these ways.
     pub(super) fn cheapest_parts(
         &self,
         features: &Features,
-        cuts_k: bool,
+        ways: &[DecompositionKind],
         size: &ProblemSize,
         machine: &Machine,
-    ) -> ((u32, f64), u32) {
+    ) -> ((u32, f64), Cut) {
         let weighed = self.weighed(features, size, machine);
-        let (mut least, mut best) = (weighed.cost(self.split_k()), self.split_k());
+        let own = self.cut_of();
+        let (mut least, mut best) = (weighed.cost(own), own);
         let (extents, _) = self.extents(size);
         if weighed.streams && Partials::of(self, extents, size.batch).workspace_bytes() > size.workspace {
             least = f64::MAX;
         }
-        if cuts_k {
+        if !ways.is_empty() {
             let most = (weighed.k_tiles as u64).min(MOST_PARTS.into());
             for blocks in 1..=u64::from(weighed.resident) {
                 let parts = (blocks * u64::from(machine.multiprocessors) / weighed.tiles.max(1)).min(most) as u32;
-                if parts < 2 || parts == best {
+                if parts < 2 || parts == best.0 {
                     continue;
                 }
-                let cost = weighed.cost(parts);
-                let partials = || Partials::of_parts(self, parts, extents, size.batch);
-                if cost < least && partials().workspace_bytes() <= size.workspace {
-                    (least, best) = (cost, parts);
+                let (products, load) = weighed.products(parts);
+                let cost = |way| products + features.exchange.cost((parts, way), load, weighed.tiles as f64);
+                let partials = |way| Partials::of_parts(self, (parts, way), extents, size.batch);
+                for &way in ways {
+                    let cost = cost(way);
+                    if cost < least && partials(way).workspace_bytes() <= size.workspace {
+                        (least, best) = (cost, (parts, way));
+                    }
                 }
             }
         }
@@ -168,10 +176,16 @@ struct Weighed<'f> {
 
 impl Weighed<'_> {
     /// Time, in products, of so many parts of K.
-    fn cost(&self, parts: u32) -> f64 {
+    fn cost(&self, (parts, way): Cut) -> f64 {
         if self.streams {
             return self.cost_of_streams();
         }
+        let (products, load) = self.products(parts);
+        products + self.features.exchange.cost((parts, way), load, self.tiles as f64)
+    }
+
+    /// The same but for what it takes to add the parts, and units of a multiprocessor.
+    fn products(&self, parts: u32) -> (f64, f64) {
         let features = self.features;
         let depth = match parts {
             0 | 1 => self.k as f64,
@@ -185,7 +199,7 @@ impl Weighed<'_> {
         let products = (load * self.each + waves * features.latency) * depth;
         let of_unit = depth * f64::from(self.tile.m.saturating_add(self.tile.n));
         let memory = features.memory.map_or(0.0, |memory| memory.cost(self.elements, of_unit, units as f64)) * self.filling;
-        products.max(memory) + features.ends(load, memory > products) + features.exchange.cost(parts, load)
+        (products.max(memory) + features.ends(load, memory > products), load)
     }
 
     /// Time of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.

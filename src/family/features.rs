@@ -2,6 +2,7 @@
 
 use crate::{
     arch::{Machine, OpKind},
+    desc::DecompositionKind,
     numeric::ElementKind,
     shape::at_least_one,
     threadblock::PARTS_AT_ONCE,
@@ -121,6 +122,8 @@ pub(super) enum Exchange {
         added: f64,
         /// Bringing one of them to the multiprocessor that adds.
         brought: f64,
+        /// The second kernel, where one adds in the place of the blocks.
+        apart: Reduced,
     },
     /// Through the shared memory of the first of a cluster's blocks.
     Cluster {
@@ -133,28 +136,55 @@ pub(super) enum Exchange {
     },
 }
 
+/// What the second kernel of parallel split-K takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reduced {
+    /// Its begin and end; [`f64::MAX`] where there is none.
+    pub launched: f64,
+    /// Each level of parts that a thread adds, one after the other.
+    pub added: f64,
+    /// A slot, which all multiprocessors read together.
+    pub brought: f64,
+}
+
+impl Reduced {
+    /// That of slots of so many bytes, of which the second-level cache takes in and gives back so many in a microsecond, where a multiprocessor has so many products in it, and the launch takes so many microseconds.
+    pub const fn of(slot: u64, (launched, bytes): (f64, f64), microsecond: f64) -> Self {
+        const LEVEL: f64 = 0.25;
+        Self { launched: launched * microsecond, added: LEVEL * microsecond, brought: slot as f64 / bytes * microsecond }
+    }
+
+    /// That of kernels which have no such second one.
+    pub const NONE: Self = Self { launched: f64::MAX, added: 0.0, brought: 0.0 };
+}
+
 impl Exchange {
     /// That of kernels whose K is whole.
-    pub const NONE: Self = Self::Workspace { begun: 0.0, stored: 0.0, added: 0.0, brought: 0.0 };
+    pub const NONE: Self = Self::Workspace { begun: 0.0, stored: 0.0, added: 0.0, brought: 0.0, apart: Reduced::NONE };
 
     /// That of kernels whose K cannot be cut.
-    pub const NEVER: Self = Self::Workspace { begun: f64::MAX, stored: 0.0, added: 0.0, brought: 0.0 };
+    pub const NEVER: Self = Self::Workspace { begun: f64::MAX, stored: 0.0, added: 0.0, brought: 0.0, apart: Reduced::NONE };
 
     /// Time of streams: a block ends a tile that another one began, and begins one that another goes on with.
     pub(super) fn of_streams(&self) -> f64 {
         match *self {
-            Self::Workspace { begun, stored, added, brought } => begun + 2.0 * (stored + added + brought),
+            Self::Workspace { begun, stored, added, brought, .. } => begun + 2.0 * (stored + added + brought),
             Self::Cluster { .. } => f64::MAX,
         }
     }
 
-    /// Time of so many parts, where a multiprocessor has `load` units.
-    pub(super) fn cost(&self, mut parts: u32, load: f64) -> f64 {
+    /// Time of so many parts of so many tiles, which are divided so, where a multiprocessor has `load` units.
+    pub(super) fn cost(&self, (mut parts, way): (u32, DecompositionKind), load: f64, tiles: f64) -> f64 {
         if parts < 2 {
             return 0.0;
         }
         match *self {
-            Self::Workspace { begun, stored, added, brought } => {
+            Self::Workspace { stored, apart: Reduced { launched, added, brought }, .. }
+                if matches!(way, DecompositionKind::SplitKParallel) =>
+            {
+                launched + load * stored + f64::from(parts.div_ceil(PARTS_AT_ONCE)) * added + tiles * f64::from(parts) * brought
+            }
+            Self::Workspace { begun, stored, added, brought, .. } => {
                 let mut adding = 0.0;
                 while parts > 1 {
                     adding += added + f64::from(parts.min(PARTS_AT_ONCE)) * brought;

@@ -123,7 +123,8 @@ impl GemmDesc {
     }
 
     /// What a launch has to know of it.
-    pub(crate) const fn geometry(&self) -> Geometry {
+    #[doc(hidden)]
+    pub const fn geometry(&self) -> Geometry {
         asked!(self, desc => desc.geometry())
     }
 

@@ -32,19 +32,13 @@ pub(crate) struct Completions {
     count: usize,
     /// How many of them are the row's: those behind read operands in place.
     of_row: usize,
-    cuts_k: bool,
+    ways: &'static [DecompositionKind],
 }
 
 impl Completions {
     pub(crate) const fn of(first: GemmDesc) -> Self {
         let features = first.features();
-        Self {
-            descs: [first; MOST_CONFIGURATIONS],
-            features: [features; MOST_CONFIGURATIONS],
-            count: 1,
-            of_row: 1,
-            cuts_k: false,
-        }
+        Self { descs: [first; MOST_CONFIGURATIONS], features: [features; MOST_CONFIGURATIONS], count: 1, of_row: 1, ways: &[] }
     }
 
     const fn and(mut self, other: GemmDesc) -> Self {
@@ -76,14 +70,21 @@ impl Completions {
 
     /// The same, of which a problem may also choose into how many parts K is cut, unless that is pinned.
     const fn cut_unless(self, pins: &Pins) -> Self {
-        let in_parts = matches!(pins.decomposition, None | Some(DecompositionKind::SplitK));
-        Self { cuts_k: pins.split_k.is_none() && in_parts && self.descs[0].family.pins().split_k.is_some(), ..self }
+        const WAYS: [DecompositionKind; 2] = [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
+        let ways: &[_] = match pins.decomposition {
+            None => &WAYS,
+            Some(DecompositionKind::SplitK) => &[DecompositionKind::SplitK],
+            Some(DecompositionKind::SplitKParallel) => &[DecompositionKind::SplitKParallel],
+            Some(_) => &[],
+        };
+        let cuts = pins.split_k.is_none() && self.descs[0].family.pins().split_k.is_some();
+        Self { ways: if cuts { ways } else { &[] }, ..self }
     }
 
-    /// Whether a problem chooses into how many parts a configuration cuts K: not one of streams or of a cluster's parts, which are compiled, nor one of another family beside those of the row.
-    pub(crate) const fn cuts_k(&self, desc: &GemmDesc) -> bool {
+    /// In which ways a problem may cut K of a configuration into as many parts as it chooses: in none one of streams or of a cluster's parts, which are compiled, nor one of another family beside those of the row.
+    pub(crate) const fn ways(&self, desc: &GemmDesc) -> &'static [DecompositionKind] {
         let of_row = desc.warp_specialized().is_some() == self.descs[0].warp_specialized().is_some();
-        self.cuts_k && of_row && !desc.cuts_by_cluster() && !desc.streams_k()
+        if of_row && !desc.cuts_by_cluster() && !desc.streams_k() { self.ways } else { &[] }
     }
 
     /// What the types alone stand for.

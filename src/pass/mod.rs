@@ -43,9 +43,9 @@ pub enum PassDesc {
 /// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its blocks share a multiprocessor.
 fn unit_of(entry: &'static str, (params, blocks): (&str, &str), config: String, fingerprints: &str) -> TranslationUnit {
     let source = format!(
-        "#include \"config.cuh\"\n#include \"pass/{entry}.cuh\"\n{fingerprints}extern \"C\" __global__ void __launch_bounds__(Config::kThreads, {blocks}) {entry}(const __grid_constant__ {params} params) {{\n  pass::{entry}<Config>(params);\n}}\n"
+        "#include \"config.cuh\"\n#include \"pass/{entry}.cuh\"\n#include \"schedule.cuh\"\n{fingerprints}extern \"C\" __global__ void __launch_bounds__(Config::kThreads, {blocks}) {entry}(const __grid_constant__ {params} params) {{\n  schedule::wait_for_grids();\n  pass::{entry}<Config>(params);\n}}\n"
     );
-    TranslationUnit { entry, source, config, headers: &[] }
+    TranslationUnit { entry, second: None, waits: true, source, config, headers: &[] }
 }
 
 impl PassDesc {

@@ -12,8 +12,10 @@ pub(crate) use roles::instruction_mn;
 pub use roles::{EmulationProgram, OperandMaps, SubtileMaps, ThreadMaps, WarpSpecializedProgram};
 
 use crate::{
-    call::{Launch, OperandNeed, Problem},
+    call::{Grid, Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
+    desc::GemmDesc,
+    epilogue::reduction::Reduction,
     refusal::Refusal,
     shape::Mnk,
     threadblock::WorkKind,
@@ -53,4 +55,17 @@ pub struct Geometry {
     pub threads: u32,
     /// Shared memory that is asked for at the launch, in bytes.
     pub shared_bytes: u32,
+    /// The second kernel, where there is one.
+    pub reduction: Option<Reduction>,
+}
+
+impl Geometry {
+    /// The grid of the second kernel, of so many tiles, where it adds what the description's kernel stores.
+    ///
+    /// # Errors
+    /// [`Refusal::TooManyTiles`].
+    pub(crate) fn reduction_of(&self, desc: &GemmDesc, tiles: u64) -> Result<Option<Grid>, Refusal> {
+        let grid = |Reduction { blocks, threads }| Grid::of_tiles(tiles.saturating_mul(u64::from(blocks)), threads, 0);
+        self.reduction.filter(|_| desc.reduces_in_parallel()).map(grid).transpose()
+    }
 }

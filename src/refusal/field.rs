@@ -48,6 +48,7 @@ fields! {
     SplitKOfWholeTiles "split_k beside decomposition dataparallel";
     SplitKOfStreams "split_k beside decomposition streamk";
     DecompositionByClusters "decomposition splitkcluster";
+    DecompositionInParallel "decomposition splitkparallel";
     SplitKOfClusters "split_k beside decomposition splitkcluster";
     Swizzle "swizzle";
     Interleave "interleave";

@@ -11,7 +11,7 @@ use cudarc::driver::{
     result::{launch_kernel, memset_d8_async},
     sys,
 };
-use std::ffi::c_void;
+use std::{ffi::c_void, sync::LazyLock};
 
 /// `error` of the driver function `call`, as ours.
 pub fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
@@ -85,18 +85,7 @@ pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &
     cluster.value.clusterDim.x = one.cluster;
     cluster.value.clusterDim.y = 1;
     cluster.value.clusterDim.z = 1;
-    let config = sys::CUlaunchConfig {
-        gridDimX: blocks,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: one.threads,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: one.shared_bytes,
-        hStream: stream.cu_stream(),
-        attrs: &mut cluster,
-        numAttrs: 1,
-    };
+    let config = config(stream, (blocks, &one), &mut cluster);
     let mut clusters = 0;
     // SAFETY: the driver has the function; the context is current; all pointers are to values of ours that outlive the call.
     unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function.cu_function(), &config) }
@@ -125,6 +114,51 @@ pub unsafe fn enqueue(function: &CudaFunction, stream: &CudaStream, grid: &Grid,
         .map_err(driver("cuLaunchKernel"))
 }
 
+/// Whether the driver launches a grid that begins while the one before it ends, and captures such launches: since CUDA 12.3.
+pub(crate) fn launches_dependents() -> bool {
+    static LAUNCHES: LazyLock<bool> = LazyLock::new(|| version().is_ok_and(|version| version >= (12, 3)));
+    *LAUNCHES
+}
+
+/// The same as [`enqueue`], and the grid begins while the one before it in the stream ends (programmatic dependent launch).
+///
+/// # Errors
+/// Those of [`enqueue`].
+///
+/// # Safety
+/// Those of [`enqueue`]; [`launches_dependents`], the device is of compute capability 9.0 or newer, and all threads of the kernel wait for the grids before it (`griddepcontrol.wait`) before they touch memory.
+unsafe fn enqueue_dependent(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
+    let blocks = grid.blocks()?;
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    let mut arguments = [params.as_ptr().cast_mut().cast::<c_void>()];
+    // SAFETY: a plain C struct of integers and a union of them, for which zeros are values.
+    let mut dependent: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+    dependent.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    dependent.value.programmaticStreamSerializationAllowed = 1;
+    let config = config(stream, (blocks, grid), &mut dependent);
+    // SAFETY: the context is current, and the driver has the function, since it is as new; all pointers are to values of ours that outlive the call, which copies the one argument; what the kernel touches,
+    // and when, the caller answers for.
+    unsafe { sys::cuLaunchKernelEx(&raw const config, function.cu_function(), arguments.as_mut_ptr(), std::ptr::null_mut()) }
+        .result()
+        .map_err(driver("cuLaunchKernelEx"))
+}
+
+/// A grid of so many blocks, with one attribute.
+fn config(stream: &CudaStream, (blocks, grid): (u32, &Grid), attribute: &mut sys::CUlaunchAttribute) -> sys::CUlaunchConfig {
+    sys::CUlaunchConfig {
+        gridDimX: blocks,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: grid.threads,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: grid.shared_bytes,
+        hStream: stream.cu_stream(),
+        attrs: attribute,
+        numAttrs: 1,
+    }
+}
+
 /// The text of a kernel that is not this library's, which somebody answers for.
 #[derive(Clone, Debug)]
 pub struct VouchedUnit(TranslationUnit);
@@ -144,6 +178,16 @@ impl VouchedUnit {
     }
 }
 
+/// What a launch names.
+pub(crate) struct Kernels<'k> {
+    /// The kernel.
+    pub function: &'k CudaFunction,
+    /// The one that adds parts of K, where there is one.
+    pub reduction: Option<&'k CudaFunction>,
+    /// Whether they are launched while the grid before ends: they wait for it, and device and driver have that.
+    pub dependent: bool,
+}
+
 /// Enqueues a kernel of ours, which takes the struct that `params` begins with.
 ///
 /// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products, transposes and passes. Those who make a launch have
@@ -153,13 +197,21 @@ impl VouchedUnit {
 ///
 /// # Errors
 /// Those of [`enqueue`].
-pub(crate) fn launch(function: &CudaFunction, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
+pub(crate) fn launch(kernels: &Kernels<'_>, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
     if let Some(AddressRange { start, end }) = launch.clear {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // SAFETY: the context is current; the bytes are of the workspace, which the callers have checked, as said above.
         unsafe { memset_d8_async(start, 0, (end - start) as usize, stream.cu_stream()) }.map_err(driver("cuMemsetD8Async"))?;
     }
-    // SAFETY: the size of the kernel's struct was asserted when it was compiled, and the first of these are its bytes; the rest the callers
-    // have checked, as said above.
-    unsafe { enqueue(function, stream, &launch.grid, params) }
+    let reduction = kernels.reduction.zip(launch.reduction.as_ref());
+    [(kernels.function, &launch.grid)].into_iter().chain(reduction).try_for_each(|(function, grid)| {
+        // SAFETY: the size of the kernels' struct was asserted when they were compiled, and the first of these are its bytes; the rest the callers
+        // have checked, as said above. The second kernel reads the slots that the first one wrote, and C, and writes D. Those that are launched while others end wait for them.
+        unsafe {
+            match kernels.dependent {
+                true => enqueue_dependent(function, stream, grid, params),
+                false => enqueue(function, stream, grid, params),
+            }
+        }
+    })
 }

@@ -16,6 +16,8 @@
 //! go to a slot of the workspace. The last block to arrive of [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbours adds their slots in ascending k, the last one of as many such groups adds the
 //! groups' sums, and the one that adds the last group of a tile runs the epilogue: who adds is left to chance, and the order is not. Nobody waits.
 //!
+//! A second kernel may add them in their place, in the same order: see [`reduction`](crate::epilogue::reduction).
+//!
 //! The parts of a tile may also be those of the blocks of one cluster, at the same time: then they move from block to block, and the workspace is not touched.
 //!
 //! Which k-tiles a part has says [`parts_of_k`](super::parts_of_k); the k-tiles of a whole wave and what is left of it may be divided otherwise, see [`stream_k`](super::stream_k).

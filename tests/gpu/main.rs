@@ -22,6 +22,7 @@ mod run;
 mod same_bits;
 mod saturate;
 mod split_k_cluster;
+mod split_k_parallel;
 mod stream_k;
 mod tensor_map;
 mod tensor_map_classes;

@@ -19,7 +19,7 @@ use falchion_lab::{owned::HostProduct, verify::Fill};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-fn held(context: &Arc<CudaContext>, [split, clustered]: [GemmDesc; 2], seed: u64) {
+pub(super) fn held(context: &Arc<CudaContext>, [split, clustered]: [GemmDesc; 2], seed: u64) {
     let random = &mut Random::new(seed);
     let problem = problem(&clustered, random);
     let types = clustered.user_types();

@@ -1,12 +1,12 @@
 //! K in parts: the order in which parts are added, what is refused, and the memory that they take.
 
-use crate::harness::descriptions::{Family, Wanted, description};
+use crate::harness::descriptions::{Family, Wanted, cut_in_parallel, description};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Pins},
     device::{GemmOperation, Request, run_on_host},
     internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
+        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
         host::Mode,
     },
     numeric::{Bf16, Element, F16},
@@ -219,6 +219,53 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
         let taken = Partials::of_launch(&narrow, &problem, 1).0.bytes();
         assert!(taken > 0 && taken <= Partials::of(&wide, (m, n), 1).bytes(), "{m}x{n}: {taken}");
     }
+}
+
+/// Parts that a second kernel adds have no tickets, which nobody clears; it has a block for each access of the threads of each tile. Its sums are in the order of those that blocks add.
+#[test]
+fn a_second_kernel_adds_without_tickets() {
+    for family in [Family::Simt, Family::MmaSync, Family::WarpSpecialized] {
+        let mut seen = 0;
+        for seed in 0..200 {
+            let drawn = description(0x9a7a_0000 + seed, Wanted { family, ..Wanted::default() });
+            let Some([split, parallel]) = cut_in_parallel(drawn, 2 + (seed % 9) as u32) else { continue };
+            let (tile, threads) = (split.threadblock(), split.threads());
+            let problem =
+                |desc: &GemmDesc| Problem::of(desc, (tile.m as usize * 3, tile.n as usize * 2, 40_000), [None; 3], [1.0; 8]);
+            let launched = |desc: &GemmDesc| {
+                let problem = problem(desc).seen_by(desc).expect("it fits");
+                let bytes = Partials::of(desc, (problem.m, problem.n), 1).bytes();
+                let problem = Problem { workspace: Some(Elements::ALL), ..problem };
+                let launch = desc.plan().expect("a plan").launch(&problem, &desc.geometry(), 1).ok()?;
+                let across = |extent: usize, tile: u32, blocks: u32| (extent as u32).div_ceil(tile).next_multiple_of(blocks);
+                let cluster = desc.cluster();
+                let tiles = across(problem.m, tile.m, cluster.m) * across(problem.n, tile.n, cluster.n);
+                Some((bytes, tiles, launch))
+            };
+            // Some are of operands that passes have to bring first.
+            let (Some((slots, tiles, launch)), Some((with_tickets, _, alone))) = (launched(&parallel), launched(&split)) else {
+                continue;
+            };
+            assert!(slots < with_tickets && launch.clear.is_none(), "{parallel:?}");
+            assert!(alone.clear.is_some() && alone.reduction.is_none(), "{split:?}");
+            // All accumulators of all tiles of the rectangles that cover D, and no others.
+            let grid = launch.reduction.expect("a second kernel");
+            let each = (tile.m * tile.n) / (grid.clusters / tiles * grid.threads);
+            assert_eq!(
+                (grid.clusters % tiles, each * grid.clusters * grid.threads),
+                (0, tiles * tile.m * tile.n),
+                "{parallel:?}"
+            );
+            assert!(matches!(each, 1 | 2 | 4 | 8) && grid.threads <= threads && grid.shared_bytes == 0, "{parallel:?} {grid:?}");
+            seen += 1;
+        }
+        assert!(seen > 100, "{family:?}: {seen}");
+    }
+    let knobs = [("mainloop", "warpspecialized"), ("decomposition", "splitkparallel")];
+    let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
+    let request = Request { arch: Some(ArchKind::Sm90), knobs, ..Request::default() };
+    let said = GemmOperation::of(&request).expect_err("threads of consumers").to_string();
+    assert!(said.contains("decomposition splitkparallel is unsupported by the warpspecialized main loop; try splitk"), "{said}");
 }
 
 /// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 parts three, and one for those.

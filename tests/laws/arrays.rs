@@ -204,6 +204,7 @@ fn a_launch_is_told_of_every_product() {
         group_step: 1,
         threads: 256,
         shared_bytes: 0,
+        reduction: None,
     };
     let launch = plan.launch(&Problem::of_array(&all, &desc).expect("products"), &geometry, 1).expect("a launch");
     let tiles = 64usize.div_ceil(desc.threadblock().m as usize) * 48usize.div_ceil(desc.threadblock().n as usize);
@@ -244,6 +245,7 @@ fn a_launch_by_tma_is_told_of_maps() {
         group_step: 1,
         threads: 384,
         shared_bytes: 0,
+        reduction: None,
     };
     let together = Problem::of_array(&all, &desc).expect("products");
     let launch = desc.plan().expect("a kernel").launch(&together, &geometry, 132).expect("a launch");

@@ -108,7 +108,8 @@ fn params<T: bytemuck::AnyBitPattern>(launch: &Launch) -> T {
 #[test]
 fn one_launch_is_told_of_the_whole_batch() {
     let (bf16, f32) = (ElementKind::Bf16, ElementKind::F32);
-    let geometry = |tile, work| Geometry { tile, cluster: 1, work, group_step: 1, threads: 384, shared_bytes: 0 };
+    let geometry =
+        |tile, work| Geometry { tile, cluster: 1, work, group_step: 1, threads: 384, shared_bytes: 0, reduction: None };
     let desc = description(OpKind::TensorOp, (bf16, f32, bf16), [Row, Col, Row]).for_batch(5);
     assert_eq!((desc.class.mode, desc.for_batch(1).class.mode), (GemmMode::Batched, GemmMode::Batched));
     let problem = batch(&desc, (200, 104, 64), 5, [Some(8), None, None, Some(16)]);

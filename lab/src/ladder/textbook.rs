@@ -55,7 +55,14 @@ impl Textbook {
         let source = format!(
             "#include \"config.cuh\"\n#include \"ladder/textbook.cuh\"\nextern \"C\" __global__ void __launch_bounds__({threads}) {ENTRY}(const __grid_constant__ GemmParams params) {{\n  {kernel}::run(params);\n}}\n"
         );
-        Ok(TranslationUnit { source, config: Self::types()?.plan()?.unit(false).config, entry: ENTRY, headers: KERNELS })
+        Ok(TranslationUnit {
+            source,
+            config: Self::types()?.plan()?.unit(false).config,
+            entry: ENTRY,
+            second: None,
+            waits: false,
+            headers: KERNELS,
+        })
     }
 
     /// Compiles and loads the kernel. It computes what [`types`](Self::types) describes.
@@ -75,6 +82,7 @@ impl Textbook {
             group_step: 1,
             threads,
             shared_bytes: 0,
+            reduction: None,
         };
         let unit = crate::sys::launch::vouched(self.translation_unit()?);
         falchion::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)

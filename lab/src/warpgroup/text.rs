@@ -97,7 +97,7 @@ impl ProbeText {
             "extern \"C\" __global__ void __launch_bounds__(Mma::kThreads) {PROBE_ENTRY}(const __grid_constant__ WarpgroupProbeParams params) {{\n{body}  using Map = warp::AccumulatorMap<Mma::kN>;\n#pragma unroll\n  for (int i = 0; i < Map::kColumns; ++i) reinterpret_cast<{values}*>(params.d)[Map::at(thread, i)] = {store};\n}}"
         );
         Self {
-            unit: TranslationUnit { entry: PROBE_ENTRY, source, config, headers: &[] },
+            unit: TranslationUnit { entry: PROBE_ENTRY, second: None, waits: false, source, config, headers: &[] },
             bytes_a,
             fragment_bytes,
             tile_bytes,

@@ -16,7 +16,7 @@ pub use explain::MmaSyncExplanation as Explanation;
 pub(super) use rows::ROWS;
 
 use super::{
-    features::{Exchange, Features, products_of_a_microsecond},
+    features::{Exchange, Features, Reduced, products_of_a_microsecond},
     one_schedule::{self, Costs, OneSchedulePlan},
 };
 use crate::{
@@ -99,7 +99,7 @@ impl MmaSyncDesc {
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
-        one_schedule::geometry(self.class.mode, &self.base())
+        one_schedule::geometry(&self.sum(), &self.base())
     }
 
     /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted on an H200: its instruction takes as long whatever feeds it, and waits little
@@ -131,7 +131,8 @@ impl MmaSyncDesc {
         let (each, latency) = if self.knobs.mainloop.copies_asynchronously() { (each, 8000.0) } else { (2 * each, 64_000.0) };
         // As where `wgmma` multiplies; what brings slots hides behind it.
         let unit = products_of_a_microsecond(OpKind::TensorOp, element) as f64;
-        let exchange = Exchange::Workspace { begun: 2.5 * unit, stored: 0.3 * unit, added: 0.8 * unit, brought: 0.0 };
+        let apart = Reduced::of(one_schedule::slot_bytes(&base), one_schedule::APART, unit);
+        let exchange = Exchange::Workspace { begun: 2.5 * unit, stored: 0.3 * unit, added: 0.8 * unit, brought: 0.0, apart };
         let ends = (2600 * products) as f64;
         Features { each: each as f64, latency, not_hidden: ends, further: [ends; 2], exchange, ..features }
     }

@@ -72,7 +72,7 @@ pub(in crate::family) const fn check_parts(
     split_k: u32,
 ) -> Result<(), Refusal> {
     match decomposition {
-        DecompositionKind::SplitK => {}
+        DecompositionKind::SplitK | DecompositionKind::SplitKParallel => {}
         DecompositionKind::DataParallel => hold!(within(Field::SplitKOfWholeTiles, split_k as u64, 1, 1)),
         DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, split_k as u64, 1, 1)),
         DecompositionKind::SplitKCluster => return Err(by_clusters(mainloop)),

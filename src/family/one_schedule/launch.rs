@@ -17,7 +17,8 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, (geometry, resident): (
     let (partials, clusters) = Partials::of_launch(desc, problem, resident);
     let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, clusters)?;
     let partials = partials.at(problem);
-    let [split_k, part_tiles, longer_parts, tile_tickets] = work.parts();
+    let [split_k, part_tiles, longer_parts, tickets] = work.parts();
+    let tile_tickets = if desc.reduces_in_parallel() { 0 } else { tickets };
     let params = GemmParams {
         a: problem.a.memory.address,
         b: problem.b.memory.address,
@@ -50,5 +51,6 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, (geometry, resident): (
         offsets: problem.offsets(),
     };
     let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
-    Ok(Launch { clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })
+    let reduction = geometry.reduction_of(desc, work.rectangles().into())?;
+    Ok(Launch { clear: partials.and_then(|partials| partials.cleared()), reduction, ..Launch::new(grid, &params) })
 }

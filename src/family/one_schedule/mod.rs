@@ -8,11 +8,14 @@ mod check;
 mod launch;
 mod unit;
 
-use super::features::{BlockResources, Exchange, Features};
+use super::features::{BlockResources, Exchange, Features, Reduced, products_of_a_microsecond};
 use crate::{
+    arch::OpKind,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
-    desc::{DecompositionKind, GemmDesc, GemmMode},
+    desc::{DecompositionKind, GemmDesc},
+    epilogue::reduction::Reduction,
+    numeric::sum_of,
     operand::OperandKind,
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::Refusal,
@@ -72,14 +75,19 @@ impl Plan for OneSchedulePlan {
     }
 }
 
-/// What a launch has to know of such a block.
-pub(super) const fn geometry(mode: GemmMode, base: &MmaBase) -> Geometry {
+/// What a launch has to know of such a block, of a kernel that may have a second one with it.
+pub(super) const fn geometry(desc: &GemmDesc, base: &MmaBase) -> Geometry {
     let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
-    let group_step = match mode.groups() {
+    let group_step = match desc.class.mode.groups() {
         Some(axis) => base.operand(OperandKind::along(axis)).mn_step(),
         None => 1,
     };
-    Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes }
+    let accesses = base.tiles.accumulators() / at_least_one(base.store_access);
+    let reduction = match desc.has_reduction() {
+        true => Some(Reduction { blocks: accesses, threads: base.tiles.threads_per_slice() }),
+        false => None,
+    };
+    Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes, reduction }
 }
 
 /// What threads take for elements of a type, in quarters of a product of the model.
@@ -103,6 +111,14 @@ pub(super) const fn step(base: &MmaBase, Costs { product, read }: Costs) -> u64 
     let (tile, warp) = (base.tiles.block, base.tiles.warp);
     let products = tile.m as u64 * tile.n as u64;
     (product * products + read * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64)) / 4
+}
+
+/// The launch of a second kernel that adds parts, in microseconds, and bytes of slots in one.
+pub(super) const APART: (f64, f64) = (1.5, 3_600_000.0);
+
+/// Bytes of a slot of the workspace, which has a part of a tile.
+pub(super) const fn slot_bytes(base: &MmaBase) -> u64 {
+    sum_of(base.accumulator).matrix_bytes(base.tiles.block.m as u64 * base.tiles.block.n as u64)
 }
 
 /// What the model of time knows of such a block, whose threads have so many registers and whose step along K takes so much, where copies and products do not take turns. The numbers are explained in
@@ -132,6 +148,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
             stored: 4900.0 * accumulators,
             added: 37_000.0 * accumulators,
             brought: 0.0,
+            apart: Reduced::of(slot_bytes(base), APART, products_of_a_microsecond(OpKind::Simt, base.accumulator) as f64),
         },
     }
 }

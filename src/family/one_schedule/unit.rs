@@ -3,10 +3,10 @@
 use super::{OneSchedulePlan, registers_available};
 use crate::{
     codegen::{
-        ArrayParams, ENTRY, GemmParams, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of,
-        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, work_facts,
+        ArrayParams, ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of,
+        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, reduction, work_facts,
     },
-    epilogue::tile_store::sums_ahead,
+    epilogue::{reduction::Reduction, tile_store::sums_ahead},
     facts::facts,
     plan::Program,
     shape::Mn,
@@ -114,5 +114,9 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
         source,
         "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::OneSchedule<Config, Mainloop>::run(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(of), headers: of.headers }
+    let second = of.desc.geometry().reduction.map(|Reduction { threads, .. }| {
+        source.push_str(&reduction((threads, params), "family::OneSchedule<Config, Mainloop>::reduce"));
+        REDUCTION_ENTRY
+    });
+    TranslationUnit { entry: ENTRY, second, waits: true, source, config: header(of), headers: of.headers }
 }

@@ -65,7 +65,7 @@ impl SimtDesc {
     }
 
     pub(super) const fn geometry(&self) -> Geometry {
-        one_schedule::geometry(self.class.mode, &self.base())
+        one_schedule::geometry(&self.sum(), &self.base())
     }
 
     /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K, so that each of its elements turns on its way to shared memory and is copied by itself; of f32, what it
@@ -73,12 +73,15 @@ impl SimtDesc {
     pub(super) const fn features(&self) -> Features {
         const TURNED: u64 = 256;
         const MOST: u64 = 24;
+        const STRAIGHT: u64 = 8;
         let (base, singles) = (self.base(), matches!(self.class.a.element, ElementKind::F32));
         let tile = base.tiles.block;
         let each = TURNED / at_least_one(tile.m) as u64;
         let turned = if singles && base.operands[1].turns() { tile.n as u64 } else { 0 };
         let costs = if singles { Costs::OF_F32 } else { Costs::OF_OTHERS };
         let step = one_schedule::step(&base, costs) + turned * if each < MOST { each } else { MOST };
+        let straight = if singles && !base.operands[0].turns() { STRAIGHT * tile.m as u64 } else { 0 };
+        let step = if straight < step { step - straight } else { step };
         one_schedule::features(&base, base.registers(), step)
     }
 }

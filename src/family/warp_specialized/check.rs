@@ -2,7 +2,7 @@
 //! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it does not read, and the budgets.
 
 use crate::{
-    arch::Machine,
+    arch::{Machine, OpKind},
     desc::{DecompositionKind, SpillKind, WarpSpecializedDesc},
     numeric::{ElementKind, MOST_PARTS},
     refusal::{Field, Legal, Operand, Refusal, Word, hold, rules::within},
@@ -27,6 +27,13 @@ impl WarpSpecializedDesc {
         hold!(within(Field::SplitK, self.knobs.split_k as u64, 1, MOST_PARTS as u64));
         match self.knobs.decomposition {
             DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
+            DecompositionKind::SplitKParallel => {
+                if matches!(self.class.op, OpKind::Simt) {
+                    let (mainloop, nearest) = (MainloopKind::WarpSpecialized.name(), DecompositionKind::SplitK.name());
+                    let field = Field::DecompositionInParallel;
+                    return Err(Refusal::NoChoice { field, mainloop: Word(mainloop), nearest: Word(nearest) });
+                }
+            }
             DecompositionKind::DataParallel => hold!(within(Field::SplitKOfWholeTiles, self.knobs.split_k as u64, 1, 1)),
             DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1)),
         }

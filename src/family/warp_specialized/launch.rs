@@ -47,7 +47,8 @@ pub(super) fn launch(
     let tensors = [operand(OperandKind::A)?, operand(OperandKind::B)?, of_source, subtiles(Operand::D, problem.d)?];
     let read = [Some(problem.a), Some(problem.b), source];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
-    let [split_k, part_tiles, longer_parts, tile_tickets] = work.parts();
+    let [split_k, part_tiles, longer_parts, tickets] = work.parts();
+    let tile_tickets = if desc.sum().reduces_in_parallel() { 0 } else { tickets };
     let params = TensorGemmParams {
         a: NOTHING,
         b: NOTHING,
@@ -86,7 +87,9 @@ pub(super) fn launch(
     };
     let Geometry { threads, shared_bytes, cluster, .. } = *geometry;
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
-    Ok(Launch { tensors, clear: partials.map(|partials| partials.tickets()), ..Launch::new(grid, &params) })
+    let tiles = u64::from(work.rectangles()) * u64::from(desc.knobs.cluster.count());
+    let reduction = geometry.reduction_of(&desc.sum(), tiles)?;
+    Ok(Launch { tensors, clear: partials.and_then(|partials| partials.cleared()), reduction, ..Launch::new(grid, &params) })
 }
 
 /// The address of what is known of an operand's rows, where those are scaled.

@@ -20,12 +20,13 @@ pub use explain::{BoxesExplanation, WarpSpecializedExplanation as Explanation};
 pub use rows::COPIED_BY_TMA;
 pub(super) use rows::ROWS;
 
-use super::features::{Bandwidth, Exchange, Features, Lines, products_of_a_microsecond};
+use super::features::{Bandwidth, Exchange, Features, Lines, Reduced, products_of_a_microsecond};
 use crate::{
     arch::OpKind,
     call::{Launch, OperandNeed, Problem},
     codegen::TranslationUnit,
     desc::{DecompositionKind, FamilyDesc, GemmDesc, WarpSpecializedDesc},
+    epilogue::reduction::Reduction,
     numeric::sum_of,
     operand::OperandKind,
     plan::{Geometry, HostProgram, Plan, WarpSpecializedProgram},
@@ -98,6 +99,18 @@ impl WarpSpecializedDesc {
             group_step: self.group_step(),
             threads,
             shared_bytes,
+            reduction: self.reduction(),
+        }
+    }
+
+    /// What adds parts of K in the place of the blocks that have them.
+    const fn reduction(&self) -> Option<Reduction> {
+        match self.components() {
+            Some(components) if self.sum().has_reduction() => {
+                let octets = self.sum().sharing() * (components.numbers() / TOGETHER);
+                Some(Reduction { blocks: octets, threads: WARPS * 32 })
+            }
+            _ => None,
         }
     }
 
@@ -199,12 +212,14 @@ impl WarpSpecializedDesc {
 
     /// What parts of K cost beside: times in hundredths of a microsecond, as products of a multiprocessor. Rounds of loads wait for the second-level cache.
     const fn exchange_of_parts(&self) -> Exchange {
-        const BEGUN: f64 = 170.0;
-        const STORED: f64 = 30.0;
+        const BEGUN: f64 = 250.0;
+        const STORED: f64 = 15.0;
         const COUNTED: f64 = 80.0;
         const ROUND: f64 = 25.0;
         // What a multiprocessor has of the second-level cache in a microsecond.
         const BYTES: f64 = 140_000.0;
+        // Of a second kernel: all blocks bring their parts at the same time.
+        const APART: (f64, f64) = (0.5, 1_450_000.0);
         // Of a cluster: its barriers, each of a tile's blocks, and what the first is sent in a microsecond.
         const MET: f64 = 35.0;
         const AWAITED: f64 = 10.0;
@@ -218,12 +233,19 @@ impl WarpSpecializedDesc {
             return Exchange::Cluster { met: MET * products, awaited: AWAITED * products, sent: moved / SENT };
         }
         let rounds = match components.vectors_ahead() {
-            // There are no registers to add them.
+            // There are no registers to add them, and the kernel can.
             0 => return Exchange::NEVER,
             vectors => components.numbers().div_ceil(TOGETHER * vectors),
         };
         let added = (COUNTED + ROUND * rounds as f64) * products;
-        Exchange::Workspace { begun: BEGUN * products, stored: STORED * products, added, brought: moved / BYTES }
+        let apart = if self.sum().may_reduce() { Reduced::of(slot as u64, APART, 100.0 * products) } else { Reduced::NONE };
+        Exchange::Workspace {
+            begun: BEGUN * products,
+            stored: (STORED + STORED / 32.0 * components.numbers() as f64) * products,
+            added,
+            brought: moved / BYTES,
+            apart,
+        }
     }
 }
 

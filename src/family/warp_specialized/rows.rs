@@ -76,6 +76,11 @@ const fn together(a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 64, 144, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
 }
 
+/// 128 x 128, of which two consumers have half the rows each: parts of a deep K, of which a multiprocessor has one (`docs/performance/explore/parallel_tensor_op.jsonl`).
+const fn halved(a: ElementKind, c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(specialized(128, 64, 128, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
+}
+
 /// 256 x `n` of two consumers, whose rows of A two blocks share: where rows begin within sectors of memory, the second-level cache is asked for twice as many lines, and that is what limits
 /// (`docs/performance/explore/pitches_tensor_op.jsonl`).
 const fn wide(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
@@ -158,8 +163,14 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
     ]
 }
 
+/// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no faster.
+const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
+    let [t128, t176, t192, together, beside, small, l256, l192, w160, w144, shared] = of_bytes(c);
+    [t128, t176, t192, together, beside, halved(E4m3, c), small, l256, l192, w160, w144, shared]
+}
+
 /// Those of 16 bits and one output.
-const fn of_halves(c: ElementKind) -> [FamilyDesc; 9] {
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 10] {
     [
         turns(128, F16, c),
         turns(176, F16, c),
@@ -167,6 +178,7 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 9] {
         together(F16, c),
         small(F16, c),
         side_by_side(F16, c),
+        halved(F16, c),
         wide(160, F16, c),
         wide(144, F16, c),
         shared(F16, c),
@@ -244,6 +256,7 @@ pub(in crate::family) const ROWS: &[Row] = &[
             turns(192, Tf32, F32),
             small(Tf32, F32),
             side_by_side(Tf32, F32),
+            halved(Tf32, F32),
             LOADED_IN_TURNS,
             wide(160, Tf32, F32),
             wide(144, Tf32, F32),
@@ -255,8 +268,8 @@ pub(in crate::family) const ROWS: &[Row] = &[
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
     with_promotion(&of_fp8(F32), &of_fp8_promoted(F32)),
-    and_beside(&of_fp8(Bf16), &of_bytes(Bf16), &fp8_of_columns(Bf16), &[OfColumns(turns(192, E4m3, Bf16))]),
-    and_beside(&of_fp8(F16), &of_bytes(F16), &fp8_of_columns(F16), &[OfColumns(turns(192, E4m3, F16))]),
-    and_beside(&of_fp8(F32), &of_bytes(F32), &fp8_of_columns(F32), &[OfColumns(turns(192, E4m3, F32))]),
+    and_beside(&of_fp8(Bf16), &of_fp8_bytes(Bf16), &fp8_of_columns(Bf16), &[OfColumns(turns(192, E4m3, Bf16))]),
+    and_beside(&of_fp8(F16), &of_fp8_bytes(F16), &fp8_of_columns(F16), &[OfColumns(turns(192, E4m3, F16))]),
+    and_beside(&of_fp8(F32), &of_fp8_bytes(F32), &fp8_of_columns(F32), &[OfColumns(turns(192, E4m3, F32))]),
     and_of_columns(&[of(I8, I32, I32), of(U8, I32, I32)], &of_bytes(I32), &of_columns(I8, I32)),
 ];

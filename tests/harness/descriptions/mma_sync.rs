@@ -1,6 +1,6 @@
 //! Descriptions of kernels whose warps multiply by `mma.sync`.
 
-use super::{Random, Wanted, epilogue, order};
+use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{DecompositionKind, FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
@@ -78,6 +78,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, of: WarpInstruc
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 3]),
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
     };
+    let knobs = MmaSyncKnobs { decomposition: adding(knobs.split_k), ..knobs };
     let desc = but!(GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, FamilyDesc::MmaSync(knobs)), epilogue: epilogue(random, plain));
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }

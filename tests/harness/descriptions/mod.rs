@@ -51,6 +51,18 @@ impl Default for Wanted {
     }
 }
 
+/// Who adds so many parts of K: of those that are drawn, a second kernel adds half.
+fn adding(parts: u32) -> DecompositionKind {
+    if matches!(parts, 3 | 11) { DecompositionKind::SplitKParallel } else { DecompositionKind::SplitK }
+}
+
+/// The description in so many parts that the blocks add, and in as many that a second kernel adds.
+pub fn cut_in_parallel(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
+    let both = [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
+    let both = both.map(|decomposition| but!(desc, split_k: parts, decomposition: decomposition));
+    both.iter().all(|desc| desc.check().is_ok()).then_some(both)
+}
+
 /// The description with K whole, and the same streamed; none where the latter has not the registers for it.
 pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
     let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);

@@ -1,6 +1,6 @@
 //! Descriptions of kernels on the CUDA cores.
 
-use super::{Random, Wanted, epilogue, order};
+use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{COMBINATIONS, DecompositionKind, FamilyDesc, GemmDesc, SimtKnobs, SpillKind},
@@ -74,6 +74,7 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         split_k: random.pick(&[1, 1, 1, 1, 2, 3, 7, 11]),
         decomposition: DecompositionKind::SplitK,
     };
+    let knobs = SimtKnobs { decomposition: adding(knobs.split_k), ..knobs };
     let desc = but!(GemmDesc::of_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)), epilogue);
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }

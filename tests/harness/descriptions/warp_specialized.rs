@@ -1,6 +1,6 @@
 //! Descriptions of warp-specialized kernels.
 
-use super::{Random, Wanted, epilogue, order};
+use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{
@@ -113,6 +113,7 @@ fn attempt(
         a_operand,
         spills: if !plain && random.once_in(4) { SpillKind::Allowed } else { SpillKind::Refused },
     };
+    let knobs = WarpSpecializedKnobs { decomposition: adding(knobs.split_k), ..knobs };
     let desc = but!(GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, FamilyDesc::WarpSpecialized(knobs)), epilogue: epilogue(random, plain));
     let desc = if narrow.is_some() { desc.of_columns() } else { desc };
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);

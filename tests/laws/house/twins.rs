@@ -11,8 +11,17 @@ const TREES: [(&str, &str); 3] = [("kernels/", "src/"), ("layout/kernels/", "lay
 const KERNELS_ALONE: [&str; 0] = [];
 
 /// Synchronization, and the kernels that alone may spell it.
-const SYNCHRONIZATION: [&str; 8] =
-    ["__syncthreads", "wait_group", "mbarrier", "fence", "commit_group", "bar.sync", "barrier.cluster", "setmaxnreg"];
+const SYNCHRONIZATION: [&str; 9] = [
+    "griddepcontrol",
+    "__syncthreads",
+    "wait_group",
+    "mbarrier",
+    "fence",
+    "commit_group",
+    "bar.sync",
+    "barrier.cluster",
+    "setmaxnreg",
+];
 const SYNCHRONIZES: [&str; 2] = ["kernels/schedule.cuh", "kernels/schedule/roles.cuh"];
 
 /// The copies of TMA: a load completes on a barrier, and its mnemonic says on which kind, in this one qualifier. The

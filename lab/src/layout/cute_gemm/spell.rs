@@ -115,7 +115,10 @@ impl CuteGemm {
             source,
             "extern \"C\" __global__ void __launch_bounds__(Config::kThreads) {ENTRY}(const __grid_constant__ CuteGemmParams params) {{\n  layout::CuteGemm<Config>::run(params);\n}}"
         );
-        Ok(KernelText { unit: TranslationUnit { entry: ENTRY, source, config, headers: KERNELS }, integers })
+        Ok(KernelText {
+            unit: TranslationUnit { entry: ENTRY, second: None, waits: false, source, config, headers: KERNELS },
+            integers,
+        })
     }
 
     /// Whether a block can have what it takes.

@@ -4,13 +4,15 @@ mod threads;
 
 use crate::{
     codegen::{
-        ArrayParams, DecomposedLine, ENTRY, ORDERED, TensorGemmParams, TensorMap, TranslationUnit, emulation_fingerprints,
-        emulation_header, epilogue_header, fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
-        fingerprints_of_streams, order_header, records_fingerprint, work_facts,
+        ArrayParams, DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap, TranslationUnit,
+        emulation_fingerprints, emulation_header, epilogue_header, fingerprint_assertion, fingerprints_of,
+        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, records_fingerprint, reduction,
+        work_facts,
     },
     desc::{GemmMode, WarpSpecializedDesc},
     epilogue::{
         partials::SlotMap,
+        reduction::Reduction,
         tensor_store::{StagedMap, StagingMap},
     },
     facts::facts,
@@ -256,5 +258,10 @@ pub(super) fn translation_unit(
         source,
         "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
     );
-    TranslationUnit { entry: ENTRY, source, config: header(d, components), headers: TWIN }
+    let second = d.geometry().reduction.map(|Reduction { threads, .. }| {
+        source.push_str("#include \"epilogue/reduction.cuh\"\n");
+        source.push_str(&reduction((threads, params), "epilogue::reduce<Config>"));
+        REDUCTION_ENTRY
+    });
+    TranslationUnit { entry: ENTRY, second, waits: true, source, config: header(d, components), headers: TWIN }
 }

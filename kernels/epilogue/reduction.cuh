@@ -1,0 +1,80 @@
+// Twin of src/epilogue/reduction.rs: the second kernel of parallel split-K, of kernels whose warpgroups multiply. Of others it is in epilogue/tile_store.cuh.
+#pragma once
+#include "epilogue/partials.cuh"
+#include "epilogue/tensor_store.cuh"
+
+namespace epilogue {
+
+// From the accumulators of an octet, which begins at `row` and `column`, straight to D.
+template <class Config, class Params>
+struct OctetStore : TensorStore<Config, Params> {
+  using Base = TensorStore<Config, Params>;
+  using Base::Base;
+  using typename Base::Access;
+  using typename Base::C;
+  using typename Base::Compute;
+  using typename Base::Pair;
+
+  // Through the epilogue, the thread's four of them.
+  __device__ __forceinline__ void store(typename Config::Accumulator const (&four)[4]) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      unsigned const lanes = this->thread % 4 * 2;
+      if constexpr (Access::kInColumns) {
+        unsigned const m = this->row + warp::warpgroup_row<Config::kFragmentRows>(this->thread, 0), n = this->column + lanes + i;
+        Pair const source = this->template read_column<0, true>(lanes + i);
+        Compute two[2];
+#pragma unroll
+        for (int lower = 0; lower < 2; ++lower) two[lower] = Config::Epilogue::apply(convert<Compute>(four[2 * lower + i]), convert<Compute>(source.element[lower]), this->scalars, this->params, m + lower, n);
+        write(m, n, two);
+      } else {
+        unsigned const m = this->row + warp::warpgroup_row<Config::kFragmentRows>(this->thread, i), n = this->column + lanes;
+        Pair const source = this->template read<0, true>(0, i);
+        write(m, n, this->apply({four[2 * i], four[2 * i + 1]}, source, this->scalars, m, n).element);
+      }
+    }
+  }
+
+ private:
+  // Two neighbours, as far as they lie within D.
+  __device__ __forceinline__ void write(unsigned m, unsigned n, Compute const (&two)[2]) const {
+    auto const& params = this->params;
+    unsigned const rows = this->group.rows(params), columns = this->group.columns(params);
+    if (m >= rows || n >= columns) return;
+    C* const d = threadblock::matrix_of_product<Config, 3, C>(params, this->product, params.d_address, params.stride_d) + (Config::kColumnMajor ? (long long)n * params.ldd + m : (long long)m * params.ldd + n);
+    constexpr bool beside = Access::kInColumns == bool(Config::kColumnMajor);
+    if constexpr (beside && Config::kStoreAccess >= 2) {
+      *reinterpret_cast<Pair*>(d) = Pair{{convert<C>(two[0]), convert<C>(two[1])}};
+    } else {
+#pragma unroll
+      for (unsigned i = 0; i < 2; ++i)
+        if (Access::kInColumns ? m + i < rows : n + i < columns) d[beside ? i : i * params.ldd] = convert<C>(two[i]);
+    }
+  }
+};
+
+// A block of a warpgroup adds an octet of all parts of a consumer's share of a tile, four accumulators a thread, and stores it.
+template <class Config, class Params>
+__device__ __forceinline__ void reduce(Params const& params) {
+  using Mma = typename Config::Mma;
+  using Parts = Partials<Config>;
+  using Store = OctetStore<Config, Params>;
+  constexpr unsigned octets = Parts::kCount / Parts::kTogether, blocks = Config::kClusterM * Config::kClusterN;
+  constexpr unsigned of_instruction = Mma::kM * Mma::kN / warp::kWarpgroup / Parts::kTogether;
+  unsigned const octet = blockIdx.x % octets, share = blockIdx.x / octets % Parts::kSharing, number = blockIdx.x / (octets * Parts::kSharing);
+  threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(number / blocks, number % blocks, params.tiles_m, params.tiles_n, {0, number});
+  auto const* const slots = reinterpret_cast<typename Parts::Sum const*>(params.slots) + (unit.first_slot(params) * Parts::kSharing + share) * Parts::kSlot;
+  auto const sum = Parts::sum(slots, unit.parts(params), threadIdx.x, octet * Parts::kTogether);
+  Store store(params, threadIdx.x);
+  unsigned const instruction = octet / of_instruction;
+  store.row = unit.row() + Store::part_m(share) + instruction / Config::kRepeatsN * Mma::kM;
+  store.column = unit.column() + Store::part_n(share) + instruction % Config::kRepeatsN * Mma::kN + octet % of_instruction * Store::kOctet;
+  store.product = unit.product;
+  store.group = unit;
+  typename Config::Accumulator four[Parts::kTogether];
+#pragma unroll
+  for (int i = 0; i < Parts::kTogether; ++i) four[i] = convert<typename Config::Accumulator>(sum.element[i]);
+  store.store(four);
+}
+
+}  // namespace epilogue
