@@ -132,8 +132,6 @@ leaves! {
     FromShared => a_operand: AOperandKind::Shared;
     /// [`AOperandKind::Registers`].
     FromRegisters => a_operand: AOperandKind::Registers;
-    /// [`AOperandKind::Auto`].
-    FromSharedOrRegisters => a_operand: AOperandKind::Auto;
     /// [`SaturateKind::On`].
     Saturate => saturate: SaturateKind::On;
     /// [`InterleaveKind::Vector`].
