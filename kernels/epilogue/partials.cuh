@@ -38,7 +38,7 @@ struct Partials {
       if (unit.parts(params) == 1) return true;
     }
     unsigned const own = Ring::kTurns > 0 ? 0 : consumer;
-    Sum* const slots = reinterpret_cast<Sum*>(params.slots) + (unit.first_slot(params) * kSharing + own) * kSlot;
+    Sum* const slots = slots_of(params, unit, own);
     unsigned* const tickets = reinterpret_cast<unsigned*>(params.tickets) + (unit.number * kSharing + own) * params.tile_tickets;
     threadblock::PartsLevel<Config> level{tickets, unit.part, unit.parts(params), unit.apart * kSharing * kSlot};
     while (true) {
@@ -50,7 +50,13 @@ struct Partials {
     }
   }
 
-  // The same that any thread brings, added by one thread: four accumulators of a thread from the slots of all parts of a consumer's share of a tile.
+  // The slot of the first part of a share of a unit's tile.
+  template <class Params>
+  static __device__ __forceinline__ Sum* slots_of(Params const& params, threadblock::Unit<Config> const& unit, unsigned share) {
+    return reinterpret_cast<Sum*>(params.slots) + (unit.first_slot(params) * kSharing + share) * kSlot;
+  }
+
+  // Four accumulators of a thread, from a first one on: the sum of so many parts, whose slots begin there, by this thread alone.
   static __device__ __forceinline__ Access sum(Sum const* slots, unsigned parts, unsigned thread, int first) {
     auto const load = [&](unsigned part) { return vector(slots + (unsigned long long)part * (kSharing * kSlot), thread, first); };
     auto const add = [](Access a, Access const& b) {

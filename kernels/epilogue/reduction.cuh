@@ -54,27 +54,33 @@ struct OctetStore : TensorStore<Config, Params> {
 };
 
 // A block of a warpgroup adds an octet of all parts of a consumer's share of a tile, four accumulators a thread, and stores it.
-template <class Config, class Params>
-__device__ __forceinline__ void reduce(Params const& params) {
+template <class Config>
+struct ReduceOctets {
   using Mma = typename Config::Mma;
   using Parts = Partials<Config>;
-  using Store = OctetStore<Config, Params>;
-  constexpr unsigned octets = Parts::kCount / Parts::kTogether, blocks = Config::kClusterM * Config::kClusterN;
-  constexpr unsigned of_instruction = Mma::kM * Mma::kN / warp::kWarpgroup / Parts::kTogether;
-  unsigned const octet = blockIdx.x % octets, share = blockIdx.x / octets % Parts::kSharing, number = blockIdx.x / (octets * Parts::kSharing);
-  threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(number / blocks, number % blocks, params.tiles_m, params.tiles_n, {0, number});
-  auto const* const slots = reinterpret_cast<typename Parts::Sum const*>(params.slots) + (unit.first_slot(params) * Parts::kSharing + share) * Parts::kSlot;
-  auto const sum = Parts::sum(slots, unit.parts(params), threadIdx.x, octet * Parts::kTogether);
-  Store store(params, threadIdx.x);
-  unsigned const instruction = octet / of_instruction;
-  store.row = unit.row() + Store::part_m(share) + instruction / Config::kRepeatsN * Mma::kM;
-  store.column = unit.column() + Store::part_n(share) + instruction % Config::kRepeatsN * Mma::kN + octet % of_instruction * Store::kOctet;
-  store.product = unit.product;
-  store.group = unit;
-  typename Config::Accumulator four[Parts::kTogether];
+  static constexpr int kThreads = warp::kWarpgroup;
+  // Of a share, and of an instruction's tile.
+  static constexpr unsigned kOctets = Parts::kCount / Parts::kTogether, kOfInstruction = Mma::kM * Mma::kN / kThreads / Parts::kTogether;
+  static constexpr unsigned kBlocks = kOctets * Parts::kSharing;
+
+  template <class Params>
+  static __device__ __forceinline__ void run(Params const& params) {
+    using Store = OctetStore<Config, Params>;
+    constexpr unsigned cluster = Config::kClusterM * Config::kClusterN;
+    unsigned const octet = blockIdx.x % kOctets, share = blockIdx.x / kOctets % Parts::kSharing, number = blockIdx.x / kBlocks;
+    threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(number / cluster, number % cluster, params.tiles_m, params.tiles_n, {0, number});
+    auto const sum = Parts::sum(Parts::slots_of(params, unit, share), unit.parts(params), threadIdx.x, octet * Parts::kTogether);
+    Store store(params, threadIdx.x);
+    unsigned const instruction = octet / kOfInstruction;
+    store.row = unit.row() + Store::part_m(share) + instruction / Config::kRepeatsN * Mma::kM;
+    store.column = unit.column() + Store::part_n(share) + instruction % Config::kRepeatsN * Mma::kN + octet % kOfInstruction * Store::kOctet;
+    store.product = unit.product;
+    store.group = unit;
+    typename Config::Accumulator four[Parts::kTogether];
 #pragma unroll
-  for (int i = 0; i < Parts::kTogether; ++i) four[i] = convert<typename Config::Accumulator>(sum.element[i]);
-  store.store(four);
-}
+    for (int i = 0; i < Parts::kTogether; ++i) four[i] = convert<typename Config::Accumulator>(sum.element[i]);
+    store.store(four);
+  }
+};
 
 }  // namespace epilogue

@@ -190,32 +190,39 @@ struct TileStore {
       }
     }
   }
+};
 
-  // The second kernel of parallel split-K: a block has one access of each thread of a tile, adds all parts of it, and stores it.
+// The second kernel of parallel split-K: a block has one access of each thread of a tile, adds all parts of it, and stores it.
+template <class Config, class WarpMma>
+struct ReduceTile {
+  using Store = TileStore<Config, WarpMma>;
+  static constexpr int kWidth = Config::kStoreAccess, kThreads = Config::kThreadsPerSlice;
+  static constexpr unsigned kBlocks = Store::kColumns / kWidth;
+  using Access = Vector<typename Store::Sum, kWidth>;
+
   template <class Params>
-  static __device__ __forceinline__ void reduce(Params const& params, WarpMma const& place, int thread) {
-    constexpr int width = Config::kStoreAccess, columns = WarpMma::kThreadN;
-    constexpr unsigned accesses = kColumns / width;
-    unsigned const tile = blockIdx.x / accesses;
-    int const first = blockIdx.x % accesses * width;
+  static __device__ __forceinline__ void run(Params const& params) {
+    // Where the thread's accumulators belong; nothing is read through it.
+    WarpMma const place(nullptr, threadIdx.x);
+    unsigned const tile = blockIdx.x / kBlocks;
+    int const first = blockIdx.x % kBlocks * kWidth;
     threadblock::Unit<Config> const unit = threadblock::unit_of_rank<Config>(tile, 0, params.tiles_m, params.tiles_n, {0, tile});
-    Sum const* const slots = slots_of(params, unit, thread);
-    using Access = Vector<Sum, width>;
+    auto const* const slots = Store::slots_of(params, unit, threadIdx.x);
     auto const load = [&](unsigned part) {
       Access access;
 #pragma unroll
-      for (int i = 0; i < width; ++i) access.element[i] = slots[(unsigned long long)part * kSlot + PartialsMap<Config>::at(0, first + i)];
+      for (int i = 0; i < kWidth; ++i) access.element[i] = slots[(unsigned long long)part * Store::kSlot + PartialsMap<Config>::at(0, first + i)];
       return access;
     };
     auto const add = [](Access a, Access const& b) {
 #pragma unroll
-      for (int i = 0; i < width; ++i) a.element[i] = sum_of(a.element[i], b.element[i]);
+      for (int i = 0; i < kWidth; ++i) a.element[i] = Store::sum_of(a.element[i], b.element[i]);
       return a;
     };
     Access const sum = threadblock::sum_of_parts<Config::kPartsAtOnce, Access>(unit.parts(params), load, add);
-    ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / columns), place.mn_b + WarpMma::MapB::of_element(first % columns)};
+    ReducedAccess<Config> access{place.mn_a + WarpMma::MapA::of_element(first / WarpMma::kThreadN), place.mn_b + WarpMma::MapB::of_element(first % WarpMma::kThreadN)};
 #pragma unroll
-    for (int i = 0; i < width; ++i) access.accumulators[i] = convert<Accumulator>(sum.element[i]);
+    for (int i = 0; i < kWidth; ++i) access.accumulators[i] = convert<typename Config::Accumulator>(sum.element[i]);
     TileStore<Config, ReducedAccess<Config>>::write(access, params, params.d, unit);
   }
 };

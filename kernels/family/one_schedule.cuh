@@ -33,7 +33,6 @@ struct OneSchedule {
 
   template <class Params>
   static __device__ __forceinline__ void run(Params const& params) {
-    schedule::wait_for_grids();
     int thread = threadIdx.x;
     threadblock::Work<Config> work(params);
     threadblock::Unit<Config> unit{};
@@ -62,13 +61,6 @@ struct OneSchedule {
       epilogue::TileStore<Config, typename Mainloop::Warp> store{mainloop.warp_mma, reinterpret_cast<typename Config::Accumulator*>(shared_memory), thread};
       store.store(params, unit);
     } while (work.take(params, unit));
-  }
-
-  // The second kernel of parallel split-K.
-  template <class Params>
-  static __device__ __forceinline__ void reduce(Params const& params) {
-    typename Mainloop::Warp const place(shared_memory, threadIdx.x);
-    epilogue::TileStore<Config, typename Mainloop::Warp>::reduce(params, place, threadIdx.x);
   }
 
  private:

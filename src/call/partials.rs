@@ -2,7 +2,7 @@
 
 use super::{AddressRange, Problem, WORKSPACE_ALIGNMENT, route::wherever_it_begins};
 use crate::{
-    desc::{Cut, DecompositionKind, GemmDesc},
+    desc::{Cut, GemmDesc},
     numeric::{ElementKind, sum_of},
     shape::Mnk,
     threadblock::{MOST_TILES_OF_ONE, Streams, tickets_of},
@@ -74,10 +74,7 @@ impl Partials {
         if parts <= 1 || desc.cuts_by_cluster() {
             return Self::default();
         }
-        let tickets = match way {
-            DecompositionKind::SplitKParallel => 0,
-            _ => tickets_of(parts) * desc.sharing() * of_one,
-        };
+        let tickets = way.tickets(tickets_of(parts)) * desc.sharing() * of_one;
         let (rectangles, blocks) = rectangles_of(desc, extents, batch);
         let tiles = rectangles.saturating_mul(blocks);
         Self::of_slots(desc, tiles.saturating_mul(parts.into()), tiles.saturating_mul(tickets.into()))

@@ -5,7 +5,7 @@
 
 use crate::{
     desc::{Class, GemmMode},
-    epilogue,
+    epilogue::{self, reduction::Reduction},
     index::{IndexMap, Map, fingerprint},
     numeric::ElementKind,
     operand::{Axis, VectorKind},
@@ -213,11 +213,19 @@ pub const ENTRY: &str = "gemm";
 /// The name of the entry point that adds parts of K.
 pub(crate) const REDUCTION_ENTRY: &str = "reduce";
 
-/// The second entry point of a kernel, and its text: `body` adds parts of K in blocks of so many threads.
-pub(crate) fn reduction((threads, params): (u32, &str), body: &str) -> String {
+/// The text of an entry point, within bounds of its launch: it waits for the grids before it, and does `body` with its parameters.
+pub(crate) fn entry_point(entry: &str, (bounds, params): (&str, &str), body: &str) -> String {
     format!(
-        "extern \"C\" __global__ void __launch_bounds__({threads}) {REDUCTION_ENTRY}(const __grid_constant__ {params} params) {{\n  schedule::wait_for_grids();\n  {body}(params);\n}}\n"
+        "extern \"C\" __global__ void __launch_bounds__({bounds}) {entry}(const __grid_constant__ {params} params) {{\n  schedule::wait_for_grids();\n  {body}(params);\n}}\n"
     )
+}
+
+/// The same of the one that adds parts of K, by a C++ type that has its `run` and the number of its blocks.
+pub(crate) fn reduction_entry_point(Reduction { blocks, threads }: Reduction, params: &str, ty: &str) -> String {
+    let same = format!(
+        "static_assert({ty}::kBlocks == {blocks}u && {ty}::kThreads == {threads}, \"blocks of a tile: the launch and the kernel differ\");\n"
+    );
+    same + &entry_point(REDUCTION_ENTRY, (&threads.to_string(), params), &format!("{ty}::run"))
 }
 
 /// The order of tiles, for `kernels/threadblock/swizzle.cuh`.

@@ -32,6 +32,11 @@ words! {
 pub(crate) type Cut = (u32, DecompositionKind);
 
 impl DecompositionKind {
+    /// Of so many tickets of a tile, those that parts of K draw: none where a second kernel adds them, by which that is told.
+    pub(crate) const fn tickets(self, tickets: u32) -> u32 {
+        if matches!(self, Self::SplitKParallel) { 0 } else { tickets }
+    }
+
     pub(crate) const fn is_among(self, kinds: &[Self]) -> bool {
         let mut i = 0;
         while i < kinds.len() && kinds[i] as u8 != self as u8 {

@@ -16,7 +16,7 @@ pub use repack::{REPACK, Realignment, RepackCopy, RepackDesc, RepackMap, RepackS
 use crate::{
     arch::Machine,
     call::{DecomposedLayout, Elements, Launch, Problem, Routes, View, Way},
-    codegen::TranslationUnit,
+    codegen::{TranslationUnit, entry_point},
     desc::GemmDesc,
     layout::Order,
     numeric::EmulationKind,
@@ -42,8 +42,10 @@ pub enum PassDesc {
 
 /// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its blocks share a multiprocessor.
 fn unit_of(entry: &'static str, (params, blocks): (&str, &str), config: String, fingerprints: &str) -> TranslationUnit {
+    let bounds = format!("Config::kThreads, {blocks}");
     let source = format!(
-        "#include \"config.cuh\"\n#include \"pass/{entry}.cuh\"\n#include \"schedule.cuh\"\n{fingerprints}extern \"C\" __global__ void __launch_bounds__(Config::kThreads, {blocks}) {entry}(const __grid_constant__ {params} params) {{\n  schedule::wait_for_grids();\n  pass::{entry}<Config>(params);\n}}\n"
+        "#include \"config.cuh\"\n#include \"pass/{entry}.cuh\"\n#include \"schedule.cuh\"\n{fingerprints}{}",
+        entry_point(entry, (&bounds, params), &format!("pass::{entry}<Config>"))
     );
     TranslationUnit { entry, second: None, waits: true, source, config, headers: &[] }
 }

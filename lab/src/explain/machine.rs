@@ -102,6 +102,12 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
             format!("{} of {of} tiles: {each:.1} k-tiles for each of {} clusters", streams.tiles, work.clusters),
         ));
     }
+    if desc.reduces_in_parallel() {
+        facts.push((
+            "parts of K",
+            "added by a second kernel, a block for each access of a tile's threads: no tickets, no memset".to_owned(),
+        ));
+    }
     if parts > 1 && desc.cuts_by_cluster() {
         let of = machine.multiprocessors;
         let [whole, cut] = [1, parts].map(|parts| (tiles * f64::from(parts)).min(f64::from(of)));

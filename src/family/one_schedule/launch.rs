@@ -18,7 +18,7 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, (geometry, resident): (
     let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, clusters)?;
     let partials = partials.at(problem);
     let [split_k, part_tiles, longer_parts, tickets] = work.parts();
-    let tile_tickets = if desc.reduces_in_parallel() { 0 } else { tickets };
+    let tile_tickets = desc.decomposition().tickets(tickets);
     let params = GemmParams {
         a: problem.a.memory.address,
         b: problem.b.memory.address,

@@ -3,10 +3,11 @@
 use super::{OneSchedulePlan, registers_available};
 use crate::{
     codegen::{
-        ArrayParams, ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, epilogue_header, facts_of_threads, fingerprints_of,
-        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, reduction, work_facts,
+        ArrayParams, ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, entry_point, epilogue_header, facts_of_threads,
+        fingerprints_of, fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header,
+        reduction_entry_point, work_facts,
     },
-    epilogue::{reduction::Reduction, tile_store::sums_ahead},
+    epilogue::tile_store::sums_ahead,
     facts::facts,
     plan::Program,
     shape::Mn,
@@ -110,12 +111,10 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
         }
     }
     let params = if of.desc.class.mode.is_array() { "ArrayParams" } else { "GemmParams" };
-    let _ = writeln!(
-        source,
-        "extern \"C\" __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::OneSchedule<Config, Mainloop>::run(params);\n}}"
-    );
-    let second = of.desc.geometry().reduction.map(|Reduction { threads, .. }| {
-        source.push_str(&reduction((threads, params), "family::OneSchedule<Config, Mainloop>::reduce"));
+    let bounds = "Config::kThreads, Config::kBlocksPerSm";
+    source.push_str(&entry_point(ENTRY, (bounds, params), "family::OneSchedule<Config, Mainloop>::run"));
+    let second = of.desc.geometry().reduction.map(|reduction| {
+        source.push_str(&reduction_entry_point(reduction, params, "epilogue::ReduceTile<Config, Mainloop::Warp>"));
         REDUCTION_ENTRY
     });
     TranslationUnit { entry: ENTRY, second, waits: true, source, config: header(of), headers: of.headers }

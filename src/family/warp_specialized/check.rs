@@ -2,7 +2,7 @@
 //! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it does not read, and the budgets.
 
 use crate::{
-    arch::{Machine, OpKind},
+    arch::Machine,
     desc::{DecompositionKind, SpillKind, WarpSpecializedDesc},
     numeric::{ElementKind, MOST_PARTS},
     refusal::{Field, Legal, Operand, Refusal, Word, hold, rules::within},
@@ -28,7 +28,7 @@ impl WarpSpecializedDesc {
         match self.knobs.decomposition {
             DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
             DecompositionKind::SplitKParallel => {
-                if matches!(self.class.op, OpKind::Simt) {
+                if !self.sum().may_reduce() {
                     let (mainloop, nearest) = (MainloopKind::WarpSpecialized.name(), DecompositionKind::SplitK.name());
                     let field = Field::DecompositionInParallel;
                     return Err(Refusal::NoChoice { field, mainloop: Word(mainloop), nearest: Word(nearest) });

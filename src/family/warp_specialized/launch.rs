@@ -48,7 +48,7 @@ pub(super) fn launch(
     let read = [Some(problem.a), Some(problem.b), source];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
     let [split_k, part_tiles, longer_parts, tickets] = work.parts();
-    let tile_tickets = if desc.sum().reduces_in_parallel() { 0 } else { tickets };
+    let tile_tickets = desc.knobs.decomposition.tickets(tickets);
     let params = TensorGemmParams {
         a: NOTHING,
         b: NOTHING,

@@ -70,15 +70,10 @@ const fn small_stages(a: ElementKind, c: ElementKind) -> u32 {
     if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 }
 }
 
-/// 128 x 144, of which two consumers have half the rows each: 1536 squared has as many as there are multiprocessors, and a tile that is its multiprocessor's only one has nobody to take turns with
-/// (`docs/performance/explore/squares_tensor_op.jsonl`).
-const fn together(a: ElementKind, c: ElementKind) -> FamilyDesc {
-    FamilyDesc::WarpSpecialized(specialized(128, 64, 144, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
-}
-
-/// 128 x 128, of which two consumers have half the rows each: parts of a deep K, of which a multiprocessor has one (`docs/performance/explore/parallel_tensor_op.jsonl`).
-const fn halved(a: ElementKind, c: ElementKind) -> FamilyDesc {
-    FamilyDesc::WarpSpecialized(specialized(128, 64, 128, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
+/// 128 x `n`, of which two consumers have half the rows each: a tile that is its multiprocessor's only one has nobody to take turns with. 1536 squared has as many of 128 x 144 as there are multiprocessors
+/// (`docs/performance/explore/squares_tensor_op.jsonl`), and parts of a deep K are of 128 x 128, or smaller (`parallel_tensor_op.jsonl` there).
+const fn together(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(specialized(128, 64, n, if matches!(c, I32 | F32) { 5 } else { 6 }, a, c))
 }
 
 /// 256 x `n` of two consumers, whose rows of A two blocks share: where rows begin within sectors of memory, the second-level cache is asked for twice as many lines, and that is what limits
@@ -152,7 +147,7 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
         turns(128, E4m3, c),
         turns(176, E4m3, c),
         turns(192, E4m3, c),
-        together(E4m3, c),
+        together(144, E4m3, c),
         side_by_side(E4m3, c),
         small(E4m3, c),
         loaded(256, E4m3, c),
@@ -165,8 +160,8 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
 
 /// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no faster.
 const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
-    let [t128, t176, t192, together, beside, small, l256, l192, w160, w144, shared] = of_bytes(c);
-    [t128, t176, t192, together, beside, halved(E4m3, c), small, l256, l192, w160, w144, shared]
+    let [t128, t176, t192, of_144, beside, small, l256, l192, w160, w144, shared] = of_bytes(c);
+    [t128, t176, t192, of_144, beside, together(128, E4m3, c), small, l256, l192, w160, w144, shared]
 }
 
 /// Those of 16 bits and one output.
@@ -175,10 +170,10 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 10] {
         turns(128, F16, c),
         turns(176, F16, c),
         turns(192, F16, c),
-        together(F16, c),
+        together(144, F16, c),
         small(F16, c),
         side_by_side(F16, c),
-        halved(F16, c),
+        together(128, F16, c),
         wide(160, F16, c),
         wide(144, F16, c),
         shared(F16, c),
@@ -256,7 +251,7 @@ pub(in crate::family) const ROWS: &[Row] = &[
             turns(192, Tf32, F32),
             small(Tf32, F32),
             side_by_side(Tf32, F32),
-            halved(Tf32, F32),
+            together(128, Tf32, F32),
             LOADED_IN_TURNS,
             wide(160, Tf32, F32),
             wide(144, Tf32, F32),

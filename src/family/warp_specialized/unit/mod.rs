@@ -6,13 +6,12 @@ use crate::{
     codegen::{
         ArrayParams, DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap, TranslationUnit,
         emulation_fingerprints, emulation_header, epilogue_header, fingerprint_assertion, fingerprints_of,
-        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, records_fingerprint, reduction,
-        work_facts,
+        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, records_fingerprint,
+        reduction_entry_point, work_facts,
     },
     desc::{GemmMode, WarpSpecializedDesc},
     epilogue::{
         partials::SlotMap,
-        reduction::Reduction,
         tensor_store::{StagedMap, StagingMap},
     },
     facts::facts,
@@ -258,9 +257,9 @@ pub(super) fn translation_unit(
         source,
         "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
     );
-    let second = d.geometry().reduction.map(|Reduction { threads, .. }| {
+    let second = d.geometry().reduction.map(|reduction| {
         source.push_str("#include \"epilogue/reduction.cuh\"\n");
-        source.push_str(&reduction((threads, params), "epilogue::reduce<Config>"));
+        source.push_str(&reduction_entry_point(reduction, params, "epilogue::ReduceOctets<Config>"));
         REDUCTION_ENTRY
     });
     TranslationUnit { entry: ENTRY, second, waits: true, source, config: header(d, components), headers: TWIN }
