@@ -27,7 +27,8 @@ __device__ __forceinline__ void warp_specialized(Params const& params) {
     threadblock::Producer<Config, Params> producer(params, shared, 0, thread);
     schedule::roles::run<typename Config::Roles::Producer>(producer);
   } else {
-    Consumer<Config, Params> consumer(params, shared, group - 1, thread);
+    // One alone is the first: the compiler need not keep which.
+    Consumer<Config, Params> consumer(params, shared, Config::Ring::kConsumers == 1 ? 0 : group - 1, thread);
     schedule::roles::run<typename Config::Roles::Consumer>(consumer);
   }
 }

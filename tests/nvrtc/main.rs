@@ -6,6 +6,7 @@ mod harness;
 
 mod cute_gemm;
 mod f32_accurate;
+mod grids;
 mod kernels;
 mod ladder;
 mod library;

@@ -15,6 +15,15 @@ fn nvdisasm() -> PathBuf {
     folder
 }
 
+/// What it says of a cubin.
+fn text_of(cubin: &[u8]) -> String {
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(cubin).expect("written");
+    let output = Command::new(nvdisasm()).arg("-c").arg(file.path()).output().expect("nvdisasm runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
 /// What a line of machine code is to a reader of loops.
 struct Line {
     /// Its name with its modifiers, as `HMMA.16816.F32`.
@@ -29,11 +38,14 @@ pub struct Sass(Vec<Line>);
 impl Sass {
     /// Disassembles a cubin.
     pub fn of(cubin: &[u8]) -> Self {
-        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        file.write_all(cubin).expect("written");
-        let output = Command::new(nvdisasm()).arg("-c").arg(file.path()).output().expect("nvdisasm runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        Self::read(&String::from_utf8(output.stdout).expect("text"))
+        Self::read(&text_of(cubin))
+    }
+
+    /// The same, each function for itself, with its name.
+    pub fn functions(cubin: &[u8]) -> Vec<(String, Self)> {
+        let text = text_of(cubin);
+        let named = text.split("\n.text.").skip(1).filter_map(|function| function.split_once(':'));
+        named.map(|(name, code)| (name.to_owned(), Self::read(code))).collect()
     }
 
     fn read(text: &str) -> Self {
@@ -64,6 +76,11 @@ impl Sass {
     /// How many instructions there are whose name passes.
     pub fn count(&self, wanted: impl Fn(&str) -> bool) -> usize {
         self.0.iter().filter(|line| wanted(&line.name)).count()
+    }
+
+    /// The names of its instructions, as they lie.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|line| line.name.as_str())
     }
 
     /// How many there are in each loop that has any, and no loop within it that has any.

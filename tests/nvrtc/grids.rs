@@ -1,0 +1,101 @@
+//! Kernels that are launched while the grids before them end: each waits for those before it does anything that others see.
+
+use crate::{
+    harness::{
+        changed::unit_of,
+        descriptions::{Family, Wanted, description},
+        sample, transposes,
+    },
+    sass::Sass,
+};
+use falchion::{
+    cuda::{
+        cache::{Cache, CacheDir},
+        compile,
+    },
+    desc::DecompositionKind,
+    internals::{
+        codegen::TranslationUnit,
+        operand::Axis,
+        pass::{DecomposeDesc, MapsDesc, OffsetsDesc, PassDesc, REPACK},
+    },
+    numeric::EmulationKind,
+};
+use rayon::prelude::*;
+
+/// What `griddepcontrol.wait` becomes.
+const WAIT: &str = "ACQBULK";
+
+/// Whether an instruction reads or writes what others see, or ends the thread: a grid that ended without waiting would let the one behind it begin before those before it have ended.
+fn shows(name: &str) -> bool {
+    let global = ["LDG", "STG", "ATOM", "RED", "LDGSTS", "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "EXIT"];
+    let generic = ["LD.", "ST."];
+    global.iter().chain(&generic).any(|one| name.starts_with(one)) || ["LD", "ST"].contains(&name)
+}
+
+/// What is wrong with the functions of a unit on a machine: their names, and what comes before the wait, or that there is none.
+fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
+    let entry = compile(&Cache::new(CacheDir::Off), unit, sm).unwrap_or_else(|error| panic!("{error}"));
+    let functions = Sass::functions(&entry.image);
+    assert_eq!(functions.len(), 1 + usize::from(unit.second.is_some()), "{}", unit.entry);
+    functions.iter().find_map(|(name, code)| {
+        let waits = code.count(|name| name == WAIT);
+        if sm < 90 {
+            return (waits > 0).then(|| format!("{name} waits on sm_{sm}"));
+        }
+        let first = code.names().find(|name| *name == WAIT || shows(name))?;
+        (waits == 0 || first != WAIT).then(|| format!("{name} has {waits} waits, and {first} before"))
+    })
+}
+
+/// Those of drawn descriptions of every family, of parts of K, of batches and of groups.
+fn products() -> Vec<TranslationUnit> {
+    let families = [Family::Simt, Family::MmaSync, Family::WarpSpecialized, Family::Threads];
+    let drawn = families
+        .into_iter()
+        .flat_map(|family| (0..6).map(move |seed| description(seed, Wanted { family, plain: true, ..Wanted::default() })));
+    let changed = drawn.enumerate().flat_map(|(i, d)| {
+        let cut = but!(d, split_k: 3, decomposition: [DecompositionKind::SplitK, DecompositionKind::SplitKParallel][i % 2]);
+        let whole = but!(d, split_k: 1);
+        [d, cut, whole.for_batch(7), whole.for_groups([Axis::M, Axis::N][i % 2])]
+    });
+    let units: Vec<_> = changed.filter(|d| d.check().is_ok()).map(|d| unit_of(&d, false)).collect();
+    for needed in ["family/simt", "family/mma_sync", "threadblock::Consumer>", "threadblock::SimtConsumer>", "reduce("] {
+        assert!(units.iter().filter(|unit| unit.source.contains(needed)).count() >= 3, "few with {needed}");
+    }
+    units
+}
+
+/// Those that run before products.
+fn passes() -> Vec<TranslationUnit> {
+    let mut all = vec![PassDesc::Repack(REPACK), PassDesc::Offsets(OffsetsDesc)];
+    all.extend(EmulationKind::MODES.map(|emulation| PassDesc::Decompose(DecomposeDesc { emulation })));
+    all.extend(MapsDesc::ALL.map(PassDesc::Maps));
+    all.extend(transposes::named().into_iter().take(12).map(PassDesc::Transpose));
+    all.iter().map(|pass| pass.unit(false)).collect()
+}
+
+#[test]
+#[ignore = "needs NVRTC, and nvdisasm beside it"]
+fn kernels_wait_before_anything_that_others_see() {
+    let units = sample(products().into_iter().chain(passes()).collect());
+    assert!(units.iter().all(|unit| unit.waits));
+    let faults: Vec<_> = units.par_iter().filter_map(|unit| fault(unit, 90)).collect();
+    assert!(faults.is_empty(), "{} of {}: {}", faults.len(), units.len(), faults.join("\n"));
+    println!("{} kernels wait", units.len());
+    let older: Vec<_> = [&units[0], &units[units.len() - 1]].into_iter().filter_map(|unit| fault(unit, 80)).collect();
+    assert!(older.is_empty(), "{older:?}");
+}
+
+/// A kernel without the wait, and one that ends before it, are found.
+#[test]
+#[ignore = "needs NVRTC, and nvdisasm beside it"]
+fn a_kernel_that_does_not_wait_is_found() {
+    const WAITS: &str = "schedule::wait_for_grids();";
+    let unit = REPACK.translation_unit(false);
+    assert_eq!((fault(&unit, 90), unit.source.matches(WAITS).count()), (None, 1));
+    for instead in ["", "if (params.blocks == 1) return;\n  schedule::wait_for_grids();"] {
+        let changed = TranslationUnit { source: unit.source.replace(WAITS, instead), ..unit.clone() };
+        assert!(fault(&changed, 90).is_some(), "{instead}");
+    }
+}
