@@ -179,21 +179,38 @@ fn matrix<T: Whole>(order: Order, rows: usize, columns: usize, salt: usize) -> V
     elements
 }
 
-/// Whether the kernel of these types is the table's, and its product the right one: sums stay below 128, exact in every type.
+/// Whether the kernel of these types is the table's, and its product the right one. Of each there is little text: there are 624 of them.
 fn multiplies<T: Whole, LA: Layout, LB: Layout, Acc: Element, C: Whole<Storage: PartialEq + core::fmt::Debug>, LC: Layout, Ar>()
 where
     Ar: Arch,
 {
     let gemm = Gemm::<T, LA, T, LB, C, LC, Acc, Simt, Ar>::new();
-    let types = random_cases::types(T::KIND, Acc::KIND, C::KIND);
-    let orders = [LA::ORDER, LB::ORDER, LC::ORDER];
-    assert_eq!(Ok(gemm.desc()), default_description(falchion::arch::OpKind::Simt, Ar::KIND, types, orders));
-    let (a, b) = (matrix::<T>(LA::ORDER, M, K, 0), matrix::<T>(LB::ORDER, K, N, 1));
+    let run = |a: &[T::Storage], b: &[T::Storage], d: &mut [C::Storage]| gemm.run(Arguments::new((M, N, K), a, b, d));
+    is_right::<T, C>(gemm.desc(), (Acc::KIND, Ar::KIND), [LA::ORDER, LB::ORDER, LC::ORDER], &run);
+}
+
+/// Computes by a kernel of the leaves.
+type Run<'a, T, C> = &'a dyn Fn(
+    &[<T as Element>::Storage],
+    &[<T as Element>::Storage],
+    &mut [<C as Element>::Storage],
+) -> Result<(), falchion::Error>;
+
+/// Sums stay below 128, exact in every type.
+fn is_right<T: Whole, C: Whole<Storage: PartialEq + core::fmt::Debug>>(
+    desc: GemmDesc,
+    (accumulator, arch): (ElementKind, ArchKind),
+    orders: [Order; 3],
+    run: Run<'_, T, C>,
+) {
+    let types = random_cases::types(T::KIND, accumulator, C::KIND);
+    assert_eq!(Ok(desc), default_description(falchion::arch::OpKind::Simt, arch, types, orders));
+    let (a, b) = (matrix::<T>(orders[0], M, K, 0), matrix::<T>(orders[1], K, N, 1));
     let mut d = vec![C::whole(101); M * N];
-    gemm.run(Arguments::new((M, N, K), &a, &b, &mut d)).expect("a ragged product");
+    run(&a, &b, &mut d).expect("a ragged product");
     for (i, j) in (0..M).flat_map(|i| (0..N).map(move |j| (i, j))) {
         let want = (0..K).map(|k| entry(i, k, 0) * entry(k, j, 1)).sum();
-        assert_eq!(d[LC::ORDER.offset(i, j, LC::ORDER.packed(M, N))], C::whole(want), "D({i}, {j}) of {:?}", gemm.desc());
+        assert_eq!(d[orders[2].offset(i, j, orders[2].packed(M, N))], C::whole(want), "D({i}, {j}) of {desc:?}");
     }
 }
 

@@ -64,29 +64,25 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))
 }
 
+/// Refused problems: their places in the suite, from 1, and why.
+type Refused = Vec<(usize, String)>;
+
 /// The kernels of a suite that were compiled, and the problems whose knobs make none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Compiled {
     /// How many kernels.
     pub kernels: usize,
-    /// The refused problems: their places in the suite, from 1, and why.
-    pub refused: Vec<(usize, String)>,
+    /// The refused problems.
+    pub refused: Refused,
 }
 
-/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
+/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`: those that are prepared, and those of narrower accesses that take their place
+/// where leading dimensions or extents want them. No device is needed.
 ///
 /// # Errors
 /// Those of [`compile`].
 pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error> {
-    let newest = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);
-    let (mut descs, mut refused) = (Vec::new(), Vec::new());
-    for (at, problem) in (1..).zip(problems) {
-        match prepared(problem, newest, |desc| Ok(desc.check().map(|()| *desc)?))? {
-            Ok(desc) if descs.contains(&desc) => {}
-            Ok(desc) => descs.push(desc),
-            Err(sentence) => refused.push((at, sentence)),
-        }
-    }
+    let (descs, refused) = kernels_of(problems, sm)?;
     for desc in &descs {
         for unit in [kernel_unit(desc)?].into_iter().chain(PassDesc::before(desc).iter().map(pass_unit)) {
             compile(Cache::global(), &unit, sm)?;
@@ -95,10 +91,46 @@ pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error
     Ok(Compiled { kernels: descs.len(), refused })
 }
 
+/// The descriptions of those kernels, and the refused problems.
+fn kernels_of(problems: &[SuiteProblem], sm: u32) -> Result<(Vec<GemmDesc>, Refused), Error> {
+    let newest = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);
+    let (mut descs, mut refused) = (Vec::new(), Vec::new());
+    for (at, problem) in (1..).zip(problems) {
+        match prepared(problem, newest, |desc| Ok(desc.check().map(|()| *desc)?))? {
+            Ok(desc) => {
+                // A problem that it cannot compute the measurement refuses.
+                let runs = desc.fitted(&problem.launched()).unwrap_or(desc);
+                for kernel in [desc, runs] {
+                    if !descs.contains(&kernel) {
+                        descs.push(kernel);
+                    }
+                }
+            }
+            Err(sentence) => refused.push((at, sentence)),
+        }
+    }
+    Ok((descs, refused))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::bench::suite::parse;
+    use std::collections::BTreeSet;
+
+    /// Of 63 columns D is stored an element at a time: that kernel is another one, and both are compiled where NVRTC is. What a problem runs with is what the library says it does.
+    #[test]
+    fn narrower_kernels_are_among_those_of_a_suite() {
+        let row = |n: usize| format!(r#"{{"m":64,"n":{n},"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}}"#);
+        let problems = parse("test", &[row(64), row(63), row(62)].join("\n")).unwrap();
+        let (kernels, refused) = kernels_of(&problems, 80).unwrap();
+        let access = |desc: &GemmDesc| desc.alignments()[2];
+        let (wide, narrow): (Vec<_>, Vec<_>) = kernels.iter().partition(|desc| access(desc) > 2);
+        assert!(refused.is_empty() && !wide.is_empty(), "{kernels:?}");
+        assert_eq!(narrow.into_iter().map(access).collect::<BTreeSet<_>>(), [1, 2].into());
+        let ran = description(&problems[1], ArchKind::Sm80).unwrap().fitted(&problems[1].launched()).unwrap();
+        assert!(kernels.contains(&ran));
+    }
 
     /// A knob that is none, words that no knob takes, and an invalid description: each is told, and the others go on.
     #[test]
