@@ -110,7 +110,6 @@ struct TensorStore {
     return false;
   }
 
-
  protected:
   template <int Subtile>
   __device__ __forceinline__ void write_by_threads(unsigned staging) const {

@@ -4,6 +4,7 @@
 
 use crate::{
     index::{Coord, IndexMap, at},
+    numeric::MOST_PARTS,
     shape::at_least_one,
 };
 
@@ -39,6 +40,9 @@ impl IndexMap for PartsOfK {
 
 /// Parts of K whose partial accumulators one block adds at a time.
 pub const PARTS_AT_ONCE: u32 = 8;
+
+// Three levels, which `sum_of_parts` of the twin has, are enough for all there may be.
+const _: () = assert!(MOST_PARTS <= PARTS_AT_ONCE.pow(3));
 
 /// The most tiles that a kernel of narrower accesses has for one of the kernel in whose place it is.
 pub(crate) const MOST_TILES_OF_ONE: u32 = 4;

@@ -28,23 +28,20 @@ const WAIT: &str = "ACQBULK";
 
 /// Whether an instruction reads or writes what others see, or ends the thread: a grid that ended without waiting would let the one behind it begin before those before it have ended.
 fn shows(name: &str) -> bool {
-    let global = ["LDG", "STG", "ATOM", "RED", "LDGSTS", "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "EXIT"];
+    let global = ["LDG", "STG", "ATOM", "RED.", "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "EXIT"];
     let generic = ["LD.", "ST."];
-    global.iter().chain(&generic).any(|one| name.starts_with(one)) || ["LD", "ST"].contains(&name)
+    global.iter().chain(&generic).any(|one| name.starts_with(one))
 }
 
-/// What is wrong with the functions of a unit on a machine: their names, and what comes before the wait, or that there is none.
+/// What is wrong with the functions of a unit on a machine: what lies before the wait, or in its place; or a wait where there is none.
 fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
     let entry = compile(&Cache::new(CacheDir::Off), unit, sm).unwrap_or_else(|error| panic!("{error}"));
     let functions = Sass::functions(&entry.image);
     assert_eq!(functions.len(), 1 + usize::from(unit.second.is_some()), "{}", unit.entry);
     functions.iter().find_map(|(name, code)| {
-        let waits = code.count(|name| name == WAIT);
-        if sm < 90 {
-            return (waits > 0).then(|| format!("{name} waits on sm_{sm}"));
-        }
-        let first = code.names().find(|name| *name == WAIT || shows(name))?;
-        (waits == 0 || first != WAIT).then(|| format!("{name} has {waits} waits, and {first} before"))
+        let first = code.names().find(|name| *name == WAIT || shows(name));
+        let waits = if sm < 90 { code.count(|name| name == WAIT) > 0 } else { first == Some(WAIT) };
+        (waits != (sm >= 90)).then(|| format!("{name} on sm_{sm}: {first:?} is first"))
     })
 }
 

@@ -118,7 +118,7 @@ mod tests {
     use crate::bench::suite::parse;
     use std::collections::BTreeSet;
 
-    /// Of 63 columns D is stored an element at a time: that kernel is another one, and both are compiled where NVRTC is. What a problem runs with is what the library says it does.
+    /// Of 63 columns D is stored an element at a time, of 62 two: the kernels of both are others than that of 64.
     #[test]
     fn narrower_kernels_are_among_those_of_a_suite() {
         let row = |n: usize| format!(r#"{{"m":64,"n":{n},"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}}"#);
@@ -128,8 +128,6 @@ mod tests {
         let (wide, narrow): (Vec<_>, Vec<_>) = kernels.iter().partition(|desc| access(desc) > 2);
         assert!(refused.is_empty() && !wide.is_empty(), "{kernels:?}");
         assert_eq!(narrow.into_iter().map(access).collect::<BTreeSet<_>>(), [1, 2].into());
-        let ran = description(&problems[1], ArchKind::Sm80).unwrap().fitted(&problems[1].launched()).unwrap();
-        assert!(kernels.contains(&ran));
     }
 
     /// A knob that is none, words that no knob takes, and an invalid description: each is told, and the others go on.
