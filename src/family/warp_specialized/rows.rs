@@ -77,9 +77,10 @@ const fn together(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 }
 
 /// 256 x `n` of two consumers, whose rows of A two blocks share: where rows begin within sectors of memory, the second-level cache is asked for twice as many lines, and that is what limits
-/// (`docs/performance/explore/pitches_tensor_op.jsonl`).
+/// (`docs/performance/explore/pitches_tensor_op.jsonl`). 192 columns are three boxes of 64 where B lies along N (`wide_tiles.jsonl` there).
 const fn wide(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
-    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: 1, n: 2 }, ..specialized(256, 128, n, 4, a, c) })
+    let stages = if n > 160 { 3 } else { 4 };
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: 1, n: 2 }, ..specialized(256, 128, n, stages, a, c) })
 }
 
 /// The same of 128 x 256, whose columns of B are shared: those that lie along N come in boxes of 64.
@@ -95,7 +96,7 @@ const fn few_rows(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 
 /// Those of one input and one output, and wide tiles, whose B lies along K where the user's A does.
 const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
-    [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(144, a, c)]
+    [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(192, a, c)]
 }
 
 /// 64 x `n` whose K a cluster's blocks have in `parts`, which pays where tiles are few and K is deep: 33 tiles of 2112 columns leave most multiprocessors without any. Of `docs/performance/explore/split_k_cluster.jsonl`
@@ -153,15 +154,15 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
         loaded(256, E4m3, c),
         loaded(192, E4m3, c),
         wide(160, E4m3, c),
-        wide(144, E4m3, c),
+        wide(192, E4m3, c),
         shared(E4m3, c),
     ]
 }
 
 /// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no faster.
 const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
-    let [t128, t176, t192, of_144, beside, small, l256, l192, w160, w144, shared] = of_bytes(c);
-    [t128, t176, t192, of_144, beside, together(128, E4m3, c), small, l256, l192, w160, w144, shared]
+    let [t128, t176, t192, of_144, beside, small, l256, l192, w160, w192, shared] = of_bytes(c);
+    [t128, t176, t192, of_144, beside, together(128, E4m3, c), small, l256, l192, w160, w192, shared]
 }
 
 /// Those of 16 bits and one output.
@@ -175,7 +176,7 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 10] {
         side_by_side(F16, c),
         together(128, F16, c),
         wide(160, F16, c),
-        wide(144, F16, c),
+        wide(192, F16, c),
         shared(F16, c),
     ]
 }
@@ -254,7 +255,7 @@ pub(in crate::family) const ROWS: &[Row] = &[
             together(128, Tf32, F32),
             LOADED_IN_TURNS,
             wide(160, Tf32, F32),
-            wide(144, Tf32, F32),
+            wide(192, Tf32, F32),
             shared(Tf32, F32),
         ],
         &of_columns(Tf32, F32),
