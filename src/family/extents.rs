@@ -3,7 +3,7 @@
 //! A multiprocessor works on as many units at once as blocks fit on it, and on the rest in waves:
 //!
 //! ```text
-//! cost  = depth * (load * each + waves * latency) + ends(load) + exchange
+//! cost  = depth * (load * each + waves * latency + alone) + ends(load) + exchange
 //! load  = ceil(clusters / resident ones)    waves = ceil(load / resident blocks)     units: tiles of all products of a batch, times parts of K
 //! depth = K, or of parts the longest one's  exchange = begun + load * stored + levels * added + slots * brought, of parts alone
 //!                                           of a second kernel: launched + load * stored + levels * 0.25 us + slots / bytes
@@ -14,6 +14,7 @@
 //! |---|---|---|
 //! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, of f32 `m n (1.25 + 8 (1/wm + 1/wn))`, twice that where copies and products take turns; `256 n / m` more for f32 where B lies along K, `24 n` at most, and `8 m` less where A lies along M, whose elements are copied four at a time; `1.1 m n + 3 (m + n)` for f64 under mma.sync (`f64_few_tiles.jsonl`), whose copies take `28 (m + n)` for f32 in parts |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, 1600 for f64 on tensor cores, else 9000: the barriers and the loads between them |
+//! | `alone`, the same of a multiprocessor's only unit | 0 | 2600 of f32 in 64x64 and less, eight deep: a barrier for few products (`short_tiles_simt.jsonl`) |
 //! | `ends`, begins and ends of tiles | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong; where consumers share tiles `4700 m n` for a second one, and 300 for each behind it | `16 m n (1 + s)` for each tile, whose depth `s` warps share |
 //! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
 //! | `stored`, a unit's accumulators to its slot | 0.15 us, and as much for each 32 that a thread holds; of `mma.sync` 0.3 us | `4900 a` for threads that hold `a` accumulators |
@@ -196,7 +197,8 @@ impl Weighed<'_> {
             if self.by_cluster { (parts, self.clusters) } else { (self.blocks, self.clusters.saturating_mul(parts.into())) };
         let load = clusters.div_ceil(self.machine.resident_clusters(blocks).into());
         let (load, waves) = (load as f64, load.div_ceil(self.resident.into()) as f64);
-        let products = (load * self.each + waves * features.latency) * depth;
+        let idle = waves * features.latency + if load > 1.0 { 0.0 } else { features.alone };
+        let products = (load * self.each + idle) * depth;
         let of_unit = depth * f64::from(self.tile.m.saturating_add(self.tile.n));
         let memory = features.memory.map_or(0.0, |memory| memory.cost(self.elements, of_unit, units as f64)) * self.filling;
         (products.max(memory) + features.ends(load, memory > products), load)

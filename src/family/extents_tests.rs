@@ -160,6 +160,25 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
+/// Of f32 a short K, or more tiles than one, takes tiles that are eight deep; a multiprocessor's only tile of 64 x 64 does not (`docs/performance/explore/short_tiles_simt.jsonl`).
+#[test]
+fn singles_take_shallow_tiles_where_that_measured_best() {
+    let taken = |orders, size| {
+        let tile = of_one_type(ElementKind::F32, OpKind::Simt, orders, size).threadblock();
+        (tile.m, tile.n, tile.k)
+    };
+    for orders in [[Order::Row; 2], [Order::Row, Order::Col]] {
+        assert_eq!(taken(orders, ProblemSize { batch: 1024, ..ProblemSize::of((64, 64, 64)) }), (64, 64, 8), "{orders:?}");
+        let all = u64::MAX;
+        assert_eq!(
+            taken(orders, ProblemSize { workspace: all, ..ProblemSize::of((64, 4096, 4096)) }),
+            (64, 128, 8),
+            "{orders:?}"
+        );
+        assert_eq!(taken(orders, ProblemSize { workspace: all, ..ProblemSize::of((64, 64, 65536)) }), (64, 64, 32), "{orders:?}");
+    }
+}
+
 /// Few tiles and a deep K: as many parts as fill the multiprocessors. Where tiles
 /// fill them, where the workspace has no room, and where the user says how many, K is not cut.
 #[test]

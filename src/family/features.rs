@@ -28,6 +28,8 @@ pub(super) struct Features {
     pub lines: Option<Lines>,
     /// Time of one step that no resident block fills, in products.
     pub latency: f64,
+    /// By how much it is longer for a block that has its multiprocessor to itself.
+    pub alone: f64,
     /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
     pub block: Option<BlockResources>,
     /// Time of a tile's begin and end, in products.

@@ -139,6 +139,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         transposed: 0,
         each: (turns * step) as f64,
         latency,
+        alone: 0.0,
         block: Some(BlockResources { threads: base.tiles.threads(), registers, shared_bytes: base.smem_bytes() }),
         not_hidden: ends,
         further: [ends; 2],

@@ -82,7 +82,9 @@ impl SimtDesc {
         let step = one_schedule::step(&base, costs) + turned * if each < MOST { each } else { MOST };
         let straight = if singles && !base.operands[0].turns() { STRAIGHT * tile.m as u64 } else { 0 };
         let step = if straight < step { step - straight } else { step };
-        one_schedule::features(&base, base.registers(), step)
+        // A barrier every eight steps, each of few products.
+        let alone = if singles && tile.k <= 8 && tile.m * tile.n <= 64 * 64 { 2600.0 } else { 0.0 };
+        Features { alone, ..one_schedule::features(&base, base.registers(), step) }
     }
 }
 

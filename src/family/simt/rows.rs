@@ -60,6 +60,9 @@ const STREAMED: SimtKnobs = SimtKnobs { decomposition: DecompositionKind::Stream
 const DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
 const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
 const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
+/// Half that tile again, and a quarter: D whose rows begin anywhere is stored by smaller tiles while others multiply, and a short K has fewer k-tiles to fill (`docs/performance/explore/short_tiles_simt.jsonl`).
+const WIDE_HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
+const SHORT: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 /// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of `docs/performance/explore/few_rows_simt.jsonl` those that took the least time with B along N
 /// and along K, or a few hundredths more.
 const ROWS_OF_8: SimtKnobs = SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
@@ -101,6 +104,8 @@ const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
 const SINGLES: &[FamilyDesc] = &[
     aligned(ASYNCHRONOUS, 4, 4),
     aligned(HALF_AS_LARGE, 4, 4),
+    aligned(WIDE_HALF, 4, 4),
+    aligned(SHORT, 4, 4),
     aligned(SMALL, 4, 4),
     aligned(DEEP, 4, 4),
     aligned(LEAST, 4, 4),

@@ -198,6 +198,7 @@ impl WarpSpecializedDesc {
             transposed: if tensor_op { self.transposed() } else { 0 },
             each: (if products > loads { products } else { loads }) as f64,
             latency: 0.0,
+            alone: 0.0,
             block: None,
             not_hidden: (not_hidden * if share > LEAST { share } else { LEAST }) as f64,
             further: if pingpong { [0.0; 2] } else { [(second * share) as f64, (further * share) as f64] },

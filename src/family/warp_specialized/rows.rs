@@ -109,16 +109,13 @@ const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> Famil
 
 /// Those of 16 bits and one output: no other types' parts of a cluster took less time, but eight of 64 x 32.
 const fn halves_of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 10] {
-    let [narrow, middle, few, wide, narrower] = of_columns(a, c);
-    let [two, of_32, of_64, four] =
-        [of_cluster(16, 2, a, c), of_cluster(32, 2, a, c), of_cluster(64, 2, a, c), of_cluster(16, 4, a, c)];
-    [narrow, middle, few, two, of_32, of_64, four, of_cluster(32, 8, a, c), wide, narrower]
+    let [two, of_32, of_64] = [of_cluster(16, 2, a, c), of_cluster(32, 2, a, c), of_cluster(64, 2, a, c)];
+    and(of_columns(a, c), [two, of_32, of_64, of_cluster(16, 4, a, c), of_cluster(32, 8, a, c)])
 }
 
 /// Those of fp8 and one output.
 const fn fp8_of_columns(c: ElementKind) -> [FamilyDesc; 6] {
-    let [narrow, middle, few, wide, narrower] = of_columns(E4m3, c);
-    [narrow, middle, few, of_cluster(32, 8, E4m3, c), wide, narrower]
+    and(of_columns(E4m3, c), [of_cluster(32, 8, E4m3, c)])
 }
 
 /// A from registers, where it is M-major.
@@ -142,43 +139,44 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
     ..specialized(256, 128, 128, 4, Bf16, F32)
 });
 
+/// Those of one input and one output, whatever the input is.
+const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
+    [turns(128, a, c), turns(176, a, c), turns(192, a, c), wide(160, a, c), wide(192, a, c), shared(a, c)]
+}
+
 /// Those of 8 bits and one output.
 const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
-    [
-        turns(128, E4m3, c),
-        turns(176, E4m3, c),
-        turns(192, E4m3, c),
-        together(144, E4m3, c),
-        side_by_side(E4m3, c),
-        small(E4m3, c),
-        loaded(256, E4m3, c),
-        loaded(192, E4m3, c),
-        wide(160, E4m3, c),
-        wide(192, E4m3, c),
-        shared(E4m3, c),
-    ]
+    and(
+        all_of(E4m3, c),
+        [together(144, E4m3, c), side_by_side(E4m3, c), small(E4m3, c), loaded(256, E4m3, c), loaded(192, E4m3, c)],
+    )
 }
 
 /// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no faster.
 const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
-    let [t128, t176, t192, of_144, beside, small, l256, l192, w160, w192, shared] = of_bytes(c);
-    [t128, t176, t192, of_144, beside, together(128, E4m3, c), small, l256, l192, w160, w192, shared]
+    and(of_bytes(c), [together(128, E4m3, c)])
 }
 
 /// Those of 16 bits and one output.
 const fn of_halves(c: ElementKind) -> [FamilyDesc; 10] {
-    [
-        turns(128, F16, c),
-        turns(176, F16, c),
-        turns(192, F16, c),
-        together(144, F16, c),
-        small(F16, c),
-        side_by_side(F16, c),
-        together(128, F16, c),
-        wide(160, F16, c),
-        wide(192, F16, c),
-        shared(F16, c),
-    ]
+    and(all_of(F16, c), [together(144, F16, c), small(F16, c), side_by_side(F16, c), together(128, F16, c)])
+}
+
+/// Those of `tf32`.
+const OF_TF32: [FamilyDesc; 10] =
+    and(all_of(Tf32, F32), [small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS]);
+
+/// Some, and some more.
+const fn and<const N: usize, const MORE: usize, const ALL: usize>(
+    some: [FamilyDesc; N],
+    more: [FamilyDesc; MORE],
+) -> [FamilyDesc; ALL] {
+    let (mut all, mut i) = ([some[0]; ALL], 0);
+    while i < ALL {
+        all[i] = if i < N { some[i] } else { more[i - N] };
+        i += 1;
+    }
+    all
 }
 
 /// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
@@ -244,22 +242,7 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &[OfColumns(turns(192, F16, Bf16))],
     ),
     and_of_columns(&[of(F16, F32, F32), of(Bf16, F32, F32)], &of_halves(F32), &halves_of_columns(F16, F32)),
-    and_of_columns(
-        &[of(Tf32, F32, F32)],
-        &[
-            turns(128, Tf32, F32),
-            turns(176, Tf32, F32),
-            turns(192, Tf32, F32),
-            small(Tf32, F32),
-            side_by_side(Tf32, F32),
-            together(128, Tf32, F32),
-            LOADED_IN_TURNS,
-            wide(160, Tf32, F32),
-            wide(192, Tf32, F32),
-            shared(Tf32, F32),
-        ],
-        &of_columns(Tf32, F32),
-    ),
+    and_of_columns(&[of(Tf32, F32, F32)], &OF_TF32, &of_columns(Tf32, F32)),
     tensor_op(&[of(F32, F32, F32)], &[IN_PARTS]),
     with_promotion(&of_fp8(Bf16), &of_fp8_promoted(Bf16)),
     with_promotion(&of_fp8(F16), &of_fp8_promoted(F16)),
