@@ -60,7 +60,7 @@ const STREAMED: SimtKnobs = SimtKnobs { decomposition: DecompositionKind::Stream
 const DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
 const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
 const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
-/// Half that tile again, and a quarter: D whose rows begin anywhere is stored by smaller tiles while others multiply, and a short K has fewer k-tiles to fill (`docs/performance/explore/short_tiles_simt.jsonl`).
+/// Half that tile and a quarter of it, as shallow: a short K, 64 rows, and groups that leave tiles half empty took less time in them (`docs/performance/explore/short_tiles_simt.jsonl`).
 const WIDE_HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
 const SHORT: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 /// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of `docs/performance/explore/few_rows_simt.jsonl` those that took the least time with B along N

@@ -171,6 +171,7 @@ const fn and<const N: usize, const MORE: usize, const ALL: usize>(
     some: [FamilyDesc; N],
     more: [FamilyDesc; MORE],
 ) -> [FamilyDesc; ALL] {
+    assert!(ALL == N + MORE);
     let (mut all, mut i) = ([some[0]; ALL], 0);
     while i < ALL {
         all[i] = if i < N { some[i] } else { more[i - N] };
