@@ -160,7 +160,7 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
-/// Of f32 a short K, or more tiles than one, takes tiles that are eight deep; a multiprocessor's only tile of 64 x 64 does not (`docs/performance/explore/short_tiles_simt.jsonl`).
+/// Of f32 a short K and 64 rows take tiles that are eight deep; a deep K, whose parts have a multiprocessor each, does not (`docs/performance/explore/short_tiles_simt.jsonl`).
 #[test]
 fn singles_take_shallow_tiles_where_that_measured_best() {
     let taken = |orders, size| {
@@ -266,6 +266,7 @@ fn rows_within_sectors_take_clusters() {
     for (orders, wanted) in [(along_n, (256, 160, 2)), ([Order::Col, Order::Row], (128, 256, 2))] {
         assert_eq!(cluster(ElementKind::Bf16, orders, square(5000)), wanted, "{orders:?}");
     }
+    assert_eq!(cluster(ElementKind::Bf16, [Order::Col, Order::Row], square(4104)), (256, 192, 2));
     let pitched = ProblemSize { leading: [Some(4104); 2], ..square(4096) };
     assert!(cluster(ElementKind::Bf16, along_k, pitched).2 > 1);
     assert_eq!([4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2), [1; 3]);

@@ -52,7 +52,7 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
 };
 
 /// `f32` of one wave and of few: half that tile; one whose depth two warps share; one of the same extent for sums in many parts, of which a thread has half as many
-/// accumulators (`docs/performance/explore/split_k_simt.jsonl`); and the least, whose depth four share. These but that one, and the two below,
+/// accumulators (`docs/performance/explore/split_k_simt.jsonl`); and the least, whose depth four share. These but that one, and those of `f64` and of fewer bits below,
 /// chosen among those of `docs/performance/explore/small_tiles_simt.jsonl`.
 const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
 /// Half that tile in streams, for tiles that whole waves would leave multiprocessors without (`docs/performance/explore/streams_f32.jsonl`).
@@ -60,9 +60,9 @@ const STREAMED: SimtKnobs = SimtKnobs { decomposition: DecompositionKind::Stream
 const DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
 const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
 const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
-/// Half that tile and a quarter of it, as shallow: a short K, 64 rows, and groups that leave tiles half empty took less time in them (`docs/performance/explore/short_tiles_simt.jsonl`).
-const WIDE_HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
-const SHORT: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
+/// Half of [`HALF_AS_LARGE`] and a quarter of it, as shallow: a short K, 64 rows, and groups that leave tiles half empty took less time in them (`docs/performance/explore/short_tiles_simt.jsonl`).
+const SHALLOW_AND_WIDE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
+const SHALLOW: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 /// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of `docs/performance/explore/few_rows_simt.jsonl` those that took the least time with B along N
 /// and along K, or a few hundredths more.
 const ROWS_OF_8: SimtKnobs = SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
@@ -104,8 +104,8 @@ const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
 const SINGLES: &[FamilyDesc] = &[
     aligned(ASYNCHRONOUS, 4, 4),
     aligned(HALF_AS_LARGE, 4, 4),
-    aligned(WIDE_HALF, 4, 4),
-    aligned(SHORT, 4, 4),
+    aligned(SHALLOW_AND_WIDE, 4, 4),
+    aligned(SHALLOW, 4, 4),
     aligned(SMALL, 4, 4),
     aligned(DEEP, 4, 4),
     aligned(LEAST, 4, 4),

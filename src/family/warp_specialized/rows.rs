@@ -42,6 +42,20 @@ const fn specialized(m: u32, warp_m: u32, n: u32, stages: u32, a: ElementKind, c
     }
 }
 
+/// Two lists, one behind the other. Of configurations that cost a problem as much the first is taken, so their order counts.
+const fn joined<const N: usize, const MORE: usize, const ALL: usize>(
+    some: [FamilyDesc; N],
+    more: [FamilyDesc; MORE],
+) -> [FamilyDesc; ALL] {
+    assert!(ALL == N + MORE);
+    let (mut all, mut i) = ([some[0]; ALL], 0);
+    while i < ALL {
+        all[i] = if i < N { some[i] } else { more[i - N] };
+        i += 1;
+    }
+    all
+}
+
 /// 128 x `n`, each warpgroup its own: stores cost nothing where there is a next tile.
 const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
@@ -110,12 +124,12 @@ const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> Famil
 /// Those of 16 bits and one output: no other types' parts of a cluster took less time, but eight of 64 x 32.
 const fn halves_of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 10] {
     let [two, of_32, of_64] = [of_cluster(16, 2, a, c), of_cluster(32, 2, a, c), of_cluster(64, 2, a, c)];
-    and(of_columns(a, c), [two, of_32, of_64, of_cluster(16, 4, a, c), of_cluster(32, 8, a, c)])
+    joined(of_columns(a, c), [two, of_32, of_64, of_cluster(16, 4, a, c), of_cluster(32, 8, a, c)])
 }
 
 /// Those of fp8 and one output.
 const fn fp8_of_columns(c: ElementKind) -> [FamilyDesc; 6] {
-    and(of_columns(E4m3, c), [of_cluster(32, 8, E4m3, c)])
+    joined(of_columns(E4m3, c), [of_cluster(32, 8, E4m3, c)])
 }
 
 /// A from registers, where it is M-major.
@@ -144,9 +158,9 @@ const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
     [turns(128, a, c), turns(176, a, c), turns(192, a, c), wide(160, a, c), wide(192, a, c), shared(a, c)]
 }
 
-/// Those of 8 bits and one output.
+/// Those of 8 bits and one output: consumers side by side come before the small ping-pong tile, which the others have the other way round.
 const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
-    and(
+    joined(
         all_of(E4m3, c),
         [together(144, E4m3, c), side_by_side(E4m3, c), small(E4m3, c), loaded(256, E4m3, c), loaded(192, E4m3, c)],
     )
@@ -154,31 +168,17 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
 
 /// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no faster.
 const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
-    and(of_bytes(c), [together(128, E4m3, c)])
+    joined(of_bytes(c), [together(128, E4m3, c)])
 }
 
 /// Those of 16 bits and one output.
 const fn of_halves(c: ElementKind) -> [FamilyDesc; 10] {
-    and(all_of(F16, c), [together(144, F16, c), small(F16, c), side_by_side(F16, c), together(128, F16, c)])
+    joined(all_of(F16, c), [together(144, F16, c), small(F16, c), side_by_side(F16, c), together(128, F16, c)])
 }
 
 /// Those of `tf32`.
 const OF_TF32: [FamilyDesc; 10] =
-    and(all_of(Tf32, F32), [small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS]);
-
-/// Some, and some more.
-const fn and<const N: usize, const MORE: usize, const ALL: usize>(
-    some: [FamilyDesc; N],
-    more: [FamilyDesc; MORE],
-) -> [FamilyDesc; ALL] {
-    assert!(ALL == N + MORE);
-    let (mut all, mut i) = ([some[0]; ALL], 0);
-    while i < ALL {
-        all[i] = if i < N { some[i] } else { more[i - N] };
-        i += 1;
-    }
-    all
-}
+    joined(all_of(Tf32, F32), [small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS]);
 
 /// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
 /// 128 x 128 each, of which the partial accumulators of an instruction of 64 x 128 fit beside the accumulators; or 64 x 192, with as many partial accumulators as accumulators.
