@@ -41,17 +41,23 @@ impl Completions {
         let larger = machine.has_all_of(&all[0].class.arch.machine());
         let fits = |desc: &GemmDesc| (larger || desc.check_on(machine).is_ok()) && (!size.groups || desc.check_groups().is_ok());
         let chosen = |i: usize, cut: Cut| (i, Some(cut).filter(|&cut| cut != all[i].cut_of()));
-        let cheapest = |i: usize| (all[i].cheapest_parts(&self.features()[i], self.ways(&all[i]), size, machine), i);
+        // Of those that cost no more than the best until now.
+        let cheapest = |i: usize, most: f64| {
+            all[i].cheapest_parts(&self.features()[i], self.ways(&all[i]), size, machine, most).map(|cost| (cost, i))
+        };
         let of_row = (0..self.of_row()).filter(|&i| i == 0 || fits(&all[i]));
         // Where threads multiply, copies before a kernel are a matter of time and room; of groups none was measured.
-        let with_passes = |(((transposed, time), parts), i): (((u32, f64), Cut), usize)| match all[i].passes_of_threads(size) {
+        let with_passes = |(((transposed, time), parts), i): Costing| match all[i].passes_of_threads(size) {
             None => (((transposed, time), parts), i),
             Some(passes) if size.groups || passes.bytes > size.for_passes => (((transposed, f64::MAX), parts), i),
             Some(passes) => (((transposed, time + passes.time), parts), i),
         };
-        let Some((((transposed, time), parts), best)) =
-            of_row.map(cheapest).map(with_passes).min_by(|((one, _), _), ((other, _), _)| less(one, other))
-        else {
+        let best = of_row.fold(None, |best: Option<Costing>, i| {
+            let most =
+                best.map_or(f64::MAX, |((cost, _), _)| if cost.0 > self.features()[i].transposed { f64::MAX } else { cost.1 });
+            cheaper(best, cheapest(i, most).map(with_passes))
+        });
+        let Some((((transposed, time), parts), best)) = best else {
             return (0, None);
         };
         if self.of_row() == all.len() {
@@ -66,17 +72,26 @@ impl Completions {
             None => (STRIDE_ALIGNMENT, all[best].most_of_threads(time - begun(best), size)),
         };
         let in_place = if most > 0.0 { self.of_row()..all.len() } else { 0..0 };
-        let in_place = in_place.filter(|&i| all[i].reads_rows_of(access) && fits(&all[i])).map(cheapest);
-        match in_place.min_by(|((one, _), _), ((other, _), _)| less(one, other)) {
+        let in_place = in_place.filter(|&i| all[i].reads_rows_of(access) && fits(&all[i]));
+        match in_place.fold(None, |best, i| cheaper(best, cheapest(i, f64::MAX))) {
             Some((((_, other), parts), i)) if other - begun(i) < most => chosen(i, parts),
             _ => chosen(best, parts),
         }
     }
 }
 
-/// The order of what descriptions cost: operands that are transposed first, and then time.
-fn less((transposed, time): &(u32, f64), (others, other): &(u32, f64)) -> core::cmp::Ordering {
-    transposed.cmp(others).then(time.total_cmp(other))
+/// What a description costs, operands that are transposed and time; its parts of K; and which one it is.
+type Costing = (((u32, f64), Cut), usize);
+
+/// The one that costs less: of operands that are transposed first, and then of time. Of equals, the first.
+fn cheaper(one: Option<Costing>, other: Option<Costing>) -> Option<Costing> {
+    match (one, other) {
+        (Some(((one_costs, _), _)), Some(((costs, _), _))) => {
+            let less = costs.0.cmp(&one_costs.0).then(costs.1.total_cmp(&one_costs.1)).is_lt();
+            if less { other } else { one }
+        }
+        _ => one.or(other),
+    }
 }
 
 /// What copies of operands take before a kernel, and what spares them.

@@ -76,18 +76,26 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn predicted(&self, size: &ProblemSize, machine: &Machine) -> (u32, u128) {
         let features = self.features();
-        (features.transposed, self.weighed(&features, size, machine).cost(self.cut_of()).round() as u128)
+        let each = features.step(|| self.rows_within_sectors(size));
+        let weighed = Weighed { each, ..self.weighed(&features, size, machine) };
+        (features.transposed, weighed.cost(self.cut_of()).round() as u128)
     }
 
     /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut, in any of these ways.
+    /// `None` where its products alone cost more than `most`.
     pub(super) fn cheapest_parts(
         &self,
         features: &Features,
         ways: &[DecompositionKind],
         size: &ProblemSize,
         machine: &Machine,
-    ) -> ((u32, f64), Cut) {
+        most: f64,
+    ) -> Option<((u32, f64), Cut)> {
         let weighed = self.weighed(features, size, machine);
+        if weighed.least() > most {
+            return None;
+        }
+        let weighed = Weighed { each: features.step(|| self.rows_within_sectors(size)), ..weighed };
         let own = self.cut_of();
         let (mut least, mut best) = (weighed.cost(own), own);
         let (extents, _) = self.extents(size);
@@ -112,7 +120,7 @@ impl GemmDesc {
                 }
             }
         }
-        ((features.transposed, least), best)
+        Some(((features.transposed, least), best))
     }
 
     /// M and N, and K, of a problem as the kernel sees it.
@@ -126,6 +134,7 @@ impl GemmDesc {
         ((extent(Axis::M), extent(Axis::N)), k)
     }
 
+    /// What is known of a problem by the tiles that cover it: how its rows lie costs more to find than most descriptions are worth.
     fn weighed<'f>(&self, features: &'f Features, size: &ProblemSize, machine: &'f Machine) -> Weighed<'f> {
         let ((m, n), k) = self.extents(size);
         let (tile, cluster, batch) = (self.threadblock(), self.cluster(), size.batch as u64);
@@ -141,7 +150,7 @@ impl GemmDesc {
             tiles: clusters.saturating_mul(cluster.count().into()),
             k,
             k_tiles: k.div_ceil(at_least_one(tile.k) as usize),
-            each: features.step(|| self.rows_within_sectors(size)),
+            each: features.products(),
             elements: (m as f64 + n as f64) * k as f64 * batch as f64,
             filling: if filled(m, tile.m) || filled(n, tile.n) { FILLING } else { 1.0 },
             resident: features.resident(machine),
@@ -176,6 +185,12 @@ struct Weighed<'f> {
 }
 
 impl Weighed<'_> {
+    /// Less than it costs, into however many parts K is cut: all products, on all multiprocessors alike, and one tile's begin and end.
+    fn least(&self) -> f64 {
+        let products = self.tiles as f64 * self.each * self.k as f64;
+        products / f64::from(at_least_one(self.machine.multiprocessors)) + self.features.not_hidden
+    }
+
     /// Time, in products, of so many parts of K.
     fn cost(&self, (parts, way): Cut) -> f64 {
         if self.streams {

@@ -61,6 +61,11 @@ pub(super) struct BlockResources {
 }
 
 impl Features {
+    /// Time of the products of one step along K of one tile, at least.
+    pub(super) fn products(&self) -> f64 {
+        self.lines.map_or(self.each, |lines| lines.products)
+    }
+
     /// Time of one step along K of one tile, where each row of A, or of B, begins within a sector of memory or not.
     pub(super) fn step(&self, within: impl FnOnce() -> [bool; 2]) -> f64 {
         let Some(Lines { products, loads: [a, b] }) = self.lines else { return self.each };
