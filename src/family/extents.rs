@@ -26,7 +26,7 @@
 //! | `awaited`, one of them | 0.1 us | |
 //! | `sent`, its accumulators to the first, which adds them | a microsecond for 45 KB | |
 //!
-//! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again, 0.55 where a cluster's blocks all do at once (`few_tiles_tensor_op.jsonl`); and, of
+//! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again, 0.55 where a cluster's blocks all do at once (`few_tiles_tensor_op.jsonl`), and 0.6 for each element of D (`short_k.jsonl`); and, of
 //! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
 //!
 //! Of streams, `load` and `waves` are no whole numbers: tiles by multiprocessors, since none waits for another; the exchange is `begun`, and `stored` and `added` for the tile that a block ends and the one that it begins. Of `f32` on an H100 that is within 7 hundredths of 20 times from 1024 cubed on;
@@ -39,6 +39,11 @@
 //!
 //! Where memory is what limits, boxes of the only tile along an extent of which 64 rows and more lie beyond their operand take a third longer: 64 rows of 16384x7168 take 78 to 94 us in every tile of 128 rows, whatever its columns and schedule, and 58 to 66 in those of 64, in which 100 rows take 67 to 104
 //! and 65 to 69 in those of 128 (`few_rows_of_weights.jsonl`).
+//!
+//! A multiprocessor that has no unit in the last wave does not ask for any, and memory takes longer by 0.3 of their share: 64 rows of 24576x1536 take 23.3 us in 384 tiles of 64x64 and 24.9 in 192 of 64x128 (the same file).
+//!
+//! On CUDA cores two blocks of a multiprocessor end their first tiles at the same time, and both their places are taken again while another multiprocessor's are not: three tiles on two places take what four do. f32 of 1536x2816x256 takes 52 us in 264 tiles of
+//! 128x128, and 1536x4224x256 97 in 396 (`docs/performance/explore/waves_of_two_simt.jsonl`). Parts, and tiles of a third wave, end one after another.
 //!
 //! Of clusters of more than two blocks fewer run at once than there are multiprocessors for: 33 of four count as two rounds, and 4104 cubed in 128x192 of four as seven.
 //!
@@ -69,6 +74,9 @@ use crate::{
 const MUCH_FILLED: u64 = 64;
 /// By how much.
 const FILLING: f64 = 4.0 / 3.0;
+
+/// By how much longer memory takes, of the share of multiprocessors that have no unit in the last wave: they do not ask for any.
+const LAST_WAVE: f64 = 0.3;
 
 impl GemmDesc {
     /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
@@ -152,6 +160,7 @@ impl GemmDesc {
             k_tiles: k.div_ceil(at_least_one(tile.k) as usize),
             each: features.products(),
             elements: (m as f64 + n as f64) * k as f64 * batch as f64,
+            stored: m as f64 * n as f64 * batch as f64,
             filling: if filled(m, tile.m) || filled(n, tile.n) { FILLING } else { 1.0 },
             resident: features.resident(machine),
             by_cluster: self.cuts_by_cluster(),
@@ -176,6 +185,8 @@ struct Weighed<'f> {
     each: f64,
     /// Of A and B, of all products.
     elements: f64,
+    /// Of D.
+    stored: f64,
     /// By how much boxes that are half empty take longer.
     filling: f64,
     /// Blocks that share a multiprocessor.
@@ -212,11 +223,22 @@ impl Weighed<'_> {
             if self.by_cluster { (parts, self.clusters) } else { (self.blocks, self.clusters.saturating_mul(parts.into())) };
         let load = clusters.div_ceil(self.machine.resident_clusters(blocks).into());
         let (load, waves) = (load as f64, load.div_ceil(self.resident.into()) as f64);
-        let idle = waves * features.latency + if load > 1.0 { 0.0 } else { features.alone };
-        let products = (load * self.each + idle) * depth;
+        let waiting = waves * features.latency + if load > 1.0 { 0.0 } else { features.alone };
+        // Two blocks of a multiprocessor end their first tiles at the same time, and both places are taken again before another's are free; who stores parts ends at any time.
+        let placed = if parts < 2 && waves == 2.0 && self.resident > 1 { (load / 2.0).ceil() * 2.0 } else { load };
+        let products = (placed * self.each + waiting) * depth;
+        let [brought, with_stored] = self.by_memory(depth, units as f64, load);
+        (products.max(with_stored) + features.ends(load, brought > products), load)
+    }
+
+    /// What memory takes to bring A and B to so many units of such a depth, and to store D, too.
+    fn by_memory(&self, depth: f64, units: f64, load: f64) -> [f64; 2] {
+        let Some(memory) = self.features.memory else { return [0.0; 2] };
         let of_unit = depth * f64::from(self.tile.m.saturating_add(self.tile.n));
-        let memory = features.memory.map_or(0.0, |memory| memory.cost(self.elements, of_unit, units as f64)) * self.filling;
-        (products.max(memory) + features.ends(load, memory > products), load)
+        let idle = load * f64::from(self.machine.multiprocessors) / units - 1.0;
+        let last_wave = if load > 1.0 { 1.0 + LAST_WAVE * idle } else { 1.0 };
+        let brought = memory.cost(self.elements, of_unit, units) * self.filling * last_wave;
+        [brought, brought + memory.stored * self.stored]
     }
 
     /// Time of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.

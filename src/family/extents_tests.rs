@@ -52,7 +52,6 @@ fn from_registers(desc: &GemmDesc) -> bool {
 fn problems_take_the_tiles_that_measured_best() {
     let along_k = [Order::Row, Order::Col];
     for (extents, wanted) in [
-        ((2048, 2048, 2048), (128, 128)),
         ((4096, 4096, 4096), (128, 128)),
         ((8192, 8192, 8192), (128, 192)),
         ((4096, 2112, 7168), (128, 176)),
@@ -64,6 +63,10 @@ fn problems_take_the_tiles_that_measured_best() {
             assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
         }
     }
+    // Of i8 128x256 has a stage less, and takes an eighth longer (`short_k.jsonl`).
+    let squares = [ElementKind::Bf16, ElementKind::E4m3, ElementKind::Tf32, ElementKind::I8];
+    let wanted = [(128, 256), (128, 256), (128, 256), (128, 128)];
+    assert_eq!(squares.map(|kind| tile(kind, along_k, false, (2048, 2048, 2048))), wanted);
     for (extents, wanted) in [
         ((4096, 4096, 4096), (256, 128)),
         ((8192, 8192, 8192), (128, 192)),
@@ -81,7 +84,7 @@ fn problems_take_the_tiles_that_measured_best() {
 /// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`).
 #[test]
 fn small_problems_take_small_tiles() {
-    let wanted = [(32, 64), (32, 64), (64, 128), (128, 144), (128, 128), (128, 192)];
+    let wanted = [(32, 64), (32, 64), (64, 128), (128, 144), (128, 256), (128, 192)];
     for (size, wanted) in [256, 512, 1024, 1536, 2048, 3072].into_iter().zip(wanted) {
         assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
     }
@@ -158,6 +161,31 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     let first = singles(rows, ProblemSize { workspace: 0, for_passes: 0, ..ProblemSize::of((4096, 4096, 4096)) });
     let groups = ProblemSize::of_groups((8192, 4096, 4096), 2);
     assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
+}
+
+/// What is stored counts where K is short, idle multiprocessors of the last wave where memory limits, and clusters of the small tile only where rows begin within sectors
+/// (`docs/performance/explore/short_k.jsonl`, `few_rows_of_weights.jsonl`, `small_clusters.jsonl`).
+#[test]
+fn what_is_stored_idle_and_shared_counts() {
+    let along_k = [Order::Row, Order::Col];
+    for kind in [ElementKind::Bf16, ElementKind::E4m3] {
+        let tile = |batch, extents| {
+            let tile = sized(kind, along_k, false, ProblemSize { batch, ..ProblemSize::of(extents) }).threadblock();
+            (tile.m, tile.n)
+        };
+        assert_eq!([8, 1].map(|batch| tile(batch, (4096, 4096, 512 * 8 / batch))), [(128, 176), (128, 128)], "{kind}");
+        assert_eq!(tile(1, (64, 24576, 1536)), (64, 64), "{kind}");
+    }
+    let cluster = |size: usize| taken(ElementKind::Bf16, along_k, false, (size, size, size)).cluster().count();
+    assert_eq!([1000, 1008, 1664, 1800, 2304].map(cluster), [2, 1, 1, 2, 1]);
+}
+
+/// Two blocks of a multiprocessor end at the same time, and both places are taken again: three tiles of f32 take what four do (`docs/performance/explore/waves_of_two_simt.jsonl`).
+#[test]
+fn three_tiles_on_two_places_count_as_four() {
+    let of = |batch| ProblemSize { batch, ..ProblemSize::of((333, 511, 255)) };
+    let tile = |batch| of_one_type(ElementKind::F32, OpKind::Simt, [Order::Row, Order::Col], of(batch)).threadblock();
+    assert_eq!([22, 33].map(|batch| (tile(batch).m, tile(batch).n)), [(128, 128), (64, 128)]);
 }
 
 /// Of f32 a short K and 64 rows take tiles that are eight deep; a deep K, whose parts have a multiprocessor each, does not (`docs/performance/explore/short_tiles_simt.jsonl`).
@@ -272,7 +300,7 @@ fn rows_within_sectors_take_clusters() {
     assert_eq!([4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2), [1; 3]);
 }
 
-/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 do not.
+/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 do but for 128x176, of which there are 132.
 #[test]
 fn a_batch_takes_the_tile_of_its_waves() {
     let chosen = |batch| {
@@ -282,7 +310,7 @@ fn a_batch_takes_the_tile_of_its_waves() {
         let request = Request { a, b, c, op, knobs, ..Request::default() };
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
     };
-    assert_eq!([1, 22].map(chosen), [32, 128]);
+    assert_eq!([1, 22].map(chosen), [32, 176]);
 }
 
 /// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is taken.

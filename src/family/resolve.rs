@@ -21,7 +21,7 @@ const MOST_CHECKS: u32 = 64;
 pub(super) const AXES: usize = 4;
 
 /// The most configurations of a row.
-const MOST_CONFIGURATIONS: usize = 26;
+const MOST_CONFIGURATIONS: usize = 27;
 
 /// The kernels of a class and pins.
 #[derive(Clone, Copy, Debug)]

@@ -61,16 +61,20 @@ const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
 }
 
-/// 64 x 128, which small problems have more of: half the rows a consumer under ping-pong. Chosen among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`. Two share the columns of B, which pays where rows of 2000 bytes begin
-/// in the middle of lines (`squares_tensor_op.jsonl` there).
+/// 64 x 128, which small problems have more of: half the rows a consumer under ping-pong. Chosen among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`.
 const fn small(a: ElementKind, c: ElementKind) -> FamilyDesc {
-    let cluster = if a.bits() == 16 { Mn { m: 2, n: 1 } } else { Mn::ONE };
-    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster, ..specialized(64, 64, 128, small_stages(a, c), a, c) })
+    FamilyDesc::WarpSpecialized(of_64_rows(a, c))
+}
+
+/// The same of 16 bits, whose columns of B two blocks share: that pays where rows of 2000 bytes begin in the middle of lines (`squares_tensor_op.jsonl` there), and takes up to a tenth longer where they do not
+/// (`small_clusters.jsonl`).
+const fn small_shared(c: ElementKind) -> FamilyDesc {
+    FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: 2, n: 1 }, ..of_64_rows(F16, c) })
 }
 
 /// The same of two consumers that have half the columns each, and so the end of the tile: parts of a deep K take up to a tenth less by it than by 128 x 64, and squares take the same (`docs/performance/explore/side_by_side.jsonl`).
 const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
-    let all = specialized(64, 64, 128, small_stages(a, c), a, c);
+    let all = of_64_rows(a, c);
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
         warp: Mnk { n: 64, ..all.warp },
         instruction: Mnk { n: 64, ..all.instruction },
@@ -79,9 +83,9 @@ const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
     })
 }
 
-/// Wide outputs are staged in more of the shared memory.
-const fn small_stages(a: ElementKind, c: ElementKind) -> u32 {
-    if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 }
+const fn of_64_rows(a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
+    // Wide outputs are staged in more of the shared memory.
+    specialized(64, 64, 128, if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 }, a, c)
 }
 
 /// 128 x `n`, of which two consumers have half the rows each: a tile that is its multiprocessor's only one has nobody to take turns with. 1536 squared has as many of 128 x 144 as there are multiprocessors
@@ -154,12 +158,12 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
 });
 
 /// Those of one input and one output, whatever the input is.
-const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
-    [turns(128, a, c), turns(176, a, c), turns(192, a, c), wide(160, a, c), wide(192, a, c), shared(a, c)]
+const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
+    [turns(128, a, c), turns(176, a, c), turns(192, a, c), wide(160, a, c), wide(192, a, c)]
 }
 
 /// Those of 8 bits and one output: consumers side by side come before the small ping-pong tile, which the others have the other way round.
-const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 10] {
     joined(
         all_of(E4m3, c),
         [together(144, E4m3, c), side_by_side(E4m3, c), small(E4m3, c), loaded(256, E4m3, c), loaded(192, E4m3, c)],
@@ -168,17 +172,20 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
 
 /// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no faster.
 const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
-    joined(of_bytes(c), [together(128, E4m3, c)])
+    joined(of_bytes(c), [shared(E4m3, c), together(128, E4m3, c)])
 }
 
 /// Those of 16 bits and one output.
-const fn of_halves(c: ElementKind) -> [FamilyDesc; 10] {
-    joined(all_of(F16, c), [together(144, F16, c), small(F16, c), side_by_side(F16, c), together(128, F16, c)])
+const fn of_halves(c: ElementKind) -> [FamilyDesc; 11] {
+    let large = joined::<5, 2, 7>(all_of(F16, c), [shared(F16, c), together(144, F16, c)]);
+    joined(large, [side_by_side(F16, c), together(128, F16, c), small(F16, c), small_shared(c)])
 }
 
 /// Those of `tf32`.
-const OF_TF32: [FamilyDesc; 10] =
-    joined(all_of(Tf32, F32), [small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS]);
+const OF_TF32: [FamilyDesc; 10] = joined(
+    all_of(Tf32, F32),
+    [shared(Tf32, F32), small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS],
+);
 
 /// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
 /// 128 x 128 each, of which the partial accumulators of an instruction of 64 x 128 fit beside the accumulators; or 64 x 192, with as many partial accumulators as accumulators.
