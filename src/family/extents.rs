@@ -26,7 +26,7 @@
 //! | `awaited`, one of them | 0.1 us | |
 //! | `sent`, its accumulators to the first, which adds them | a microsecond for 45 KB | |
 //!
-//! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again, 0.55 where a cluster's blocks all do at once (`few_tiles_tensor_op.jsonl`), and 0.6 for each element of D (`short_k.jsonl`); and, of
+//! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and so on. There `load * each` is no less than what memory takes, too: 2 products for each element of A and B, and 0.4 for each time that a tile reads one again, 0.55 where a cluster's blocks all do at once (`few_tiles_tensor_op.jsonl`); and, of
 //! the busiest unit, 60 for each element that it loads and 40 for each that no other unit brings (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
 //!
 //! Of streams, `load` and `waves` are no whole numbers: tiles by multiprocessors, since none waits for another; the exchange is `begun`, and `stored` and `added` for the tile that a block ends and the one that it begins. Of `f32` on an H100 that is within 7 hundredths of 20 times from 1024 cubed on;
@@ -160,7 +160,6 @@ impl GemmDesc {
             k_tiles: k.div_ceil(at_least_one(tile.k) as usize),
             each: features.products(),
             elements: (m as f64 + n as f64) * k as f64 * batch as f64,
-            stored: m as f64 * n as f64 * batch as f64,
             filling: if filled(m, tile.m) || filled(n, tile.n) { FILLING } else { 1.0 },
             resident: features.resident(machine),
             by_cluster: self.cuts_by_cluster(),
@@ -185,8 +184,6 @@ struct Weighed<'f> {
     each: f64,
     /// Of A and B, of all products.
     elements: f64,
-    /// Of D.
-    stored: f64,
     /// By how much boxes that are half empty take longer.
     filling: f64,
     /// Blocks that share a multiprocessor.
@@ -227,18 +224,17 @@ impl Weighed<'_> {
         // Two blocks of a multiprocessor end their first tiles at the same time, and both places are taken again before another's are free; who stores parts ends at any time.
         let placed = if parts < 2 && waves == 2.0 && self.resident > 1 { (load / 2.0).ceil() * 2.0 } else { load };
         let products = (placed * self.each + waiting) * depth;
-        let [brought, with_stored] = self.by_memory(depth, units as f64, load);
-        (products.max(with_stored) + features.ends(load, brought > products), load)
+        let memory = self.by_memory(depth, units as f64, load);
+        (products.max(memory) + features.ends(load, memory > products), load)
     }
 
-    /// What memory takes to bring A and B to so many units of such a depth, and to store D, too.
-    fn by_memory(&self, depth: f64, units: f64, load: f64) -> [f64; 2] {
-        let Some(memory) = self.features.memory else { return [0.0; 2] };
+    /// What memory takes to bring A and B to so many units of such a depth.
+    fn by_memory(&self, depth: f64, units: f64, load: f64) -> f64 {
+        let Some(memory) = self.features.memory else { return 0.0 };
         let of_unit = depth * f64::from(self.tile.m.saturating_add(self.tile.n));
         let idle = load * f64::from(self.machine.multiprocessors) / units - 1.0;
         let last_wave = if load > 1.0 { 1.0 + LAST_WAVE * idle } else { 1.0 };
-        let brought = memory.cost(self.elements, of_unit, units) * self.filling * last_wave;
-        [brought, brought + memory.stored * self.stored]
+        memory.cost(self.elements, of_unit, units) * self.filling * last_wave
     }
 
     /// Time of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.

@@ -52,6 +52,7 @@ fn from_registers(desc: &GemmDesc) -> bool {
 fn problems_take_the_tiles_that_measured_best() {
     let along_k = [Order::Row, Order::Col];
     for (extents, wanted) in [
+        ((2048, 2048, 2048), (128, 128)),
         ((4096, 4096, 4096), (128, 128)),
         ((8192, 8192, 8192), (128, 192)),
         ((4096, 2112, 7168), (128, 176)),
@@ -63,10 +64,6 @@ fn problems_take_the_tiles_that_measured_best() {
             assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
         }
     }
-    // Of i8 128x256 has a stage less, and takes an eighth longer (`short_k.jsonl`).
-    let squares = [ElementKind::Bf16, ElementKind::E4m3, ElementKind::Tf32, ElementKind::I8];
-    let wanted = [(128, 256), (128, 256), (128, 256), (128, 128)];
-    assert_eq!(squares.map(|kind| tile(kind, along_k, false, (2048, 2048, 2048))), wanted);
     for (extents, wanted) in [
         ((4096, 4096, 4096), (256, 128)),
         ((8192, 8192, 8192), (128, 192)),
@@ -84,7 +81,7 @@ fn problems_take_the_tiles_that_measured_best() {
 /// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`).
 #[test]
 fn small_problems_take_small_tiles() {
-    let wanted = [(32, 64), (32, 64), (64, 128), (128, 144), (128, 256), (128, 192)];
+    let wanted = [(32, 64), (32, 64), (64, 128), (128, 144), (128, 128), (128, 192)];
     for (size, wanted) in [256, 512, 1024, 1536, 2048, 3072].into_iter().zip(wanted) {
         assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
     }
@@ -163,18 +160,12 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
-/// What is stored counts where K is short, idle multiprocessors of the last wave where memory limits, and clusters of the small tile only where rows begin within sectors
-/// (`docs/performance/explore/short_k.jsonl`, `few_rows_of_weights.jsonl`, `small_clusters.jsonl`).
+/// Idle multiprocessors of the last wave count where memory limits, and clusters of the small tile pay only where rows begin within sectors (`docs/performance/explore/few_rows_of_weights.jsonl`, `small_clusters.jsonl`).
 #[test]
-fn what_is_stored_idle_and_shared_counts() {
+fn what_is_idle_and_shared_counts() {
     let along_k = [Order::Row, Order::Col];
     for kind in [ElementKind::Bf16, ElementKind::E4m3] {
-        let tile = |batch, extents| {
-            let tile = sized(kind, along_k, false, ProblemSize { batch, ..ProblemSize::of(extents) }).threadblock();
-            (tile.m, tile.n)
-        };
-        assert_eq!([8, 1].map(|batch| tile(batch, (4096, 4096, 512 * 8 / batch))), [(128, 176), (128, 128)], "{kind}");
-        assert_eq!(tile(1, (64, 24576, 1536)), (64, 64), "{kind}");
+        assert_eq!(tile(kind, along_k, false, (64, 24576, 1536)), (64, 64), "{kind}");
     }
     let cluster = |size: usize| taken(ElementKind::Bf16, along_k, false, (size, size, size)).cluster().count();
     assert_eq!([1000, 1008, 1664, 1800, 2304].map(cluster), [2, 1, 1, 2, 1]);

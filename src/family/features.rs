@@ -105,8 +105,6 @@ pub(super) struct Bandwidth {
     pub longer: f64,
     /// From the second-level cache, where it was brought before.
     pub again: f64,
-    /// What it takes to store an element of D.
-    pub stored: f64,
 }
 
 impl Bandwidth {

@@ -171,7 +171,7 @@ impl WarpSpecializedDesc {
         const FURTHER: u64 = 300;
         // Of threads, whatever the instruction.
         const OF_THREADS: u64 = 44;
-        const MEMORY: Bandwidth = Bandwidth { first: 2.0, own: LOADS as f64, longer: 40.0, again: 0.4, stored: 0.6 };
+        const MEMORY: Bandwidth = Bandwidth { first: 2.0, own: LOADS as f64, longer: 40.0, again: 0.4 };
         // The blocks of a cluster that has parts bring what was brought before at the same time.
         const OF_CLUSTERS: Bandwidth = Bandwidth { again: 0.55, ..MEMORY };
         // The begin and the end of a smaller tile take as long as those of 128 x 64.

@@ -158,12 +158,12 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
 });
 
 /// Those of one input and one output, whatever the input is.
-const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
-    [turns(128, a, c), turns(176, a, c), turns(192, a, c), wide(160, a, c), wide(192, a, c)]
+const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
+    [turns(128, a, c), turns(176, a, c), turns(192, a, c), wide(160, a, c), wide(192, a, c), shared(a, c)]
 }
 
 /// Those of 8 bits and one output: consumers side by side come before the small ping-pong tile, which the others have the other way round.
-const fn of_bytes(c: ElementKind) -> [FamilyDesc; 10] {
+const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
     joined(
         all_of(E4m3, c),
         [together(144, E4m3, c), side_by_side(E4m3, c), small(E4m3, c), loaded(256, E4m3, c), loaded(192, E4m3, c)],
@@ -172,20 +172,18 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 10] {
 
 /// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no faster.
 const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
-    joined(of_bytes(c), [shared(E4m3, c), together(128, E4m3, c)])
+    joined(of_bytes(c), [together(128, E4m3, c)])
 }
 
 /// Those of 16 bits and one output.
 const fn of_halves(c: ElementKind) -> [FamilyDesc; 11] {
-    let large = joined::<5, 2, 7>(all_of(F16, c), [shared(F16, c), together(144, F16, c)]);
-    joined(large, [side_by_side(F16, c), together(128, F16, c), small(F16, c), small_shared(c)])
+    let smaller = [together(144, F16, c), side_by_side(F16, c), together(128, F16, c), small(F16, c), small_shared(c)];
+    joined(all_of(F16, c), smaller)
 }
 
 /// Those of `tf32`.
-const OF_TF32: [FamilyDesc; 10] = joined(
-    all_of(Tf32, F32),
-    [shared(Tf32, F32), small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS],
-);
+const OF_TF32: [FamilyDesc; 10] =
+    joined(all_of(Tf32, F32), [small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS]);
 
 /// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one multiplies while the other adds; under ping-pong nobody would.
 /// 128 x 128 each, of which the partial accumulators of an instruction of 64 x 128 fit beside the accumulators; or 64 x 192, with as many partial accumulators as accumulators.
