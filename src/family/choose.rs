@@ -158,6 +158,12 @@ impl GemmDesc {
         self.passes(size, threads.transposed())
     }
 
+    /// Time of copies before the kernel.
+    pub(super) fn time_of_passes(&self, size: &ProblemSize) -> f64 {
+        let transposed = self.warp_specialized().map_or(0, |desc| desc.transposed());
+        self.passes(size, transposed).map_or(0.0, |passes| passes.time)
+    }
+
     /// What brings operands that TMA cannot read where they lie, or that the kernel has `transposed`; `None` where there is none.
     fn passes(&self, size: &ProblemSize, transposed: u32) -> Option<Passes> {
         // Of a launch, in microseconds, and of an element, in products: beside a kernel of threads both are hidden less, and products fewer (`docs/performance/explore/streams_f32.jsonl`).

@@ -1,5 +1,7 @@
 //! What a description costs a problem, and into how many parts of K it is cut: time by a model of the busiest multiprocessor, by which [`choose`](super::choose) compares.
 //!
+//! `--explain` shows what it is made of ([`Terms`]).
+//!
 //! A multiprocessor works on as many units at once as blocks fit on it, and on the rest in waves:
 //!
 //! ```text
@@ -59,7 +61,7 @@
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192. 4700 and 300 are such that 2560, 3456 and 5120 cubed, 15 products of 1000 cubed and 5000 x 4096 x 4096 take tiles that consumers share, and 3072 cubed does not (`cooperative_tiles.jsonl`):
 //! a multiprocessor that is idle between two tiles leaves the others its power. Where memory is what limits there is none to leave, and each tile counts as the first: 32 groups of 192 rows take 468 us in 128x192 and 499 in 256x160.
 
-use super::features::Features;
+use super::{features::Features, terms::Terms};
 use crate::{
     arch::Machine,
     call::Partials,
@@ -86,7 +88,16 @@ impl GemmDesc {
         let features = self.features();
         let each = features.step(|| self.rows_within_sectors(size));
         let weighed = Weighed { each, ..self.weighed(&features, size, machine) };
-        (features.transposed, weighed.cost(self.cut_of()).round() as u128)
+        (features.transposed, weighed.terms(self.cut_of()).time().round() as u128)
+    }
+
+    /// What the time is made of that a problem should take, with copies before the kernel.
+    #[doc(hidden)]
+    pub fn predicted_terms(&self, size: &ProblemSize, machine: &Machine) -> Terms {
+        let features = self.features();
+        let each = features.step(|| self.rows_within_sectors(size));
+        let terms = Weighed { each, ..self.weighed(&features, size, machine) }.terms(self.cut_of());
+        Terms { passes: self.time_of_passes(size), ..terms }
     }
 
     /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut, in any of these ways.
@@ -105,7 +116,7 @@ impl GemmDesc {
         }
         let weighed = Weighed { each: features.step(|| self.rows_within_sectors(size)), ..weighed };
         let own = self.cut_of();
-        let (mut least, mut best) = (weighed.cost(own), own);
+        let (mut least, mut best) = (weighed.terms(own).time(), own);
         let (extents, _) = self.extents(size);
         if weighed.streams && Partials::of(self, extents, size.batch).workspace_bytes() > size.workspace {
             least = f64::MAX;
@@ -117,8 +128,8 @@ impl GemmDesc {
                 if parts < 2 || parts == best.0 {
                     continue;
                 }
-                let (products, load) = weighed.products(parts);
-                let cost = |way| products + features.exchange.cost((parts, way), load, weighed.tiles as f64);
+                let (whole, load) = weighed.without_exchange(parts);
+                let cost = |way| whole.time() + features.exchange.cost((parts, way), load, weighed.tiles as f64);
                 let partials = |way| Partials::of_parts(self, (parts, way), extents, size.batch);
                 for &way in ways {
                     let cost = cost(way);
@@ -199,17 +210,17 @@ impl Weighed<'_> {
         products / f64::from(at_least_one(self.machine.multiprocessors)) + self.features.not_hidden
     }
 
-    /// Time, in products, of so many parts of K.
-    fn cost(&self, (parts, way): Cut) -> f64 {
+    /// Times, in products, of so many parts of K.
+    fn terms(&self, (parts, way): Cut) -> Terms {
         if self.streams {
-            return self.cost_of_streams();
+            return self.terms_of_streams();
         }
-        let (products, load) = self.products(parts);
-        products + self.features.exchange.cost((parts, way), load, self.tiles as f64)
+        let (whole, load) = self.without_exchange(parts);
+        Terms { parts: self.features.exchange.cost((parts, way), load, self.tiles as f64), ..whole }
     }
 
     /// The same but for what it takes to add the parts, and units of a multiprocessor.
-    fn products(&self, parts: u32) -> (f64, f64) {
+    fn without_exchange(&self, parts: u32) -> (Terms, f64) {
         let features = self.features;
         let depth = match parts {
             0 | 1 => self.k as f64,
@@ -225,7 +236,7 @@ impl Weighed<'_> {
         let placed = if parts < 2 && waves == 2.0 && self.resident > 1 { (load / 2.0).ceil() * 2.0 } else { load };
         let products = (placed * self.each + waiting) * depth;
         let memory = self.by_memory(depth, units as f64, load);
-        (products.max(memory) + features.ends(load, memory > products), load)
+        (Terms { products, memory, ends: features.ends(load, memory > products), ..Terms::default() }, load)
     }
 
     /// What memory takes to bring A and B to so many units of such a depth.
@@ -237,16 +248,17 @@ impl Weighed<'_> {
         memory.cost(self.elements, of_unit, units) * self.filling * last_wave
     }
 
-    /// Time of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.
-    fn cost_of_streams(&self) -> f64 {
+    /// Times of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.
+    fn terms_of_streams(&self) -> Terms {
         let (features, multiprocessors) = (self.features, u64::from(at_least_one(self.machine.multiprocessors)));
         if self.tiles < multiprocessors {
-            return f64::MAX;
+            return Terms { products: f64::MAX, ..Terms::default() };
         }
         let load = self.tiles as f64 / multiprocessors as f64;
         let step = load * features.each + load / f64::from(self.resident) * features.latency;
         // Two tiles more have a begin and an end.
-        step * self.k as f64 + features.ends(load + 2.0, false) + features.exchange.of_streams()
+        let ends = features.ends(load + 2.0, false);
+        Terms { products: step * self.k as f64, ends, parts: features.exchange.of_streams(), ..Terms::default() }
     }
 }
 

@@ -14,9 +14,11 @@ mod lowering;
 mod one_schedule;
 mod request;
 mod resolve;
+mod terms;
 
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
+pub use terms::Terms;
 
 use self::{default_gemm_configuration::Row, features::Features};
 use crate::{

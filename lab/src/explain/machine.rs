@@ -4,8 +4,8 @@ use falchion::{
     Error,
     arch::Machine,
     desc::GemmDesc,
-    device::Explanation,
-    internals::{call::Problem, codegen::MOST_RECORDS_AT_ALL},
+    device::{Explanation, ProblemSize},
+    internals::{call::Problem, codegen::MOST_RECORDS_AT_ALL, family::Terms},
     shape::Mn,
     threadblock::{MOST_MAPPED, WorkKind},
 };
@@ -120,7 +120,34 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
         bytes => format!(", in a workspace of {bytes} bytes"),
     };
     facts.push(("operands", format!("{routes}{workspace}")));
+    if tiles > 0.0 && framed.k > 0 {
+        facts.push(("time", shares(desc.predicted_terms(&size_of(problem), machine))));
+    }
     Ok(facts)
+}
+
+/// What a choice among descriptions reads of a problem.
+fn size_of(problem: &Problem) -> ProblemSize {
+    let Problem { m, n, k, batch, a, b, .. } = *problem;
+    let leading = [a, b].map(|view| view.strides.into_iter().max());
+    match problem.groups {
+        Some(_) => ProblemSize { leading, ..ProblemSize::of_groups((m, n, k), batch) },
+        None => ProblemSize { batch, leading, ..ProblemSize::of((m, n, k)) },
+    }
+}
+
+/// What a predicted time is made of.
+fn shares(terms: Terms) -> String {
+    let share = |time: f64| percent(time / terms.time());
+    let Terms { products, memory, ends, parts, passes } = terms;
+    let main = match (products < memory, memory > 0.0) {
+        (true, _) => format!("memory {}, where products would take {}", share(memory), share(products)),
+        (false, true) => format!("products {}, where memory would take {}", share(products), share(memory)),
+        (false, false) => format!("products {}", share(products)),
+    };
+    let further = [("parts of K", parts), ("copies before it", passes)];
+    let further = further.iter().filter(|(_, time)| *time > 0.0).map(|(what, time)| format!(", {what} {}", share(*time)));
+    format!("by the model: {main}; begins and ends of tiles {}{}", share(ends), further.collect::<String>())
 }
 
 /// A share in percent, which is a whole only where all of it is there.
