@@ -201,6 +201,34 @@ mod tests {
         numeric::ElementKind,
     };
 
+    /// No configuration is left out for costing more than it does.
+    #[test]
+    fn what_is_not_weighed_costs_more() {
+        let machine = ArchKind::Sm90.machine();
+        for (kind, c, op) in [
+            (ElementKind::Bf16, ElementKind::Bf16, OpKind::TensorOp),
+            (ElementKind::I8, ElementKind::I32, OpKind::TensorOp),
+            (ElementKind::F64, ElementKind::F64, OpKind::TensorOp),
+            (ElementKind::F32, ElementKind::F32, OpKind::Simt),
+        ] {
+            let matrix = |element, order| Some(MatrixType { element, order });
+            let (a, b, c) = (matrix(kind, Order::Row), matrix(kind, Order::Col), matrix(c, Order::Row));
+            let all = Request { a, b, c, op: Some(op), ..Request::default() }.completions(ArchKind::Sm90).expect("a row");
+            for extents in
+                [(1, 1, 1), (64, 24576, 1536), (128, 128, 16384), (1000, 1000, 1000), (2047, 2049, 1023), (8192, 8192, 8192)]
+            {
+                for batch in [1, 33] {
+                    let size = ProblemSize { batch, ..ProblemSize::of(extents) };
+                    for (desc, features) in all.all().iter().zip(all.features()) {
+                        let cheapest = |most| desc.cheapest_parts(features, all.ways(desc), &size, &machine, most);
+                        let ((_, time), _) = cheapest(f64::MAX).expect("no limit");
+                        assert!(cheapest(time).is_some(), "{extents:?} {batch}: {:?}", desc.threadblock());
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether a problem's kernel is fed by TMA.
     fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
         let matrix = |element, order| Some(MatrixType { element, order });

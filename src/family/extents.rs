@@ -86,18 +86,18 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn predicted(&self, size: &ProblemSize, machine: &Machine) -> (u32, u128) {
         let features = self.features();
-        let each = features.step(|| self.rows_within_sectors(size));
-        let weighed = Weighed { each, ..self.weighed(&features, size, machine) };
-        (features.transposed, weighed.terms(self.cut_of()).time().round() as u128)
+        (features.transposed, self.terms(&features, size, machine).time().round() as u128)
     }
 
     /// What the time is made of that a problem should take, with copies before the kernel.
     #[doc(hidden)]
     pub fn predicted_terms(&self, size: &ProblemSize, machine: &Machine) -> Terms {
-        let features = self.features();
+        Terms { passes: self.time_of_passes(size), ..self.terms(&self.features(), size, machine) }
+    }
+
+    fn terms(&self, features: &Features, size: &ProblemSize, machine: &Machine) -> Terms {
         let each = features.step(|| self.rows_within_sectors(size));
-        let terms = Weighed { each, ..self.weighed(&features, size, machine) }.terms(self.cut_of());
-        Terms { passes: self.time_of_passes(size), ..terms }
+        Weighed { each, ..self.weighed(features, size, machine) }.terms(self.cut_of())
     }
 
     /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut, in any of these ways.

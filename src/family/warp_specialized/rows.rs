@@ -72,7 +72,7 @@ const fn small_shared(c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { cluster: Mn { m: 2, n: 1 }, ..of_64_rows(F16, c) })
 }
 
-/// The same of two consumers that have half the columns each, and so the end of the tile: parts of a deep K take up to a tenth less by it than by 128 x 64, and squares take the same (`docs/performance/explore/side_by_side.jsonl`).
+/// 64 x 128 of two consumers that have half the columns each, and so the end of the tile: parts of a deep K take up to a tenth less by it than by 128 x 64, and squares take the same (`docs/performance/explore/side_by_side.jsonl`).
 const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
     let all = of_64_rows(a, c);
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
@@ -83,6 +83,7 @@ const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
     })
 }
 
+/// Knobs of 64 x 128 under ping-pong.
 const fn of_64_rows(a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
     // Wide outputs are staged in more of the shared memory.
     specialized(64, 64, 128, if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 }, a, c)
@@ -175,7 +176,7 @@ const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
     joined(of_bytes(c), [together(128, E4m3, c)])
 }
 
-/// Those of 16 bits and one output.
+/// Those of 16 bits and one output: the small tile comes behind the others, and in clusters last, so that it is taken where it costs less and not where it costs as much.
 const fn of_halves(c: ElementKind) -> [FamilyDesc; 11] {
     let smaller = [together(144, F16, c), side_by_side(F16, c), together(128, F16, c), small(F16, c), small_shared(c)];
     joined(all_of(F16, c), smaller)
