@@ -89,10 +89,13 @@ impl GemmDesc {
         (features.transposed, self.terms(&features, size, machine).time().round() as u128)
     }
 
-    /// What the time is made of that a problem should take, with copies before the kernel.
+    /// What the time is made of that a problem should take, with copies before the kernel. `None` where the model has no time: of operands that are decomposed, whose kernel is nobody's choice, and of streams of so few tiles that
+    /// parts of K are.
     #[doc(hidden)]
-    pub fn predicted_terms(&self, size: &ProblemSize, machine: &Machine) -> Terms {
-        Terms { passes: self.time_of_passes(size), ..self.terms(&self.features(), size, machine) }
+    pub fn predicted_terms(&self, size: &ProblemSize, machine: &Machine) -> Option<Terms> {
+        let decomposed = self.warp_specialized().is_some_and(|desc| desc.knobs.emulation.decomposes());
+        let terms = Terms { passes: self.time_of_passes(size), ..self.terms(&self.features(), size, machine) };
+        (!decomposed && terms.time() < f64::MAX).then_some(terms)
     }
 
     fn terms(&self, features: &Features, size: &ProblemSize, machine: &Machine) -> Terms {

@@ -293,6 +293,22 @@ fn an_explanation_says_what_limits() {
     }
 }
 
+/// Where there is nothing to compute, or the model has no time, an explanation has none.
+#[test]
+fn an_explanation_has_no_time_that_nobody_predicts() {
+    let f32 = ["gemm", "--explain", "--for", "h200", "--a", "f32:row", "--json"];
+    for args in [
+        &["--m", "0", "--n", "64", "--k", "64"][..],
+        &["--m", "64", "--n", "64", "--k", "0"],
+        &["--m", "64", "--n", "64", "--k", "64", "--decomposition", "streamk"],
+        &["--m", "512", "--n", "512", "--k", "512", "--op", "tensorop"],
+    ] {
+        let said = object(&[&f32[..], args].concat());
+        assert!(said["explanation"]["problem"]["operands"].is_string(), "{args:?}: {said}");
+        assert!(said["explanation"]["problem"]["time"].is_null(), "{args:?}: {said}");
+    }
+}
+
 /// An explanation for a GPU computes nothing, whatever the extents, unless it is asked to.
 #[test]
 fn an_explanation_computes_only_when_asked() {

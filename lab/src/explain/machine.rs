@@ -120,9 +120,8 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
         bytes => format!(", in a workspace of {bytes} bytes"),
     };
     facts.push(("operands", format!("{routes}{workspace}")));
-    if tiles > 0.0 && framed.k > 0 {
-        facts.push(("time", shares(desc.predicted_terms(&size_of(problem), machine))));
-    }
+    let predicted = desc.predicted_terms(&size_of(problem), machine).filter(|_| tiles > 0.0 && framed.k > 0);
+    facts.extend(predicted.map(|terms| ("time", shares(terms))));
     Ok(facts)
 }
 
