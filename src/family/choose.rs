@@ -57,14 +57,14 @@ impl Completions {
                 best.map_or(f64::MAX, |((cost, _), _)| if cost.0 > self.features()[i].transposed { f64::MAX } else { cost.1 });
             cheaper(best, cheapest(i, most).map(with_passes))
         });
-        let Some((((transposed, time), parts), best)) = best else {
+        let Some((((_, time), parts), best)) = best else {
             return (0, None);
         };
         if self.of_row() == all.len() {
             return chosen(best, parts);
         }
         // What reads operands in place takes the time of its products beside that of copies and a kernel behind them; of one kernel, whose first tile begins and ends later, all but that is compared.
-        let passes = all[best].passes(size, transposed);
+        let passes = all[best].passes(size);
         let begun = |i: usize| if passes.is_some() { 0.0 } else { self.features()[i].ends(1.0, false) };
         let (access, most) = match &passes {
             Some(passes) if passes.bytes > size.for_passes => (passes.access, f64::MAX),
@@ -154,18 +154,16 @@ impl GemmDesc {
 
     /// What brings operands to threads that TMA feeds, where it cannot read them or they lie the other way.
     fn passes_of_threads(&self, size: &ProblemSize) -> Option<Passes> {
-        let threads = self.warp_specialized().filter(|desc| matches!(desc.class.op, OpKind::Simt))?;
-        self.passes(size, threads.transposed())
+        if matches!(self.class.op, OpKind::Simt) { self.passes(size) } else { None }
     }
 
     /// Time of copies before the kernel.
     pub(super) fn time_of_passes(&self, size: &ProblemSize) -> f64 {
-        let transposed = self.warp_specialized().map_or(0, |desc| desc.transposed());
-        self.passes(size, transposed).map_or(0.0, |passes| passes.time)
+        self.passes(size).map_or(0.0, |passes| passes.time)
     }
 
-    /// What brings operands that TMA cannot read where they lie, or that the kernel has `transposed`; `None` where there is none.
-    fn passes(&self, size: &ProblemSize, transposed: u32) -> Option<Passes> {
+    /// What brings operands that TMA cannot read where they lie, or that the kernel has transposed; `None` where there is none.
+    fn passes(&self, size: &ProblemSize) -> Option<Passes> {
         // Of a launch, in microseconds, and of an element, in products: beside a kernel of threads both are hidden less, and products fewer (`docs/performance/explore/streams_f32.jsonl`).
         let [of_launch, of_element] = if matches!(self.class.op, OpKind::TensorOp) { [6.5, 3.0] } else { [2.5, 0.85] };
         let tensors = self.warp_specialized().filter(|desc| !desc.knobs.emulation.decomposes())?;
@@ -184,7 +182,7 @@ impl GemmDesc {
                 repacked += u32::from(!turned);
             }
         }
-        let launches = transposed + repacked.min(1);
+        let launches = tensors.transposed() + repacked.min(1);
         passes.time += f64::from(launches) * of_launch * products_of_a_microsecond(self.class.op, rows[0].element) as f64;
         // The widest that divides all rows.
         passes.access = access & access.wrapping_neg();
@@ -201,7 +199,7 @@ mod tests {
         numeric::ElementKind,
     };
 
-    /// No configuration is left out for costing more than it does.
+    /// Configurations are left out where their products alone cost more than there may be, never at what they cost.
     #[test]
     fn what_is_not_weighed_costs_more() {
         let machine = ArchKind::Sm90.machine();

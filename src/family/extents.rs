@@ -99,8 +99,7 @@ impl GemmDesc {
     }
 
     fn terms(&self, features: &Features, size: &ProblemSize, machine: &Machine) -> Terms {
-        let each = features.step(|| self.rows_within_sectors(size));
-        Weighed { each, ..self.weighed(features, size, machine) }.terms(self.cut_of())
+        self.weighed(features, size, machine).stepping(|| self.rows_within_sectors(size)).terms(self.cut_of())
     }
 
     /// What the description costs, and as how many parts of K; as those that cost the least where K may be cut, in any of these ways.
@@ -117,7 +116,7 @@ impl GemmDesc {
         if weighed.least() > most {
             return None;
         }
-        let weighed = Weighed { each: features.step(|| self.rows_within_sectors(size)), ..weighed };
+        let weighed = weighed.stepping(|| self.rows_within_sectors(size));
         let own = self.cut_of();
         let (mut least, mut best) = (weighed.terms(own).time(), own);
         let (extents, _) = self.extents(size);
@@ -156,7 +155,7 @@ impl GemmDesc {
         ((extent(Axis::M), extent(Axis::N)), k)
     }
 
-    /// What is known of a problem by the tiles that cover it: how its rows lie costs more to find than most descriptions are worth.
+    /// What is known of a problem by the tiles that cover it. How its rows lie costs more to find than most descriptions are worth: [`Weighed::stepping`].
     fn weighed<'f>(&self, features: &'f Features, size: &ProblemSize, machine: &'f Machine) -> Weighed<'f> {
         let ((m, n), k) = self.extents(size);
         let (tile, cluster, batch) = (self.threadblock(), self.cluster(), size.batch as u64);
@@ -194,7 +193,7 @@ struct Weighed<'f> {
     tiles: u64,
     k: usize,
     k_tiles: usize,
-    /// A step along K of one tile.
+    /// A step along K of one tile: its products alone, until it is known how rows lie.
     each: f64,
     /// Of A and B, of all products.
     elements: f64,
@@ -207,6 +206,11 @@ struct Weighed<'f> {
 }
 
 impl Weighed<'_> {
+    /// The same with the time of a step where rows of A, and of B, begin within sectors or not.
+    fn stepping(self, within: impl FnOnce() -> [bool; 2]) -> Self {
+        Self { each: self.features.step(within), ..self }
+    }
+
     /// Less than it costs, into however many parts K is cut: all products, on all multiprocessors alike, and one tile's begin and end.
     fn least(&self) -> f64 {
         let products = self.tiles as f64 * self.each * self.k as f64;

@@ -291,7 +291,7 @@ fn rows_within_sectors_take_clusters() {
     assert_eq!([4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2), [1; 3]);
 }
 
-/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 do but for 128x176, of which there are 132.
+/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 fit one in 128x176 alone, of which there are 132.
 #[test]
 fn a_batch_takes_the_tile_of_its_waves() {
     let chosen = |batch| {

@@ -1,6 +1,7 @@
 //! The kernels of a suite's problems, and the problems that have none.
 
 use super::{SuiteProblem, measure::types, suite::Accumulate};
+use crate::explain::size_of;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
@@ -49,11 +50,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
     let (accumulator, op) = (Some(types.accumulator), Some(op));
     let launched = problem.launched();
-    let leading = [problem.lda, problem.ldb];
-    let size = match launched.groups {
-        Some(_) => ProblemSize { leading, ..ProblemSize::of_groups((launched.m, launched.n, launched.k), launched.batch) },
-        None => ProblemSize { batch: launched.batch, leading, ..ProblemSize::of((launched.m, launched.n, launched.k)) },
-    };
+    let size = size_of(&launched);
     let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
     if problem.pointers {
         // Of an array a family launches as many products as it can.

@@ -163,7 +163,7 @@ const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
     [turns(128, a, c), turns(176, a, c), turns(192, a, c), wide(160, a, c), wide(192, a, c), shared(a, c)]
 }
 
-/// Those of 8 bits and one output: consumers side by side come before the small ping-pong tile, which the others have the other way round.
+/// Those of 8 bits and one output: consumers side by side come before the small ping-pong tile, as of 16 bits; `tf32` has them the other way round.
 const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
     joined(
         all_of(E4m3, c),
