@@ -126,7 +126,8 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
 }
 
 /// What a choice among descriptions reads of a problem.
-pub(crate) fn size_of(problem: &Problem) -> ProblemSize {
+#[must_use]
+pub fn size_of(problem: &Problem) -> ProblemSize {
     let Problem { m, n, k, batch, a, b, .. } = *problem;
     let leading = [a, b].map(|view| view.strides.into_iter().max());
     match problem.groups {

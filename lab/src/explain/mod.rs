@@ -7,6 +7,5 @@ mod transpose;
 
 pub use gemm::facts;
 pub use layouts::{StatedLayout, layouts, layouts_of_transpose};
-pub(crate) use machine::size_of;
-pub use machine::{launches_of_array, on_machine};
+pub use machine::{launches_of_array, on_machine, size_of};
 pub use transpose::{TransposeChoice, TransposeExplanation, explain_transpose};
