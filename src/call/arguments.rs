@@ -43,6 +43,8 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
 pub(crate) enum Offsets<'a, S: Space> {
     /// Where the operands lie.
     InSpace(S::Ref<'a, u32>),
+    /// There, too, and checked before anything is enqueued.
+    Checked(S::Ref<'a, u32>),
     /// In host memory.
     ByValue(&'a [u32]),
 }
@@ -50,11 +52,12 @@ pub(crate) enum Offsets<'a, S: Space> {
 impl<'a, S: Space> Offsets<'a, S> {
     /// The groups of rows of a problem.
     pub(crate) fn groups(&self) -> Groups<Elements> {
-        let (length, by_value) = match self {
-            Self::InSpace(offsets) => (S::length(offsets), false),
-            Self::ByValue(offsets) => (offsets.len(), true),
+        let length = match self {
+            Self::InSpace(offsets) | Self::Checked(offsets) => S::length(offsets),
+            Self::ByValue(offsets) => offsets.len(),
         };
-        Groups { by_value, ..Groups::of(Axis::M, length.saturating_sub(1)) }
+        let (checked, by_value) = (matches!(self, Self::Checked(_)), matches!(self, Self::ByValue(_)));
+        Groups { checked, by_value, ..Groups::of(Axis::M, length.saturating_sub(1)) }
     }
 
     /// The offsets, to be read by work in a queue.
@@ -63,7 +66,7 @@ impl<'a, S: Space> Offsets<'a, S> {
         'a: 'q,
     {
         match self {
-            Self::InSpace(offsets) => S::read(ElementKind::I32, offsets, queue),
+            Self::InSpace(offsets) | Self::Checked(offsets) => S::read(ElementKind::I32, offsets, queue),
             Self::ByValue(offsets) => S::by_value(offsets, queue),
         }
     }
@@ -159,7 +162,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// [a batch stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are left alone, and groups may be of any length, 0 too. Vectors are of all of D: [`bias_m`](Self::bias_m) has a value for each of the m rows, and [`bias_n`](Self::bias_n) is the same for each group.
     ///
     /// The offsets, one more than groups, lie where the operands do; [`groups_by_value`](Self::groups_by_value) takes the host's for operands on a device. In host memory they are checked; on a device nobody but the kernel reads them, when it runs, so that a captured
-    /// graph may compute them: an offset that descends or leaves D makes groups short or empty, and nothing is written outside D. K of groups is not cut into parts.
+    /// graph may compute them: an offset that descends or leaves D makes groups short or empty, and nothing is written outside D; [`groups_checked`](Self::groups_checked) waits, and says which it is. K of groups is not cut into parts.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -173,6 +176,22 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// ```
     pub fn groups(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
         self.groups = Some(Offsets::InSpace(offsets.view()));
+        self
+    }
+
+    /// [`groups`](Self::groups), whose offsets are checked wherever they lie. Those on a device are read back first: the call waits for the stream, refuses the first offset that descends or leaves D
+    /// before anything is enqueued, and cannot be captured. For finding what is wrong with offsets that a kernel has written; [`groups`](Self::groups) does not wait.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
+    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// let told = gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_checked(&[0, 4, 3])).unwrap_err();
+    /// assert_eq!(told.to_string(), "offset 1 of the groups = 4 is out of range (0 to 3); try 3");
+    /// ```
+    pub fn groups_checked(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
+        self.groups = Some(Offsets::Checked(offsets.view()));
         self
     }
 

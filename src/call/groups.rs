@@ -21,12 +21,14 @@ pub struct Groups<R> {
     pub offsets: View<R>,
     /// Whether a launch takes them by value, and has them written to its workspace.
     pub by_value: bool,
+    /// Whether they are read back from a device, and checked, before anything is enqueued.
+    pub checked: bool,
 }
 
 impl<R> Groups<R> {
     /// Groups by their offsets.
     pub const fn new(axis: Axis, offsets: R) -> Self {
-        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 }, by_value: false }
+        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 }, by_value: false, checked: false }
     }
 
     pub(super) fn exchange(self) -> Self {
@@ -35,7 +37,8 @@ impl<R> Groups<R> {
 
     /// The same groups by offsets in other memory.
     pub fn with<S>(&self, offsets: S) -> Groups<S> {
-        Groups { axis: self.axis, offsets: self.offsets.with(offsets), by_value: self.by_value }
+        let Self { axis, by_value, checked, .. } = *self;
+        Groups { axis, offsets: self.offsets.with(offsets), by_value, checked }
     }
 }
 
@@ -60,22 +63,9 @@ impl<R, W> Call<R, W> {
         if matches!(axis, Axis::N) { self.n } else { self.m }
     }
 
-    /// The groups that offsets say, none of which is empty.
-    ///
-    /// # Errors
-    /// [`Refusal::OutOfRange`] for the first offset that descends, or leaves D.
-    pub(crate) fn groups_by(&self, axis: Axis, offsets: impl Iterator<Item = u32>) -> Result<Vec<Group>, Refusal> {
-        let most = self.lines_of_groups(axis) as u64;
-        let (mut first, mut all) = (0, Vec::new());
-        for (number, offset) in offsets.enumerate() {
-            let offset = offset as usize;
-            within(Field::GroupOffset(number as u32), offset as u64, first as u64, most)?;
-            if number > 0 && offset > first {
-                all.push((number - 1, first..offset));
-            }
-            first = offset;
-        }
-        Ok(all)
+    /// What reads the offsets of groups along `axis`, one after another.
+    pub(crate) const fn ascent(&self, axis: Axis) -> Ascent {
+        Ascent { number: 0, last: 0, most: self.lines_of_groups(axis) }
     }
 
     /// Whether there are groups, if any, and a kernel of a description computes them.
@@ -135,6 +125,27 @@ impl Problem {
 /// A group, by its number, and its lines.
 pub(crate) type Group = (usize, Range<usize>);
 
+/// Offsets of groups that have been read, each of which is at least the one before.
+pub(crate) struct Ascent {
+    number: u32,
+    last: usize,
+    /// Lines of D.
+    most: usize,
+}
+
+impl Ascent {
+    /// The group that ends at the next offset, unless it is empty.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfRange`] for one that descends, or leaves D.
+    pub fn group(&mut self, offset: u32) -> Result<Option<Group>, Refusal> {
+        let (number, first, end) = (self.number, self.last, offset as usize);
+        within(Field::GroupOffset(number), end as u64, first as u64, self.most as u64)?;
+        (self.number, self.last) = (number + 1, end);
+        Ok((number > 0 && end > first).then(|| (number as usize - 1, first..end)))
+    }
+}
+
 impl HostCall<'_> {
     /// The groups of this call, none of which is empty.
     ///
@@ -143,7 +154,8 @@ impl HostCall<'_> {
     pub(crate) fn groups(&self) -> Result<Option<Vec<Group>>, Refusal> {
         let Some(groups) = &self.groups else { return Ok(None) };
         let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();
-        self.groups_by(groups.axis, words.iter().map(|word| u32::from_ne_bytes(*word))).map(Some)
+        let mut ascent = self.ascent(groups.axis);
+        words.iter().filter_map(|word| ascent.group(u32::from_ne_bytes(*word)).transpose()).collect::<Result<_, _>>().map(Some)
     }
 
     /// The product of a group.

@@ -230,10 +230,11 @@ impl<R: Memory, W: Memory> Call<R, W> {
             n: self.n,
             k: self.k,
             batch: self.batch,
-            groups: self.groups.as_ref().map(|Groups { axis, offsets, .. }| Groups {
+            groups: self.groups.as_ref().map(|Groups { axis, offsets, checked, .. }| Groups {
                 axis: *axis,
                 offsets: offsets.without_data(),
                 by_value: offsets.memory.by_value(),
+                checked: *checked,
             }),
             a: self.a.without_data(),
             b: self.b.without_data(),

@@ -3,7 +3,7 @@
 use super::{
     array::takes_many,
     context::{known_machine, machine_of},
-    loaded::{Loaded, Registry, packed},
+    loaded::{Loaded, Registry, packed, uncaptured},
     memory::ProductMemory,
     operands::CudaCall,
     pass::{CudaPass, check_capture, check_window},
@@ -20,7 +20,10 @@ use crate::{
     pass::{OffsetsDesc, Pass, PassDesc},
     plan::{Geometry, Plan},
     refusal::Refusal,
-    sys::driver::{Grid, VouchedUnit, driver, max_active_clusters},
+    sys::{
+        driver::{Grid, VouchedUnit, driver, max_active_clusters},
+        read_back::read_back,
+    },
     threadblock::WorkKind,
 };
 use cudarc::driver::{CudaContext, CudaStream};
@@ -154,7 +157,7 @@ impl CudaKernel {
     }
 
     /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits but where operands are scaled
-    /// ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)): such a call waits for the stream, to hear whether they could be, and cannot be captured.
+    /// ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)), to hear whether they could be, and where offsets of groups are to be checked (`Arguments::groups_checked`): such a call waits for the stream, and cannot be captured.
     ///
     /// Operands that the kernel cannot read where they lie are repacked into the workspace first, on the same stream; without
     /// one that is large enough the product is refused.
@@ -175,16 +178,16 @@ impl CudaKernel {
     fn enqueue(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &CudaCall<'_>) -> Result<(), Error> {
         let problem = call.problem();
         call.check_types(&desc.class)?;
-        let offsets = call.groups.as_ref().and_then(|groups| Some((groups.axis, groups.offsets.memory.values?)));
-        offsets.map(|(axis, offsets)| call.groups_by(axis, offsets.iter().copied())).transpose()?;
         let memory = ProductMemory::of(call);
         memory.check(stream.context().cu_ctx() as usize)?;
+        let offsets = call.groups.as_ref().and_then(|groups| groups.offsets.memory.values);
+        check_offsets(stream, call)?;
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
         }
         let routes = Routes::of(desc, self.0.plan.needs(), &problem);
         let first = workspace::begin(&routes, call, memory.extents())?;
-        self.ready(stream, desc, (&problem, &routes, first), offsets.map(|(_, offsets)| offsets))?.enqueue(stream)
+        self.ready(stream, desc, (&problem, &routes, first), offsets)?.enqueue(stream)
     }
 
     /// The launches of a product and of its passes, given its routes, the first byte of the workspace, and offsets of groups that launches take by value.
@@ -238,6 +241,28 @@ impl CudaKernel {
             None => KNOWN.for_run(stream, known, || Self::prepared(stream.context(), known)),
         }
     }
+}
+
+/// Offsets that are read back from a device at once.
+const READ_BACK: usize = 4096;
+
+/// Refuses the first offset of groups that descends or leaves D, of those that a launch takes by value, and of those on a device that are to be checked: such a call waits for what came before it.
+fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> {
+    let Some(groups) = &call.groups else { return Ok(()) };
+    let (memory, length) = (&groups.offsets.memory, call.batch + 1);
+    let mut ascent = call.ascent(groups.axis);
+    let mut check = |offsets: &[u32]| offsets.iter().try_for_each(|offset| ascent.group(*offset).map(drop));
+    if let Some(values) = memory.values {
+        check(values)?;
+    } else if groups.checked {
+        uncaptured(stream, Refusal::GroupsCaptured)?;
+        for first in (0..length).step_by(READ_BACK) {
+            let mut read = vec![0; READ_BACK.min(length - first)];
+            read_back(stream, [(memory.address + 4 * first as u64, &mut read)])?;
+            check(&read)?;
+        }
+    }
+    Ok(())
 }
 
 /// A product whose launches are made: whatever can be refused has been.

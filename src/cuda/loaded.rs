@@ -197,10 +197,15 @@ impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
         if let Some(kernel) = self.get(stream.context(), desc) {
             return Ok(kernel);
         }
-        let status = stream.capture_status().map_err(driver("cuStreamIsCapturing"))?;
-        if status != sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
-            return Err(Refusal::NotPrepared.into());
-        }
+        uncaptured(stream, Refusal::NotPrepared)?;
         prepare()
+    }
+}
+
+/// Refuses on a stream that is being captured, which cannot wait.
+pub fn uncaptured(stream: &CudaStream, refusal: Refusal) -> Result<(), Error> {
+    match stream.capture_status().map_err(driver("cuStreamIsCapturing"))? {
+        sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => Ok(()),
+        _ => Err(refusal.into()),
     }
 }

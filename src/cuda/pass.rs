@@ -2,7 +2,7 @@
 
 use super::{
     context::machine_of,
-    loaded::{Loaded, Registry},
+    loaded::{Loaded, Registry, uncaptured},
     memory::{OperandMemory, check_memory},
     operands::{CudaTransposeCall, DeviceMatrix},
     report::Report,
@@ -17,10 +17,11 @@ use crate::{
         transpose::{Choice, Combine, TransposeCall, TransposeProblem},
     },
     refusal::{EmulationRefusal, Field, Operand, OperandLine, Refusal, rules::multiple},
-    sys::{driver::driver, read_back::read_back},
+    sys::read_back::read_back,
     threadblock::tensor_map::ADDRESS_ALIGNMENT,
 };
-use cudarc::driver::{CudaContext, CudaStream, sys::CUstreamCaptureStatus};
+use bytemuck::Zeroable;
+use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
 /// A pass's kernel, ready to be launched. Clones share it; it may be used from any thread.
@@ -149,23 +150,23 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
     if passes.iter().flatten().all(|pass| pass.scaled().is_none()) {
         return Ok(());
     }
-    match stream.capture_status().map_err(driver("cuStreamIsCapturing"))? {
-        CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE => Ok(()),
-        _ => Err(Refusal::Emulation(EmulationRefusal::Captured).into()),
-    }
+    uncaptured(stream, Refusal::Emulation(EmulationRefusal::Captured))
 }
 
 /// Waits for passes that scale operands, and refuses the first row that could not be scaled. For others it does not wait.
 pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
     let [Some(a), Some(b)] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::scaled)) else { return Ok(()) };
-    let first: [u32; 2] = read_back(stream, [a.status(), b.status()])?;
-    for ((operand, shapes), number) in OperandKind::BOTH.into_iter().zip([a, b]).zip(first) {
+    let mut first = [[0u32]; 2];
+    let [of_a, of_b] = &mut first;
+    read_back(stream, [(a.status(), of_a), (b.status(), of_b)])?;
+    for ((operand, shapes), [number]) in OperandKind::BOTH.into_iter().zip([a, b]).zip(first) {
         if number != u32::MAX {
-            let [facts]: [DecomposedLine; 1] = read_back(stream, [shapes.line(number)])?;
+            let mut facts = [DecomposedLine::zeroed()];
+            read_back(stream, [(shapes.line(number), &mut facts)])?;
             let mn = shapes.layout.mn as u32;
             let product = (shapes.batch.matrices > 1).then_some(number / mn);
             let line = OperandLine { operand, product, number: number % mn };
-            return Err(Refusal::Emulation(EmulationRefusal::of(line, &facts.into())).into());
+            return Err(Refusal::Emulation(EmulationRefusal::of(line, &facts[0].into())).into());
         }
     }
     Ok(())

@@ -99,6 +99,7 @@ pub enum Refusal {
     UnknownNode { id: u64 },
     NodeOfF32 { node: Word, compute: ComputeKind },
     NotPrepared,
+    GroupsCaptured,
     OtherDevice { operand: Operand },
     PartlyShared { operand: Operand },
     Workspace { given: u64, a: Route, b: Route, partials: bool, needed: u64 },

@@ -219,6 +219,9 @@ impl Refusal {
                 s,
                 "the kernel is not compiled yet, and a stream that is being captured cannot wait for it; call prepare before the capture"
             ),
+            Self::GroupsCaptured => s.say(
+                "offsets of groups that are to be checked are read back from the device, and a stream that is being captured cannot wait for them; take groups, whose kernel alone reads them, or groups_by_value",
+            ),
             Self::OtherDevice { operand } => say!(s, word operand.name(), " lies on another device than D"),
             Self::Workspace { given, a, b, partials, needed } => {
                 let s = routed(s.say("workspace = ").number(given).say(" bytes; this call"), a, "A");

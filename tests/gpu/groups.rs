@@ -7,7 +7,7 @@ use crate::harness::{
 };
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use falchion::{
-    Error,
+    Error, Refusal,
     arch::ArchKind,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix, open},
     desc::GemmDesc,
@@ -224,6 +224,50 @@ fn offsets_of_the_host_are_taken_by_value() {
             graph.launch().unwrap();
             assert!(stream.clone_dtoh(&d).unwrap() == want, "{groups} groups, replayed");
         }
+    }
+}
+
+/// Offsets on a device that are to be checked: good ones are computed, the first bad one is refused as the host's would be, wherever it stands among more than are read back at once, D stays, and a
+/// stream that is being captured is refused and captures on.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn offsets_on_a_device_are_checked_where_asked() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = untracked(&context);
+    let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
+    let (m, n, k) = (600usize, 72, 72);
+    let (a, b) = (stream.clone_htod(&vec![Bf16::ONE; m * k]).unwrap(), stream.clone_htod(&vec![Bf16::ONE; k * n]).unwrap());
+    let seven = vec![Bf16::from_f32(7.0); m * n];
+    let mut d = stream.clone_htod(&seven).unwrap();
+    for count in [3usize, 4095, 4096, 9000] {
+        let good: Vec<u32> = (0..=count).map(|i| (i * m / count) as u32).collect();
+        let mut offsets = stream.clone_htod(&good).unwrap();
+        for (at, bad) in [(0, m as u32 + 1), (1, u32::MAX), (count - 1, 1 << 31), (count, 0), (count, m as u32 + 1)] {
+            let mut ends = good.clone();
+            ends[at] = bad;
+            stream.memcpy_htod(&ends, &mut offsets).unwrap();
+            let refused = kernel.run(Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0));
+            let mut of_host = seven.clone();
+            let host = (vec![Bf16::ONE; m * k], vec![Bf16::ONE; k * n]);
+            let wanted =
+                Rows::new().run(Arguments::new((m, n, k), &host.0, &host.1, &mut of_host).groups(&ends).batch_stride_b(0));
+            assert_eq!(refused.expect_err("bad offsets").to_string(), wanted.expect_err("bad offsets").to_string());
+        }
+        stream.memcpy_htod(&good, &mut offsets).unwrap();
+        capture(&stream);
+        let refused =
+            kernel.run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0));
+        assert!(matches!(refused, Err(Error::Refused(Refusal::GroupsCaptured))), "{refused:?}");
+        kernel.run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets).batch_stride_b(0)).expect("captured");
+        let graph = captured(&stream).expect("a graph");
+        assert!(stream.clone_dtoh(&d).unwrap() == seven, "what is refused writes nothing");
+        let all = vec![Bf16::from_f32(k as f32); m * n];
+        graph.launch().unwrap();
+        assert!(stream.clone_dtoh(&d).unwrap() == all);
+        stream.memcpy_htod(&seven, &mut d).unwrap();
+        kernel.run(Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0)).expect("good offsets");
+        assert!(stream.clone_dtoh(&d).unwrap() == all);
+        stream.memcpy_htod(&seven, &mut d).unwrap();
     }
 }
 

@@ -296,6 +296,7 @@ fn the_sentences_of_operands_on_a_device_are_readable() {
         (Refusal::PartlyShared { operand: Operand::C }, "D and C share some of their memory but not all of it"),
         (Refusal::OtherDevice { operand: Operand::C }, "C lies on another device than D"),
         (Refusal::NotPrepared, "call prepare before the capture"),
+        (Refusal::GroupsCaptured, "take groups, whose kernel alone reads them, or groups_by_value"),
     ] {
         assert!(refusal.to_string().contains(words), "{refusal}");
     }
