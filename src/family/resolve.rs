@@ -144,7 +144,7 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     }
     let mut all = match found {
         Some(all) => all,
-        None => Completions::of(hold!(walk(placed(user, frame, families[0], pins), &pins.framed(frame)))),
+        None => Completions::of(hold!(found_along_axes(placed(user, frame, families[0], pins), &pins.framed(frame)))),
     };
     // Whose shapes are pinned, has D in the order that they were made for; and tiles that are kernels either way have it as it is given.
     let as_given = all;
@@ -217,6 +217,22 @@ const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
             None => Err(refusal),
         },
         checked => checked,
+    }
+}
+
+/// The first kernel along the axes: with D as it is given, or else column-major for the kernel, whose tiles have any whole number of eight columns.
+///
+/// # Errors
+/// Those of D as it is given.
+const fn found_along_axes(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
+    let as_given = walk(base, pins);
+    let columns = base.of_columns();
+    match (&as_given, columns.is_of_columns()) {
+        (Err(_), true) => match walk(columns, pins) {
+            Err(_) => as_given,
+            found => found,
+        },
+        _ => as_given,
     }
 }
 

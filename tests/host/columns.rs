@@ -15,6 +15,7 @@ use falchion::{
     },
     layout::Order,
     numeric::{Combined, ElementKind, EmulationKind},
+    prelude::*,
     shape::{Mn, Mnk},
 };
 use falchion_lab::verify::{Fill, HostBuffer, draw};
@@ -70,6 +71,39 @@ fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
     assert!(says.starts_with("warp N = 8 is not a multiple of 16"), "{says}");
 }
 
+/// Columns that eight alone divides are one subtile where shared memory holds it, and otherwise as many of eight.
+#[test]
+fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
+    use ElementKind::{Bf16, F32};
+    let columns = few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 152));
+    let subtiles = |stages| but!(columns, stages: stages).components().expect("a kernel").subtile_columns;
+    assert_eq!([3, 4].map(subtiles), [152, 8]);
+    let composite = few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 168));
+    assert_eq!(composite.components().expect("a kernel").subtile_columns, 56);
+}
+
+/// A tile with an odd number of octets of columns, which no row-major D of 16 bits has, is one of a column-major D where it is pinned; of the others D stays as it is given.
+#[test]
+fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
+    type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
+    let (odd, even) = (
+        Rows::new().threadblock::<GemmShape<256, 152, 64>>().desc(),
+        Rows::new().threadblock::<GemmShape<256, 160, 64>>().desc(),
+    );
+    let of = |desc: GemmDesc| (desc.class.output.layout, desc.orders().c, desc.threadblock());
+    assert_eq!(of(odd), (Order::Col, Order::Row, Mnk::new(256, 152, 64)));
+    assert_eq!(of(even), (Order::Row, Order::Row, Mnk::new(256, 160, 64)));
+    let (m, n, k) = (300usize, 170, 72);
+    let number = |seed, i| Bf16::from_f32((draw(seed, i as u64) % 9) as f32 - 4.0);
+    let (a, b): (Vec<_>, Vec<_>) = ((0..m * k).map(|i| number(1, i)).collect(), (0..k * n).map(|i| number(2, i)).collect());
+    let mut d = vec![Bf16::ZERO; m * n];
+    Rows::new().threadblock::<GemmShape<256, 152, 64>>().run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
+    for (i, x) in d.iter().enumerate() {
+        let sum: f32 = (0..k).map(|l| a[i / n * k + l].to_f32() * b[i % n * k + l].to_f32()).sum();
+        assert_eq!(*x, Bf16::from_f32(sum), "element {i}");
+    }
+}
+
 /// What stores no columns stays as it is: threads, an A from registers, the CUDA cores.
 #[test]
 fn other_kernels_stay() {
@@ -110,9 +144,10 @@ fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Hos
 #[test]
 fn columns_give_the_bits_of_rows() {
     let mut cases = Vec::new();
-    let tiles = [(64, 64, 8), (128, 64, 16), (128, 128, 24), (64, 64, 32), (128, 64, 64)];
+    let tiles = [(64, 64, 8), (128, 64, 16), (128, 128, 24), (64, 64, 32), (128, 64, 64), (128, 64, 152)];
     for (types, orders) in types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders))) {
-        for (number, tile) in tiles.into_iter().enumerate() {
+        // Integers have instructions of 16 columns, and those but the first of 8.
+        for (number, tile) in tiles.into_iter().enumerate().filter(|(_, tile)| tile.2 < 152 || !types.a.is_integer()) {
             let desc = few(types, orders, tile);
             let promotes = types.a.is_fp8() || types.a == ElementKind::F32;
             let promotion = if promotes && number % 2 == 1 { PromotionKind::Stage } else { PromotionKind::Never };

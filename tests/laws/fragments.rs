@@ -214,7 +214,7 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
 #[test]
 fn columns_of_ordinary_rows_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     use ElementKind::{Bf16, F32};
-    for (c, n) in [Bf16, F32].into_iter().flat_map(|c| [8, 24, 64].map(|n| (c, n))) {
+    for (c, n) in [Bf16, F32].into_iter().flat_map(|c| [8, 24, 64, 152].map(|n| (c, n))) {
         let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c };
         let orders = [Order::Row, Order::Col, Order::Row];
         let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row").of_columns();

@@ -133,9 +133,7 @@ impl WarpSpecialized {
         let repeats = Mn { m: d.knobs.warp.m / ROWS, n: d.knobs.warp.n / d.knobs.instruction.n };
         let count = consumers.m * consumers.n;
         let pingpong = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
-        let (subtile_columns, subtile_swizzle) = Self::subtile(d);
-        let subtiles = repeats.m * (d.knobs.warp.n / subtile_columns);
-        let bare = Pipeline {
+        let unstaged = Pipeline {
             stages: d.knobs.stages,
             stage_bytes: [mma.tile(OperandKind::A).bytes(), mma.tile(OperandKind::B).bytes()],
             consumers: if pingpong { PARTNERS } else { count },
@@ -143,11 +141,14 @@ impl WarpSpecialized {
             multicast: Self::multicast(d),
             parts: d.parts_of_cluster(repeats.m * repeats.n * (ROWS * d.knobs.instruction.n / THREADS)),
             staging_buffers: 1,
-            staging_bytes: d.class.output.element.bytes_of(ROWS * subtile_columns),
+            staging_bytes: 0,
             source: d.by_tma() && d.class.output.epilogue.has_source(),
         };
-        let ring =
-            Pipeline { staging_buffers: Self::staging(&bare, subtiles, d.class.arch.machine().shared_bytes_each_of(1)), ..bare };
+        let available = d.class.arch.machine().shared_bytes_each_of(1);
+        let (subtile_columns, subtile_swizzle) = Self::subtile(d, &unstaged, available);
+        let subtiles = repeats.m * (d.knobs.warp.n / subtile_columns);
+        let bare = Pipeline { staging_bytes: d.class.output.element.bytes_of(ROWS * subtile_columns), ..unstaged };
+        let ring = Pipeline { staging_buffers: Self::staging(&bare, subtiles, available), ..bare };
         let parts = match d.promotes() {
             true if repeats.m * repeats.n > MOST_PARTS => return Err(Self::too_many_parts(d, repeats.m)),
             true => Some((repeats.m * repeats.n) as u8),
@@ -187,12 +188,17 @@ impl WarpSpecialized {
     /// see [`shapes`](Self::shapes).
     ///
     /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
-    /// widest swizzle. Where A comes from registers they are a power of two.
-    const fn subtile(d: &WarpSpecializedDesc) -> (u32, SwizzleMode) {
+    /// widest swizzle. Where A comes from registers they are a power of two; where it does not, columns of which only eight divide all, as of 152, are one subtile, if shared memory holds it beside the
+    /// stages: one of eight is a kilobyte, and a store of its own.
+    const fn subtile(d: &WarpSpecializedDesc, unstaged: &Pipeline, available: u32) -> (u32, SwizzleMode) {
         if !d.class.output.layout.is_row() {
             let mut columns = SUBTILE_BYTES / d.class.output.element.bytes_of(ROWS);
             while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
                 columns = if d.a_from_registers() { columns / 2 } else { columns - COLUMNS };
+            }
+            let whole = Pipeline { staging_bytes: d.class.output.element.bytes_of(ROWS * d.knobs.warp.n), ..*unstaged };
+            if columns == COLUMNS && !d.a_from_registers() && whole.shared_bytes() <= available {
+                columns = d.knobs.warp.n;
             }
             return (columns, SwizzleMode::Bytes128);
         }
