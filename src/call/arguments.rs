@@ -262,7 +262,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         strides_d[3];
     }
 
-    /// Bytes in which operands may be repacked or transposed, parts of K added and maps of an [array](Self::array) made, of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are
+    /// Bytes in which operands may be repacked, transposed or decomposed, parts of K added, maps of an [array](Self::array) made and offsets of [`groups_by_value`](Self::groups_by_value) kept, of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are
     /// enough. What they hold is lost; on the host they are left alone.
     pub fn workspace(mut self, bytes: impl Writable<'a, u8, In = S>) -> Self {
         self.workspace = Some(bytes.view());

@@ -218,9 +218,9 @@ knobs! {
         stages: u32, flag "--stages";
         /// The rasterization order of tiles.
         swizzle: SwizzleKind, flag "--swizzle";
-        /// Parts into which K is cut, each another block's; their partial accumulators are added in a workspace.
+        /// Parts into which K is cut, each another block's; decomposition says who adds their partial accumulators.
         split_k: u32, flag "--split-k", since then 1;
-        /// How k-tiles are divided among clusters: dataparallel, each tile's whole; splitk, in as many parts as split_k says; splitkcluster, in as many, those of the blocks of one cluster, 8 at most, which take no workspace; streamk, whole waves of tiles as they are, and equal spans of the k-tiles of what is left.
+        /// How k-tiles are divided: dataparallel, each tile's whole; splitk, in as many parts as split_k says, which the block that comes last adds in a workspace; splitkparallel, in as many, which a second kernel adds there; splitkcluster, in as many, 8 at most, those of the blocks of one cluster, which take no workspace; streamk, whole waves of tiles as they are, and equal spans of the k-tiles of what is left.
         decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
         /// Elements of A in one access; A's address, leading dimension and batch stride are multiples of it.
         align_a: u32, flag "--align-a";

@@ -165,7 +165,7 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     }
 
     /// Bytes of the [workspace](Arguments::workspace) with which the product takes the least time: 0 on the host, and where every operand is read where
-    /// it lies, no sum is cut into parts and no maps of an [array](Arguments::array) lie there. With less, K is in fewer parts or whole, and an array of many products is several launches; an
+    /// it lies, no sum is cut into parts, and no maps of an [array](Arguments::array) and no offsets [by value](Arguments::groups_by_value) lie there. With less, K is in fewer parts or whole, and an array of many products is several launches; an
     /// operand that is not read where it lies is refused, and [`Route`](crate::refusal::Route) says which are not.
     ///
     /// ```
@@ -185,8 +185,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
     /// Computes the product: on the host for host slices, on their device for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated. Nothing waits but for a kernel that is not prepared and, where
-    /// `emulation` is f16x3, for what the operands are scaled by. Operands that have to be repacked are, in the arguments'
+    /// On a device, the work is enqueued on D's stream; nothing is allocated. Nothing waits but for a kernel that is not prepared, where
+    /// `emulation` is f16x3 for what the operands are scaled by, and for offsets of [`groups_checked`](Arguments::groups_checked). Operands that have to be repacked are, in the arguments'
     /// [workspace](Arguments::workspace). See "What `run` promises" in the documentation.
     ///
     /// # Errors

@@ -86,6 +86,49 @@ fn one_element<T: Element, C: Element>(desc: &GemmDesc, mode: Mode, [a, b]: [&[T
     run_on_host(desc, mode, problem.with(matrices)).expect("a product");
 }
 
+/// The first rows of D have the same bits beside however many others, with K whole and in as many parts as the description says, in each family; streams, which share K by the number of tiles, do not promise it.
+#[test]
+fn rows_do_not_depend_on_other_rows() {
+    fn rows<E: Element>(desc: &GemmDesc, m: usize, number: impl Fn(f32) -> E::Storage) -> Vec<u8>
+    where
+        E::Storage: bytemuck::Pod,
+    {
+        let (n, k) = (130, 300);
+        let (a, b): (Vec<_>, Vec<_>) = (
+            (0..m * k).map(|i| number(self::number(i))).collect(),
+            (0..k * n).map(|i| number(self::number(3 * i + 1))).collect(),
+        );
+        let mut d = vec![number(f32::NAN); m * n];
+        let mut scalars = [0.0; 8];
+        scalars[0] = 1.0;
+        let problem = Problem::of(desc, (m, n, k), [None; 3], scalars);
+        let (a, b, written) = (HostSlice::new::<E>(&a), HostSlice::new::<E>(&b), HostSliceMut::new::<E>(&mut d));
+        let matrices = HostMatrices { a, b, c: Source::None, d: written, vectors: Default::default() };
+        run_on_host(desc, Mode::Fast, problem.with(matrices)).expect("a product");
+        bytemuck::cast_slice(&d[..65 * n]).to_vec()
+    }
+    for parts in [1, 3] {
+        let of = |kind: &str, op, arch, decomposition: &str| {
+            let [a, b, c] = ["row", "col", "row"].map(|order| format!("{kind}:{order}").parse().ok());
+            let knobs = [("decomposition", decomposition.to_owned()), ("split_k", parts.to_string())];
+            let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
+            GemmOperation::of(&Request { a, b, c, op: Some(op), arch: Some(arch), knobs, ..Request::default() })
+                .expect("a kernel")
+                .desc()
+        };
+        let simt = of("f32", OpKind::Simt, ArchKind::Sm80, "splitk");
+        let (mma_sync, roles) =
+            (of("bf16", OpKind::TensorOp, ArchKind::Sm80, "splitk"), of("bf16", OpKind::TensorOp, ArchKind::Sm90, "splitk"));
+        for other in [66, 257, 640] {
+            assert!(rows::<f32>(&simt, 65, |x| x) == rows::<f32>(&simt, other, |x| x), "{other} rows, {parts} parts");
+            for desc in [&mma_sync, &roles] {
+                let of = |m| rows::<Bf16>(desc, m, Bf16::from_f32);
+                assert!(of(65) == of(other), "{other} rows, {parts} parts: {desc:?}");
+            }
+        }
+    }
+}
+
 /// Parts of f16 are added in f32, and rounded once: one part of 2048 and seven of 1 are 2055, which f16 holds as 2056; in f16 each 1 would be lost.
 #[test]
 fn parts_of_f16_are_added_in_f32() {

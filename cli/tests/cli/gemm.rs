@@ -60,7 +60,7 @@ fn streams_of_one_schedule_are_verified() {
     let explained = ["gemm", "--explain", "--m", "3000", "--n", "3000", "--k", "3000", "--for", "h200", "--arch", "sm90"];
     let simt = ["--op", "simt", "--decomposition", "streamk", "--threadblock", "128x128x8", "--warp", "64x64x8"];
     let said = done(&[&explained[..], &simt].concat());
-    assert!(said.contains(" streamed    312 of 576 tiles: 443.2 k-tiles for each of 264 clusters"), "{said}");
+    assert!(said.contains(" streamed    312 of 576 tiles: 443.2 k-tiles for each of 264 blocks"), "{said}");
     let sentence = refused(&["gemm", "--op", "simt", "--arch", "sm80", "--decomposition", "splitkcluster"]);
     assert!(
         sentence.contains("decomposition splitkcluster is unsupported by the multistage main loop; try splitk"),

@@ -97,9 +97,10 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
         let (streams, k_tiles) = (work.streams(), u64::from(work.streams().tiles) * u64::from(tiles_k));
         let each = k_tiles as f64 / f64::from(work.clusters.max(1));
         let of = work.rectangles();
+        let them = if desc.warp_specialized().is_some() { "clusters" } else { "blocks" };
         facts.push((
             "streamed",
-            format!("{} of {of} tiles: {each:.1} k-tiles for each of {} clusters", streams.tiles, work.clusters),
+            format!("{} of {of} tiles: {each:.1} k-tiles for each of {} {them}", streams.tiles, work.clusters),
         ));
     }
     if desc.reduces_in_parallel() {
