@@ -69,6 +69,31 @@ fn a_dry_run_says_what_would_be_tried() {
     assert!(text.contains("by the model of time, predicted") && text.contains("1.000"), "{text}");
 }
 
+/// On tensor cores a main loop, and an emulation, are of a family: the one that is asked for is explored.
+#[test]
+fn a_main_loop_of_tensor_cores_is_explored_where_it_is_asked_for() {
+    let halves = "explore --dry-run --op tensorop --a bf16:row --b bf16:col --c bf16:row";
+    for (args, name) in [
+        (format!("{halves} --arch sm80 --threadblock 128x128x32"), "multistage 128x128x32_"),
+        (format!("{halves} --arch sm90 --mainloop multistage --threadblock 128x128x32"), "multistage 128x128x32_"),
+        (format!("{halves} --arch sm90 --threadblock 128x128x64"), "warpspecialized 128x128x64_"),
+        (
+            "explore --dry-run --op tensorop --arch sm80 --a f32:row --emulation tf32x3 --threadblock 64x64x16".to_owned(),
+            "_tf32x3",
+        ),
+    ] {
+        let said = done(&words(&args));
+        assert!(said.contains(name), "{args}: {said}");
+    }
+    let both = done(&words(&format!("{halves} --arch sm90 --mainloop warpspecialized,multistage")));
+    assert!(both.contains("64x256x16") && both.contains("16x8x16, 16x8x8"), "{both}");
+    let emulated = "explore --dry-run --op tensorop --arch sm90 --a f32:row --emulation bf16x3,bf16x6";
+    let of_one = done(&words(emulated));
+    assert!(of_one.contains(" --stages       6   3, 4, 5, 6, 7, 8 ") && !of_one.contains("warpspecialized, "), "{of_one}");
+    let sentence = refused(&words(&format!("{halves} --arch sm90 --mainloop singlestage")));
+    assert!(sentence.contains("--mainloop"), "{sentence}");
+}
+
 /// A range stands for its whole numbers, both ends among them.
 #[test]
 fn ranges_of_values_are_lists() {

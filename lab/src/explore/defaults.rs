@@ -6,8 +6,10 @@ use super::space::Space;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::GemmDesc,
+    desc::{FamilyDesc, GemmDesc},
+    internals::operand::OperandKind,
     numeric::{Combined, ElementKind},
+    warp::mma_tensor_op::WarpInstruction,
 };
 
 /// Lists for some knobs, by their JSON names; the other knobs keep their default.
@@ -17,16 +19,17 @@ type Lists = Vec<(String, Vec<String>)>;
 type Row = (OpKind, fn(&GemmDesc) -> Lists);
 
 /// The families, in order.
-const FAMILIES: [Row; 5] = [
+const FAMILIES: [Row; 6] = [
     (OpKind::Simt, single_stage),
     (OpKind::Simt, pipelined),
     (OpKind::Simt, multistage),
     (OpKind::Simt, by_threads),
+    (OpKind::TensorOp, mma_sync),
     (OpKind::TensorOp, warp_specialized),
 ];
 
 impl Space {
-    /// The families of all main loops that multiply with the units of `base`, for its types, layouts and architecture.
+    /// The families of all main loops that multiply with the units of `base`, for its types, layouts and architecture; on tensor cores that of `base`, by `mma.sync` or warp-specialized.
     ///
     /// # Errors
     /// None of its own: those of [`Space::of_families`].
@@ -74,12 +77,41 @@ fn multiplied(base: &GemmDesc) -> ElementKind {
     base.warp_specialized().map_or(base.class.a.element, |desc| desc.multiplied().class.a.element)
 }
 
+/// Tiles of 64 or 128 bytes along K, of `f64` 128 or 256, which warps may divide into slices; every instruction that the architecture has for the types.
+fn mma_sync(base: &GemmDesc) -> Lists {
+    let FamilyDesc::MmaSync(knobs) = base.family else { return Vec::new() };
+    let class = &base.class;
+    let bytes = if class.a.element.bits() == 64 { [128, 256] } else { [64, 128] };
+    let depths = bytes.map(|bytes| class.a.element.elements_in(bytes));
+    let instructions = WarpInstruction::all().filter(|one| {
+        let math = (one.math().emulation(), one.saturates()) == (knobs.emulation, false);
+        let types = (OperandKind::BOTH.map(|operand| one.input(operand)), one.accumulator());
+        math && types == ([class.a.element, class.b.element], class.accumulator) && one.sm() <= class.arch.sm()
+    });
+    let stages = if knobs.mainloop.copies_asynchronously() { "2 3 4 5 6" } else { "2" };
+    let some = |name: &str, values: &str| list(name, values.split(' '));
+    vec![
+        some("mainloop", knobs.mainloop.name()),
+        list("threadblock", depths.iter().flat_map(|&k| shapes(&[32, 64, 128, 256], &[32, 64, 128, 256], k))),
+        list("warp", depths.iter().flat_map(|&k| shapes(&[16, 32, 64], &[16, 32, 64], k))),
+        list("instruction", instructions.map(|one| one.shape().to_string())),
+        some("stages", stages),
+        some("swizzle", "1 grouped:8"),
+        some("blocks_per_sm", "1 2"),
+    ]
+}
+
+/// Tiles of these rows and columns, so deep.
+fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
+    rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
+}
+
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
+    if base.warp_specialized().is_none() {
+        return Vec::new();
+    }
     let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
-    let shapes = |rows: &[u32], columns: &[u32], depth: u32| -> Vec<String> {
-        rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
-    };
     let columns = [64, 128, 192, 256];
     let some = |name: &str, values: &str| list(name, values.split(' '));
     vec![

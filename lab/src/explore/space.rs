@@ -134,6 +134,17 @@ impl Space {
         Ok(Self { base: *base, families: all })
     }
 
+    /// This space, and of another one of the same product the families of other main loops.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        for family in other.families {
+            if self.families.iter().all(|own| own.list("mainloop") != family.list("mainloop")) {
+                self.families.push(family);
+            }
+        }
+        self
+    }
+
     /// What the points have in common.
     #[must_use]
     pub fn base(&self) -> &GemmDesc {

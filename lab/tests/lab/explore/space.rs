@@ -141,6 +141,35 @@ fn every_main_loop_has_a_family() {
     }
 }
 
+/// Where tensor cores multiply by `mma.sync`, the space has every instruction that the architecture has for the types, and kernels of each.
+#[test]
+fn mma_sync_has_a_family_on_every_architecture() {
+    let (f64s, halves, bytes) = (["f64:row"; 3], ["f16:row", "f16:col", "f16:row"], ["i8:row", "i8:col", "i32:row"]);
+    let fp8 = ["e4m3:row", "e4m3:col", "bf16:row"];
+    for ([a, b, c], arch, tile, instructions) in [
+        (halves, ArchKind::Sm75, "64x64x32", &["16x8x8"][..]),
+        (bytes, ArchKind::Sm75, "64x64x64", &["8x8x16"]),
+        (halves, ArchKind::Sm80, "64x64x32", &["16x8x16", "16x8x8"]),
+        (bytes, ArchKind::Sm86, "64x64x64", &["16x8x32", "16x8x16", "8x8x16"]),
+        (fp8, ArchKind::Sm89, "64x64x64", &["16x8x32"]),
+        (f64s, ArchKind::Sm80, "64x64x16", &["8x8x4"]),
+        (f64s, ArchKind::Sm90, "64x64x16", &["16x8x16", "16x8x8", "16x8x4", "8x8x4"]),
+    ] {
+        let [a, b, c] = [a, b, c].map(|matrix| matrix.parse().ok());
+        let request = Request { a, b, c, op: Some(OpKind::TensorOp), arch: Some(arch), ..Request::default() };
+        let mut space = Space::around(&request.resolve(arch).unwrap().desc).unwrap();
+        space.narrow("threadblock", &[tile]).unwrap();
+        space.narrow("stages", &["2"]).unwrap();
+        let family = &space.families()[0];
+        let found: BTreeSet<&str> = family.list("instruction").iter().map(String::as_str).collect();
+        assert_eq!((space.families().len(), found), (1, instructions.iter().copied().collect()), "{arch}");
+        let census = census(&space);
+        let used: BTreeSet<String> =
+            census.legal.iter().map(|&point| space.at(point).user_pins().instruction.expect("one").to_string()).collect();
+        assert_eq!(used.len(), instructions.len(), "{arch}: {used:?}");
+    }
+}
+
 #[test]
 fn values_are_read_as_flags_spell_them() {
     let default = base("f32:row", "f32:row", "f32:row");
