@@ -256,7 +256,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         strides_a[0];
         /// The same of B.
         strides_b[1];
-        /// The same of C, which lies in the order of its type; of D, when C is D.
+        /// The same of C, which lies in the order of its type; of D, when C is D and [`strides_d`](Self::strides_d) does not say it.
         strides_c[2];
         /// The same of D, which lies in the order of its type.
         strides_d[3];
@@ -274,7 +274,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         lda(leading[0]: leading);
         /// B's leading dimension, in elements.
         ldb(leading[1]: leading);
-        /// C's leading dimension, in elements; D's, when C is D.
+        /// C's leading dimension, in elements; D's, when C is D and [`ldd`](Self::ldd) does not say it.
         ldc(leading[2]: leading);
         /// D's leading dimension, in elements.
         ldd(leading[3]: leading);
@@ -282,7 +282,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         batch_stride_a(batch_strides[0]: elements);
         /// The same of B.
         batch_stride_b(batch_strides[1]: elements);
-        /// The same of C; of D, when C is D.
+        /// The same of C; of D, when C is D and [`batch_stride_d`](Self::batch_stride_d) does not say it.
         batch_stride_c(batch_strides[2]: elements);
         /// Elements from one D of the batch to the next. The D's may be interleaved line by line, and may not overlap.
         batch_stride_d(batch_strides[3]: elements);

@@ -112,9 +112,10 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// How many products of an array there are; `None` of what is none.
     ///
     /// # Errors
-    /// [`Refusal::ArrayOfBatches`] for a batch, or groups, beside.
+    /// [`Refusal::ArrayOfBatches`] for a batch, or groups, beside; [`Refusal::GroupsOfBatches`] for a batch of groups.
     pub(crate) fn products(&self) -> Result<Option<usize>, Refusal> {
         match self.further.len() {
+            0 if self.batch != 1 && self.groups.is_some() => Err(Refusal::GroupsOfBatches),
             0 => Ok(None),
             _ if self.batch != 1 || self.groups.is_some() => Err(Refusal::ArrayOfBatches),
             further => Ok(Some(further + 1)),

@@ -7,7 +7,7 @@ use crate::{
     layout::Order,
     numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
-    refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar, rules::within},
+    refusal::{EmulationRefusal, Field, MatrixBatch, Operand, Refusal, Scalar, rules::within},
     shape::Mn,
     threadblock::WorkKind,
 };
@@ -83,12 +83,13 @@ impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
     }
 }
 
-/// Whether an operand holds elements of the type that is wanted, and begins where they may.
+/// Whether an operand holds elements of the type that is wanted, and begins where they may; memory without any begins anywhere.
 pub(crate) fn check_memory(operand: Operand, memory: &impl TypedMemory, wanted: ElementKind) -> Result<(), Refusal> {
     check_types([(operand, memory.kind(), wanted)])?;
     let bytes = u64::from(wanted.bytes_of(1));
     match memory.address() % bytes {
         0 => Ok(()),
+        _ if memory.length() == 0 => Ok(()),
         beyond => Err(Refusal::ElementAddress { operand, element: wanted, beyond, bytes }),
     }
 }
@@ -140,12 +141,15 @@ fn check_view<M: Memory>(
     if leading < least {
         return Err(Refusal::LeadingDimension { operand, value: leading, least, order });
     }
-    let (needed, length) = (view.elements((rows, columns), batch), view.memory.length());
-    if needed > u128::from(u64::MAX) {
-        return Err(Refusal::Overflow { operand, rows, columns, leading });
-    }
-    if (length as u128) < needed {
-        return Err(Refusal::TooShort { operand, length, needed, rows, columns, leading });
+    let length = view.memory.length();
+    // One that all products share is one matrix.
+    let matrices =
+        MatrixBatch { count: if view.batch_stride == 0 { 1 } else { batch }, apart: view.batch_stride, rows, columns, leading };
+    let Ok(needed) = u64::try_from(view.elements((rows, columns), batch)) else {
+        return Err(Refusal::Overflow { operand, matrices });
+    };
+    if (length as u64) < needed {
+        return Err(Refusal::TooShort { operand, length, needed, matrices });
     }
     Ok(())
 }

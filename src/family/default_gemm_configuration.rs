@@ -129,7 +129,7 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
     }
     match (refused, elsewhere) {
         (Some(refusal), _) => Err(refusal),
-        (None, [nearest, ..]) => Err(Refusal::NoSuchOperation { op, arch, nearest: *nearest }),
+        (None, [nearest, ..]) => Err(Refusal::NoSuchOperation { types, op, arch, nearest: *nearest }),
         (None, []) => Err(types.refused_by(op)),
     }
 }

@@ -142,14 +142,16 @@ impl HostKernel for WarpSpecializedProgram {
     }
 }
 
-/// Does `run` with a user's call as the kernel of a description sees it; nothing where D has no element.
+/// Does `run` with a user's call as the kernel of a description sees it; nothing where no D has an element.
 /// Of groups, it does each as a product of its own.
 fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>) -> Result<(), Error> {
     let mut call = call.seen_by(desc)?;
-    if call.m == 0 || call.n == 0 {
+    // Offsets are checked whatever D is.
+    let groups = call.groups()?;
+    if call.m == 0 || call.n == 0 || call.batch == 0 {
         return Ok(());
     }
-    let ran = match call.groups()? {
+    let ran = match groups {
         None => run(call),
         Some(groups) => groups.into_iter().try_for_each(|group| run(call.group(group))),
     };

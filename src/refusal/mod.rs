@@ -12,7 +12,7 @@ mod words;
 
 pub use emulation::{EmulationRefusal, OperandLine};
 pub use field::{Field, InstructionAlong, Legal, Malformed, Part, Scalar, Ungathered, Word};
-pub use operand::{Operand, Route};
+pub use operand::{MatrixBatch, Operand, Route};
 pub use unresolved::Unresolved;
 
 use crate::{
@@ -42,7 +42,7 @@ pub enum Refusal {
     // The description.
     NoSuchCombination { types: Combined, nearest: Combined },
     OfOtherUnits { types: Combined, op: OpKind, other: OpKind },
-    NoSuchOperation { op: OpKind, arch: ArchKind, nearest: ArchKind },
+    NoSuchOperation { types: Combined, op: OpKind, arch: ArchKind, nearest: ArchKind },
     DoesNotNest { field: Field, inner: Part, value: u32, of: u32, nearest: u32 },
     OutOfRange { field: Field, value: u64, least: u64, most: u64 },
     NotOneOf { field: Field, value: u64, legal: Legal, nearest: u64 },
@@ -84,12 +84,13 @@ pub enum Refusal {
     ExtentTooLarge { field: Field, value: usize, most: u64 },
     TooManyTiles { tiles: u64, most: u64 },
     LeadingDimension { operand: Operand, value: usize, least: usize, order: Order },
-    TooShort { operand: Operand, length: usize, needed: u128, rows: usize, columns: usize, leading: usize },
-    Overflow { operand: Operand, rows: usize, columns: usize, leading: usize },
+    TooShort { operand: Operand, length: usize, needed: u64, matrices: MatrixBatch },
+    Overflow { operand: Operand, matrices: MatrixBatch },
     OutOfMemory { needed: u64, available: u64 },
     Overlap { operand: Operand },
     ArrayLength { operand: Operand, length: usize, products: usize },
     ArrayOfBatches,
+    GroupsOfBatches,
     ArrayUnlike { product: usize },
     ArrayOverlaps { product: usize, other: usize },
     BatchOverlaps { value: usize, nearest: u64 },
@@ -149,8 +150,8 @@ impl Refusal {
             | Self::ShorterThanLayout { operand, .. } => *operand = operand.exchange(),
             Self::TensorStride { operand, field, .. } => (*operand, *field) = (operand.exchange(), field.exchange()),
             Self::WrittenWhileRead { written, read } => (*written, *read) = (written.exchange(), read.exchange()),
-            Self::TooShort { operand, rows, columns, .. } | Self::Overflow { operand, rows, columns, .. } => {
-                (*operand, *rows, *columns) = (operand.exchange(), *columns, *rows);
+            Self::TooShort { operand, matrices, .. } | Self::Overflow { operand, matrices } => {
+                (*operand, *matrices) = (operand.exchange(), matrices.exchange());
             }
             Self::LeadingDimension { operand, order, .. } => (*operand, *order) = (operand.exchange(), order.transposed()),
             Self::Strides { operand, strides, order } => {

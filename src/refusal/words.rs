@@ -24,8 +24,8 @@ impl Refusal {
                 }
                 .say(other.name())
             }
-            Self::NoSuchOperation { op, arch, nearest } => {
-                say!(s, "op ", word op.name(), " on ", word arch.name(), " is unsupported; try ", word nearest.name())
+            Self::NoSuchOperation { types, op, arch, nearest } => {
+                say!(s, "no kernel multiplies ", of types, " with op ", word op.name(), " on ", word arch.name(), "; try ", word nearest.name())
             }
             Self::OtherFamilysKnob { flag, mainloop, other } => {
                 say!(s, word flag.0, " is not a knob of the ", word mainloop.0, " main loop; the ", word other.0, " one has it")
@@ -174,11 +174,11 @@ impl Refusal {
             Self::LeadingDimension { operand, value, least, order } => {
                 say!(s, "the leading dimension of ", word operand.name(), " = ", number value, " is below its ", word if order.is_row() { "number of columns" } else { "number of rows" }, "; try ", number least)
             }
-            Self::TooShort { operand, length, needed, rows, columns, leading } => {
-                say!(s, word operand.name(), " has ", number length, " elements, and ", number rows, " x ", number columns, " with a leading dimension of ", number leading, " takes ", number if needed > u64::MAX as u128 { u64::MAX } else { needed as u64 })
+            Self::TooShort { operand, length, needed, matrices } => {
+                say!(s, word operand.name(), " has ", number length, " elements, and ", of matrices, word if matrices.count == 1 { " takes " } else { ", take " }, number needed)
             }
-            Self::Overflow { operand, rows, columns, leading } => {
-                say!(s, "the size of ", word operand.name(), ", ", number rows, " x ", number columns, " with a leading dimension of ", number leading, ", is beyond 64 bits")
+            Self::Overflow { operand, matrices } => {
+                say!(s, "the size of ", word operand.name(), ", ", of matrices, ", is beyond 64 bits")
             }
             Self::OutOfMemory { needed, available } => {
                 say!(s, "it takes ", number needed, " bytes, and ", number available, " bytes of memory are to be had; take a smaller problem")
@@ -190,6 +190,7 @@ impl Refusal {
                 say!(s, "the array has ", number products as u64, word if products == 1 { " D" } else { " Ds" }, " and ", number length as u64, " of ", word operand.name(), "; try ", number products as u64)
             }
             Self::ArrayOfBatches => s.say("each product of an array has matrices of its own; leave out batch and groups"),
+            Self::GroupsOfBatches => s.say("groups are the rows of one A and one D, and there is a batch of them; leave out batch"),
             Self::ArrayUnlike { product } => {
                 say!(s, "product ", number product as u64, " of the array has other extents, pitches, vectors or scalars than product 0; give all of them the same")
             }

@@ -227,7 +227,7 @@ fn batches_are_refused_by_name() {
     let overlap = "the batch stride of D = 0 makes matrices of the batch overlap; try 20";
     assert_eq!(said(|x| x.batch_stride_d(0)), Err(overlap.to_owned()));
     let short = said(|x| x.batch_stride_b(23)).expect_err("61 elements");
-    assert!(short.starts_with("B has 60 elements") && short.ends_with("takes 61"), "{short}");
+    assert!(short.starts_with("B has 60 elements") && short.ends_with("take 61"), "{short}");
     assert_eq!(said(|x| x.batch(0)), Ok(()));
     let many = said(|x| x.batch(1 << 40).batch_stride_a(0).batch_stride_b(0)).expect_err("too many");
     assert!(many.starts_with("D has 60 elements"), "{many}");

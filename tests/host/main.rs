@@ -19,6 +19,7 @@ mod groups;
 mod missing_libraries;
 mod mma_sync;
 mod mutants;
+mod nothing;
 mod operations;
 mod promotion;
 mod register_parts;

@@ -42,7 +42,12 @@ fn each_machine_has_its_units_and_instructions() {
     assert_eq!(f64, tensor_op_from(Sm80));
     // What only tensor cores have is refused where they do not.
     assert_eq!(tf32[2..], tensor_op_from(Sm80)[2..]);
-    assert_eq!(tf32[..2], ["sm70", "sm75"].map(|arch| Err(format!("op tensorop on {arch} is unsupported; try sm80"))));
+    assert_eq!(
+        tf32[..2],
+        ["sm70", "sm75"].map(|arch| {
+            Err(format!("no kernel multiplies tf32 by tf32 accumulating in f32 into f32 with op tensorop on {arch}; try sm80"))
+        })
+    );
 }
 
 /// An operation is made once, and another epilogue is another one.

@@ -52,7 +52,7 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
             "warp K = 8 is not a multiple of 16; try 16",
         ),
         (ArchKind::Sm86, halves, &[("stages", "9"), ("threadblock", "128x128x32")], "bytes of shared memory"),
-        (ArchKind::Sm75, (E4m3, F32, F16), &[], "is unsupported; try sm"),
+        (ArchKind::Sm75, (E4m3, F32, F16), &[], "with op tensorop on sm75; try sm"),
         (
             ArchKind::Sm80,
             halves,
@@ -79,7 +79,7 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
         ),
         (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "none")], "tensor cores multiply no f32, and emulation = none;"),
         (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8"),
-        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "op tensorop on sm75 is unsupported; try sm"),
+        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "with op tensorop on sm75; try sm"),
         (
             ArchKind::Sm80,
             halves,

@@ -100,7 +100,10 @@ fn memory_that_is_too_short() {
     let two = long.d.with(Elements::of(70));
     assert!(fits(Combine::Move, &TransposeProblem { batch: 2, a: gaps, d: two, ..long }));
     let one_less = TransposeProblem { batch: 2, a: short(gaps), d: two, ..long };
-    assert_eq!(problem_said(Combine::Move, &one_less), "A has 106 elements, and 5 x 7 with a leading dimension of 10 takes 107");
+    assert_eq!(
+        problem_said(Combine::Move, &one_less),
+        "A has 106 elements, and 2 matrices of 5 x 7 with a leading dimension of 10, each 60 elements behind the one before, take 107"
+    );
     // What is not read is not looked at.
     assert!(fits(Combine::F32, &TransposeProblem { scalars: [0.0, 0.0], a: long.a.with(Elements::of(0)), ..long }));
     assert!(fits(Combine::F32, &TransposeProblem { b: Source::Matrix(long.d.with(Elements::of(0))), ..long }));
@@ -145,7 +148,7 @@ fn what_is_too_large() {
         ),
         (
             TransposeProblem { batch: 1 << 60, ..huge(9, 9) },
-            "the size of D, 9 x 9 with a leading dimension of 9, is beyond 64 bits",
+            "the size of D, 1152921504606846976 matrices of 9 x 9 with a leading dimension of 9, each 81 elements behind the one before, is beyond 64 bits",
         ),
         (
             TransposeProblem { batch: 1 << 33, ..huge(1, 1) },
@@ -252,7 +255,10 @@ fn the_typed_door_refuses_and_writes_nothing() {
     assert_eq!(refused, "the leading dimension of A = 3 is below its number of columns; try 4");
     let refused =
         transpose.run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).batch_stride_a(0)).expect_err("d").to_string();
-    assert_eq!(refused, "D has 12 elements, and 4 x 3 with a leading dimension of 3 takes 24");
+    assert_eq!(
+        refused,
+        "D has 12 elements, and 2 matrices of 4 x 3 with a leading dimension of 3, each 12 elements behind the one before, take 24"
+    );
     assert_eq!(d, [7.0; 12]);
 }
 

@@ -46,7 +46,7 @@ fn usage() {
 #[test]
 fn what_does_not_exist_yet() {
     says(&[
-        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm70", "op tensorop on sm70 is unsupported; try sm80"),
+        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm70", "with op tensorop on sm70; try sm80"),
         ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "bytes of memory are to be had; take a smaller problem"),
         (
             "gemm --m 1 --n 1 --k 1 --split-k 2",
@@ -88,7 +88,7 @@ fn what_does_not_exist_yet() {
             "--emulation is not a knob of the multistage main loop; the warpspecialized one has it",
         ),
         ("gemm --explain --emulation bf16x9", "--emulation cannot be `bf16x9`: it is one of none, bf16x6, bf16x3, f16x3"),
-        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm70", "op tensorop on sm70 is unsupported; try sm80"),
+        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm70", "with op tensorop on sm70; try sm80"),
         ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
         ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
     ]);

@@ -8,11 +8,12 @@ use falchion::{
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
-        call::{Call, Elements, Groups, HostMatrices, HostSlice, Problem, Source, View},
+        call::{Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, Problem, Source, View},
         host::{Array, Mode},
         operand::{Axis, OperandKind, Vectors},
     },
     layout::Order,
+    numeric::ElementKind,
     refusal::{Operand, Refusal},
 };
 
@@ -81,7 +82,15 @@ impl HostProduct {
             (types.c, d, (m, n)),
             (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
         ];
-        let room = || room(matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch))));
+        // What f32 is decomposed into lies beside.
+        let emulation = desc.warp_specialized().map(|d| d.knobs.emulation).filter(|emulation| emulation.decomposes());
+        let parts = emulation.into_iter().flat_map(|emulation| {
+            let matrices = [(a, m), (b, n)].map(|(view, mn)| (if view.batch_stride == 0 { 1 } else { batch }, mn));
+            let elements = move |mn| mn as u128 * u128::from(DecomposedLayout { emulation, mn, k }.leading());
+            matrices.map(|(count, mn)| (ElementKind::F16, elements(mn).saturating_mul(count as u128)))
+        });
+        let whole = matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
+        let room = || room(whole.clone().chain(parts.clone()));
         let seen = Problem { a, b, c, d, ..*problem }.seen_by(desc);
         // Where both memory and a grid are too small, no larger tile helps.
         if let Err(Refusal::TooManyTiles { .. }) = seen {
@@ -222,7 +231,11 @@ const SOME_ROWS: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::{arch::ArchKind, internals::family::Request, layout::MatrixType};
+    use falchion::{
+        arch::{ArchKind, OpKind},
+        internals::family::Request,
+        layout::MatrixType,
+    };
 
     fn described(a: &str, b: &str, c: &str) -> GemmDesc {
         let read = |text: &str| Some(text.parse::<MatrixType>().unwrap());
@@ -331,6 +344,18 @@ mod tests {
         assert!(matches!(refused((1 << 40, 1, 1), [None; 3]), Refusal::ExtentTooLarge { .. }));
         assert!(matches!(refused((1 << 30, 1, 1 << 30), [None; 3]), Refusal::OutOfMemory { .. }));
         assert!(matches!(refused((4, 4, 4), [None, Some(3), None]), Refusal::LeadingDimension { .. }));
+        // The operand has room, and what f32 is decomposed into has none.
+        if let Some(available) = crate::resources::available_bytes() {
+            let [a, b, c] = ["f32:row"; 3].map(|matrix| matrix.parse().ok());
+            let knobs = vec![("emulation".to_owned(), "bf16x6".to_owned())];
+            let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
+            let request = Request { a, b, c, op, arch, knobs, ..Request::default() };
+            let desc = request.resolve(ArchKind::Sm90).unwrap().desc;
+            let m = (available / 2 / 4 / 65536) as usize;
+            let problem = Problem::of(&desc, (m, 1, 65536), [None; 3], [1.0; SCALARS]);
+            let told = HostProduct::poisoned(&desc, &problem).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(told.ends_with("take a smaller problem"), "{told}");
+        }
         assert!(matches!(
             refused((4, 4, 4), [Some(usize::MAX), None, None]),
             Refusal::Overflow { .. } | Refusal::OutOfMemory { .. }

@@ -34,16 +34,22 @@ pub struct HostBuffer {
     words: Vec<u64>,
 }
 
+/// Bytes from which on a buffer asks what the machine has: smaller ones are many.
+const MUCH: u64 = 1 << 26;
+
 impl HostBuffer {
     /// `length` elements, each holding poison: NaN, or an integer at the end of the type's range.
     ///
     /// # Errors
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
-        let too_much = || Refusal::OutOfMemory {
-            needed: kind.matrix_bytes(length as u64),
-            available: available_bytes().unwrap_or(isize::MAX as u64),
-        };
+        let needed = kind.matrix_bytes(length as u64);
+        let available = || available_bytes().unwrap_or(isize::MAX as u64);
+        let too_much = || Refusal::OutOfMemory { needed, available: available() };
+        // The system gives addresses for more than there is, and ends who writes to them.
+        if needed > MUCH && needed > available() {
+            return Err(too_much().into());
+        }
         let count = length.checked_mul(kind.bytes_of(1) as usize).ok_or_else(too_much)?.div_ceil(8);
         let mut words = Vec::new();
         words.try_reserve_exact(count).map_err(|_| too_much())?;

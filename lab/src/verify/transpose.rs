@@ -15,7 +15,7 @@ use falchion::{
     },
     layout::Order,
     numeric::ElementKind,
-    refusal::{Operand, Refusal},
+    refusal::{MatrixBatch, Operand, Refusal},
 };
 use rayon::prelude::*;
 
@@ -73,10 +73,11 @@ pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), 
 /// [`Refusal::TooShort`] when D was of another length before.
 pub fn verdict(combine: Combine, call: &TransposeCall<HostSlice<'_>>, before: HostSlice<'_>) -> Result<TransposeVerdict, Error> {
     let (problem, d) = (call.problem(), call.d.memory);
-    let (length, needed) = (d.length(), before.length() as u128);
-    if needed != length as u128 {
+    let (length, needed) = (d.length(), before.length() as u64);
+    if needed != length as u64 {
         let (rows, columns, leading) = (problem.columns, problem.rows, problem.d.leading(Order::Row));
-        return Err(Refusal::TooShort { operand: Operand::D, length, needed, rows, columns, leading }.into());
+        let matrices = MatrixBatch { count: problem.batch, apart: problem.d.batch_stride, rows, columns, leading };
+        return Err(Refusal::TooShort { operand: Operand::D, length, needed, matrices }.into());
     }
     let judge = Judge { combine, problem, call, before, width: d.kind().bytes_of(1) as usize };
     let parts: Vec<(f64, Option<usize>)> =

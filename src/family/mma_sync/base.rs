@@ -1,6 +1,7 @@
 //! What follows from a description of this family: the components of its block, and the registers that its threads have.
 
 use crate::{
+    arch::ArchKind,
     desc::{MmaSyncDesc, SaturateKind},
     family::one_schedule,
     numeric::EmulationKind,
@@ -70,6 +71,10 @@ impl MmaSyncDesc {
         match hold!(WarpInstruction::of_machine(self.math(), inputs, class.accumulator, knobs.instruction, class.arch.sm())) {
             // Hopper has no instruction of its own for them: the numbers of Ada's are not those of its arithmetic.
             Some(instruction) if !(class.a.element.is_fp8() && class.arch.sm() >= 90) => Ok(instruction),
+            None if class.arch.sm() < 90 => {
+                let nearest = if class.a.element.is_fp8() { ArchKind::Sm89 } else { ArchKind::Sm80 };
+                Err(Refusal::NoSuchOperation { types: class.combined(), op: class.op, arch: class.arch, nearest })
+            }
             _ => Err(Refusal::OtherMainloop {
                 mainloop: Word(knobs.mainloop.name()),
                 op: class.op,

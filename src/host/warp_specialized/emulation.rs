@@ -60,31 +60,29 @@ impl DecomposedOperands {
         }
         let problem = call.problem();
         let each = OperandKind::BOTH.map(|operand| problem.matrices(problem.operand(operand)));
-        let numbered = |operand: OperandKind| (0..each[operand.index()].0 as usize).map(move |number| (operand, number));
-        for (operand, number) in OperandKind::BOTH.into_iter().flat_map(numbered) {
-            let (View { memory, strides: [rows, columns], batch_stride, .. }, k) = (*call.operand(operand), call.k);
-            let (matrix, (mn, strides)) = match operand {
-                OperandKind::A => (memory.of::<f32>()?, (call.m, (rows, columns))),
-                OperandKind::B => (memory.of::<f32>()?, (call.n, (columns, rows))),
-            };
-            let first = number * batch_stride;
-            let element = |mn: usize, k: usize| matrix.get(first + mn * strides.0 + k * strides.1).copied().unwrap_or_default();
-            let layout = DecomposedLayout { emulation: desc.knobs.emulation, mn, k };
-            let product = (each[operand.index()].0 > 1).then_some(number as u32);
-            let shifts =
-                if desc.knobs.emulation.scales() { shifts(program, (operand, product), (mn, k), &element)? } else { Vec::new() };
+        for operand in OperandKind::BOTH {
+            let (View { memory, strides, batch_stride, .. }, (k, mn)) = (*call.operand(operand), (call.k, call.mn(operand)));
+            let (matrix, side) = (memory.of::<f32>()?, operand.index());
+            let (of_mn, of_k) = (strides[side], strides[1 - side]);
+            let (layout, count) = (DecomposedLayout { emulation, mn, k }, each[side].0 as usize);
             let (padded, length) = (layout.padded() as usize, layout.leading() as usize);
-            let mut parts = vec![program.padding; mn * length];
-            parallel_pieces(&mut parts, length, |mn, row| {
-                let shift = shifts.get(mn).copied().unwrap_or(0);
-                for k in 0..k {
-                    let each = (program.parts)(desc.knobs.emulation, element(mn, k), shift);
-                    row.iter_mut().skip(k).step_by(padded).zip(each).for_each(|(to, bits)| *to = bits);
-                }
-            });
-            this.parts[operand.index()].extend(parts);
-            this.shifts[operand.index()].extend(shifts);
-            this.lines[operand.index()] = [mn, if each[operand.index()].0 > 1 { mn } else { 0 }];
+            this.parts[side] = vec![program.padding; count * mn * length];
+            for (number, parts) in this.parts[side].chunks_exact_mut(mn * length).enumerate() {
+                let first = number * batch_stride;
+                let element = |mn: usize, k: usize| matrix.get(first + mn * of_mn + k * of_k).copied().unwrap_or_default();
+                let product = (count > 1).then_some(number as u32);
+                let shifts =
+                    if emulation.scales() { shifts(program, (operand, product), (mn, k), &element)? } else { Vec::new() };
+                parallel_pieces(parts, length, |mn, row| {
+                    let shift = shifts.get(mn).copied().unwrap_or(0);
+                    for k in 0..k {
+                        let each = (program.parts)(emulation, element(mn, k), shift);
+                        row.iter_mut().skip(k).step_by(padded).zip(each).for_each(|(to, bits)| *to = bits);
+                    }
+                });
+                this.shifts[side].extend(shifts);
+            }
+            this.lines[side] = [mn, if count > 1 { mn } else { 0 }];
             this.length = length;
         }
         Ok(this)
