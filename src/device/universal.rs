@@ -24,7 +24,7 @@ use std::{
 ///
 /// A [`Gemm`](super::Gemm) says which units multiply and which instructions may be used, and is refused by an older machine. This one asks the device: tensor cores multiply
 /// what they can exactly, the newest instructions that there are, and everything else, true `f32` among it, is the CUDA cores'. Which description runs is chosen as
-/// [`Gemm::desc_for`](super::Gemm::desc_for) says; with a [workspace](Self::workspace_size) there are more to choose among. On the host it is the description of the CUDA cores where they have the types, else that of Hopper's tensor cores.
+/// [`Gemm::desc_for`](super::Gemm::desc_for) says; with a [workspace](Self::workspace_size) there are more to choose among. Its knobs are the machine's: who pins one takes a [`Gemm`](super::Gemm), whose units and architecture are known. On the host it is the description of the CUDA cores where they have the types, else that of Hopper's tensor cores.
 ///
 /// ```
 /// use falchion::prelude::*;
