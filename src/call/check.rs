@@ -7,7 +7,7 @@ use crate::{
     layout::Order,
     numeric::{ComputeKind, ElementKind},
     operand::{Axis, OperandKind},
-    refusal::{EmulationRefusal, Field, MatrixBatch, Operand, Refusal, Scalar, rules::within},
+    refusal::{EmulationRefusal, Field, Operand, Refusal, Scalar, rules::within},
     shape::Mn,
     threadblock::WorkKind,
 };
@@ -143,13 +143,12 @@ fn check_view<M: Memory>(
     }
     let length = view.memory.length();
     // One that all products share is one matrix.
-    let matrices =
-        MatrixBatch { count: if view.batch_stride == 0 { 1 } else { batch }, apart: view.batch_stride, rows, columns, leading };
+    let (extents, matrices) = ([rows, columns], [if view.batch_stride == 0 { 1 } else { batch }, view.batch_stride]);
     let Ok(needed) = u64::try_from(view.elements((rows, columns), batch)) else {
-        return Err(Refusal::Overflow { operand, matrices });
+        return Err(Refusal::Overflow { operand, extents, leading, batch: matrices });
     };
     if (length as u64) < needed {
-        return Err(Refusal::TooShort { operand, length, needed, matrices });
+        return Err(Refusal::TooShort { operand, length, needed, extents, leading, batch: matrices });
     }
     Ok(())
 }

@@ -11,7 +11,8 @@ use super::{
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
-    refusal::{EmulationRefusal, Refusal, Unresolved, Word, hold},
+    operand::Axis,
+    refusal::{EmulationRefusal, Field, Refusal, Unresolved, Word, hold},
 };
 
 /// The most descriptions of a walk that are checked: a build waits for them.
@@ -220,19 +221,15 @@ const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     }
 }
 
-/// The first kernel along the axes: with D as it is given, or else column-major for the kernel, whose tiles have any whole number of eight columns.
+/// The first kernel along the axes: with D as it is given, or, of tiles whose rows of D no swizzle divides, column-major for the kernel, whose tiles have any whole number of eight columns.
 ///
 /// # Errors
-/// Those of D as it is given.
+/// Those of [`walk`].
 const fn found_along_axes(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
-    let as_given = walk(base, pins);
     let columns = base.of_columns();
-    match (&as_given, columns.is_of_columns()) {
-        (Err(_), true) => match walk(columns, pins) {
-            Err(_) => as_given,
-            found => found,
-        },
-        _ => as_given,
+    match walk(base, pins) {
+        Err(Refusal::NotMultiple { field: Field::Warp(Axis::N), .. }) if columns.is_of_columns() => walk(columns, pins),
+        found => found,
     }
 }
 

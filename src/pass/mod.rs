@@ -21,7 +21,7 @@ use crate::{
     layout::Order,
     numeric::EmulationKind,
     operand::OperandKind,
-    refusal::{MatrixBatch, Operand, Refusal, Route},
+    refusal::{Operand, Refusal, Route},
 };
 use transpose::{Choice, Combine, TransposeDesc, TransposeProblem};
 
@@ -159,8 +159,8 @@ impl Pass {
             Route::Repacked => {
                 let stride = if lines > 1 { bytes(leading) } else { 0 };
                 let shapes = RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
-                let matrices = MatrixBatch { count: 1, apart: 0, rows: lines, columns: length, leading: way.leading };
-                let overflow = Refusal::Overflow { operand: Operand::Workspace, matrices };
+                let (operand, extents, leading) = (Operand::Workspace, [lines, length], way.leading);
+                let overflow = Refusal::Overflow { operand, extents, leading, batch: [1, 0] };
                 Self::Repack(RepackCopy { shapes: shapes.ok_or(overflow)?, addresses: [source, to], batch })
             }
             Route::Transposed => {

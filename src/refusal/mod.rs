@@ -12,7 +12,7 @@ mod words;
 
 pub use emulation::{EmulationRefusal, OperandLine};
 pub use field::{Field, InstructionAlong, Legal, Malformed, Part, Scalar, Ungathered, Word};
-pub use operand::{MatrixBatch, Operand, Route};
+pub use operand::{Operand, Route};
 pub use unresolved::Unresolved;
 
 use crate::{
@@ -84,8 +84,8 @@ pub enum Refusal {
     ExtentTooLarge { field: Field, value: usize, most: u64 },
     TooManyTiles { tiles: u64, most: u64 },
     LeadingDimension { operand: Operand, value: usize, least: usize, order: Order },
-    TooShort { operand: Operand, length: usize, needed: u64, matrices: MatrixBatch },
-    Overflow { operand: Operand, matrices: MatrixBatch },
+    TooShort { operand: Operand, length: usize, needed: u64, extents: [usize; 2], leading: usize, batch: [usize; 2] },
+    Overflow { operand: Operand, extents: [usize; 2], leading: usize, batch: [usize; 2] },
     OutOfMemory { needed: u64, available: u64 },
     Overlap { operand: Operand },
     ArrayLength { operand: Operand, length: usize, products: usize },
@@ -150,8 +150,8 @@ impl Refusal {
             | Self::ShorterThanLayout { operand, .. } => *operand = operand.exchange(),
             Self::TensorStride { operand, field, .. } => (*operand, *field) = (operand.exchange(), field.exchange()),
             Self::WrittenWhileRead { written, read } => (*written, *read) = (written.exchange(), read.exchange()),
-            Self::TooShort { operand, matrices, .. } | Self::Overflow { operand, matrices } => {
-                (*operand, *matrices) = (operand.exchange(), matrices.exchange());
+            Self::TooShort { operand, extents, .. } | Self::Overflow { operand, extents, .. } => {
+                (*operand, *extents) = (operand.exchange(), [extents[1], extents[0]]);
             }
             Self::LeadingDimension { operand, order, .. } => (*operand, *order) = (operand.exchange(), order.transposed()),
             Self::Strides { operand, strides, order } => {

@@ -2,7 +2,6 @@
 
 use crate::{
     operand::{OperandKind, VectorKind},
-    sentence::{Sentence, say},
     words::words,
 };
 
@@ -60,34 +59,6 @@ impl Operand {
             Self::Vector(kind) => Self::Vector(kind.exchange()),
             other => other,
         }
-    }
-}
-
-/// MatrixBatch of a batch, one behind another, or the only one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct MatrixBatch {
-    /// How many there are.
-    pub count: usize,
-    /// Elements from one to the next.
-    pub apart: usize,
-    /// Rows of each.
-    pub rows: usize,
-    /// Its columns.
-    pub columns: usize,
-    /// Elements from one of its rows, or columns, to the next.
-    pub leading: usize,
-}
-
-impl MatrixBatch {
-    pub(super) const fn said_by(self, s: Sentence) -> Sentence {
-        let s = if self.count == 1 { s } else { say!(s, number self.count, " matrices of ") };
-        let s = say!(s, number self.rows, " x ", number self.columns, " with a leading dimension of ", number self.leading);
-        if self.count == 1 { s } else { say!(s, ", each ", number self.apart, " elements behind the one before") }
-    }
-
-    /// Those of the transposed problem.
-    pub(super) const fn exchange(self) -> Self {
-        Self { rows: self.columns, columns: self.rows, ..self }
     }
 }
 

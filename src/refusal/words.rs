@@ -174,11 +174,13 @@ impl Refusal {
             Self::LeadingDimension { operand, value, least, order } => {
                 say!(s, "the leading dimension of ", word operand.name(), " = ", number value, " is below its ", word if order.is_row() { "number of columns" } else { "number of rows" }, "; try ", number least)
             }
-            Self::TooShort { operand, length, needed, matrices } => {
-                say!(s, word operand.name(), " has ", number length, " elements, and ", of matrices, word if matrices.count == 1 { " takes " } else { ", take " }, number needed)
+            Self::TooShort { operand, length, needed, extents, leading, batch } => {
+                let s = say!(s, word operand.name(), " has ", number length, " elements, and ");
+                say!(matrices(s, extents, leading, batch), word if batch[0] == 1 { " takes " } else { ", take " }, number needed)
             }
-            Self::Overflow { operand, matrices } => {
-                say!(s, "the size of ", word operand.name(), ", ", of matrices, ", is beyond 64 bits")
+            Self::Overflow { operand, extents, leading, batch } => {
+                let s = say!(s, "the size of ", word operand.name(), ", ");
+                matrices(s, extents, leading, batch).say(", is beyond 64 bits")
             }
             Self::OutOfMemory { needed, available } => {
                 say!(s, "it takes ", number needed, " bytes, and ", number available, " bytes of memory are to be had; take a smaller problem")
@@ -274,6 +276,13 @@ impl Refusal {
             }
         }
     }
+}
+
+/// Matrices of a batch, so many and so many elements apart, or the only one.
+const fn matrices(s: Sentence, [rows, columns]: [usize; 2], leading: usize, [count, apart]: [usize; 2]) -> Sentence {
+    let s = if count == 1 { s } else { say!(s, number count, " matrices of ") };
+    let s = say!(s, number rows, " x ", number columns, " with a leading dimension of ", number leading);
+    if count == 1 { s } else { say!(s, ", each ", number apart, " elements behind the one before") }
 }
 
 /// What becomes of an operand before the kernel; nothing of one that it reads where it lies.

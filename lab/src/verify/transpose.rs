@@ -15,7 +15,7 @@ use falchion::{
     },
     layout::Order,
     numeric::ElementKind,
-    refusal::{MatrixBatch, Operand, Refusal},
+    refusal::{Operand, Refusal},
 };
 use rayon::prelude::*;
 
@@ -76,8 +76,8 @@ pub fn verdict(combine: Combine, call: &TransposeCall<HostSlice<'_>>, before: Ho
     let (length, needed) = (d.length(), before.length() as u64);
     if needed != length as u64 {
         let (rows, columns, leading) = (problem.columns, problem.rows, problem.d.leading(Order::Row));
-        let matrices = MatrixBatch { count: problem.batch, apart: problem.d.batch_stride, rows, columns, leading };
-        return Err(Refusal::TooShort { operand: Operand::D, length, needed, matrices }.into());
+        let (extents, batch) = ([rows, columns], [problem.batch, problem.d.batch_stride]);
+        return Err(Refusal::TooShort { operand: Operand::D, length, needed, extents, leading, batch }.into());
     }
     let judge = Judge { combine, problem, call, before, width: d.kind().bytes_of(1) as usize };
     let parts: Vec<(f64, Option<usize>)> =
