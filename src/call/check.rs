@@ -34,6 +34,10 @@ impl<R: Memory, W: Memory> Call<R, W> {
             }
         }
         self.check_groups(d)?;
+        if let Some(groups) = &self.groups {
+            // There is an offset more.
+            within(Field::Groups, self.batch as u64, 1, (groups.offsets.memory.length() as u64).saturating_sub(1))?;
+        }
         let output = &d.class.output;
         let integral = matches!(d.class.compute, ComputeKind::I32);
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
@@ -77,7 +81,8 @@ impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
         let output = class.output.element;
         let read = [(Operand::A, &self.a, class.a.element), (Operand::B, &self.b, class.b.element)];
         let vectors = self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), vector, output));
-        let read = read.into_iter().chain(self.c.matrix().map(|c| (Operand::C, c, output))).chain(vectors);
+        let offsets = self.groups.as_ref().map(|groups| (Operand::Offsets, &groups.offsets, ElementKind::I32));
+        let read = read.into_iter().chain(self.c.matrix().map(|c| (Operand::C, c, output))).chain(vectors).chain(offsets);
         check_memory(Operand::D, &self.d.memory, output)?;
         read.into_iter().try_for_each(|(operand, view, wanted)| check_memory(operand, &view.memory, wanted))
     }

@@ -9,7 +9,7 @@ use falchion::{
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{Groups, Host, HostCall, HostMatrices, HostSlice, Problem, Space},
+        call::{Groups, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, Space},
         host::Mode,
         operand::{Axis, OperandKind, Vectors},
     },
@@ -98,6 +98,30 @@ fn bad_offsets_are_refused() {
     let cut = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().with::<SplitK<2>>();
     let told = cut.run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(&[0, 8])).expect_err("parts").to_string();
     assert!(told.contains("split_k of groups = 2 is out of range (1 to 1); try 1"), "{told}");
+}
+
+/// Who says by himself how many groups there are gives as many offsets, and one, of 32 bits each.
+#[test]
+fn offsets_are_as_many_as_groups_and_one() {
+    let desc = Rows::new().desc();
+    let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 60], [7.0f32; 40]);
+    let mut said = |offsets: HostSlice<'_>, groups: usize| {
+        let problem = Problem::of(&desc, (8, 5, 4), [None; 3], [1.0; 8]).grouped(groups);
+        let problem = Problem { scalars: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..problem };
+        let matrices = HostMatrices {
+            a: HostSlice::new::<f32>(&a),
+            b: HostSlice::new::<f32>(&b),
+            c: Source::None,
+            d: HostSliceMut::new::<f32>(&mut d),
+            vectors: Default::default(),
+        };
+        let call = HostCall { groups: problem.groups.map(|groups| Groups::new(groups.axis, offsets)), ..problem.with(matrices) };
+        run_on_host(&desc, Mode::Fast, call).map_err(|error| error.to_string())
+    };
+    let offsets = [0i32, 2, 2, 8];
+    assert_eq!(said(HostSlice::new::<i32>(&offsets), 3), Ok(()));
+    let told = said(HostSlice::new::<i32>(&offsets[..3]), 3).expect_err("three offsets");
+    assert_eq!(told, "the number of groups = 3 is out of range (1 to 2); try 2");
 }
 
 /// Offsets by value, and those to be checked, are those of the same slice: the same bits, and the same sentences, whatever the operands lie in.
