@@ -15,7 +15,7 @@
 //! | | tensor cores of Hopper | CUDA cores |
 //! |---|---|---|
 //! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, of f32 `m n (1.25 + 8 (1/wm + 1/wn))`, twice that where copies and products take turns; `256 n / m` more for f32 where B lies along K, `24 n` at most, and `8 m` less where A lies along M, whose elements are copied four at a time; `1.1 m n + 3 (m + n)` for f64 under mma.sync (`f64_few_tiles.jsonl`), whose copies take `28 (m + n)` for f32 in parts |
-//! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, 1600 for f64 on tensor cores, else 9000: the barriers and the loads between them |
+//! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, 1600 for f64 on tensor cores, 9000 under `singlestage`, and 230,000 for each k-tile under `pipelined`: the barriers and the loads between them |
 //! | `alone`, the same of a multiprocessor's only unit | 0 | 2600 of f32 in 64x64 and less, eight deep: a barrier for few products (`short_tiles_simt.jsonl`) |
 //! | `ends`, begins and ends of tiles | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong; where consumers share tiles `4700 m n` for a second one, and 300 for each behind it | `16 m n (1 + s)` for each tile, whose depth `s` warps share |
 //! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
@@ -53,8 +53,8 @@
 //!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are resident; fewer, where K or the workspace has no more.
 //!
-//! The unit is one product. The numbers were fitted to times on an H200. On CUDA cores, 16, 2600 and 9000 come from the problems and tiles of
-//! `docs/performance/explore/small_tiles_simt.jsonl`: of f32, 64x64x32 takes 29.7 ns a step where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them
+//! The unit is one product. The numbers were fitted to times on an H200. On CUDA cores, 16, 2600 and 230,000 come from the problems and tiles of
+//! `docs/performance/explore/small_tiles_simt.jsonl`: of bf16, 512 cubed takes 37.6 us in 64x64x16 and 56.2 in 64x64x8, 110 ns a step in place of 73; of f32, 64x64x32 takes 29.7 ns a step where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them
 //! (1024 cubed); and those of parts from `split_k_simt.jsonl` there, whose times the model has
 //! within 14 hundredths, at 3.25 us for a million products and 2.6 us for a launch, but for tiles of 64 threads, which take longer. On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and
 //! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies between 2860, below which 4096 x 24576 x 1536 takes 128x176 instead of 128x128, and 3330, above which 2048 cubed

@@ -11,3 +11,4 @@ mod cute_layouts;
 mod explore;
 mod figures;
 mod ladder;
+mod model;

@@ -125,11 +125,13 @@ pub(super) const fn slot_bytes(base: &MmaBase) -> u64 {
 /// `src/family/extents.rs`.
 pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Features {
     const NOT_HIDDEN: u64 = 32;
+    // Of a k-tile that registers bring, which two barriers and its loads wait for.
+    const THROUGH_REGISTERS: f64 = 230_000.0;
     let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
     let (turns, latency) = match base.mainloop {
         MainloopKind::SingleStage => (2, 9000.0),
         MainloopKind::Multistage => (1, 2600.0),
-        _ => (1, 9000.0),
+        _ => (1, THROUGH_REGISTERS / at_least_one(base.tiles.block.k) as f64),
     };
     let accumulators = (products / at_least_one(base.tiles.threads_per_slice()) as u64) as f64;
     // Warps that share the depth add up their sums, each for half as much again.
