@@ -105,7 +105,8 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
 /// How many there are, in a line.
 fn counts(census: &Census) -> String {
     let refused = census.points - census.legal.len() as u64;
-    format!("{} points: {} kernels, {refused} refused", census.points, census.legal.len())
+    let of = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    format!("{}: {}, {refused} refused", of(census.points, "point"), of(census.legal.len() as u64, "kernel"))
 }
 
 /// What came of compiling.

@@ -165,6 +165,7 @@ fn descriptions() {
     let desc = |text: &str| refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", text]);
     for (from, to, part) in [
         ("\"stages\":4", "\"stages\":4,\"depth\":1", "depth cannot be `1`: there is no knob of this name"),
+        ("\"stages\":4", "\"stages\":[4]", "stages: it is not a knob's value, in words or as a number"),
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`"),
         ("\"stages\":4", "\"stages\":40", "stages = 40 is out of range (2 to 16)"),

@@ -346,6 +346,9 @@ pub(super) fn parse_lines<P: for<'de> Deserialize<'de>>(
     let refused = |line, because| Error::Suite { suite: name.to_owned(), line, because };
     let mut problems = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if !line.trim_start().starts_with('{') {
+            return Err(refused(index + 1, "not a problem: a line is an object, {\"m\":512, ..}".to_owned()));
+        }
         let problem: P =
             serde_json::from_str(line).map_err(|e| refused(index + 1, format!("not a problem: {}", without_position(&e))))?;
         check(&problem).map_err(|because| refused(index + 1, because))?;

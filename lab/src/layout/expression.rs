@@ -312,7 +312,10 @@ fn unknown<T>(node: &Node, name: &str, given: usize) -> Result<T, Fault> {
     ];
     let known: Vec<_> = counts.chain(others).collect();
     match known.iter().find(|(known, _)| *known == name) {
-        Some((_, count)) => fault(node, format!("`{name}` takes {count} arguments, not {given}")),
+        Some((_, count)) => {
+            let arguments = if *count == "1" { "argument" } else { "arguments" };
+            fault(node, format!("`{name}` takes {count} {arguments}, not {given}"))
+        }
         None => {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
             fault(node, format!("`{name}` is no function; there are {}", names.join(", ")))

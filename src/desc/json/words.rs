@@ -67,7 +67,8 @@ impl<'de> Deserialize<'de> for KnobWords {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<KnobWords, M::Error> {
                 let mut words: Vec<(String, String)> = Vec::new();
-                while let Some((name, word)) = map.next_entry::<String, Word>()? {
+                while let Some(name) = map.next_key::<String>()? {
+                    let word = map.next_value::<Word>().map_err(|error| M::Error::custom(format!("{name}: {error}")))?;
                     if words.iter().any(|(known, _)| *known == name) {
                         return Err(M::Error::custom(format!("duplicate field `{name}`")));
                     }
