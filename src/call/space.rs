@@ -325,10 +325,11 @@ pub type HostMatrices<'a> = Matrices<HostSlice<'a>, HostSliceMut<'a>>;
 /// A call on matrices in host memory.
 pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;
 
-/// From element `at` of a matrix of a batch on.
+/// From element `at` of a matrix of a batch on; of one that is not read, whose distances nobody has checked, no element where that is beyond it.
 fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> View<HostSlice<'b>> {
-    let HostSlice { kind, bytes } = view.memory;
-    let first = view.first_byte(kind, number).saturating_add(kind.matrix_bytes(view.offset(at.0, at.1) as u64));
+    let (HostSlice { kind, bytes }, [down, across]) = (view.memory, view.strides);
+    let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
+    let first = view.first_byte(kind, number).saturating_add(kind.matrix_bytes(element as u64));
     view.with(HostSlice { kind, bytes: bytes.get(first as usize..).unwrap_or_default() })
 }
 
@@ -372,7 +373,7 @@ impl HostCall<'_> {
         let (a, b) = (read(&self.a, number, (at.0, 0)), read(&self.b, number, (0, at.1)));
         let (c, vectors) = (self.c.as_ref().map(|c| read(c, number, at)), self.vectors.map(|_, vector| read(&vector, 0, at)));
         let (kind, d) = (self.d.memory.kind, self.d.with(()));
-        let first = d.first_byte(kind, number).saturating_add(kind.matrix_bytes(d.offset(at.0, at.1) as u64));
+        let first = d.first_byte(kind, number) + kind.matrix_bytes(d.offset(at.0, at.1) as u64);
         let bytes = self.d.memory.bytes.get_mut(first as usize..).unwrap_or_default();
         let d = d.with(HostSliceMut { kind, bytes });
         Call { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }

@@ -189,9 +189,9 @@ impl<M> View<M> {
         !behind && !side_by_side
     }
 
-    /// Where element (`row`, `column`) lies, in elements from the first on; of a matrix that is not read, and so was not checked, no further than anything does.
+    /// Where element (`row`, `column`) lies, in elements from the first on.
     pub const fn offset(&self, row: usize, column: usize) -> usize {
-        row.saturating_mul(self.strides[0]).saturating_add(column.saturating_mul(self.strides[1]))
+        row * self.strides[0] + column * self.strides[1]
     }
 }
 
