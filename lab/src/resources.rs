@@ -1,5 +1,6 @@
 //! What the machine has of what the host executor and its matrices take: instruction sets, memory.
 
+use falchion::refusal::Refusal;
 use std::fs;
 
 /// The names of the instruction sets that are here, of those that matter.
@@ -26,6 +27,15 @@ pub fn available_bytes() -> Option<u64> {
     let number = |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
     let group = number("memory.max").map(|most| most.saturating_sub(number("memory.current").unwrap_or(0)));
     [machine, group, left_of_addresses()].into_iter().flatten().min()
+}
+
+/// Whether there is memory for so many bytes; where the system does not say, for any that an address reaches.
+///
+/// # Errors
+/// [`Refusal::OutOfMemory`].
+pub fn room_for(needed: u64) -> Result<(), Refusal> {
+    let available = available_bytes().unwrap_or(isize::MAX as u64);
+    if needed > available { Err(Refusal::OutOfMemory { needed, available }) } else { Ok(()) }
 }
 
 /// What `ulimit -v` leaves.

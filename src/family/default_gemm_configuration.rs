@@ -94,7 +94,7 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
 /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row;
 /// [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of these types has what is pinned.
 pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pins) -> Result<&'static Row, Refusal> {
-    let (mut room, mut i, mut elsewhere, mut refused): (_, _, &[ArchKind], _) = (0, 0, &[], None);
+    let (mut room, mut i, mut elsewhere, mut refused) = (0, 0, None, None);
     let mut of_others: Option<&'static Row> = None;
     while room < ALL_ROWS.len() {
         if i == ALL_ROWS[room].len() {
@@ -107,7 +107,7 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
             continue;
         }
         if !has_arch(row.archs, arch) {
-            elsewhere = row.archs;
+            elsewhere = nearest_of(row.archs, arch, elsewhere);
             continue;
         }
         match (row.promotion, pins.promotion) {
@@ -129,9 +129,24 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
     }
     match (refused, elsewhere) {
         (Some(refusal), _) => Err(refusal),
-        (None, [nearest, ..]) => Err(Refusal::NoSuchOperation { types, op, arch, nearest: *nearest }),
-        (None, []) => Err(types.refused_by(op)),
+        (None, Some(nearest)) => Err(Refusal::NoSuchOperation { types, op, arch, nearest }),
+        (None, None) => Err(types.refused_by(op)),
     }
+}
+
+/// The nearest architecture of those of a row and of one that was found: the next newer one, or else the next older one.
+const fn nearest_of(archs: &[ArchKind], arch: ArchKind, mut nearest: Option<ArchKind>) -> Option<ArchKind> {
+    let mut i = 0;
+    while i < archs.len() {
+        let (other, own) = (archs[i] as u8, arch as u8);
+        nearest = match nearest {
+            Some(found) if found as u8 > own && (other <= own || other >= found as u8) => Some(found),
+            Some(found) if (found as u8) < own && other <= found as u8 => Some(found),
+            _ => Some(archs[i]),
+        };
+        i += 1;
+    }
+    nearest
 }
 
 /// Whether an instruction that is pinned has as many rows of A as a family's.

@@ -6,9 +6,10 @@ use falchion::{
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{HostMatrices, Problem, Source},
+        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         host::Mode,
     },
+    numeric::Element,
     refusal::Operand,
 };
 
@@ -43,4 +44,14 @@ impl Runner for OnHost {
         };
         run_on_host(desc, self.0, problem.with(matrices))
     }
+}
+
+/// A, B and D of a product in slices of the host, without C and vectors.
+pub fn slices<'a, A: Element, B: Element, C: Element>(
+    a: &'a [A::Storage],
+    b: &'a [B::Storage],
+    d: &'a mut [C::Storage],
+) -> HostMatrices<'a> {
+    let (a, b, d) = (HostSlice::new::<A>(a), HostSlice::new::<B>(b), HostSliceMut::new::<C>(d));
+    HostMatrices { a, b, c: Source::None, d, vectors: Default::default() }
 }

@@ -1,13 +1,13 @@
 //! The fast mode gives the bits of the checked mode: element types, slices of K, edges, layouts, tiles of every form.
 
-use crate::harness::OfFamily;
+use crate::harness::{OfFamily, on_host::slices};
 use falchion::{
     Error,
     device::run_on_host,
     epilogue::{Clamp, Constant, LinearCombination, Node},
     internals::plan::Program,
     internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
+        call::{Elements, HostMatrices, Problem, Source, View},
         host::Mode,
         index::{Coord, IndexMap, Map},
     },
@@ -104,13 +104,7 @@ where
         };
         let run = |mode| {
             let mut d = c_elements.clone();
-            let matrices = HostMatrices {
-                a: HostSlice::new::<A>(&a_elements),
-                b: HostSlice::new::<B>(&b_elements),
-                c: Source::InPlace,
-                d: HostSliceMut::new::<C>(&mut d),
-                vectors: Default::default(),
-            };
+            let matrices = HostMatrices { c: Source::InPlace, ..slices::<A, B, C>(&a_elements, &b_elements, &mut d) };
             run_on_host(&desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
             d
         };
@@ -200,13 +194,7 @@ fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
     let mut matrix = |count: usize| (0..count).map(|_| Sample::sample(&mut numbers)).collect::<Vec<f32>>();
     let (a, b, mut d) = (matrix(n * k), matrix(k * n), vec![0.0; n * n]);
     let problem = Problem::of(&program.desc, (n, n, k), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<f32>(&a),
-        b: HostSlice::new::<f32>(&b),
-        c: Source::None,
-        d: HostSliceMut::new::<f32>(&mut d),
-        vectors: Default::default(),
-    };
+    let matrices = slices::<f32, f32, f32>(&a, &b, &mut d);
     run_on_host(program, mode, problem.with(matrices)).map(|()| d)
 }
 

@@ -3,13 +3,14 @@
 use crate::harness::{
     descriptions::{Family, Wanted, description},
     groups::{Alone, Grouped, largest, whole},
+    on_host::slices,
 };
 use falchion::{
     Error,
     desc::GemmDesc,
     device::run_on_host,
     internals::{
-        call::{Groups, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, Space},
+        call::{Groups, Host, HostCall, HostMatrices, HostSlice, Problem, Space},
         host::Mode,
         operand::{Axis, OperandKind, Vectors},
     },
@@ -108,14 +109,8 @@ fn offsets_are_as_many_as_groups_and_one() {
     let mut said = |offsets: HostSlice<'_>, groups: usize| {
         let problem = Problem::of(&desc, (8, 5, 4), [None; 3], [1.0; 8]).grouped(groups);
         let problem = Problem { scalars: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], ..problem };
-        let matrices = HostMatrices {
-            a: HostSlice::new::<f32>(&a),
-            b: HostSlice::new::<f32>(&b),
-            c: Source::None,
-            d: HostSliceMut::new::<f32>(&mut d),
-            vectors: Default::default(),
-        };
-        let call = HostCall { groups: problem.groups.map(|groups| Groups::new(groups.axis, offsets)), ..problem.with(matrices) };
+        let groups = problem.groups.map(|groups| Groups::new(groups.axis, offsets));
+        let call = HostCall { groups, ..problem.with(slices::<f32, f32, f32>(&a, &b, &mut d)) };
         run_on_host(&desc, Mode::Fast, call).map_err(|error| error.to_string())
     };
     let offsets = [0i32, 2, 2, 8];

@@ -1,12 +1,10 @@
 //! Products of nothing: no K, no product, an alpha of zero, no row. D is what it has to be, whatever the operands are, and nothing is refused half-way.
 
+use crate::harness::on_host::slices;
 use falchion::{
     desc::GemmDesc,
     device::{GemmOperation, Request, run_on_host},
-    internals::{
-        call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
-        host::Mode,
-    },
+    internals::{call::Problem, host::Mode},
     numeric::ElementKind,
     prelude::*,
 };
@@ -68,12 +66,10 @@ fn a_batch_of_no_product_is_computed() {
                 let mut scalars = [0.0; 8];
                 scalars[0] = 1.0;
                 let problem = Problem { batch: 0, ..Problem::of(&desc, extents, [None; 3], scalars) };
-                let none = match desc.user_types().a {
-                    ElementKind::Bf16 => HostSlice::new::<Bf16>(&[]),
-                    _ => HostSlice::new::<f32>(&[]),
+                let matrices = match desc.user_types().a {
+                    ElementKind::Bf16 => slices::<Bf16, Bf16, f32>(&[], &[], &mut []),
+                    _ => slices::<f32, f32, f32>(&[], &[], &mut []),
                 };
-                let (a, b, d) = (none, none, HostSliceMut::new::<f32>(&mut []));
-                let matrices = HostMatrices { a, b, c: Source::None, d, vectors: Default::default() };
                 run_on_host(&desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
             }
         }

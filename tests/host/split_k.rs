@@ -1,12 +1,15 @@
 //! K in parts: the order in which parts are added, what is refused, and the memory that they take.
 
-use crate::harness::descriptions::{Family, Wanted, cut_in_parallel, description};
+use crate::harness::{
+    descriptions::{Family, Wanted, cut_in_parallel, description},
+    on_host::slices,
+};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Pins},
     device::{GemmOperation, Request, run_on_host},
     internals::{
-        call::{Elements, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
+        call::{Elements, Partials, Problem},
         host::Mode,
     },
     numeric::{Bf16, Element, F16},
@@ -76,14 +79,7 @@ fn one_element<T: Element, C: Element>(desc: &GemmDesc, mode: Mode, [a, b]: [&[T
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
     let problem = Problem::of(desc, (1, 1, a.len()), [None; 3], scalars);
-    let matrices = HostMatrices {
-        a: HostSlice::new::<T>(a),
-        b: HostSlice::new::<T>(b),
-        c: Source::None,
-        d: HostSliceMut::new::<C>(d),
-        vectors: Default::default(),
-    };
-    run_on_host(desc, mode, problem.with(matrices)).expect("a product");
+    run_on_host(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
 }
 
 /// The first rows of D have the same bits beside however many others, with K whole and in as many parts as the description says, in each family; streams, which share K by the number of tiles, do not promise it.
@@ -102,9 +98,7 @@ fn rows_do_not_depend_on_other_rows() {
         let mut scalars = [0.0; 8];
         scalars[0] = 1.0;
         let problem = Problem::of(desc, (m, n, k), [None; 3], scalars);
-        let (a, b, written) = (HostSlice::new::<E>(&a), HostSlice::new::<E>(&b), HostSliceMut::new::<E>(&mut d));
-        let matrices = HostMatrices { a, b, c: Source::None, d: written, vectors: Default::default() };
-        run_on_host(desc, Mode::Fast, problem.with(matrices)).expect("a product");
+        run_on_host(desc, Mode::Fast, problem.with(slices::<E, E, E>(&a, &b, &mut d))).expect("a product");
         bytemuck::cast_slice(&d[..65 * n]).to_vec()
     }
     for parts in [1, 3] {

@@ -21,7 +21,7 @@ const SENTENCES: [(&str, &str); 16] = [
         "no kernel multiplies i32 by i32 accumulating in i32 into i32 on tensor cores: that is for the CUDA cores, op simt",
     ),
     ("mixed_element_types", "no kernel multiplies f32 by f16 accumulating in f32 into f32; try f32 by f32"),
-    ("older_architecture", "with op tensorop on sm70; try sm80"),
+    ("older_architecture", "with op tensorop on sm70; try sm75"),
     ("not_a_leaf", "leaves pin a knob, Stages<4> for one, or a loop nest"),
     ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
     ("registers_over_budget", "a thread needs about 126 registers; with 256 threads a block and 4 blocks"),

@@ -179,7 +179,7 @@ fn the_table_refuses_what_it_has_no_row_for() {
             .contains("i32 by i32 accumulating in i32 into i32 on tensor cores: that is for the CUDA cores, op simt")
     );
     let halves = random_cases::types(ElementKind::F16, ElementKind::F32, ElementKind::F16);
-    assert!(refused(OpKind::TensorOp, halves).contains("with op tensorop on sm70; try sm80"));
+    assert!(refused(OpKind::TensorOp, halves).contains("with op tensorop on sm70; try sm75"));
     let mixed = falchion::numeric::Combined { b: ElementKind::F32, ..types };
     assert!(refused(OpKind::Simt, mixed).contains("f64 by f32 accumulating in f64 into f64"));
 }

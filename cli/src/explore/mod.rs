@@ -15,9 +15,8 @@ use crate::{
 pub use args::ExploreArgs;
 use falchion::{
     Error,
-    arch::{ArchKind, Machine, OpKind},
+    arch::{ArchKind, Machine},
     desc::GemmDesc,
-    internals::family::Request,
     shape::Mnk,
 };
 use falchion_lab::explore::{
@@ -85,11 +84,11 @@ fn on_device(args: &ExploreArgs, device: &cuda::Device, sizes: &[Mnk], json: boo
 
 /// The space that the flags ask for, and what is in it, for a machine or for those that the architecture stands for.
 fn counted(args: &ExploreArgs, newest: ArchKind, machine: Option<&Machine>, sizes: &[Mnk]) -> Result<(Space, Census), Failure> {
-    let base = args.class.request()?.resolve(newest)?.desc;
+    let request = args.class.request()?;
     let mut space = match &args.space {
-        Some(text) if text.trim_start().starts_with(['[', '{']) => Space::from_json(&base, text)?,
-        Some(path) => Space::from_json(&base, &text::read("the space", Path::new(path))?)?,
-        None => around(args, newest)?,
+        Some(text) if text.trim_start().starts_with(['[', '{']) => Space::from_json(&request.resolve(newest)?.desc, text)?,
+        Some(path) => Space::from_json(&request.resolve(newest)?.desc, &text::read("the space", Path::new(path))?)?,
+        None => Space::asked_for(&request, newest, &args.knobs.0)?,
     };
     let base = *space.base();
     note_old_names(args.knobs.0.iter().map(|knob| knob.0.as_str()));
@@ -103,35 +102,6 @@ fn counted(args: &ExploreArgs, newest: ArchKind, machine: Option<&Machine>, size
     };
     let census = during("counting the space", || Census::of(&space, &check))?;
     Ok((space, census))
-}
-
-/// The space that an exploration begins with. On tensor cores a main loop, and an emulation, are of one family or another: of those that are asked for it has each one's.
-fn around(args: &ExploreArgs, newest: ArchKind) -> Result<Space, Failure> {
-    let request = args.class.request()?;
-    let asked = |name: &str| {
-        let of_name = args.knobs.0.iter().filter(|(knob, _)| knob == name);
-        of_name
-            .flat_map(|(knob, texts)| texts.iter().flat_map(|text| text.split(',')).map(|word| (knob.clone(), word.to_owned())))
-            .collect::<Vec<_>>()
-    };
-    let mut all: Option<Space> = None;
-    if request.op == Some(OpKind::TensorOp) {
-        for knob in ["mainloop", "emulation"].into_iter().flat_map(asked) {
-            let own = Request { knobs: request.knobs.iter().cloned().chain([knob]).collect(), ..request.clone() };
-            // What is none, or cannot be, is refused when the space is narrowed to it.
-            if let Ok(found) = own.resolve(newest) {
-                let space = Space::around(&found.desc)?;
-                all = Some(match all {
-                    Some(all) => all.and(space),
-                    None => space,
-                });
-            }
-        }
-    }
-    match all {
-        Some(space) => Ok(space),
-        None => Ok(Space::around(&request.resolve(newest)?.desc)?),
-    }
 }
 
 /// The descriptions to try.

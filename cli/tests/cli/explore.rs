@@ -144,7 +144,7 @@ fn odd_requests_are_refused() {
         ("explore --dry-run --stages=", "--stages cannot be ``: its list of values is empty"),
         ("explore --dry-run --mainloop loopy", "--mainloop cannot be `loopy`: it is one of singlestage, pipelined, multistage"),
         ("explore --dry-run --depth 3", "unexpected argument '--depth'"),
-        ("explore --dry-run --arch sm70 --op tensorop", "with op tensorop on sm70; try sm80"),
+        ("explore --dry-run --arch sm70 --op tensorop", "with op tensorop on sm70; try sm75"),
         ("explore --dry-run --a f33:row", "names the type `f33`"),
         ("explore --dry-run --space {", "the space cannot be read"),
         ("explore --dry-run --space []", "the space has no family"),

@@ -46,7 +46,7 @@ fn usage() {
 #[test]
 fn what_does_not_exist_yet() {
     says(&[
-        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm70", "with op tensorop on sm70; try sm80"),
+        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm70", "with op tensorop on sm70; try sm75"),
         ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "bytes of memory are to be had; take a smaller problem"),
         (
             "gemm --m 1 --n 1 --k 1 --split-k 2",

@@ -7,7 +7,7 @@ use falchion::{
     Error,
     arch::{ArchKind, OpKind},
     desc::{FamilyDesc, GemmDesc},
-    internals::operand::OperandKind,
+    internals::{family::Request, operand::OperandKind},
     numeric::{Combined, ElementKind},
     warp::mma_tensor_op::WarpInstruction,
 };
@@ -29,6 +29,33 @@ const FAMILIES: [Row; 6] = [
 ];
 
 impl Space {
+    /// The families of what is asked for, before its knobs are narrowed to these values. On tensor cores a main loop, and an emulation, are of one family or another: of those among the values there is each one's.
+    ///
+    /// # Errors
+    /// Those of the request, and of [`around`](Self::around).
+    pub fn asked_for(request: &Request, newest: ArchKind, knobs: &[(String, Vec<String>)]) -> Result<Self, Error> {
+        let of_families = knobs.iter().filter(|(knob, _)| ["mainloop", "emulation"].contains(&knob.as_str()));
+        let words = of_families.flat_map(|(knob, texts)| {
+            texts.iter().flat_map(|text| text.split(',')).map(move |word| (knob.clone(), word.to_owned()))
+        });
+        let mut all: Option<Self> = None;
+        for knob in words.filter(|_| request.op == Some(OpKind::TensorOp)) {
+            let own = Request { knobs: request.knobs.iter().cloned().chain([knob]).collect(), ..request.clone() };
+            // What is none, or cannot be, is refused when the space is narrowed to it.
+            if let Ok(found) = own.resolve(newest) {
+                let space = Self::around(&found.desc)?;
+                all = Some(match all {
+                    Some(all) => all.and(space),
+                    None => space,
+                });
+            }
+        }
+        match all {
+            Some(space) => Ok(space),
+            None => Self::around(&request.resolve(newest)?.desc),
+        }
+    }
+
     /// The families of all main loops that multiply with the units of `base`, for its types, layouts and architecture; on tensor cores that of `base`, by `mma.sync` or warp-specialized.
     ///
     /// # Errors

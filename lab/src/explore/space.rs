@@ -136,7 +136,7 @@ impl Space {
 
     /// This space, and of another one of the same product the families of other main loops.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub(super) fn and(mut self, other: Self) -> Self {
         for family in other.families {
             if self.families.iter().all(|own| own.list("mainloop") != family.list("mainloop")) {
                 self.families.push(family);

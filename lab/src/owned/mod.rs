@@ -20,6 +20,5 @@ use falchion::{numeric::ElementKind, refusal::Refusal};
 fn room(matrices: impl Iterator<Item = (ElementKind, u128)>) -> Result<(), Refusal> {
     let bytes = |(kind, elements): (ElementKind, u128)| elements.saturating_mul(u128::from(kind.bytes_of(1)));
     let needed = u64::try_from(matrices.map(bytes).fold(0, u128::saturating_add)).unwrap_or(u64::MAX);
-    let available = crate::resources::available_bytes().unwrap_or(isize::MAX as u64);
-    if needed > available { Err(Refusal::OutOfMemory { needed, available }) } else { Ok(()) }
+    crate::resources::room_for(needed)
 }

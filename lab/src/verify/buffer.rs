@@ -4,7 +4,7 @@ use super::{
     fill::order_of,
     number::{Number, poison, with_element},
 };
-use crate::resources::available_bytes;
+use crate::resources::{available_bytes, room_for};
 use core::ops::Range;
 use falchion::{
     Error,
@@ -44,11 +44,10 @@ impl HostBuffer {
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
         let needed = kind.matrix_bytes(length as u64);
-        let available = || available_bytes().unwrap_or(isize::MAX as u64);
-        let too_much = || Refusal::OutOfMemory { needed, available: available() };
+        let too_much = || Refusal::OutOfMemory { needed, available: available_bytes().unwrap_or(isize::MAX as u64) };
         // The system gives addresses for more than there is, and ends who writes to them.
-        if needed > MUCH && needed > available() {
-            return Err(too_much().into());
+        if needed > MUCH {
+            room_for(needed)?;
         }
         let count = length.checked_mul(kind.bytes_of(1) as usize).ok_or_else(too_much)?.div_ceil(8);
         let mut words = Vec::new();

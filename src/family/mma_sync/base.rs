@@ -1,9 +1,8 @@
 //! What follows from a description of this family: the components of its block, and the registers that its threads have.
 
 use crate::{
-    arch::ArchKind,
-    desc::{MmaSyncDesc, SaturateKind},
-    family::one_schedule,
+    desc::{MmaSyncDesc, Pins, SaturateKind},
+    family::{default_gemm_configuration::rows, one_schedule},
     numeric::EmulationKind,
     operand::OperandKind,
     refusal::{Refusal, Word, hold},
@@ -71,16 +70,16 @@ impl MmaSyncDesc {
         match hold!(WarpInstruction::of_machine(self.math(), inputs, class.accumulator, knobs.instruction, class.arch.sm())) {
             // Hopper has no instruction of its own for them: the numbers of Ada's are not those of its arithmetic.
             Some(instruction) if !(class.a.element.is_fp8() && class.arch.sm() >= 90) => Ok(instruction),
-            None if class.arch.sm() < 90 => {
-                let nearest = if class.a.element.is_fp8() { ArchKind::Sm89 } else { ArchKind::Sm80 };
-                Err(Refusal::NoSuchOperation { types: class.combined(), op: class.op, arch: class.arch, nearest })
-            }
-            _ => Err(Refusal::OtherMainloop {
-                mainloop: Word(knobs.mainloop.name()),
-                op: class.op,
-                arch: class.arch,
-                nearest: Word(MainloopKind::WarpSpecialized.name()),
-            }),
+            // What the architecture has no kernel of is told so.
+            _ => match rows(class.op, class.arch, class.combined(), &Pins::NONE) {
+                Err(refusal) => Err(refusal),
+                Ok(_) => Err(Refusal::OtherMainloop {
+                    mainloop: Word(knobs.mainloop.name()),
+                    op: class.op,
+                    arch: class.arch,
+                    nearest: Word(MainloopKind::WarpSpecialized.name()),
+                }),
+            },
         }
     }
 
