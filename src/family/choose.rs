@@ -3,8 +3,7 @@
 //!
 //! Where that one would have an operand repacked or transposed first, configurations that read operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
 //! and where the workspace has no room for the copies, the best of those is taken. A launch of passes takes six and a half microseconds of a small problem, two repacked operands
-//! one launch (`docs/performance/explore/odd_in_place.jsonl`): below about 1000 cubed that is more than `mma.sync` loses. They are weighed, too, where nothing has to be copied first and the problem is so
-//! small that a kernel of TMA has hardly begun when threads are done.
+//! one launch (`docs/performance/explore/odd_in_place.jsonl`): below about 1000 cubed that is more than `mma.sync` loses.
 
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
@@ -63,18 +62,12 @@ impl Completions {
         if self.of_row() == all.len() {
             return chosen(best, parts);
         }
-        // What reads operands in place takes the time of its products beside that of copies and a kernel behind them; of one kernel, whose first tile begins and ends later, all but that is compared.
-        let passes = all[best].passes(size);
-        let begun = |i: usize| if passes.is_some() { 0.0 } else { self.features()[i].ends(1.0, false) };
-        let (access, most) = match &passes {
-            Some(passes) if passes.bytes > size.for_passes => (passes.access, f64::MAX),
-            Some(passes) => (passes.access, time + passes.time),
-            None => (STRIDE_ALIGNMENT, all[best].most_of_threads(time - begun(best), size)),
-        };
-        let in_place = if most > 0.0 { self.of_row()..all.len() } else { 0..0 };
-        let in_place = in_place.filter(|&i| all[i].reads_rows_of(access) && fits(&all[i]));
+        // What reads operands in place takes the time of its products beside that of copies and a kernel behind them.
+        let Some(passes) = all[best].passes(size) else { return chosen(best, parts) };
+        let most = if passes.bytes > size.for_passes { f64::MAX } else { time + passes.time };
+        let in_place = (self.of_row()..all.len()).filter(|&i| all[i].reads_rows_of(passes.access) && fits(&all[i]));
         match in_place.fold(None, |best, i| cheaper(best, cheapest(i, f64::MAX))) {
-            Some((((_, other), parts), i)) if other - begun(i) < most => chosen(i, parts),
+            Some((((_, other), parts), i)) if other < most => chosen(i, parts),
             _ => chosen(best, parts),
         }
     }
@@ -142,14 +135,6 @@ impl GemmDesc {
         self.operand_rows(size).map(|OperandRows { pitch, .. }| {
             pitch.checked_next_multiple_of(STRIDE_ALIGNMENT).is_some_and(|bytes| !bytes.is_multiple_of(SECTOR))
         })
-    }
-
-    /// Time that a kernel whose threads copy may take, but for its first tile's begin and end, in the place of one product by TMA that takes so much but for the same; 0 of what is larger. Below some 500 cubed of 16 bits
-    /// set-up, descriptors and the way of D through TMA take a microsecond more than threads do (`docs/performance/explore/few_tiles_mma_sync.jsonl`): two by a model that has threads wait longer than such few k-tiles do.
-    fn most_of_threads(&self, time: f64, size: &ProblemSize) -> f64 {
-        let microsecond = products_of_a_microsecond(self.class.op, self.class.a.element) as f64;
-        let few = size.batch == 1 && !size.groups && time < microsecond;
-        if few { time + 2.0 * microsecond } else { 0.0 }
     }
 
     /// What brings operands to threads that TMA feeds, where it cannot read them or they lie the other way.
@@ -263,25 +248,14 @@ mod tests {
         assert!(by_tma(ElementKind::Bf16, along_k, square((1 << 30) + 1)));
     }
 
-    /// Of one product that is done before a kernel of TMA has begun threads copy, too, where that measured less time (`docs/performance/explore/few_tiles_mma_sync.jsonl`); e4m3 is not multiplied by them on Hopper.
+    /// What TMA reads where it lies is left to it, however soon threads would be done: replayed from a graph the smallest products take less by it (`docs/performance/explore/in_graphs.jsonl`).
     #[test]
-    fn threads_copy_what_is_soon_done() {
-        let along_k = [Order::Row, Order::Col];
-        for (kind, by_threads, by_others) in [
-            (ElementKind::Bf16, &[64, 256, 384, 512][..], &[576, 640, 1024][..]),
-            (ElementKind::F16, &[64, 256, 384, 512], &[640, 1024]),
-            (ElementKind::I8, &[64, 256, 512, 640], &[768, 1024]),
-            (ElementKind::Tf32, &[64, 256], &[512, 640]),
-            (ElementKind::E4m3, &[], &[64, 256, 512]),
-        ] {
-            for (sizes, tma) in [(by_threads, false), (by_others, true)] {
-                for &size in sizes {
-                    let of = |k| ProblemSize::of((size, size, k));
-                    assert_eq!(by_tma(kind, along_k, of(size)), tma, "{kind} {size}");
-                    // Many of them, and a deep one, are not done so soon.
-                    for other in [ProblemSize { batch: 64, ..of(size) }, of(16 * 1024)] {
-                        assert!(by_tma(kind, along_k, other), "{kind} {size}");
-                    }
+    fn what_tma_reads_is_left_to_it() {
+        for kind in [ElementKind::Bf16, ElementKind::F16, ElementKind::I8, ElementKind::Tf32, ElementKind::E4m3] {
+            for size in [16, 64, 256, 512, 1024] {
+                for of in [ProblemSize::of((size, size, size)), ProblemSize { batch: 64, ..ProblemSize::of((size, size, size)) }]
+                {
+                    assert!(by_tma(kind, [Order::Row, Order::Col], of), "{kind} {size}");
                 }
             }
         }

@@ -2,7 +2,11 @@
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use falchion::internals::call::{Elements, View};
-use falchion_lab::bench::{EventTimer, Launch, Session, Settings, SuiteProblem, peer, protocol, suite};
+use falchion_lab::bench::{
+    EventTimer, Launch, Session, Settings, SuiteProblem,
+    measure::{Bench, Run},
+    peer, protocol, suite,
+};
 use falchion_lab::sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region};
 use std::sync::Arc;
 
@@ -95,5 +99,29 @@ fn a_session_measures_the_peer_against_itself() {
         assert_eq!(outcome.captured, captured);
         let first = outcome.peer_first_us.unwrap() / outcome.ours.quartiles_us.median;
         assert!((0.95..1.05).contains(&first), "the same kernel takes {first} of its own time");
+    }
+}
+
+/// Short products of ours and of the peer are replayed from a graph, whatever is launched for one: a kernel, a pass before it, parts of K with their memset or their second kernel, a batch, groups, an array. One by one they would take the host's time.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_bench_replays_what_is_short() {
+    let (_context, stream) = device();
+    let bench = Bench::new(&stream, true).unwrap();
+    let mut timer = EventTimer::new(&stream).unwrap();
+    let mut session = Session::new(&mut timer, Settings { seconds: 0.5, first_warm_seconds: 0.1, ..Settings::default() });
+    let of_16_bits = r#""a":"bf16:row","b":"bf16:col","c":"bf16:row","op":"tensorop""#;
+    for line in [
+        format!(r#"{{"m":256,"n":256,"k":256,{of_16_bits}}}"#),
+        format!(r#"{{"m":1023,"n":1023,"k":1023,{of_16_bits}}}"#),
+        format!(r#"{{"m":128,"n":128,"k":16384,{of_16_bits}}}"#),
+        format!(r#"{{"m":1024,"n":256,"k":16384,{of_16_bits}}}"#),
+        format!(r#"{{"m":128,"n":128,"k":128,{of_16_bits},"batch":64}}"#),
+        format!(r#"{{"m":64,"n":512,"k":512,{of_16_bits},"batch":8,"grouped":true}}"#),
+        format!(r#"{{"m":128,"n":128,"k":128,{of_16_bits},"batch":8,"pointers":true}}"#),
+        r#"{"m":256,"n":256,"k":256,"a":"f32:row","b":"f32:col","c":"f32:row","op":"simt"}"#.to_owned(),
+    ] {
+        let measured = bench.measure(&mut session, &problem(&line), &Run { with_peer: true, ..Run::default() }).unwrap();
+        assert!(measured.ours_us < 50.0 && measured.captured == Some(true), "{line}: {measured:?}");
     }
 }

@@ -82,8 +82,8 @@ impl Bench {
             },
         };
         let desc = *kernel.desc();
-        // Memory without events: what is enqueued can be captured, and no event is waited for at each matrix of an array.
-        let _untracked = (problem.pointers || problem.group_rows.is_some()).then(|| Untracked::new(&self.stream));
+        // Memory without events: what is enqueued can be captured, and no launch waits for the events of the one before.
+        let _untracked = Untracked::new(&self.stream);
         let launched = Launched::of(problem, &desc, &self.stream)?;
         let numbers = &problem.problem();
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));

@@ -2,6 +2,7 @@
 
 use super::{
     data::Data,
+    protocol::Settings,
     record::Line,
     statistics::geometric_mean,
     suite::{Broadcast, Operand, SuiteProblem},
@@ -87,6 +88,7 @@ fn summary(lines: &[Line]) -> String {
         said.push(format!("The peer refuses {}.", count(refused, "problem")));
     }
     said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
+    said.extend(replayed(lines.iter().filter(|line| line.refused.is_none()).map(|line| (line.captured, line.ours_us))));
     said.push(
         "The ratio is the peer's time over ours: above 1 we are faster. `first` is the peer's own first choice.".to_owned(),
     );
@@ -100,6 +102,23 @@ fn summary(lines: &[Line]) -> String {
         all(|line| &line.commit),
         if peers.is_empty() { "none" } else { &peers }
     )
+}
+
+/// Of how many problems launches were replayed from a graph, and of how many short ones they could not be: of each problem whether they were, where its line says so, and microseconds.
+pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> Option<String> {
+    let short = Settings::default().graph_below_us;
+    let (mut captured, mut looped) = (0, 0);
+    for (replayed, us) in problems {
+        captured += usize::from(replayed == Some(true));
+        looped += usize::from(replayed == Some(false) && us < short);
+    }
+    let replayed = (captured > 0).then(|| format!("Launches of {} were replayed from a graph.", count(captured, "problem")));
+    let launched = (looped > 0).then(|| {
+        let problems = count(looped, "problem");
+        format!("Launches of {problems} of less than {short} µs could not be captured: their times are the host's, too.")
+    });
+    let said: Vec<String> = replayed.into_iter().chain(launched).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// A line for each problem that ours refuses, with its sentence.
@@ -231,6 +250,17 @@ mod tests {
         }
         let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [17; 4]);
+    }
+
+    /// A page says whose launches the host made one by one: of short ones that is what their times are of.
+    #[test]
+    fn what_was_replayed_from_a_graph_is_said() {
+        let (long, mut short) = (line(2500.0, Some(2000.0)), line(2.5, Some(2.5)));
+        let looped = "Launches of 1 problem of less than 50 µs could not be captured";
+        assert!(page("X", "c", &[long.clone(), short.clone()]).contains(looped));
+        short.captured = Some(true);
+        let text = page("X", "c", &[long, short]);
+        assert!(text.contains("Launches of 1 problem were replayed from a graph.") && !text.contains(looped), "{text}");
     }
 
     /// Unlike groups are said by how many there are and of what rows, and arrays as what they are.

@@ -49,6 +49,9 @@ pub struct Line {
     pub error_over_bound: Option<f64>,
     /// The ratio did not settle.
     pub noisy: bool,
+    /// Whether launches were replayed from a graph, so that no time of the host's is in the times; absent in lines of before lines said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<bool>,
     /// The largest `|D - AB| / (|A||B|)` of all elements of ours; only where the problem says what its operands are drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
@@ -138,6 +141,7 @@ impl Line {
             own_reference_us,
             error_over_bound,
             noisy: outcome.noisy,
+            captured: Some(outcome.captured),
             error: errors.map(|[ours, _]| ours),
             sgemm_error: errors.map(|[_, sgemm]| sgemm),
             refused: None,
@@ -247,7 +251,7 @@ pub(super) mod tests {
         let json = line.to_json().unwrap();
         let keys: Vec<&str> = json.split(['{', ',']).filter_map(|part| part.split_once(':')).map(|(key, _)| key).collect();
         let documented = "m n k a b c lda suite kind family op config route ours_us ours_tflops peer peer_us peer_tflops peer_first_us \
-                          peer_count ratio own_reference_us error_over_bound noisy device date commit";
+                          peer_count ratio own_reference_us error_over_bound noisy captured device date commit";
         let named: Vec<String> = documented.split_whitespace().map(|key| format!("\"{key}\"")).collect();
         assert_eq!(keys, named, "{json}");
         assert_eq!(read_lines(&format!("{json}\n\n{json}\n")).unwrap(), [line.clone(), line]);

@@ -48,7 +48,7 @@ impl Stopwatch {
 
 /// While it lives, cudarc keeps no events of memory that is allocated: work on it can be captured, and no launch waits for another.
 ///
-/// Made by [`Bench::measure`](crate::bench::measure::Bench::measure) alone, all of whose memory is allocated and used on one stream, and is dropped before.
+/// Made where all memory is allocated, used and released on one stream: by [`Bench`](crate::bench::measure::Bench), by [`TransposeBench`](crate::bench::transpose::measure::TransposeBench) and by [`Gpu`](crate::explore::device::Gpu).
 pub(crate) struct Untracked(Arc<CudaStream>);
 
 impl Untracked {

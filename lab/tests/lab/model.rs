@@ -15,6 +15,9 @@ use falchion_lab::{
 };
 use std::{collections::BTreeMap, fs, path::Path};
 
+/// Microseconds below which launches that the host made one by one say what it takes, and not the device: `docs/performance/learned.md`.
+const OF_THE_HOST_US: f64 = 15.0;
+
 /// What a problem's configurations were predicted to take, and took.
 #[derive(Default)]
 struct Tried(Vec<(GemmDesc, u128, f64)>);
@@ -63,7 +66,7 @@ fn is_chosen_among(desc: &GemmDesc) -> bool {
     all.iter().any(|family| whole(*family) == whole(desc.family_of_user()))
 }
 
-/// Lines of what was explored, by device and problem.
+/// Lines of what was explored, by device and problem, and by how they were launched.
 fn tried() -> BTreeMap<String, Tried> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance/explore");
     let mut files: Vec<_> = fs::read_dir(folder).expect("what was explored").map(|entry| entry.expect("a file").path()).collect();
@@ -71,12 +74,15 @@ fn tried() -> BTreeMap<String, Tried> {
     let mut all = BTreeMap::<_, Tried>::new();
     for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "jsonl")) {
         for line in read_lines(&fs::read_to_string(file).expect("lines")).unwrap_or_default() {
-            let Some(desc) = pinned(&line) else { continue };
+            let replayed = line.captured == Some(true);
+            let Some(desc) = pinned(&line).filter(|_| replayed || line.ours_us >= OF_THE_HOST_US) else { continue };
             let mut problem = line.problem.clone();
             problem.knobs.clear();
             let size = size_of(&problem.launched());
             let predicted = desc.predicted(&size, &ArchKind::Sm90.machine()).1;
-            let key = format!("{} {} {}", line.device, line.family, serde_json::to_string(&problem).expect("a problem"));
+            let (how, problem) =
+                (if replayed { "replayed" } else { "launched" }, serde_json::to_string(&problem).expect("a problem"));
+            let key = format!("{} {} {how} {problem}", line.device, line.family);
             all.entry(key).or_default().add(desc, predicted, line.ours_us);
         }
     }

@@ -86,17 +86,11 @@ const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
     [tiled((64, 64), (32, 32), k, instruction, 3, align), tiled((32, 64), (16, 32), k, instruction, 3, align)]
 }
 
-/// 32x64 of four stages, in accesses of 16 bytes: which takes less time than `wgmma` up to 448 cubed (`docs/performance/explore/few_tiles_mma_sync.jsonl`).
-const fn few(k: u32, instruction: Mnk, align: u32) -> FamilyDesc {
-    FamilyDesc::MmaSync(tiled((32, 64), (16, 32), k, instruction, 4, align))
-}
-
-/// Those for rows that lie multiples of 16, of 8 and of 4 bytes apart, and elements one by one.
-const fn narrow(k: u32, instruction: Mnk, [sixteen, eight, four]: [u32; 3]) -> [FamilyDesc; 7] {
+/// Those for rows that lie multiples of 8 and of 4 bytes apart, and elements one by one.
+const fn narrow(k: u32, instruction: Mnk, [eight, four]: [u32; 2]) -> [FamilyDesc; 6] {
     let ([a, b], [c, d], [e, f]) = (anywhere(k, instruction, eight), anywhere(k, instruction, four), anywhere(k, instruction, 1));
     let (e, f) = (MmaSyncKnobs { align_c: 1, ..e }, MmaSyncKnobs { align_c: 1, ..f });
     [
-        few(k, instruction, sixteen),
         FamilyDesc::MmaSync(a),
         FamilyDesc::MmaSync(b),
         FamilyDesc::MmaSync(c),
@@ -106,12 +100,11 @@ const fn narrow(k: u32, instruction: Mnk, [sixteen, eight, four]: [u32; 3]) -> [
     ]
 }
 
-const HALVES_IN_PLACE: [FamilyDesc; 7] = narrow(64, Mnk::new(16, 8, 16), [8, 4, 2]);
-const BYTES_IN_PLACE: [FamilyDesc; 7] = narrow(128, Mnk::new(16, 8, 32), [16, 8, 4]);
-const WORDS_IN_PLACE: [FamilyDesc; 5] = {
+const HALVES_IN_PLACE: [FamilyDesc; 6] = narrow(64, Mnk::new(16, 8, 16), [4, 2]);
+const BYTES_IN_PLACE: [FamilyDesc; 6] = narrow(128, Mnk::new(16, 8, 32), [8, 4]);
+const WORDS_IN_PLACE: [FamilyDesc; 4] = {
     let ([a, b], [c, d]) = (anywhere(32, Mnk::new(16, 8, 8), 2), anywhere(32, Mnk::new(16, 8, 8), 1));
     [
-        few(32, Mnk::new(16, 8, 8), 4),
         FamilyDesc::MmaSync(a),
         FamilyDesc::MmaSync(b),
         FamilyDesc::MmaSync(c),

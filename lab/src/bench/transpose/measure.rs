@@ -11,6 +11,7 @@ use crate::{
     sys::{
         cublas::{Cublas, GeamProblem, copy},
         cublaslt::Region,
+        timing::Untracked,
     },
     verify::{
         HostBuffer,
@@ -103,6 +104,8 @@ impl TransposeBench {
     /// # Errors
     /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
     pub fn measure(&mut self, session: &mut Session<'_>, suite: &SuiteTranspose, run: &Run) -> Result<TransposeLine, Error> {
+        // Without events, as products are measured.
+        let _untracked = Untracked::new(&self.stream);
         let kept = self.kept.take().filter(|buffers| buffers.suite == bare(suite));
         let buffers = self.kept.insert(match kept {
             Some(buffers) => buffers,

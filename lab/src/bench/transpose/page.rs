@@ -2,7 +2,7 @@
 
 use super::record::TransposeLine;
 use crate::bench::{
-    page::{distinct, laid_out, optional, unsettled},
+    page::{distinct, laid_out, optional, replayed, unsettled},
     statistics::geometric_mean,
 };
 use falchion::layout::Order;
@@ -33,6 +33,7 @@ fn summary(lines: &[TransposeLine]) -> String {
         "Rungs of the ladder do not count. GB/s count bytes read and bytes written; every element was compared.".to_owned(),
     );
     said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
+    said.extend(replayed(lines.iter().map(|line| (line.captured, line.ours_us))));
     let all = |of: fn(&TransposeLine) -> &str| distinct(lines.iter().map(of));
     format!(
         "{}\n\nDevice: {}. Date: {}. Commit: {}.\n",

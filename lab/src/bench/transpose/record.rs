@@ -47,6 +47,9 @@ pub struct TransposeLine {
     pub error_over_bound: Option<f64>,
     /// The ratio to the faster of peer and copy did not settle.
     pub noisy: bool,
+    /// Whether launches were replayed from a graph, so that no time of the host's is in the times; absent in lines of before lines said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub captured: Option<bool>,
     /// The device's name.
     pub device: String,
     /// The day, `2026-11-20`.
@@ -88,6 +91,7 @@ impl TransposeLine {
             verified,
             error_over_bound,
             noisy: rounds.noisy,
+            captured: Some(rounds.captured),
             device,
             date,
             commit,

@@ -12,7 +12,10 @@ use crate::{
         Launch, Session, SuiteProblem,
         peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
     },
-    sys::cublaslt::{Lt, LtLaunch, LtSet, Region},
+    sys::{
+        cublaslt::{Lt, LtLaunch, LtSet, Region},
+        timing::Untracked,
+    },
 };
 use cudarc::driver::CudaStream;
 use falchion::{
@@ -147,6 +150,8 @@ impl Gpu {
             return Ok(());
         }
         let problem = problem(base, size);
+        // Without events, as products are measured.
+        let _untracked = Untracked::new(&self.stream);
         let on = OnDevice::new(&self.stream, base, &problem)?;
         let compiler = Nvrtc { sm: self.machine.sm };
         let stage = Stage { size, compiler: &compiler, device: &on, sets: on.sets.len() };
