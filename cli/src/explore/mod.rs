@@ -88,7 +88,7 @@ fn counted(args: &ExploreArgs, newest: ArchKind, machine: Option<&Machine>, size
     let mut space = match &args.space {
         Some(text) if text.trim_start().starts_with(['[', '{']) => Space::from_json(&request.resolve(newest)?.desc, text)?,
         Some(path) => Space::from_json(&request.resolve(newest)?.desc, &text::read("the space", Path::new(path))?)?,
-        None => Space::asked_for(&request, newest, &args.knobs.0)?,
+        None => Space::asked_for(&request, newest, &args.knobs.0, sizes)?,
     };
     let base = *space.base();
     note_old_names(args.knobs.0.iter().map(|knob| knob.0.as_str()));

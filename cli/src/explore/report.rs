@@ -25,7 +25,7 @@ const MOST_SHOWN: usize = 8;
 
 /// What is in a space: its axes, a sample of its kernels, those that the model of time likes best, and why the others are refused.
 pub fn dry_run(args: &ExploreArgs, space: &Space, census: &Census, json: bool) -> Result<(), Failure> {
-    let axes = axes(space);
+    let (axes, name) = (axes(space), |desc: &GemmDesc| name(space, desc));
     let drawn: Vec<GemmDesc> = sample(&census.legal, SAMPLE, args.seed).into_iter().map(|point| space.at(point)).collect();
     let predicted: Vec<_> = args.sizes().into_iter().map(|size| (size, predicted(space, census, size, args.best))).collect();
     if json {
@@ -60,7 +60,8 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
     for (name, flag, _) in Pins::TABLE {
         for family in space.families() {
-            let (values, mainloop) = (family.list(name), family.list("mainloop").join(", "));
+            let mainloop = family.list("mainloop").join(", ") + exchanged(space, family.base());
+            let values = family.list(name);
             match axes.iter_mut().find(|axis| axis.0 == *flag && axis.1 == values) {
                 Some(axis) => axis.2.push(mainloop),
                 None if values.len() > 1 => axes.push((flag, values, vec![mainloop])),
@@ -78,9 +79,14 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     axes.into_iter().map(row).collect()
 }
 
-/// A kernel in two words.
-fn name(desc: &GemmDesc) -> String {
-    format!("{} {}", desc.family.mainloop().name(), configuration(desc))
+/// A kernel in two words, and whether it exchanges A and B.
+fn name(space: &Space, desc: &GemmDesc) -> String {
+    format!("{} {}{}", desc.family.mainloop().name(), configuration(desc), exchanged(space, desc))
+}
+
+/// What is said of a kernel that has A and B in each other's place.
+fn exchanged(space: &Space, desc: &GemmDesc) -> &'static str {
+    if space.exchanges(desc) { " (exchanged)" } else { "" }
 }
 
 /// The kernels that should take the least time, and that time over the first one's.
@@ -90,8 +96,10 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
     let mut ranked: Vec<_> = census.legal.iter().map(|&point| (space.at(point).predicted(&size, &machine), point)).collect();
     ranked.sort_unstable();
     let first = ranked.first().map_or(1.0, |((_, time), _)| *time as f64);
-    // The model knows less than the knobs: of equals, those with the most knobs of the default.
-    let last = ranked.get(most).or(ranked.last()).map(|(time, _)| *time);
+    // The model knows less than the knobs: of equals, those with the most knobs of the default. Two that have a name in common are one.
+    let mut named = HashSet::new();
+    let mut ends = ranked.iter().filter(|(_, point)| named.insert(name(space, &space.at(*point))));
+    let last = ends.nth(most.saturating_sub(1)).or(ranked.last()).map(|(time, _)| *time);
     let default = space.base().user_pins().words();
     let changed = |desc: &GemmDesc| desc.user_pins().words().iter().zip(&default).filter(|(one, other)| one != other).count();
     let near = ranked.into_iter().take_while(|(time, _)| Some(*time) <= last);
@@ -99,7 +107,7 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
     near.sort_unstable();
     let mut seen = HashSet::new();
     let described = near.into_iter().map(|((_, time), _, point)| (space.at(point), time as f64 / first));
-    described.filter(|(desc, _)| seen.insert(name(desc))).take(most).collect()
+    described.filter(|(desc, _)| seen.insert(name(space, desc))).take(most).collect()
 }
 
 /// How many there are, in a line.

@@ -94,6 +94,23 @@ fn a_main_loop_of_tensor_cores_is_explored_where_it_is_asked_for() {
     assert!(sentence.contains("--mainloop"), "{sentence}");
 }
 
+/// A problem of few rows, which takes a kernel whose columns they are, is explored among those, too; of the same tile both are legal.
+#[test]
+fn few_rows_are_explored_as_columns() {
+    let halves = "explore --dry-run --op tensorop --arch sm90 --a bf16:row --b bf16:col";
+    for c in ["bf16:row", "bf16:col"] {
+        let of = |size: &str, tile: &str| done(&words(&format!("{halves} --c {c} --size {size} {tile}")));
+        let few = if c == "bf16:row" { "16x4096x4096" } else { "4096x16x4096" };
+        let said = of(few, "");
+        assert!(said.contains(" 1.000  warpspecialized 64x16x64_64x16x64_s16_b1_r8 (exchanged)"), "{said}");
+        let tile = of(few, "--threadblock 64x64x64 --warp 64x64x64");
+        for kernel in ["64x64x64_64x64x64_s8_b1_r8\n", "64x64x64_64x64x64_s8_b1_r8 (exchanged)"] {
+            assert!(tile.contains(kernel), "{kernel}: {tile}");
+        }
+        assert!(!of("4096x4096x4096", "").contains("exchanged"));
+    }
+}
+
 /// A range stands for its whole numbers, both ends among them.
 #[test]
 fn ranges_of_values_are_lists() {

@@ -13,7 +13,7 @@ use falchion::{
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     desc::GemmDesc,
     internals::{
-        call::{Elements, Groups, Problem, Routes, Source, View},
+        call::{Elements, Groups, Problem, Source, View},
         sys::driver::driver,
     },
     numeric::{Combined, ElementKind},
@@ -176,13 +176,8 @@ impl Launch for Ours<'_> {
 }
 
 /// A workspace of so many bytes; `None` of none.
-fn room(stream: &Arc<CudaStream>, bytes: u64) -> Result<Option<CudaSlice<u8>>, Error> {
+pub(crate) fn room(stream: &Arc<CudaStream>, bytes: u64) -> Result<Option<CudaSlice<u8>>, Error> {
     (bytes > 0).then(|| stream.alloc_zeros(bytes as usize)).transpose().map_err(driver("cuMemAllocAsync"))
-}
-
-/// A workspace for products of operands that begin as allocations do, at multiples of 16 bytes; `None` where they take none.
-pub(crate) fn workspace(stream: &Arc<CudaStream>, routes: &Routes) -> Result<Option<CudaSlice<u8>>, Error> {
-    room(stream, routes.workspace_bytes())
 }
 
 /// Enqueues a product of whole buffers; where beta is not 0, C is D.

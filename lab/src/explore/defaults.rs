@@ -6,9 +6,12 @@ use super::space::Space;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::{FamilyDesc, GemmDesc},
+    desc::{AOperandKind, FamilyDesc, GemmDesc},
+    device::ProblemSize,
     internals::{family::Request, operand::OperandKind},
+    layout::Order,
     numeric::{Combined, ElementKind},
+    shape::Mnk,
     warp::mma_tensor_op::WarpInstruction,
 };
 
@@ -29,11 +32,27 @@ const FAMILIES: [Row; 6] = [
 ];
 
 impl Space {
-    /// The families of what is asked for, before its knobs are narrowed to these values. On tensor cores a main loop, and an emulation, are of one family or another: of those among the values there is each one's.
+    /// The families of what is asked for, before its knobs are narrowed to these values. On tensor cores a main loop, and an emulation, are of one family or another: of those among the values there is each one's;
+    /// and where one of these problems takes a kernel of the other frame by itself, as few rows do, there are the families around that, too.
     ///
     /// # Errors
     /// Those of the request, and of [`around`](Self::around).
-    pub fn asked_for(request: &Request, newest: ArchKind, knobs: &[(String, Vec<String>)]) -> Result<Self, Error> {
+    pub fn asked_for(request: &Request, newest: ArchKind, knobs: &[(String, Vec<String>)], sizes: &[Mnk]) -> Result<Self, Error> {
+        let space = Self::as_given(request, newest, knobs)?;
+        let exchanged = sizes.iter().find_map(|size| {
+            let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
+            // A problem that cannot be resolved is refused when it is measured.
+            let taken = request.resolve_for(newest, size, None).ok()?.desc;
+            (taken.frame != space.base().frame).then_some(taken)
+        });
+        match exchanged {
+            Some(taken) => Ok(space.beside(Self::around(&taken)?)),
+            None => Ok(space),
+        }
+    }
+
+    /// The same for problems that take D as it is given.
+    fn as_given(request: &Request, newest: ArchKind, knobs: &[(String, Vec<String>)]) -> Result<Self, Error> {
         let of_families = knobs.iter().filter(|(knob, _)| ["mainloop", "emulation"].contains(&knob.as_str()));
         let words = of_families.flat_map(|(knob, texts)| {
             texts.iter().flat_map(|text| text.split(',')).map(move |word| (knob.clone(), word.to_owned()))
@@ -135,12 +154,25 @@ fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
 
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
-    if base.warp_specialized().is_none() {
-        return Vec::new();
-    }
+    let Some(desc) = base.warp_specialized() else { return Vec::new() };
     let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
-    let columns = [64, 128, 192, 256];
     let some = |name: &str, values: &str| list(name, values.split(' '));
+    if desc.class.output.layout == Order::Col && desc.knobs.a_operand == AOperandKind::Shared {
+        // Few rows of D are so many columns, and parts of K fill the machine.
+        let columns = [16, 32, 64, 128];
+        return vec![
+            some("mainloop", "warpspecialized"),
+            list("threadblock", shapes(&[64, 128, 192], &columns, stage)),
+            list("warp", shapes(&[64, 128], &columns, stage)),
+            list("instruction", shapes(&[64], &columns, step)),
+            some("stages", "4 8 11 12 16"),
+            some("cluster", "1x1 2x1 1x2"),
+            some("schedule", "cooperative pingpong"),
+            some("decomposition", "splitk splitkcluster splitkparallel"),
+            some("split_k", "1 2 4 8"),
+        ];
+    }
+    let columns = [64, 128, 192, 256];
     vec![
         some("mainloop", "warpspecialized"),
         list("threadblock", shapes(&[64, 128, 192, 256], &columns, stage)),

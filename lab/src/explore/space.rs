@@ -56,6 +56,11 @@ impl Family {
         Ok(())
     }
 
+    /// What its points have in common.
+    pub fn base(&self) -> &GemmDesc {
+        &self.desc
+    }
+
     /// The values of a knob, by its JSON name; none where there is no such knob.
     pub fn list(&self, name: &str) -> &[String] {
         place(name).and_then(|place| self.lists.get(place)).map_or(&[], Vec::as_slice)
@@ -145,10 +150,23 @@ impl Space {
         self
     }
 
+    /// This space, and all families of another one of the same product.
+    #[must_use]
+    pub(super) fn beside(mut self, other: Self) -> Self {
+        self.families.extend(other.families);
+        self
+    }
+
     /// What the points have in common.
     #[must_use]
     pub fn base(&self) -> &GemmDesc {
         &self.base
+    }
+
+    /// Whether a kernel has A and B in each other's place, as seen from the base: few rows of D are few columns of its own.
+    #[must_use]
+    pub fn exchanges(&self, desc: &GemmDesc) -> bool {
+        desc.frame != self.base.frame
     }
 
     /// The families, in order.

@@ -152,7 +152,7 @@ impl Gpu {
         let problem = problem(base, size);
         // Without events, as products are measured.
         let _untracked = Untracked::new(&self.stream);
-        let on = OnDevice::new(&self.stream, base, &problem)?;
+        let on = OnDevice::new(&self.stream, base, &problem, &plan.candidates)?;
         let compiler = Nvrtc { sm: self.machine.sm };
         let stage = Stage { size, compiler: &compiler, device: &on, sets: on.sets.len() };
         let Some((lt, wanted)) = self.lt.as_ref().zip(lt_problem(&problem)) else {

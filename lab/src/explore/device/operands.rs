@@ -4,7 +4,7 @@ use super::judge::{GUARD, Judge, Known};
 use crate::{
     bench::{
         SuiteProblem,
-        ours::{enqueue, workspace},
+        ours::{enqueue, room},
         protocol,
     },
     explore::trials::Device,
@@ -31,12 +31,18 @@ pub(super) struct OnDevice<'s> {
     pub(super) sets: Vec<[CudaSlice<u8>; 2]>,
     results: RefCell<Vec<CudaSlice<u8>>>,
     guarded: RefCell<CudaSlice<u8>>,
-    /// For operands that a kernel cannot read where they lie: all candidates take the same.
+    /// For operands that a kernel cannot read where they lie, and parts of K: all candidates take the same.
     workspace: RefCell<Option<CudaSlice<u8>>>,
 }
 
 impl<'s> OnDevice<'s> {
-    pub(super) fn new(stream: &'s Arc<CudaStream>, base: &GemmDesc, problem: &SuiteProblem) -> Result<Self, Error> {
+    /// The operands of a problem, and a workspace in which each of these has room.
+    pub(super) fn new(
+        stream: &'s Arc<CudaStream>,
+        base: &GemmDesc,
+        problem: &SuiteProblem,
+        candidates: &[GemmDesc],
+    ) -> Result<Self, Error> {
         let judge = Judge::new(base, problem)?;
         let upload = |buffer: &HostBuffer| stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
         let [whole, random] = judge.known();
@@ -44,7 +50,10 @@ impl<'s> OnDevice<'s> {
         let pair = |known: &Known| Ok::<_, Error>([upload(&known.a)?, upload(&known.b)?]);
         let guarded = RefCell::new(upload(judge.poison())?);
         let (whole, sets) = (pair(whole)?, (0..protocol::sets(bytes)).map(|_| pair(random)).collect::<Result<Vec<_>, _>>()?);
-        let workspace = RefCell::new(workspace(stream, &base.routes(judge.problem())?)?);
+        let bytes = |desc: &GemmDesc| desc.routes(judge.problem()).map(|routes| routes.workspace_bytes());
+        // What cannot run is refused when it is verified.
+        let most = candidates.iter().filter_map(|desc| bytes(desc).ok()).fold(bytes(base)?, u64::max);
+        let workspace = RefCell::new(room(stream, most)?);
         let (types, results) = (base.user_types(), RefCell::default());
         let on = Self { stream, types, judge, whole, sets, results, guarded, workspace };
         let results = on.room()?;
