@@ -92,7 +92,7 @@ pub enum Error {
         at: usize,
     },
     /// A call into the CUDA driver, NVRTC or a peer library answered with an error code.
-    #[error("{call} answered {code} ({name})")]
+    #[error("{call} answered {code} ({name}){}", remedy(name))]
     Driver {
         /// The function called, `cuLaunchKernel` for one.
         call: &'static str,
@@ -143,5 +143,31 @@ impl Error {
             Self::Refused(refusal) => Self::Refused(refusal.framed(frame)),
             other => other,
         }
+    }
+}
+
+/// What a driver's code asks of the caller, behind a colon, where that is not said by its name.
+fn remedy(name: &str) -> &'static str {
+    match name {
+        "CUDA_ERROR_STREAM_CAPTURE_ISOLATION" | "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" => {
+            ": memory of which cudarc keeps events cannot be captured; allocate it while CudaContext::disable_event_tracking holds"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_that_events_end_says_how_there_are_none() {
+        let of = |name: &str| Error::Driver { call: "cuLaunchKernelEx", code: 901, name: name.to_owned() }.to_string();
+        let ended = of("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+        assert!(
+            ended.starts_with("cuLaunchKernelEx answered 901 (CUDA_ERROR_STREAM_CAPTURE_INVALIDATED): memory of which"),
+            "{ended}"
+        );
+        assert_eq!(of("CUDA_ERROR_OUT_OF_MEMORY"), "cuLaunchKernelEx answered 901 (CUDA_ERROR_OUT_OF_MEMORY)");
     }
 }

@@ -105,6 +105,23 @@ fn a_captured_run_replays() {
     assert!(problem.is_right(&stream));
 }
 
+/// Memory of which cudarc keeps events ends a capture, and the error says how memory has none; the stream is unharmed.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_capture_of_tracked_memory_says_what_ended_it() {
+    let (context, stream) = device();
+    let mut problem = Problem::new(&stream, (512, 256, 128));
+    let kernel = Sgemm::new().prepare(&context).unwrap();
+    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
+    let sentence = kernel.run(problem.arguments()).unwrap_err().to_string();
+    assert!(sentence.contains("CudaContext::disable_event_tracking"), "{sentence}");
+    let _ = stream.end_capture(cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    let _ = context.check_err();
+    kernel.run(problem.arguments()).unwrap();
+    stream.synchronize().unwrap();
+    assert!(problem.is_right(&stream));
+}
+
 /// What `prepare` has made does not run a batch under capture; what `prepare_batched` has made does, and replays.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
