@@ -1,7 +1,7 @@
 //! What a user passes to [`Gemm::run`](crate::device::Gemm::run), in the layouts of the types.
 
 use super::{
-    Elements, Further, Groups, Source,
+    Elements, Further, Groups, ReadOffsets, Source,
     space::{MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space, Writable},
 };
 use crate::{
@@ -52,12 +52,12 @@ pub(crate) enum Offsets<'a, S: Space> {
 impl<'a, S: Space> Offsets<'a, S> {
     /// The groups of rows of a problem.
     pub(crate) fn groups(&self) -> Groups<Elements> {
-        let length = match self {
-            Self::InSpace(offsets) | Self::Checked(offsets) => S::length(offsets),
-            Self::ByValue(offsets) => offsets.len(),
+        let (length, read) = match self {
+            Self::InSpace(offsets) => (S::length(offsets), ReadOffsets::InPlace),
+            Self::Checked(offsets) => (S::length(offsets), ReadOffsets::Checked),
+            Self::ByValue(offsets) => (offsets.len(), ReadOffsets::ByValue),
         };
-        let (checked, by_value) = (matches!(self, Self::Checked(_)), matches!(self, Self::ByValue(_)));
-        Groups { checked, by_value, ..Groups::of(Axis::M, length.saturating_sub(1)) }
+        Groups { read, ..Groups::of(Axis::M, length.saturating_sub(1)) }
     }
 
     /// The offsets, to be read by work in a queue.

@@ -19,16 +19,25 @@ pub struct Groups<R> {
     pub axis: Axis,
     /// Offsets of 32 bits without a sign, one more than groups, as a column.
     pub offsets: View<R>,
-    /// Whether a launch takes them by value, and has them written to its workspace.
-    pub by_value: bool,
-    /// Whether they are read back from a device, and checked, before anything is enqueued.
-    pub checked: bool,
+    /// Who reads them.
+    pub read: ReadOffsets,
+}
+
+/// Who reads the offsets of groups.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadOffsets {
+    /// The kernel alone, where they lie.
+    InPlace,
+    /// It, and before anything is enqueued the call, which reads them back from a device and checks them.
+    Checked,
+    /// The launch, which takes them by value from host memory and has them written to its workspace.
+    ByValue,
 }
 
 impl<R> Groups<R> {
     /// Groups by their offsets.
     pub const fn new(axis: Axis, offsets: R) -> Self {
-        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 }, by_value: false, checked: false }
+        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 }, read: ReadOffsets::InPlace }
     }
 
     pub(super) fn exchange(self) -> Self {
@@ -37,8 +46,7 @@ impl<R> Groups<R> {
 
     /// The same groups by offsets in other memory.
     pub fn with<S>(&self, offsets: S) -> Groups<S> {
-        let Self { axis, by_value, checked, .. } = *self;
-        Groups { axis, offsets: self.offsets.with(offsets), by_value, checked }
+        Groups { axis: self.axis, offsets: self.offsets.with(offsets), read: self.read }
     }
 }
 
@@ -88,12 +96,12 @@ impl Problem {
 
     /// Bytes of offsets that a launch takes by value.
     pub(super) fn offset_bytes(&self) -> u64 {
-        self.groups.filter(|groups| groups.by_value).map_or(0, |_| ElementKind::I32.matrix_bytes(self.batch as u64 + 1))
+        self.groups.filter(|groups| groups.by_value()).map_or(0, |_| ElementKind::I32.matrix_bytes(self.batch as u64 + 1))
     }
 
     /// The same problem whose offsets lie at an address, where they were taken by value.
     pub(super) fn with_offsets_at(mut self, address: u64) -> Self {
-        if let Some(groups) = self.groups.as_mut().filter(|groups| groups.by_value) {
+        if let Some(groups) = self.groups.as_mut().filter(|groups| groups.by_value()) {
             groups.offsets.memory.address = address;
         }
         self
@@ -174,6 +182,11 @@ impl Groups<Elements> {
     /// Groups of a problem, so many.
     pub const fn of(axis: Axis, count: usize) -> Self {
         Self::new(axis, Elements::of(count + 1))
+    }
+
+    /// Whether a launch takes the offsets by value.
+    const fn by_value(&self) -> bool {
+        matches!(self.read, ReadOffsets::ByValue)
     }
 
     /// How many there are.

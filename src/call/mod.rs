@@ -26,7 +26,7 @@ pub use decomposed_layout::{DEPTH, DecomposedLayout};
 #[cfg(feature = "cuda")]
 pub(crate) use fitting::accesses;
 pub use fitting::fitting;
-pub use groups::Groups;
+pub use groups::{Groups, ReadOffsets};
 pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
 pub use partials::Partials;
 pub(crate) use route::repacked_bytes;
@@ -230,11 +230,10 @@ impl<R: Memory, W: Memory> Call<R, W> {
             n: self.n,
             k: self.k,
             batch: self.batch,
-            groups: self.groups.as_ref().map(|Groups { axis, offsets, checked, .. }| Groups {
-                axis: *axis,
-                offsets: offsets.without_data(),
-                by_value: offsets.memory.by_value(),
-                checked: *checked,
+            groups: self.groups.as_ref().map(|groups| Groups {
+                axis: groups.axis,
+                offsets: groups.offsets.without_data(),
+                read: if groups.offsets.memory.by_value() { ReadOffsets::ByValue } else { groups.read },
             }),
             a: self.a.without_data(),
             b: self.b.without_data(),

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     arch::ArchKind,
-    call::{Launch, Problem, Routes, accesses},
+    call::{Launch, Problem, ReadOffsets, Routes, accesses},
     codegen::TranslationUnit,
     desc::{GemmDesc, GemmMode},
     error::Error,
@@ -254,7 +254,7 @@ fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> 
     let mut check = |offsets: &[u32]| offsets.iter().try_for_each(|offset| ascent.group(*offset).map(drop));
     if let Some(values) = memory.values {
         check(values)?;
-    } else if groups.checked {
+    } else if groups.read == ReadOffsets::Checked {
         uncaptured(stream, Refusal::GroupsCaptured)?;
         for first in (0..length).step_by(READ_BACK) {
             let mut read = vec![0; READ_BACK.min(length - first)];

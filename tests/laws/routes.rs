@@ -7,7 +7,7 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::GemmDesc,
     internals::{
-        call::{Elements, Groups, Problem, Routes, View, WORKSPACE_ALIGNMENT, Way},
+        call::{Elements, Groups, Problem, ReadOffsets, Routes, View, WORKSPACE_ALIGNMENT, Way},
         family::default_gemm_configuration::default_description,
         operand::{Axis, OperandKind},
     },
@@ -216,7 +216,8 @@ fn offsets_by_value_lie_behind_what_operands_take() {
     let desc = Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC.for_groups(Axis::M);
     for (k, groups) in [72usize, 73].into_iter().flat_map(|k| [1usize, 63, 64, 1000].map(|groups| (k, groups))) {
         let problem = Problem::of(&desc, (300, 72, k), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]).grouped(groups);
-        let by_value = Problem { groups: problem.groups.map(|groups| Groups { by_value: true, ..groups }), ..problem };
+        let by_value =
+            Problem { groups: problem.groups.map(|groups| Groups { read: ReadOffsets::ByValue, ..groups }), ..problem };
         let [without, with] = [problem, by_value].map(|problem| desc.routes(&problem).expect("routes"));
         let (passes, bytes) = (without.a.bytes + without.b.bytes, 4 * (groups as u64 + 1));
         assert_eq!((passes > 0, without.offset_bytes, with.offset_bytes), (k == 73, 0, bytes));
