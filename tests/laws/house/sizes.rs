@@ -14,9 +14,40 @@ const MEDIAN_LINES: usize = 150;
 /// Where unsafe code lies.
 const UNSAFE: [&str; 2] = ["src/sys/", "lab/src/sys/"];
 
-/// Lines without unit tests: of `src/`, and of the layout algebra, a crate of its own. What callers link is no larger than it has to be.
-/// A family is some 1,500 lines: its instructions, the maps of their fragments, and its room. Groups, a further kind of work with a walk of its own in both languages, are some 400, streams of k-tiles, and parts of a cluster, some 200 each, and some 150 of the machine; arrays, in three families, some 700, longer ones some 30, and maps of them that a device makes, some 470, of which the machine and what gathers their matrices are some 120; what a choice knows of pitches, some 70, and of the parts of a cluster, some 70; offsets of groups by value, some 200; streams of the families of one schedule, some 230; what reads operands in place, some 250; streams in the host's fast mode and in the choice, some 170; the operator of the machine at hand, some 210; a way round for tiles of columns, some 30; rows of few tiles, some 60; how many parts are loaded ahead, some 25; what a process remembers of its choices, and what is weighed once of each, some 80; what lanes exchange before they store single elements, some 90, and costs of f32 by themselves, some 20; parallel split-K in three families and in the choice, some 220; grids that begin while others end, some 80; what a choice does not weigh, and what it knows of last waves, some 50; what a predicted time is made of, some 50; offsets of groups checked on a device, some 70; columns of any whole number of eight, some 20; what a sentence says of a batch of matrices, some 40; what a code of the driver asks of the caller, some 10.
-const LIBRARY_LINES: [(&str, usize); 2] = [("src", 37_760), ("layout/src", 2_120)];
+/// Lines without unit tests that `src/` may have: what callers link is no larger than it has to be. A family is some 1,500 of them: its instructions, the maps of their fragments, and its room.
+const OF_SRC: [(&str, usize); 28] = [
+    ("four families, their passes, the host and its machine, the caches and the calls", 33_565),
+    ("groups, a further kind of work with a walk of its own in both languages", 400),
+    ("streams of k-tiles", 200),
+    ("parts of K that a cluster's blocks have", 200),
+    ("the machine of both", 150),
+    ("arrays, in three families", 700),
+    ("arrays of more products", 30),
+    ("maps of arrays that a device makes, with their machine", 470),
+    ("what a choice knows of pitches, and of the parts of a cluster", 140),
+    ("offsets of groups by value", 200),
+    ("streams of the families of one schedule", 230),
+    ("what reads operands in place", 250),
+    ("streams in the host's fast mode and in the choice", 170),
+    ("the operator of the machine at hand", 210),
+    ("a way round for tiles of columns", 30),
+    ("rows of few tiles", 60),
+    ("how many parts are loaded ahead", 25),
+    ("what a process remembers of its choices, and what is weighed once of each", 80),
+    ("what lanes exchange before they store single elements", 90),
+    ("costs of f32 by themselves", 20),
+    ("parallel split-K in three families and in the choice", 220),
+    ("grids that begin while others end", 80),
+    ("what a choice does not weigh, and what it knows of last waves", 50),
+    ("what a predicted time is made of", 50),
+    ("offsets of groups checked on a device", 70),
+    ("columns of any whole number of eight", 20),
+    ("what a sentence says of a batch of matrices", 40),
+    ("what a code of the driver asks of the caller", 10),
+];
+
+/// The same of the layout algebra, a crate of its own.
+const OF_LAYOUTS: usize = 2_120;
 
 #[test]
 fn rooms_are_small() {
@@ -32,7 +63,8 @@ fn rooms_are_small() {
 
 #[test]
 fn the_library_is_no_larger_than_it_has_to_be() {
-    for (folder, most) in LIBRARY_LINES {
+    let of_src = OF_SRC.iter().map(|(_, lines)| lines).sum();
+    for (folder, most) in [("src", of_src), ("layout/src", OF_LAYOUTS)] {
         let sources = files(&[folder], "rs");
         let library = sources.iter().filter(|(name, _)| !name.ends_with("_tests.rs"));
         let lines: usize =
