@@ -90,26 +90,14 @@ const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
 const fn narrow(k: u32, instruction: Mnk, [eight, four]: [u32; 2]) -> [FamilyDesc; 6] {
     let ([a, b], [c, d], [e, f]) = (anywhere(k, instruction, eight), anywhere(k, instruction, four), anywhere(k, instruction, 1));
     let (e, f) = (MmaSyncKnobs { align_c: 1, ..e }, MmaSyncKnobs { align_c: 1, ..f });
-    [
-        FamilyDesc::MmaSync(a),
-        FamilyDesc::MmaSync(b),
-        FamilyDesc::MmaSync(c),
-        FamilyDesc::MmaSync(d),
-        pipelined(e),
-        pipelined(f),
-    ]
+    [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d), pipelined(e), pipelined(f)]
 }
 
 const HALVES_IN_PLACE: [FamilyDesc; 6] = narrow(64, Mnk::new(16, 8, 16), [4, 2]);
 const BYTES_IN_PLACE: [FamilyDesc; 6] = narrow(128, Mnk::new(16, 8, 32), [8, 4]);
 const WORDS_IN_PLACE: [FamilyDesc; 4] = {
     let ([a, b], [c, d]) = (anywhere(32, Mnk::new(16, 8, 8), 2), anywhere(32, Mnk::new(16, 8, 8), 1));
-    [
-        FamilyDesc::MmaSync(a),
-        FamilyDesc::MmaSync(b),
-        FamilyDesc::MmaSync(c),
-        FamilyDesc::MmaSync(d),
-    ]
+    [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d)]
 };
 const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
