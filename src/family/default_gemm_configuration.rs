@@ -45,6 +45,11 @@ impl Alternative {
         }
     }
 
+    /// Whether it has D column-major.
+    pub(super) const fn is_of_columns(&self) -> bool {
+        matches!(self, Self::OfColumns(_))
+    }
+
     /// A description of the family, with D as this has it.
     pub(super) const fn of(&self, desc: GemmDesc) -> GemmDesc {
         match self {

@@ -143,27 +143,38 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
         }
         i += 1;
     }
-    let mut all = match found {
-        Some(all) => all,
-        None => Completions::of(hold!(found_along_axes(placed(user, frame, families[0], pins), &pins.framed(frame)))),
+    let given = match found {
+        Some(all) => Ok(all),
+        None => match found_along_axes(placed(user, frame, families[0], pins), &pins.framed(frame)) {
+            Ok(desc) => Ok(Completions::of(desc)),
+            Err(refusal) => Err(refusal),
+        },
     };
-    // Whose shapes are pinned, has D in the order that they were made for; and tiles that are kernels either way have it as it is given.
-    let as_given = all;
-    let mut i = if pins.pins_shapes() { row.of_columns.len() } else { 0 };
+    // Tiles that are kernels either way have D as it is given; but of one that is pinned a problem chooses, as it does where none is.
+    let mut all = given;
+    let mut i = 0;
     while i < row.of_columns.len() {
         let family = row.of_columns[i];
-        if leaves_clusters(&family, &pins)
+        if leaves_tile(&family, &pins)
+            && leaves_clusters(&family, &pins)
             && let Ok(desc) = fitting(placed(user, frame, family, pins).of_columns(), &pins)
-            && !as_given.has_tile_of(&desc)
         {
-            all = all.and(desc);
+            all = match (all, &given) {
+                (Err(_), _) => Ok(Completions::of(desc)),
+                (Ok(all), Ok(given)) if !pins.pins_shapes() && given.has_tile_of(&desc) => Ok(all),
+                (Ok(all), _) => Ok(all.and(desc)),
+            };
         }
         i += 1;
     }
-    let mut i = if pins.pins_shapes() || pins.divides_k() { row.beside.len() } else { 0 };
+    let mut all = hold!(all);
+    let mut i = 0;
     while i < row.beside.len() {
         let family = row.beside[i].family();
-        if check_pins(family, &pins, user.op, user.arch).is_ok()
+        let is_left =
+            if pins.pins_shapes() { row.beside[i].is_of_columns() && leaves_tile(family, &pins) } else { !pins.divides_k() };
+        if is_left
+            && check_pins(family, &pins, user.op, user.arch).is_ok()
             && let Ok(desc) = legal(row.beside[i].of(placed(user, frame, *family, pins)))
         {
             all = all.and(desc);
@@ -182,6 +193,14 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
         i += 1;
     }
     Ok(all.cut_unless(&pins))
+}
+
+/// Whether what is pinned leaves a configuration its tile: no shape at all, or rows and columns that are its own.
+const fn leaves_tile(family: &FamilyDesc, pins: &Pins) -> bool {
+    match (family.pins().threadblock, pins.threadblock) {
+        (Some(own), Some(pinned)) => own.m == pinned.m && own.n == pinned.n,
+        _ => !pins.pins_shapes(),
+    }
 }
 
 /// Whether what is pinned leaves a configuration its cluster, if its blocks have parts of K: who says how many parts there are, says by whom, too.

@@ -12,3 +12,4 @@ mod explore;
 mod figures;
 mod ladder;
 mod model;
+mod pins;

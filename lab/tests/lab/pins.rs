@@ -1,0 +1,42 @@
+//! What a problem takes by itself is what it takes when all of that is pinned.
+
+use falchion::{
+    arch::ArchKind,
+    desc::{GemmDesc, Pins},
+};
+use falchion_lab::{
+    bench::{SuiteProblem, kernels::description, suite},
+    explain::size_of,
+};
+use std::{fs, path::Path};
+
+/// The problems of all suites of products.
+fn problems() -> Vec<SuiteProblem> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/suites");
+    let files = fs::read_dir(folder).expect("suites").map(|entry| entry.expect("a file").path());
+    let texts = files.map(|file| fs::read_to_string(file).expect("lines"));
+    texts.filter_map(|text| suite::parse("a suite", &text).ok()).flatten().collect()
+}
+
+/// A problem whose knobs are those of a description, but for the epilogue.
+fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
+    let knobs = Pins::TABLE.iter().map(|row| row.0).zip(desc.user_pins().words());
+    let words = knobs.filter(|(knob, _)| *knob != "epilogue").filter_map(|(knob, word)| Some((knob.to_owned(), word?)));
+    SuiteProblem { knobs: words.collect(), ..problem.clone() }
+}
+
+/// A kernel with the knobs of the one that was chosen, and as fast a one by the model: of a tile that is a kernel in both frames a problem takes the one in which it fills it.
+#[test]
+fn what_is_chosen_is_what_pinning_it_gives() {
+    let machine = ArchKind::Sm90.machine();
+    let (mut count, mut exchanged) = (0, 0);
+    for problem in problems() {
+        let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
+        let found = description(&pinned(&problem, &chosen), ArchKind::Sm90).expect("what was chosen is a kernel");
+        let size = size_of(&problem.launched());
+        let of = |desc: &GemmDesc| (desc.user_pins().words(), desc.predicted(&size, &machine));
+        assert_eq!(of(&found), of(&chosen), "{problem}");
+        (count, exchanged) = (count + 1, exchanged + usize::from(found.frame != chosen.frame));
+    }
+    assert!(count > 450 && exchanged < count / 10, "{count} problems, of which {exchanged} in the other frame");
+}
