@@ -1,6 +1,11 @@
 //! A tiny space on a device: what is right is timed, kept and found again.
 
-use falchion::{arch::ArchKind, cuda::open, internals::family::Request, shape::Mnk};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    cuda::open,
+    internals::family::Request,
+    shape::Mnk,
+};
 use falchion_lab::{
     bench::{EventTimer, Session, Settings},
     explore::{
@@ -60,4 +65,45 @@ fn four_kernels_are_tried() {
             assert!(entries.iter().all(|entry| !matches!(entry, Entry::Trial(t) if matches!(t.outcome, Outcome::Wrong { .. }))));
         }
     }
+}
+
+/// Few rows are tried as rows and as columns, whole and in parts of K, and every one of them is right.
+#[test]
+#[ignore = "needs an NVIDIA GPU of Hopper"]
+fn few_rows_are_tried_in_both_frames() {
+    let context = open(0).expect("this test runs on an NVIDIA GPU");
+    let stream = context.new_stream().unwrap();
+    let read = |text: &str| Some(text.parse().unwrap());
+    let (a, b, c) = (read("bf16:row"), read("bf16:col"), read("bf16:row"));
+    let request = Request { a, b, c, op: Some(OpKind::TensorOp), ..Request::default() };
+    let size = Mnk::new(16, 2112, 1024);
+    let mut space = Space::asked_for(&request, ArchKind::Sm90, &[], &[size]).unwrap();
+    for (name, value) in [
+        ("threadblock", "64x16x64"),
+        ("warp", "64x16x64"),
+        ("instruction", "64x16x16"),
+        ("stages", "4"),
+        ("swizzle", "grouped:8"),
+        ("cluster", "1x1"),
+        ("schedule", "pingpong"),
+        ("decomposition", "splitk,splitkparallel,splitkcluster"),
+        ("split_k", "1,2"),
+    ] {
+        space.narrow(name, &[value]).unwrap();
+    }
+    let gpu = Gpu::new(&stream, true).unwrap();
+    let base = *space.base();
+    let machine = *gpu.machine();
+    let census = Census::of(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, size))).unwrap();
+    let candidates: Vec<_> = census.legal.iter().map(|&point| space.at(point)).collect();
+    let (count, exchanged) = (candidates.len(), candidates.iter().filter(|desc| space.exchanges(desc)).count());
+    assert!(exchanged >= 4 && count > exchanged, "{exchanged} of {count}: {census:?}");
+    let plan = Plan { candidates, finalists: 2, jobs: 4 };
+    let mut keep = |_: &Entry| Ok(());
+    let mut book = Book::new(Vec::new(), &mut keep);
+    let mut timer = EventTimer::new(&stream).unwrap();
+    let mut session = Session::new(&mut timer, Settings::default());
+    gpu.explore((&base, size), &plan, &mut session, &mut book).unwrap();
+    println!("{:?}", standings(book.entries(), size));
+    assert_eq!(Tally::of(book.entries(), size), Tally { timed: count, ..Tally::default() });
 }

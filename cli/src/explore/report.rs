@@ -79,9 +79,17 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     axes.into_iter().map(row).collect()
 }
 
-/// A kernel in two words, and whether it exchanges A and B.
+/// A kernel in two words, its cluster where that is of several blocks, how K is divided where it is, and whether A and B are exchanged.
 fn name(space: &Space, desc: &GemmDesc) -> String {
-    format!("{} {}{}", desc.family.mainloop().name(), configuration(desc), exchanged(space, desc))
+    let pins = desc.user_pins();
+    let cluster = pins.cluster.filter(|cluster| cluster.m * cluster.n > 1).map(|cluster| format!(" cluster {cluster}"));
+    let divided = pins
+        .decomposition
+        .zip(pins.split_k)
+        .filter(|(_, parts)| *parts > 1 || desc.streams_k())
+        .map(|(by, parts)| format!(" {by} {parts}"));
+    let [cluster, divided] = [cluster, divided].map(Option::unwrap_or_default);
+    format!("{} {}{cluster}{divided}{}", desc.family.mainloop().name(), configuration(desc), exchanged(space, desc))
 }
 
 /// What is said of a kernel that has A and B in each other's place.

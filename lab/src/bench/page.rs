@@ -64,6 +64,12 @@ pub(super) fn optional(value: Option<f64>, digits: usize) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
 }
 
+/// Microseconds, to a hundredth of what is short: replayed from a graph it holds to that.
+pub(super) fn microseconds(value: Option<f64>) -> String {
+    const SHORT_US: f64 = 20.0;
+    optional(value, if value.is_some_and(|us| us < SHORT_US) { 2 } else { 1 })
+}
+
 /// What is said of ratios that did not settle; nothing where all did.
 pub(super) fn unsettled(noisy: usize) -> Option<String> {
     (noisy > 0).then(|| format!("{} marked ~ did not settle to 1 %.", count(noisy, "ratio")))
@@ -144,11 +150,11 @@ fn row(line: &Line) -> [String; 15] {
         line.op.clone(),
         // A pipe would end the cell.
         [line.family.as_str(), line.config.as_str(), passes(line)].join(" ").trim().replace('|', "\\|"),
-        format!("{:.1}", line.ours_us),
+        microseconds(Some(line.ours_us)),
         format!("{:.1}", line.ours_tflops),
-        optional(line.peer_us, 1),
+        microseconds(line.peer_us),
         optional(line.peer_tflops, 1),
-        optional(line.peer_first_us, 1),
+        microseconds(line.peer_first_us),
         optional(line.ratio, 3) + if line.noisy { " ~" } else { "" },
         optional(line.error_over_bound, 3),
     ]

@@ -2,7 +2,7 @@
 
 use super::record::TransposeLine;
 use crate::bench::{
-    page::{distinct, laid_out, optional, replayed, unsettled},
+    page::{distinct, laid_out, microseconds, optional, replayed, unsettled},
     statistics::geometric_mean,
 };
 use falchion::layout::Order;
@@ -55,7 +55,7 @@ fn row(line: &TransposeLine) -> [String; 12] {
         problem.a.leading(Order::Row).to_string(),
         problem.d.leading(Order::Row).to_string(),
         format!("{} {}", line.family, line.config),
-        format!("{:.1}", line.ours_us),
+        microseconds(Some(line.ours_us)),
         format!("{:.0}", line.ours_gbs),
         optional(line.peer_gbs, 0),
         format!("{:.0}", line.copy_gbs),
