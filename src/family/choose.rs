@@ -3,7 +3,7 @@
 //!
 //! Where that one would have an operand repacked or transposed first, configurations that read operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
 //! and where the workspace has no room for the copies, the best of those is taken. A launch of passes takes six and a half microseconds of a small problem, two repacked operands
-//! one launch (`docs/performance/explore/odd_in_place.jsonl`): below about 1000 cubed that is more than `mma.sync` loses.
+//! one launch (`docs/performance/explore/odd_in_place.jsonl`, launched one by one: replayed from a graph it is less, and still to be weighed): below about 1000 cubed that is more than `mma.sync` loses.
 
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{

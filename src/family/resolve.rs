@@ -150,7 +150,7 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
             Err(refusal) => Err(refusal),
         },
     };
-    // Tiles that are kernels either way have D as it is given; but of one that is pinned a problem chooses, as it does where none is.
+    // A tile of the row's that is a kernel either way has D as it is given; of one that is pinned a problem chooses between the two.
     let mut all = given;
     let mut i = 0;
     while i < row.of_columns.len() {

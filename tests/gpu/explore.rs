@@ -96,7 +96,7 @@ fn few_rows_are_tried_in_both_frames() {
     let machine = *gpu.machine();
     let census = Census::of(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, size))).unwrap();
     let candidates: Vec<_> = census.legal.iter().map(|&point| space.at(point)).collect();
-    let (count, exchanged) = (candidates.len(), candidates.iter().filter(|desc| space.exchanges(desc)).count());
+    let (count, exchanged) = (candidates.len(), candidates.iter().filter(|desc| desc.is_of_columns()).count());
     assert!(exchanged >= 4 && count > exchanged, "{exchanged} of {count}: {census:?}");
     let plan = Plan { candidates, finalists: 2, jobs: 4 };
     let mut keep = |_: &Entry| Ok(());

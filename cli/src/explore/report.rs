@@ -25,7 +25,7 @@ const MOST_SHOWN: usize = 8;
 
 /// What is in a space: its axes, a sample of its kernels, those that the model of time likes best, and why the others are refused.
 pub fn dry_run(args: &ExploreArgs, space: &Space, census: &Census, json: bool) -> Result<(), Failure> {
-    let (axes, name) = (axes(space), |desc: &GemmDesc| name(space, desc));
+    let axes = axes(space);
     let drawn: Vec<GemmDesc> = sample(&census.legal, SAMPLE, args.seed).into_iter().map(|point| space.at(point)).collect();
     let predicted: Vec<_> = args.sizes().into_iter().map(|size| (size, predicted(space, census, size, args.best))).collect();
     if json {
@@ -60,7 +60,7 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
     for (name, flag, _) in Pins::TABLE {
         for family in space.families() {
-            let mainloop = family.list("mainloop").join(", ") + exchanged(space, family.base());
+            let mainloop = family.list("mainloop").join(", ") + exchanged(family.base());
             let values = family.list(name);
             match axes.iter_mut().find(|axis| axis.0 == *flag && axis.1 == values) {
                 Some(axis) => axis.2.push(mainloop),
@@ -80,7 +80,7 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
 }
 
 /// A kernel in two words, its cluster where that is of several blocks, how K is divided where it is, and whether A and B are exchanged.
-fn name(space: &Space, desc: &GemmDesc) -> String {
+fn name(desc: &GemmDesc) -> String {
     let pins = desc.user_pins();
     let cluster = pins.cluster.filter(|cluster| cluster.m * cluster.n > 1).map(|cluster| format!(" cluster {cluster}"));
     let divided = pins
@@ -89,12 +89,12 @@ fn name(space: &Space, desc: &GemmDesc) -> String {
         .filter(|(_, parts)| *parts > 1 || desc.streams_k())
         .map(|(by, parts)| format!(" {by} {parts}"));
     let [cluster, divided] = [cluster, divided].map(Option::unwrap_or_default);
-    format!("{} {}{cluster}{divided}{}", desc.family.mainloop().name(), configuration(desc), exchanged(space, desc))
+    format!("{} {}{cluster}{divided}{}", desc.family.mainloop().name(), configuration(desc), exchanged(desc))
 }
 
-/// What is said of a kernel that has A and B in each other's place.
-fn exchanged(space: &Space, desc: &GemmDesc) -> &'static str {
-    if space.exchanges(desc) { " (exchanged)" } else { "" }
+/// What is said of a kernel that has A and B in each other's place, so that few rows of D are few columns of its own.
+fn exchanged(desc: &GemmDesc) -> &'static str {
+    if desc.is_of_columns() { " (exchanged)" } else { "" }
 }
 
 /// The kernels that should take the least time, and that time over the first one's.
@@ -106,7 +106,7 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
     let first = ranked.first().map_or(1.0, |((_, time), _)| *time as f64);
     // The model knows less than the knobs: of equals, those with the most knobs of the default. Two that have a name in common are one.
     let mut named = HashSet::new();
-    let mut ends = ranked.iter().filter(|(_, point)| named.insert(name(space, &space.at(*point))));
+    let mut ends = ranked.iter().filter(|(_, point)| named.insert(name(&space.at(*point))));
     let last = ends.nth(most.saturating_sub(1)).or(ranked.last()).map(|(time, _)| *time);
     let default = space.base().user_pins().words();
     let changed = |desc: &GemmDesc| desc.user_pins().words().iter().zip(&default).filter(|(one, other)| one != other).count();
@@ -115,7 +115,7 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
     near.sort_unstable();
     let mut seen = HashSet::new();
     let described = near.into_iter().map(|((_, time), _, point)| (space.at(point), time as f64 / first));
-    described.filter(|(desc, _)| seen.insert(name(space, desc))).take(most).collect()
+    described.filter(|(desc, _)| seen.insert(name(desc))).take(most).collect()
 }
 
 /// How many there are, in a line.

@@ -6,10 +6,9 @@ use super::space::Space;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    desc::{AOperandKind, FamilyDesc, GemmDesc},
+    desc::{FamilyDesc, GemmDesc},
     device::ProblemSize,
     internals::{family::Request, operand::OperandKind},
-    layout::Order,
     numeric::{Combined, ElementKind},
     shape::Mnk,
     warp::mma_tensor_op::WarpInstruction,
@@ -33,19 +32,19 @@ const FAMILIES: [Row; 6] = [
 
 impl Space {
     /// The families of what is asked for, before its knobs are narrowed to these values. On tensor cores a main loop, and an emulation, are of one family or another: of those among the values there is each one's;
-    /// and where one of these problems takes a kernel of the other frame by itself, as few rows do, there are the families around that, too.
+    /// and where one of these problems takes a kernel of columns by itself, as few rows do, there are the families around that, too.
     ///
     /// # Errors
     /// Those of the request, and of [`around`](Self::around).
     pub fn asked_for(request: &Request, newest: ArchKind, knobs: &[(String, Vec<String>)], sizes: &[Mnk]) -> Result<Self, Error> {
         let space = Self::as_given(request, newest, knobs)?;
-        let exchanged = sizes.iter().find_map(|size| {
+        let of_columns = sizes.iter().find_map(|size| {
             let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
             // A problem that cannot be resolved is refused when it is measured.
             let taken = request.resolve_for(newest, size, None).ok()?.desc;
-            (taken.frame != space.base().frame).then_some(taken)
+            taken.is_of_columns().then_some(taken)
         });
-        match exchanged {
+        match of_columns {
             Some(taken) => Ok(space.beside(Self::around(&taken)?)),
             None => Ok(space),
         }
@@ -154,10 +153,12 @@ fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
 
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
-    let Some(desc) = base.warp_specialized() else { return Vec::new() };
+    if base.warp_specialized().is_none() {
+        return Vec::new();
+    }
     let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
     let some = |name: &str, values: &str| list(name, values.split(' '));
-    if desc.class.output.layout == Order::Col && desc.knobs.a_operand == AOperandKind::Shared {
+    if base.is_of_columns() {
         // Few rows of D are so many columns, and parts of K fill the machine.
         let columns = [16, 32, 64, 128];
         return vec![

@@ -163,12 +163,6 @@ impl Space {
         &self.base
     }
 
-    /// Whether a kernel has A and B in each other's place, as seen from the base: few rows of D are few columns of its own.
-    #[must_use]
-    pub fn exchanges(&self, desc: &GemmDesc) -> bool {
-        desc.frame != self.base.frame
-    }
-
     /// The families, in order.
     #[must_use]
     pub fn families(&self) -> &[Family] {

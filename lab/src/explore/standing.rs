@@ -147,7 +147,7 @@ impl Summary {
 /// Pins that a table always shows.
 const SHOWN: [&str; 4] = ["mainloop", "threadblock", "warp", "stages"];
 
-/// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ, whether A and B are exchanged where some are and some are not, microseconds, TFLOP/s, the ratio to the reference.
+/// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ, whether A and B are exchanged where those of any are, microseconds, TFLOP/s, the ratio to the reference.
 /// A `~` marks what the full protocol did not measure.
 #[must_use]
 pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
@@ -158,13 +158,13 @@ pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
     let differs = |at: usize| words.iter().any(|row| row.get(at) != words.first().and_then(|first| first.get(at)));
     let shown: Vec<usize> = (0..Pins::TABLE.len()).filter(|&at| SHOWN.contains(&Pins::TABLE[at].0) || differs(at)).collect();
     let mut head: Vec<String> = shown.iter().map(|&at| Pins::TABLE[at].0.to_owned()).collect();
-    let frames = standings.iter().any(|standing| standing.desc.frame != standings[0].desc.frame);
-    head.extend(frames.then(|| "exchanged".to_owned()));
+    let of_columns = standings.iter().any(|standing| standing.desc.is_of_columns());
+    head.extend(of_columns.then(|| "exchanged".to_owned()));
     head.extend(["us", "TFLOP/s", "ratio"].map(str::to_owned));
     let mut rows = vec![head];
     for (standing, words) in standings.iter().zip(&words) {
         let mut row: Vec<String> = shown.iter().map(|&at| words[at].clone()).collect();
-        row.extend(frames.then(|| standing.desc.frame.is_exchanged().to_string()));
+        row.extend(of_columns.then(|| standing.desc.is_of_columns().to_string()));
         let rough = if standing.is_final { "" } else { " ~" };
         row.extend([format!("{:.1}", standing.us), format!("{:.1}", standing.tflops), format!("{:.3}{rough}", standing.ratio)]);
         rows.push(row);

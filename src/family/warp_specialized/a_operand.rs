@@ -75,7 +75,9 @@ impl GemmDesc {
     }
 
     /// Whether D is column-major, as the kernel sees it, beside an A in shared memory.
-    pub(crate) const fn is_of_columns(&self) -> bool {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn is_of_columns(&self) -> bool {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return false };
         !self.class.output.layout.is_row() && matches!(knobs.a_operand, AOperandKind::Shared)
     }
