@@ -2,8 +2,8 @@
 //! [model](super::extents). Of threads that TMA feeds a transpose is no number to be compared first, but time and room.
 //!
 //! Where that one would have an operand repacked or transposed first, configurations that read operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
-//! and where the workspace has no room for the copies, the best of those is taken. A launch of passes takes six and a half microseconds of a small problem, two repacked operands
-//! one launch (`docs/performance/explore/odd_in_place.jsonl`, launched one by one: replayed from a graph it is less, and still to be weighed): below about 1000 cubed that is more than `mma.sync` loses.
+//! and where the workspace has no room for the copies, the best of those is taken. Two repacked operands are one launch of passes. What is so weighed was replayed from graphs (`docs/performance/explore/odd_in_graphs.jsonl`):
+//! `mma.sync` takes less time of 255 and 516 cubed of bf16, and more from 511 cubed on where rows are read by one or two bytes, and from some 1000 cubed on where they are read by four.
 
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
@@ -149,8 +149,8 @@ impl GemmDesc {
 
     /// What brings operands that TMA cannot read where they lie, or that the kernel has transposed; `None` where there is none.
     fn passes(&self, size: &ProblemSize) -> Option<Passes> {
-        // Of a launch, in microseconds, and of an element, in products: beside a kernel of threads both are hidden less, and products fewer (`docs/performance/explore/streams_f32.jsonl`).
-        let [of_launch, of_element] = if matches!(self.class.op, OpKind::TensorOp) { [6.5, 3.0] } else { [2.5, 0.85] };
+        // Of an element, in products: beside a kernel of threads it is hidden less, and products are fewer (`docs/performance/explore/streams_f32.jsonl`).
+        let of_element = if matches!(self.class.op, OpKind::TensorOp) { 3.0 } else { 0.85 };
         let tensors = self.warp_specialized().filter(|desc| !desc.knobs.emulation.decomposes())?;
         let rows = self.operand_rows(size);
         let (mut passes, mut access) = (Passes { time: 0.0, bytes: 0, access: 0 }, STRIDE_ALIGNMENT);
@@ -167,10 +167,16 @@ impl GemmDesc {
                 repacked += u32::from(!turned);
             }
         }
-        let launches = tensors.transposed() + repacked.min(1);
-        passes.time += f64::from(launches) * of_launch * products_of_a_microsecond(self.class.op, rows[0].element) as f64;
         // The widest that divides all rows.
         passes.access = access & access.wrapping_neg();
+        // Of a launch, in microseconds: rows that are read by one or two bytes take longer to begin with (`docs/performance/explore/odd_in_graphs.jsonl`).
+        let of_launch = match self.class.op {
+            OpKind::Simt => 2.5,
+            OpKind::TensorOp if passes.access < 4 => 4.2,
+            OpKind::TensorOp => 2.4,
+        };
+        let launches = tensors.transposed() + repacked.min(1);
+        passes.time += f64::from(launches) * of_launch * products_of_a_microsecond(self.class.op, rows[0].element) as f64;
         (launches > 0).then_some(passes)
     }
 }
@@ -225,15 +231,15 @@ mod tests {
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.warp_specialized().is_some()
     }
 
-    /// Rows that TMA cannot read are read in place where that measured less time than copies and a kernel behind them (`docs/performance/explore/odd_in_place.jsonl`); rows that it can never are.
+    /// Rows that TMA cannot read are read in place where that measured less time than copies and a kernel behind them (`docs/performance/explore/odd_in_graphs.jsonl`); rows that it can never are.
     #[test]
     fn rows_that_lie_anywhere_are_read_in_place_where_that_takes_less_time() {
         let (along_k, square) = ([Order::Row, Order::Col], |size| ProblemSize::of((size, size, size)));
         for (kind, in_place, copied) in [
-            (ElementKind::Bf16, &[260, 510, 516][..], &[511, 1002, 1023, 2044, 4095][..]),
-            (ElementKind::I8, &[260, 1000, 1004], &[2008, 4095]),
-            (ElementKind::Tf32, &[510], &[1002, 2047]),
-            (ElementKind::E4m3, &[], &[260, 1000]),
+            (ElementKind::Bf16, &[255, 260, 516][..], &[511, 765, 1004, 1023, 4095][..]),
+            (ElementKind::I8, &[255], &[511, 1004, 1023, 4095]),
+            (ElementKind::Tf32, &[255], &[767, 1023, 2047]),
+            (ElementKind::E4m3, &[], &[511, 1000]),
         ] {
             for (sizes, copies) in [(in_place, false), (copied, true)] {
                 sizes.iter().for_each(|&size| assert_eq!(by_tma(kind, along_k, square(size)), copies, "{kind} {size}"));
@@ -242,6 +248,8 @@ mod tests {
                 assert!(by_tma(kind, along_k, ProblemSize { for_passes: 0, ..square(size) }), "{kind} {size}");
             }
         }
+        let batch = ProblemSize { batch: 16, ..square(300) };
+        assert!(by_tma(ElementKind::Bf16, along_k, batch));
         let pitched = ProblemSize { leading: [Some(1008); 2], ..square(1002) };
         assert!(by_tma(ElementKind::Bf16, along_k, pitched));
         // Rows of one element more than 2^30: nothing overflows.
@@ -273,6 +281,9 @@ mod tests {
         let whole = ProblemSize::of((8192, 8192, 8192));
         assert!(by_tma(ElementKind::Tf32, along_n, ProblemSize { for_passes: 0, ..whole }));
         let turned = [Order::Col, Order::Row];
+        for (size, transposed) in [(256, false), (512, false), (1000, true), (1024, true)] {
+            assert_eq!(by_tma(ElementKind::Tf32, turned, ProblemSize::of((size, size, size))), transposed, "{size}");
+        }
         assert!(by_tma(ElementKind::Tf32, turned, whole));
         assert!(!by_tma(ElementKind::Tf32, turned, ProblemSize { for_passes: 0, ..whole }));
     }

@@ -17,7 +17,7 @@
 //! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, of f32 `m n (1.25 + 8 (1/wm + 1/wn))`, twice that where copies and products take turns; `256 n / m` more for f32 where B lies along K, `24 n` at most, and `8 m` less where A lies along M, whose elements are copied four at a time; `1.1 m n + 3 (m + n)` for f64 under mma.sync (`f64_few_tiles.jsonl`), whose copies take `28 (m + n)` for f32 in parts |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, 1600 for f64 on tensor cores, 9000 under `singlestage`, and 230,000 for each k-tile under `pipelined`: the barriers and the loads between them |
 //! | `alone`, the same of a multiprocessor's only unit | 0 | 2600 of f32 in 64x64 and less, eight deep: a barrier for few products (`short_tiles_simt.jsonl`) |
-//! | `ends`, begins and ends of tiles | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong; where consumers share tiles `4700 m n` for a second one, and 300 for each behind it | `16 m n (1 + s)` for each tile, whose depth `s` warps share |
+//! | `ends`, begins and ends of tiles | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong; where consumers share tiles `4700 m n` for a second one, and 300 for each behind it; of elements of 32 bits, whose products are half as many in a microsecond, half of all three | `16 m n (1 + s)` for each tile, whose depth `s` warps share |
 //! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
 //! | `stored`, a unit's accumulators to its slot | 0.15 us, and as much for each 32 that a thread holds; of `mma.sync` 0.3 us | `4900 a` for threads that hold `a` accumulators |
 //! | `added`, [`PARTS_AT_ONCE`] parts, or as many sums of so many, and so on: a level each | 0.8 us, and 0.25 us for each round of loads | `37000 a`: the loads of a few accumulators at a time wait for the second-level cache |
@@ -47,6 +47,8 @@
 //! On CUDA cores two blocks of a multiprocessor end their first tiles at the same time, and both their places are taken again while another multiprocessor's are not: three tiles on two places take what four do. f32 of 1536x2816x256 takes 52 us in 264 tiles of
 //! 128x128, and 1536x4224x256 97 in 396 (`docs/performance/explore/waves_of_two_simt.jsonl`). Parts, and tiles of a third wave, end one after another.
 //!
+//! What D has beyond the 50 MB that the second-level cache keeps is written to device memory while the products last, at the rate at which A and B come: 8 products of 4096x4096x512 of e4m3, 268 MB of D, take 135 us in 128x192, 147 in 128x128, 165 in 64x128 (`tiles_in_graphs.jsonl`).
+//!
 //! Of clusters of more than two blocks fewer run at once than there are multiprocessors for: 33 of four count as two rounds, and 4104 cubed in 128x192 of four as seven.
 //!
 //! A cluster's parts are added in its first block's shared memory: no memset comes before the kernel, and no slot is in memory. What a problem takes longer by is in the model what it measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
@@ -57,7 +59,7 @@
 //! `docs/performance/explore/small_tiles_simt.jsonl`: of bf16, 512 cubed takes 37.6 us in 64x64x16 and 56.2 in 64x64x8, 110 ns a step in place of 73; of f32, 64x64x32 takes 29.7 ns a step where it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them
 //! (1024 cubed); and those of parts from `split_k_simt.jsonl` there, whose times the model has
 //! within 14 hundredths, at 3.25 us for a million products and 2.6 us for a launch, but for tiles of 64 threads, which take longer. On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and
-//! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies between 2860, below which 4096 x 24576 x 1536 takes 128x176 instead of 128x128, and 3330, above which 2048 cubed
+//! `hopper_promoted.jsonl` there, from 256 to 16384 cubed: 2900 lies below 3330, above which 2048 cubed
 //! takes 64x128; without the 5, 16384 cubed takes 128x128 in place of 128x192. 4700 and 300 are such that 2560, 3456 and 5120 cubed, 15 products of 1000 cubed and 5000 x 4096 x 4096 take tiles that consumers share, and 3072 cubed does not (`cooperative_tiles.jsonl`):
 //! a multiprocessor that is idle between two tiles leaves the others its power. Where memory is what limits there is none to leave, and each tile counts as the first: 32 groups of 192 rows take 468 us in 128x192 and 499 in 256x160.
 
@@ -67,7 +69,7 @@ use crate::{
     call::Partials,
     desc::{Cut, DecompositionKind, GemmDesc},
     family::ProblemSize,
-    numeric::MOST_PARTS,
+    numeric::{ElementKind, MOST_PARTS},
     operand::Axis,
     shape::{Mnk, at_least_one},
 };
@@ -79,6 +81,9 @@ const FILLING: f64 = 4.0 / 3.0;
 
 /// By how much longer memory takes, of the share of multiprocessors that have no unit in the last wave: they do not ask for any.
 const LAST_WAVE: f64 = 0.3;
+
+/// Bytes of D that the second-level cache of Hopper keeps.
+const KEPT: f64 = 50e6;
 
 impl GemmDesc {
     /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
@@ -161,6 +166,7 @@ impl GemmDesc {
         let (tile, cluster, batch) = (self.threadblock(), self.cluster(), size.batch as u64);
         let rectangle = Mnk { m: tile.m.saturating_mul(cluster.m), n: tile.n.saturating_mul(cluster.n), k: tile.k };
         let clusters = rectangle.tiles_of((m, n)).saturating_mul(batch);
+        let bits = |element: ElementKind| f64::from(element.bits());
         let filled = |extent: usize, tile: u32| (extent as u64).saturating_add(MUCH_FILLED) <= tile.into();
         Weighed {
             features,
@@ -173,6 +179,8 @@ impl GemmDesc {
             k_tiles: k.div_ceil(at_least_one(tile.k) as usize),
             each: features.products(),
             elements: (m as f64 + n as f64) * k as f64 * batch as f64,
+            written: (m as f64 * n as f64 * batch as f64 * bits(self.class.output.element) - KEPT * 8.0).max(0.0)
+                / bits(self.class.a.element),
             filling: if filled(m, tile.m) || filled(n, tile.n) { FILLING } else { 1.0 },
             resident: features.resident(machine),
             by_cluster: self.cuts_by_cluster(),
@@ -197,6 +205,8 @@ struct Weighed<'f> {
     each: f64,
     /// Of A and B, of all products.
     elements: f64,
+    /// Of D, beyond what the second-level cache keeps, as elements of A that are as many bytes.
+    written: f64,
     /// By how much boxes that are half empty take longer.
     filling: f64,
     /// Blocks that share a multiprocessor.
@@ -252,7 +262,7 @@ impl Weighed<'_> {
         let of_unit = depth * f64::from(self.tile.m.saturating_add(self.tile.n));
         let idle = load * f64::from(self.machine.multiprocessors) / units - 1.0;
         let last_wave = if load > 1.0 { 1.0 + LAST_WAVE * idle } else { 1.0 };
-        memory.cost(self.elements, of_unit, units) * self.filling * last_wave
+        memory.cost(self.elements, of_unit, units) * self.filling * last_wave + self.written * memory.first
     }
 
     /// Times of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.

@@ -115,8 +115,10 @@ fn a_capture_of_tracked_memory_says_what_ended_it() {
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
     let sentence = kernel.run(problem.arguments()).unwrap_err().to_string();
     assert!(sentence.contains("CudaContext::disable_event_tracking"), "{sentence}");
-    let _ = stream.end_capture(cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
-    let _ = context.check_err();
+    // What cudarc noted when it gave the memory back; otherwise `end_capture` would answer that, and end nothing.
+    assert!(context.check_err().is_err());
+    let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    assert!(stream.end_capture(flags).is_err());
     kernel.run(problem.arguments()).unwrap();
     stream.synchronize().unwrap();
     assert!(problem.is_right(&stream));

@@ -185,7 +185,10 @@ impl WarpSpecializedDesc {
             true => (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n)),
             false => (m * n * 145 / 100, 0),
         };
-        let [not_hidden, second, further] = if tensor_op { [NOT_HIDDEN, SECOND, FURTHER] } else { [OF_THREADS; 3] };
+        // Of 32 bits a begin and an end take as long as of 16, and so half as many products.
+        let slower = if self.class.a.element.bits() > 16 { 2 } else { 1 };
+        let [not_hidden, second, further] =
+            if tensor_op { [NOT_HIDDEN / slower, SECOND / slower, FURTHER / slower] } else { [OF_THREADS; 3] };
         let pingpong = matches!(self.knobs.schedule, ScheduleKind::Pingpong);
         // Blocks of a cluster wait for one another.
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
