@@ -7,7 +7,7 @@ use falchion::{
     device::ProblemSize,
     shape::Mnk,
 };
-use falchion_lab::bench::measure::configuration;
+use falchion_lab::bench::measure::{exchanged, kernel_name};
 use falchion_lab::explore::{
     Census, Space,
     record::Entry,
@@ -79,22 +79,9 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     axes.into_iter().map(row).collect()
 }
 
-/// A kernel in two words, its cluster where that is of several blocks, how K is divided where it is, and whether A and B are exchanged.
+/// A kernel by its main loop and what it is called.
 fn name(desc: &GemmDesc) -> String {
-    let pins = desc.user_pins();
-    let cluster = pins.cluster.filter(|cluster| cluster.m * cluster.n > 1).map(|cluster| format!(" cluster {cluster}"));
-    let divided = pins
-        .decomposition
-        .zip(pins.split_k)
-        .filter(|(_, parts)| *parts > 1 || desc.streams_k())
-        .map(|(by, parts)| format!(" {by} {parts}"));
-    let [cluster, divided] = [cluster, divided].map(Option::unwrap_or_default);
-    format!("{} {}{cluster}{divided}{}", desc.family.mainloop().name(), configuration(desc), exchanged(desc))
-}
-
-/// What is said of a kernel that has A and B in each other's place, so that few rows of D are few columns of its own.
-fn exchanged(desc: &GemmDesc) -> &'static str {
-    if desc.is_of_columns() { " (exchanged)" } else { "" }
+    format!("{} {}", desc.family.mainloop().name(), kernel_name(desc))
 }
 
 /// The kernels that should take the least time, and that time over the first one's.

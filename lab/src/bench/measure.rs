@@ -107,7 +107,7 @@ impl Bench {
         let circumstances = Circumstances {
             family: desc.family.mainloop().name().to_owned(),
             op: desc.class.op.name().to_owned(),
-            config: configuration(&desc),
+            config: kernel_name(&desc),
             route: launched.route.clone(),
             ..self.circumstances(run)
         };
@@ -156,6 +156,24 @@ impl Run {
             ..Circumstances::default()
         }
     }
+}
+
+/// A kernel as pages and explorations call it: its configuration, its cluster where that is of several blocks, how K is divided where it is, and whether A and B are exchanged.
+pub fn kernel_name(desc: &GemmDesc) -> String {
+    let pins = desc.user_pins();
+    let cluster = pins.cluster.filter(|cluster| cluster.m * cluster.n > 1).map(|cluster| format!(" cluster {cluster}"));
+    let divided = pins
+        .decomposition
+        .zip(pins.split_k)
+        .filter(|(_, parts)| *parts > 1 || desc.streams_k())
+        .map(|(by, parts)| format!(" {by} {parts}"));
+    let [cluster, divided] = [cluster, divided].map(Option::unwrap_or_default);
+    format!("{}{cluster}{divided}{}", configuration(desc), exchanged(desc))
+}
+
+/// What is said of a kernel that has A and B in each other's place, so that few rows of D are few columns of its own.
+pub fn exchanged(desc: &GemmDesc) -> &'static str {
+    if desc.is_of_columns() { " (exchanged)" } else { "" }
 }
 
 /// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and what is under way but for one group, and whether sums are promoted or A comes from registers.

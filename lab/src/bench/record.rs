@@ -21,7 +21,7 @@ pub struct Line {
     pub family: String,
     /// `simt` or `tensorop`.
     pub op: String,
-    /// The configuration that ran, in one word.
+    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether A and B are exchanged.
     pub config: String,
     /// How A and B reached the kernel: `direct`, or `A repacked, B transposed`. The time is that of all. Records of before have other words,
     /// which are read as those of now.
@@ -94,7 +94,7 @@ pub struct Circumstances {
     pub family: String,
     /// `simt` or `tensorop`.
     pub op: String,
-    /// The configuration that ran, in one word.
+    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether A and B are exchanged.
     pub config: String,
     /// How A and B reached the kernel.
     pub route: String,

@@ -8,7 +8,10 @@ use falchion::{
     arch::{ArchKind, OpKind},
     desc::{FamilyDesc, GemmDesc},
     device::ProblemSize,
-    internals::{family::Request, operand::OperandKind},
+    internals::{
+        family::{Request, default_gemm_configuration::default_gemm_configurations},
+        operand::OperandKind,
+    },
     numeric::{Combined, ElementKind},
     shape::Mnk,
     warp::mma_tensor_op::WarpInstruction,
@@ -151,6 +154,17 @@ fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
     rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
 }
 
+/// Columns of the tiles that problems choose among by default, and of a few beside, in ascending order.
+fn columns_by_default(base: &GemmDesc) -> Vec<u32> {
+    let class = &base.class;
+    let families = default_gemm_configurations(class.op, class.arch, base.user_types()).unwrap_or_default();
+    let mut columns: Vec<_> = families.iter().filter_map(|family| Some(family.pins().threadblock?.n)).collect();
+    columns.extend([64, 128, 192, 256]);
+    columns.sort_unstable();
+    columns.dedup();
+    columns
+}
+
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
     if base.warp_specialized().is_none() {
@@ -173,7 +187,7 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
             some("split_k", "1 2 4 8"),
         ];
     }
-    let columns = [64, 128, 192, 256];
+    let columns = columns_by_default(base);
     vec![
         some("mainloop", "warpspecialized"),
         list("threadblock", shapes(&[64, 128, 192, 256], &columns, stage)),

@@ -1,12 +1,15 @@
 //! What a problem takes by itself is what it takes when all of that is pinned.
 
 use falchion::{
-    arch::ArchKind,
+    arch::{ArchKind, OpKind},
     desc::{GemmDesc, Pins},
+    internals::family::Request,
+    shape::Mnk,
 };
 use falchion_lab::{
     bench::{SuiteProblem, kernels::description, suite},
     explain::size_of,
+    explore::Space,
 };
 use std::{fs, path::Path};
 
@@ -39,4 +42,36 @@ fn what_is_chosen_is_what_pinning_it_gives() {
         (count, exchanged) = (count + 1, exchanged + usize::from(found.frame != chosen.frame));
     }
     assert!(count > 450 && exchanged < count / 10, "{count} problems, of which {exchanged} in the other frame");
+}
+
+/// Where one begins to look there is what problems take by themselves on Hopper's tensor cores.
+#[test]
+fn what_is_chosen_is_explored() {
+    let mut count = 0;
+    // Groups are not explored.
+    for problem in problems().into_iter().filter(|problem| problem.knobs.is_empty() && problem.group_rows.is_none()) {
+        let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
+        if chosen.warp_specialized().is_none() || !matches!(chosen.class.op, OpKind::TensorOp) {
+            continue;
+        }
+        let size = Mnk::new(problem.m as u32, problem.n as u32, problem.k as u32);
+        let of_types = Request {
+            a: Some(problem.a),
+            b: Some(problem.b),
+            c: Some(problem.c),
+            op: Some(OpKind::TensorOp),
+            ..Request::default()
+        };
+        let space = Space::asked_for(&of_types, ArchKind::Sm90, &[], &[size]).expect("families");
+        let words = chosen.user_pins().words();
+        let has = |knob: &str| {
+            let at = Pins::TABLE.iter().position(|row| row.0 == knob).expect("a knob");
+            words[at].clone().unwrap_or_default()
+        };
+        let knobs = ["threadblock", "warp", "instruction", "stages", "cluster", "schedule"];
+        let found = space.families().iter().any(|family| knobs.iter().all(|knob| family.list(knob).contains(&has(knob))));
+        assert!(found, "{problem}: {:?}", knobs.map(has));
+        count += 1;
+    }
+    assert!(count > 250, "{count} problems");
 }
