@@ -3,7 +3,7 @@
 //!
 //! Where that one would have an operand repacked or transposed first, configurations that read operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
 //! and where the workspace has no room for the copies, the best of those is taken. Two repacked operands are one launch of passes. What is so weighed was replayed from graphs (`docs/performance/explore/odd_in_graphs.jsonl`):
-//! `mma.sync` takes less time of 255 and 516 cubed of bf16, and more from 511 cubed on where rows are read by one or two bytes, and from some 1000 cubed on where they are read by four.
+//! `mma.sync` takes less time of 255 and 516 cubed of bf16, and more from 511 cubed on where rows are read by one or two bytes, and from some 1000 cubed on where they are read by four or eight.
 
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{

@@ -82,9 +82,6 @@ const FILLING: f64 = 4.0 / 3.0;
 /// By how much longer memory takes, of the share of multiprocessors that have no unit in the last wave: they do not ask for any.
 const LAST_WAVE: f64 = 0.3;
 
-/// Bytes of D that the second-level cache of Hopper keeps.
-const KEPT: f64 = 50e6;
-
 impl GemmDesc {
     /// What the choice among descriptions compares, rounded: operands that are transposed first, and then time, in a unit that is the same for all descriptions
     /// of a problem.
@@ -179,8 +176,7 @@ impl GemmDesc {
             k_tiles: k.div_ceil(at_least_one(tile.k) as usize),
             each: features.products(),
             elements: (m as f64 + n as f64) * k as f64 * batch as f64,
-            written: (m as f64 * n as f64 * batch as f64 * bits(self.class.output.element) - KEPT * 8.0).max(0.0)
-                / bits(self.class.a.element),
+            output: m as f64 * n as f64 * batch as f64 * bits(self.class.output.element) / bits(self.class.a.element),
             filling: if filled(m, tile.m) || filled(n, tile.n) { FILLING } else { 1.0 },
             resident: features.resident(machine),
             by_cluster: self.cuts_by_cluster(),
@@ -205,8 +201,8 @@ struct Weighed<'f> {
     each: f64,
     /// Of A and B, of all products.
     elements: f64,
-    /// Of D, beyond what the second-level cache keeps, as elements of A that are as many bytes.
-    written: f64,
+    /// Of D, of all products, as elements of A that are as many bytes.
+    output: f64,
     /// By how much boxes that are half empty take longer.
     filling: f64,
     /// Blocks that share a multiprocessor.
@@ -262,7 +258,8 @@ impl Weighed<'_> {
         let of_unit = depth * f64::from(self.tile.m.saturating_add(self.tile.n));
         let idle = load * f64::from(self.machine.multiprocessors) / units - 1.0;
         let last_wave = if load > 1.0 { 1.0 + LAST_WAVE * idle } else { 1.0 };
-        memory.cost(self.elements, of_unit, units) * self.filling * last_wave + self.written * memory.first
+        memory.cost(self.elements, of_unit, units) * self.filling * last_wave
+            + (self.output - memory.kept).max(0.0) * memory.first
     }
 
     /// Times of streams: no multiprocessor waits for another. Fewer tiles than multiprocessors are cut into parts instead.

@@ -105,6 +105,8 @@ pub(super) struct Bandwidth {
     pub longer: f64,
     /// From the second-level cache, where it was brought before.
     pub again: f64,
+    /// Elements that the second-level cache keeps of what is written; others go to device memory as fast as they come from it.
+    pub kept: f64,
 }
 
 impl Bandwidth {

@@ -154,15 +154,19 @@ fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
     rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
 }
 
-/// Columns of the tiles that problems choose among by default, and of a few beside, in ascending order.
-fn columns_by_default(base: &GemmDesc) -> Vec<u32> {
+/// Columns of the tiles that problems choose among by default.
+fn columns_by_default(base: &GemmDesc) -> impl Iterator<Item = u32> {
     let class = &base.class;
     let families = default_gemm_configurations(class.op, class.arch, base.user_types()).unwrap_or_default();
-    let mut columns: Vec<_> = families.iter().filter_map(|family| Some(family.pins().threadblock?.n)).collect();
-    columns.extend([64, 128, 192, 256]);
-    columns.sort_unstable();
-    columns.dedup();
-    columns
+    families.iter().filter_map(|family| Some(family.pins().threadblock?.n))
+}
+
+/// These extents and those, each once, in ascending order.
+fn ascending(extents: &[u32], more: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut all: Vec<_> = extents.iter().copied().chain(more).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
@@ -173,11 +177,12 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
     let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
     let some = |name: &str, values: &str| list(name, values.split(' '));
     if base.is_of_columns() {
-        // Few rows of D are so many columns, and parts of K fill the machine.
-        let columns = [16, 32, 64, 128];
+        // Few rows of D are so many columns, and parts of K fill the machine; wide tiles are taken by some squares.
+        let tile = base.threadblock();
+        let (rows, columns) = (ascending(&[64, 128, 192], [tile.m]), ascending(&[16, 32, 64, 128], [tile.n]));
         return vec![
             some("mainloop", "warpspecialized"),
-            list("threadblock", shapes(&[64, 128, 192], &columns, stage)),
+            list("threadblock", shapes(&rows, &columns, stage)),
             list("warp", shapes(&[64, 128], &columns, stage)),
             list("instruction", shapes(&[64], &columns, step)),
             some("stages", "4 8 11 12 16"),
@@ -187,7 +192,7 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
             some("split_k", "1 2 4 8"),
         ];
     }
-    let columns = columns_by_default(base);
+    let columns = ascending(&[64, 128, 192, 256], columns_by_default(base));
     vec![
         some("mainloop", "warpspecialized"),
         list("threadblock", shapes(&[64, 128, 192, 256], &columns, stage)),

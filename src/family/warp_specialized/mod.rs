@@ -171,9 +171,6 @@ impl WarpSpecializedDesc {
         const FURTHER: u64 = 300;
         // Of threads, whatever the instruction.
         const OF_THREADS: u64 = 44;
-        const MEMORY: Bandwidth = Bandwidth { first: 2.0, own: LOADS as f64, longer: 40.0, again: 0.4 };
-        // The blocks of a cluster that has parts bring what was brought before at the same time.
-        const OF_CLUSTERS: Bandwidth = Bandwidth { again: 0.55, ..MEMORY };
         // The begin and the end of a smaller tile take as long as those of 128 x 64.
         const LEAST: u64 = 128 * 64;
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
@@ -186,9 +183,17 @@ impl WarpSpecializedDesc {
             false => (m * n * 145 / 100, 0),
         };
         // Of 32 bits a begin and an end take as long as of 16, and so half as many products.
-        let slower = if self.class.a.element.bits() > 16 { 2 } else { 1 };
+        let fewer = if self.class.a.element.bits() > 16 { 2 } else { 1 };
         let [not_hidden, second, further] =
-            if tensor_op { [NOT_HIDDEN / slower, SECOND / slower, FURTHER / slower] } else { [OF_THREADS; 3] };
+            if tensor_op { [NOT_HIDDEN / fewer, SECOND / fewer, FURTHER / fewer] } else { [OF_THREADS; 3] };
+        let memory = Bandwidth {
+            first: 2.0,
+            own: LOADS as f64,
+            longer: 40.0,
+            // The blocks of a cluster that has parts bring what was brought before at the same time.
+            again: if self.cuts_by_cluster() { 0.55 } else { 0.4 },
+            kept: 50e6 * 8.0 / self.class.a.element.bits() as f64,
+        };
         let pingpong = matches!(self.knobs.schedule, ScheduleKind::Pingpong);
         // Blocks of a cluster wait for one another.
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
@@ -205,11 +210,7 @@ impl WarpSpecializedDesc {
             block: None,
             not_hidden: (not_hidden * if share > LEAST { share } else { LEAST }) as f64,
             further: if pingpong { [0.0; 2] } else { [(second * share) as f64, (further * share) as f64] },
-            memory: match (tensor_op, self.cuts_by_cluster()) {
-                (false, _) => None,
-                (true, false) => Some(MEMORY),
-                (true, true) => Some(OF_CLUSTERS),
-            },
+            memory: if tensor_op { Some(memory) } else { None },
             exchange: self.exchange_of_parts(),
         }
     }
