@@ -83,11 +83,17 @@ struct Convert<f16> {
 
 template <>
 struct Convert<bf16> {
-  // To nearest, ties to even, in integers: the instruction needs sm_80.
+  // To nearest, ties to even, and NaN is 0x7fff; in integers where a machine has no instruction for it.
   __device__ __forceinline__ static bf16 from(float x) {
+#if __CUDA_ARCH__ >= 800
+    bf16 y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    return y;
+#else
     unsigned const bits = __float_as_uint(x);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return bf16{(unsigned short)((bits >> 16) | 0x40u)};
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return bf16{0x7fff};
     return bf16{(unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+#endif
   }
 };
 
@@ -226,6 +232,25 @@ template <class Element, int N>
 struct alignas(sizeof(Element) * N) Vector {
   Element element[N];
 };
+
+// What is converted two at a time.
+template <class To, class From> struct InPairs { static constexpr bool value = false; };
+template <> struct InPairs<f16, float> { static constexpr bool value = true; };
+template <> struct InPairs<bf16, float> { static constexpr bool value = true; };
+
+// Numbers, as neighbours in memory.
+template <class To, class From, int N>
+__device__ __forceinline__ Vector<To, N> converted(From const (&from)[N]) {
+  Vector<To, N> to;
+  if constexpr (InPairs<To, From>::value && N % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < N; i += 2) *reinterpret_cast<unsigned*>(to.element + i) = convert_pair<To>(from[i], from[i + 1]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) to.element[i] = convert<To>(from[i]);
+  }
+  return to;
+}
 
 // Bytes on their way, in as few registers as hold them: a vector of small elements takes one for each.
 template <int Bytes>

@@ -172,23 +172,50 @@ struct TileStore {
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + mn_b;
     C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * pitch.ldc + first_column;
     C* destination = threadblock::matrix_of_product<Config, 3, C>(params, unit.product, d_address, params.stride_d) + first_row * pitch.ldd + first_column;
+    // One access, which D has, and what was read for it.
+    auto const store = [&](int i, int j, Access const& c) {
+      int const m = WarpMma::MapA::of_element(i), n = column_of(j);
+      Compute computed[width];
+#pragma unroll
+      for (int l = 0; l < width; ++l)
+        computed[l] = Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l);
+      *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
+    };
+    auto const read = [&](int i, int j) { return *reinterpret_cast<Access const*>(source + WarpMma::MapA::of_element(i) * pitch.ldc + column_of(j)); };
+    // Of a thread all of whose accesses D has nothing is asked between two, and those of a row are read together.
+    if (WarpMma::MapA::of_element(WarpMma::kThreadM - 1) < left_m && column_of(columns - width) < left_n && unit.have_row(unsigned(first_row)) && unit.have_column(unsigned(first_column))) {
+#pragma unroll
+      for (int i = 0; i < WarpMma::kThreadM; ++i) {
+        Access c[columns / width]{};
+        if (params.reads_source) {
+#pragma unroll
+          for (int j = 0; j < columns; j += width) c[j / width] = read(i, j);
+        }
+#pragma unroll
+        for (int j = 0; j < columns; j += width) store(i, j, c[j / width]);
+      }
+      return;
+    }
 #pragma unroll
     for (int i = 0; i < WarpMma::kThreadM; ++i) {
       int const m = WarpMma::MapA::of_element(i);
 #pragma unroll
       for (int j = 0; j < columns; j += width) {
-        int n = WarpMma::MapB::of_element(j);
-        if constexpr (striped) n = WarpMma::of_striped(j);
+        int const n = column_of(j);
         if (m < left_m && n < left_n && unit.have_row(unsigned(first_row) + m) && unit.have_column(unsigned(first_column) + n)) {
-          Access c{}, d;
-          if (params.reads_source) c = *reinterpret_cast<Access const*>(source + m * pitch.ldc + n);
-#pragma unroll
-          for (int l = 0; l < width; ++l)
-            d.element[l] = convert<C>(Config::Epilogue::apply(convert<Compute>(warp_mma.accumulator(i * columns + j + l)), convert<Compute>(c.element[l]), scalars, params, unsigned(first_row) + m, unsigned(first_column) + n + l));
-          *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = d;
+          Access c{};
+          if (params.reads_source) c = read(i, j);
+          store(i, j, c);
         }
       }
     }
+  }
+
+ private:
+  // Where a column of a thread lies, from its first on.
+  static __device__ __forceinline__ constexpr int column_of(int j) {
+    if constexpr (WarpMma::kExchanges) return WarpMma::of_striped(j);
+    else return WarpMma::MapB::of_element(j);
   }
 };
 

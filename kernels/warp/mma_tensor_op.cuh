@@ -138,7 +138,7 @@ __device__ __forceinline__ void load_matrices(void const* row, unsigned (&word)[
   if constexpr (Count == 1 && Transposed) asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];" : "=r"(word[0]) : "r"(address) : "memory");
 }
 
-// One thread's share of a warp's tile: two fragments of each operand, and its accumulators, row by row of what they belong to.
+// One thread's share of a warp's tile: two fragments of A, one of B or two, and its accumulators, row by row of what they belong to.
 template <class Config>
 struct MmaTensorOp {
   using A = typename Config::A;
@@ -182,7 +182,7 @@ struct MmaTensorOp {
   static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
 
   Word a[2][ReadsA::Fragment::kTiles][A::kInstructionWords];
-  Word b[ReadsB::Fragment::kTiles][B::kInstructionWords];
+  Word b[Config::kFragmentsOfB][ReadsB::Fragment::kTiles][B::kInstructionWords];
   Register accumulators[kAccumulators];
   // The thread's first accumulator.
   int mn_a, mn_b;
@@ -198,6 +198,7 @@ struct MmaTensorOp {
   __device__ __forceinline__ void advance(int bytes) {
     from_a += bytes;
     from_b += bytes;
+    if constexpr (Config::kFragmentsOfB == 2) asm volatile("" : "+r"(within_a), "+r"(within_b));
   }
 
   // Both fragments of a k-block.
@@ -205,7 +206,7 @@ struct MmaTensorOp {
   __device__ __forceinline__ void load() {
     load_a<Group>();
 #pragma unroll
-    for (int i = 0; i < kLoads<B, ReadsB>; ++i) load_one<B, ReadsB, Group>(from_b, within_b, i, b);
+    for (int i = 0; i < kLoads<B, ReadsB>; ++i) load_one<B, ReadsB, Group>(from_b, within_b, i, of_b<Group>());
   }
 
   // A's.
@@ -215,23 +216,17 @@ struct MmaTensorOp {
     for (int i = 0; i < kLoads<A, ReadsA>; ++i) load_one<A, ReadsA, Group>(from_a, within_a, i, a[Group % 2]);
   }
 
-  // Products of a k-block, and B's fragment of the next one where there is one, each load behind the last product that takes what it overwrites. Rows run to and fro, so that two products in a row share an operand.
+  // Products of a k-block.
+  template <int Group>
+  __device__ __forceinline__ void multiply() {
+    multiply_columns<Group>([](int) {});
+  }
+
+  // The same, and B's fragment of the next one where there is one, each load behind the last product that takes what it overwrites.
   template <int Group, int Next>
   __device__ __forceinline__ void multiply_load(bool there) {
-    constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
-    if constexpr (Instruction::kEmulated) {
-      multiply_parts_load<Group, Next>(there);
-    } else {
-#pragma unroll
-      for (int j = 0; j < across; ++j) {
-#pragma unroll
-        for (int step = 0; step < down; ++step) {
-          int const i = j % 2 == 0 ? step : down - 1 - step;
-          multiply_one(i, j, a[Group % 2][i], b[j]);
-        }
-        load_behind<Next>(j, there);
-      }
-    }
+    static_assert(Config::kFragmentsOfB == 1, "two are loaded ahead");
+    multiply_columns<Group>([&](int j) { load_behind<Next>(j, there); });
   }
 
   // Words that a load of B brings, and the column of instructions that the last of them belongs to.
@@ -262,25 +257,50 @@ struct MmaTensorOp {
     return shared + Operand::kStageOffset + Reads::Place::base(Reads::mn(thread), Reads::k(thread)) * int(sizeof(typename Operand::Element));
   }
 
+  // B's fragment of a k-block.
+  template <int Group>
+  __device__ __forceinline__ auto of_b() -> Word (&)[ReadsB::Fragment::kTiles][B::kInstructionWords] {
+    return b[Group % Config::kFragmentsOfB];
+  }
+
+  // Products of a k-block, column by column, and what is done behind each. Rows run to and fro, so that two products in a row share an operand.
+  template <int Group, class Behind>
+  __device__ __forceinline__ void multiply_columns(Behind behind) {
+    constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
+    if constexpr (Instruction::kEmulated) {
+      multiply_parts<Group>(behind);
+    } else {
+#pragma unroll
+      for (int j = 0; j < across; ++j) {
+#pragma unroll
+        for (int step = 0; step < down; ++step) {
+          int const i = j % 2 == 0 ? step : down - 1 - step;
+          multiply_one(i, j, a[Group % 2][i], of_b<Group>()[j]);
+        }
+        behind(j);
+      }
+    }
+  }
+
   // The same of parts of f32: those of A are made once, and those of a column of B before its products. One product of parts is made for all rows
   // before the next one, so that no two instructions in a row have the same accumulators.
-  template <int Group, int Next>
-  __device__ __forceinline__ void multiply_parts_load(bool there) {
+  template <int Group, class Behind>
+  __device__ __forceinline__ void multiply_parts(Behind behind) {
     using Facts = typename Instruction::Facts;
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
-    typename Instruction::template Parts<A::kInstructionWords, A::kInstructionMn / 8> of_a[down];
+    typename Instruction::template Parts<A::kInstructionWords, A::kInstructionMn / 8> parts_a[down];
 #pragma unroll
-    for (int i = 0; i < down; ++i) of_a[i].take(a[Group % 2][i]);
+    for (int i = 0; i < down; ++i) parts_a[i].take(a[Group % 2][i]);
 #pragma unroll
     for (int j = 0; j < across; ++j) {
-      typename Instruction::template Parts<B::kInstructionWords, B::kInstructionMn / 8> of_b;
-      of_b.take(b[j]);
+      typename Instruction::template Parts<B::kInstructionWords, B::kInstructionMn / 8> parts_b;
+      parts_b.take(of_b<Group>()[j]);
 #pragma unroll
       for (unsigned product = 0; product < Facts::kProducts; ++product) {
 #pragma unroll
-        for (int i = 0; i < down; ++i) multiply_one(i, j, of_a[i].part[numeric::part_of<Facts, 0>(product)], of_b.part[numeric::part_of<Facts, 1>(product)]);
+        for (int i = 0; i < down; ++i) multiply_one(i, j, parts_a[i].part[numeric::part_of<Facts, 0>(product)], parts_b.part[numeric::part_of<Facts, 1>(product)]);
       }
-      load_behind<Next>(j, there);
+      behind(j);
     }
   }
 
@@ -292,11 +312,11 @@ struct MmaTensorOp {
     if constexpr (alike) {
 #pragma unroll
       for (int i = j * loads / across; i < (j + 1) * loads / across; ++i)
-        if (there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
+        if (there) load_one<B, ReadsB, Next>(from_b, within_b, i, of_b<Next>());
     } else {
 #pragma unroll
       for (int i = 0; i < loads; ++i)
-        if (last_column(i) == j && there) load_one<B, ReadsB, Next>(from_b, within_b, i, b);
+        if (last_column(i) == j && there) load_one<B, ReadsB, Next>(from_b, within_b, i, of_b<Next>());
     }
   }
 

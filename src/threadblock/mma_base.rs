@@ -114,16 +114,28 @@ impl MmaBase {
         if stages > partials { stages } else { partials }
     }
 
-    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and it is multiplied. Warps that multiply hold one fragment of B, and of a tile
-    /// that is one k-block deep one of A, too: it is loaded behind the products.
+    /// Fragments of B that a thread holds. Warps that multiply hold one, whose words are loaded behind the products that take them; two of f64, whose instruction reads its operands when it begins,
+    /// so that such a load would wait for it.
+    pub const fn fragments_of_b(&self) -> u32 {
+        match self.instruction {
+            Some(instruction) if self.k_blocks() == 1 || instruction.input(OperandKind::B).bits() < 64 => 1,
+            _ => 2,
+        }
+    }
+
+    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and it is multiplied. Of a tile that is one k-block deep warps that multiply hold one fragment
+    /// of A, too: it is loaded behind the products. Where they hold two of both, copies come first: there are registers for their addresses until the loads begin.
     pub(super) fn turn(&self, k_block: u8, between: impl IntoIterator<Item = Step>) -> Vec<Step> {
         let next = (k_block + 1) % self.k_blocks() as u8;
-        let (first, last) = match self.instruction {
-            Some(_) if next == k_block => (None, vec![Step::MultiplyLoad { k_block, next }, Step::LoadA { k_block: next }]),
-            Some(_) => (Some(Step::LoadA { k_block: next }), vec![Step::MultiplyLoad { k_block, next }]),
-            None => (Some(Step::Load { k_block: next }), vec![Step::Multiply { k_block }]),
-        };
-        first.into_iter().chain(between).chain(last).collect()
+        let between: Vec<Step> = between.into_iter().collect();
+        let [load, multiply] = [Step::Load { k_block: next }, Step::Multiply { k_block }];
+        let [load_a, multiply_load] = [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }];
+        match (self.instruction, self.fragments_of_b()) {
+            (None, _) => [vec![load], between, vec![multiply]].concat(),
+            (Some(_), 2) => [between, vec![load, multiply]].concat(),
+            _ if next == k_block => [between, vec![multiply_load, load_a]].concat(),
+            _ => [vec![load_a], between, vec![multiply_load]].concat(),
+        }
     }
 
     /// The order of steps; none of a warp-specialized main loop.

@@ -2,7 +2,7 @@
 
 use falchion::{
     arch::ArchKind,
-    desc::{DecompositionKind, FamilyDesc, GemmDesc, Pins},
+    desc::{DecompositionKind, FamilyDesc, GemmDesc, Pins, SpillKind},
     internals::family::default_gemm_configuration::default_gemm_configurations,
 };
 use falchion_lab::{
@@ -57,11 +57,12 @@ fn pinned(line: &Line) -> Option<GemmDesc> {
     (told && ran && is_chosen_among(&desc)).then_some(desc)
 }
 
-/// Whether a choice among the defaults has it, in whatever parts of K.
+/// Whether a choice among the defaults has it, in whatever parts of K, and whether or not it may spill.
 fn is_chosen_among(desc: &GemmDesc) -> bool {
     let whole = |family: FamilyDesc| {
-        let pins = Pins { split_k: Some(1), decomposition: Some(DecompositionKind::SplitK), ..Pins::NONE };
-        let pins = if family.pins().decomposition == Some(DecompositionKind::StreamK) { Pins::NONE } else { pins };
+        let alike = Pins { spills: Some(SpillKind::Refused), ..Pins::NONE };
+        let pins = Pins { split_k: Some(1), decomposition: Some(DecompositionKind::SplitK), ..alike };
+        let pins = if family.pins().decomposition == Some(DecompositionKind::StreamK) { alike } else { pins };
         family.pinned(pins)
     };
     let all = default_gemm_configurations(desc.class.op, desc.class.arch, desc.user_types()).unwrap_or_default();

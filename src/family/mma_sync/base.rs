@@ -96,22 +96,20 @@ impl MmaSyncDesc {
     /// Words of B's next fragment that come while those of its last columns wait, as the assembler orders them.
     const AHEAD: u32 = 12;
 
-    /// Words of a fragment of A in f64 beyond which the assembler loads a third one early: what a warp of 64 rows holds by 16x8x16.
-    const LARGE: u32 = 32;
-
-    /// The registers a thread needs, so that none is spilled: accumulators, two fragments of A, one of B and what comes ahead of it, what waits on its way to shared memory, and
+    /// The registers a thread needs, so that none is spilled: accumulators, two fragments of A, one of B and what comes ahead of it, or two, what waits on its way to shared memory, and
     /// [`OVERHEAD`](Self::OVERHEAD).
     pub(super) const fn registers(&self, base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
         let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
-        let ahead = if words[1] < Self::AHEAD { words[1] } else { Self::AHEAD };
-        let buffers = if a.element.bits() == 64 && words[0] > Self::LARGE { 3 } else { 2 };
-        let of_a = words[0].saturating_mul(buffers);
-        let fragments = of_a.saturating_add(words[1]).saturating_add(ahead).saturating_add(self.parts(base, words[0]));
+        let two = base.fragments_of_b() > 1;
+        let ahead = if words[1] < Self::AHEAD || two { words[1] } else { Self::AHEAD };
+        let fragments =
+            words[0].saturating_mul(2).saturating_add(words[1]).saturating_add(ahead).saturating_add(self.parts(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
-        let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
+        // Where both operands have two fragments, those of copies are loads' behind them.
+        let accesses = if two { 0 } else { a.thread_map().accesses().saturating_add(b.thread_map().accesses()) };
         let loads = Self::loads(a, words[0], base.k_blocks()).saturating_add(Self::loads(b, words[1], base.k_blocks()));
         let bytes = a.element.bits() == 8 && (!a.k_contiguous || !b.k_contiguous);
         accumulators
@@ -147,6 +145,8 @@ impl MmaSyncDesc {
         match (operand.k_contiguous, operand.element.bits()) {
             (true, _) => 0,
             (false, 8) => words.saturating_mul(4).saturating_add(k_blocks.saturating_mul(Self::BYTES_ALONG_MN)),
+            // Those of f64 are made again for each tile.
+            (false, 64) => 0,
             (false, _) => Self::ALONG_MN,
         }
     }

@@ -82,6 +82,7 @@ impl MmaSyncDesc {
                 ("using Instruction", "MmaInstruction".to_owned()),
                 ("static constexpr int kStep", base.step().to_string()),
                 ("static constexpr int kMostReads", MOST_READS.to_string()),
+                ("static constexpr int kFragmentsOfB", base.fragments_of_b().to_string()),
             ],
             blocks_per_sm: self.knobs.blocks_per_sm,
             registers: self.registers(&base),

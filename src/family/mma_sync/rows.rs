@@ -60,16 +60,19 @@ const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
     FamilyDesc::MmaSync(MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..knobs })
 }
 
-/// `f64` on Hopper: 128x128 in eight warps, by the instruction of 16x8x4; by that of 16x8x8, 16 or 32 deep, it measured 0.87 to 0.89 of cuBLASLt on an H100, where this one has 0.94. Then smaller ones, cuBLAS's own shape among them, of which the
-/// deeper ones wait less (`docs/performance/explore/f64_few_tiles.jsonl`).
+/// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the instruction of 16x8x8, which takes no longer than that of 16x8x4 in any of them, and up to a twentieth less
+/// (`docs/performance/explore/f64_two_fragments.jsonl`). The large one is 32 deep: 16 deep takes as long, and has no registers left where K is in parts.
 const DOUBLE: [FamilyDesc; 6] = [
-    FamilyDesc::MmaSync(tiled((128, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((128, 64), (32, 32), 32, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((64, 128), (32, 64), 16, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((32, 64), (16, 32), 32, Mnk::new(16, 8, 4), 3, 2)),
-    FamilyDesc::MmaSync(tiled((32, 32), (16, 16), 32, Mnk::new(16, 8, 4), 3, 2)),
+    FamilyDesc::MmaSync(double((128, 128), (32, 64), 32)),
+    FamilyDesc::MmaSync(double((128, 64), (32, 32), 32)),
+    FamilyDesc::MmaSync(double((64, 128), (32, 64), 16)),
+    FamilyDesc::MmaSync(double((64, 64), (32, 32), 32)),
+    FamilyDesc::MmaSync(double((32, 64), (16, 32), 32)),
+    FamilyDesc::MmaSync(double((32, 32), (16, 16), 32)),
 ];
+const fn double(block: (u32, u32), warp: (u32, u32), k: u32) -> MmaSyncKnobs {
+    tiled(block, warp, k, Mnk::new(16, 8, 8), 3, 2)
+}
 
 /// `f64` on Ampere: what fits its instruction of 8x8x4.
 const DOUBLE_OF_AMPERE: [FamilyDesc; 3] = [
