@@ -52,8 +52,8 @@ struct OneSchedule {
           thread, unit.k_count(params));
       if constexpr (Config::kSplitK) mainloop.skip(unit.k_begin(params));
       mainloop.run();
-      if constexpr (kStreams) {
-        work.recall(params, unit);
+      if constexpr (kStreams || Mainloop::Warp::kFull) {
+        if constexpr (Config::kSplitK) work.recall(params, unit);
         thread = index::thread_again();
         typename Mainloop::Warp const place(shared_memory, thread);
         mainloop.warp_mma.mn_a = place.mn_a, mainloop.warp_mma.mn_b = place.mn_b;

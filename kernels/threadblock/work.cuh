@@ -308,12 +308,15 @@ struct Work : Parts<Config::kSplitK> {
     }
   }
 
-  // The unit that was taken last: of a stream it is found again, so that its facts need no registers meanwhile.
+  // The unit that was taken last is found again, so that its facts need no registers meanwhile: of a stream, and the only one of a block.
   template <class Params>
   __device__ __forceinline__ void recall(Params const& params, Unit<Config>& unit) {
     if constexpr (kStreams) {
       // It was there.
       if (!unit_of_stream(params, index::block_again() / kBlocks, next - step, unit)) __builtin_unreachable();
+    } else {
+      static_assert(Config::kWork == WorkKind::DataParallel && !kGrouped, "a block that has one unit");
+      unit = unit_of(index::block_again() / kBlocks);
     }
   }
 

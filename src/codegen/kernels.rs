@@ -41,5 +41,6 @@ pub const KERNELS: &[(&str, &str)] = &[
     ("warp/exchange.cuh", include_str!("../../kernels/warp/exchange.cuh")),
     ("warp/mma_simt.cuh", include_str!("../../kernels/warp/mma_simt.cuh")),
     ("warp/mma_tensor_op.cuh", include_str!("../../kernels/warp/mma_tensor_op.cuh")),
+    ("warp/mma_tensor_op/loads.cuh", include_str!("../../kernels/warp/mma_tensor_op/loads.cuh")),
     ("warp/mma_warpgroup.cuh", include_str!("../../kernels/warp/mma_warpgroup.cuh")),
 ];

@@ -230,7 +230,7 @@ impl Accumulators {
             }
         }
         match self {
-            Self::F32(sums) => add(sums, [a, b], of_word, parts, |sum, a, b| instruction.step(sum, a, b)),
+            Self::F32(sums) => add(sums, [a, b], of_word, parts, |sum, a, b| instruction.sum_from(sum, a, b)),
             Self::F16(sums) => {
                 let half = |word| of_word::<F16>(word).to_f32();
                 add(sums, [a, b], half, parts, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));

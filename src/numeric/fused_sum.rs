@@ -135,7 +135,7 @@ impl Instruction {
     }
 
     /// The same, from what was summed before: where sums are promoted, whole parts.
-    pub(super) fn sum_from(&self, sum: f32, a: &[f32], b: &[f32]) -> f32 {
+    pub(crate) fn sum_from(&self, sum: f32, a: &[f32], b: &[f32]) -> f32 {
         match self.promotion {
             None => self.step(sum, a, b),
             Some(every) => {

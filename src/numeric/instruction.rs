@@ -22,7 +22,7 @@
 //!
 //! With an f16 accumulator the sum is rounded to f16, to nearest even.
 
-use super::{Combined, ElementKind};
+use super::{Combined, ElementKind, EmulationKind};
 use crate::arch::{ArchKind, OpKind};
 
 /// How the sum of a step is rounded.
@@ -120,6 +120,16 @@ impl Instruction {
     /// The same of an instruction whose K is so much: it adds no more products at once.
     pub const fn within(self, k: u32) -> Self {
         Self { products: if k < self.products { k } else { self.products }, ..self }
+    }
+
+    /// The same of a warp's instruction that is `k` deep: where parts of f32 are multiplied it promotes what the warp's tile of so many k's makes.
+    pub const fn of_parts(self, emulation: EmulationKind, k: u32, tile_k: u32) -> Self {
+        let each = emulation.products().len() as u32;
+        if emulation.promotes_in_registers() {
+            self.within(k).promoted_every(tile_k.saturating_mul(each))
+        } else {
+            self.within(k)
+        }
     }
 
     /// The same instruction, its sums promoted to f32 after every `k` products: at least one step's, and whole steps.

@@ -104,7 +104,7 @@ impl Program {
         let of_warp = self.base.instruction?;
         let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
         let instruction = Instruction::of(Combined { a, b, ..class.combined() }, class.arch)?;
-        Some((instruction.within(self.base.step()), of_warp.parts()))
+        Some((instruction.of_parts(of_warp.math().emulation(), self.base.step(), self.base.tiles.warp.k), of_warp.parts()))
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.

@@ -123,16 +123,22 @@ impl MmaBase {
         }
     }
 
+    /// Whether accesses of its copies are narrower than 16 bytes, so that there are many, for which loads behind them would wait.
+    const fn copies_narrow(&self) -> bool {
+        let [a, b] = &self.operands;
+        a.element.bytes_of(a.access) < 16 && b.element.bytes_of(b.access) < 16
+    }
+
     /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and it is multiplied. Of a tile that is one k-block deep warps that multiply hold one fragment
-    /// of A, too: it is loaded behind the products. Where they hold two of both, copies come first: there are registers for their addresses until the loads begin.
+    /// of A, too: it is loaded behind the products. Where they hold two of both, copies of 16 bytes come first: there are registers for their addresses until the loads begin.
     pub(super) fn turn(&self, k_block: u8, between: impl IntoIterator<Item = Step>) -> Vec<Step> {
         let next = (k_block + 1) % self.k_blocks() as u8;
         let between: Vec<Step> = between.into_iter().collect();
         let [load, multiply] = [Step::Load { k_block: next }, Step::Multiply { k_block }];
         let [load_a, multiply_load] = [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }];
-        match (self.instruction, self.fragments_of_b()) {
-            (None, _) => [vec![load], between, vec![multiply]].concat(),
-            (Some(_), 2) => [between, vec![load, multiply]].concat(),
+        match self.fragments_of_b() {
+            2 if self.instruction.is_some() && !self.copies_narrow() => [between, vec![load, multiply]].concat(),
+            2 => [vec![load], between, vec![multiply]].concat(),
             _ if next == k_block => [between, vec![multiply_load, load_a]].concat(),
             _ => [vec![load_a], between, vec![multiply_load]].concat(),
         }

@@ -83,13 +83,18 @@ fn every_element_is_a_sum_of_products_of_parts() {
             let mut wanted = Vec::new();
             for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 let (row, column) = (line(&a, i), line(&b, j));
+                // Those of tf32 of a tile of 32 from 0, and added in f32.
                 let mut sum = 0.0f32;
-                for (row, column) in row.chunks(depth as usize).zip(column.chunks(depth as usize)) {
-                    let products: &[[usize; 2]] = if emulation == tf32x3 { &[[1, 0], [0, 1], [0, 0]] } else { &[[0, 0]] };
-                    for &[p, q] in products {
-                        let side = |of: &[[f32; 2]], part: usize| of.iter().map(|x| x[part]).collect::<Vec<_>>();
-                        sum = own.step(sum, &side(row, p), &side(column, q));
+                for (row, column) in row.chunks(32).zip(column.chunks(32)) {
+                    let mut part = if emulation == tf32x3 { 0.0 } else { sum };
+                    for (row, column) in row.chunks(depth as usize).zip(column.chunks(depth as usize)) {
+                        let products: &[[usize; 2]] = if emulation == tf32x3 { &[[1, 0], [0, 1], [0, 0]] } else { &[[0, 0]] };
+                        for &[p, q] in products {
+                            let side = |of: &[[f32; 2]], part: usize| of.iter().map(|x| x[part]).collect::<Vec<_>>();
+                            part = own.step(part, &side(row, p), &side(column, q));
+                        }
                     }
+                    sum = if emulation == tf32x3 { sum + part } else { part };
                 }
                 wanted.push(sum);
             }
@@ -155,7 +160,7 @@ fn errors_are_near_those_of_sums_in_f32() {
             }
         }
         println!("{arch}: {:.3} of the bound, {:.2} of what a sum in f32 is off by", shares[0], shares[1]);
-        assert!(shares[0] > 0.02 && shares[1] > 0.1 && shares[1] < 13.0, "{arch}: {shares:?}");
+        assert!(shares[0] > 0.02 && shares[1] > 0.1 && shares[1] < 1.7, "{arch}: {shares:?}");
     }
 }
 
@@ -180,14 +185,14 @@ fn rounded_factors_are_within_their_bound() {
     }
 }
 
-/// The bound says something for every K, and is a few times that of sums in f32: three steps of an instruction's for each of its depths.
+/// The bound says something for every K, and is less than that of sums in f32: one rounding for each tile, and what the steps of one lose.
 #[test]
 fn the_bound_is_near_that_of_sums_in_f32() {
-    for (arch, times) in [(ArchKind::Sm80, 5.3), (ArchKind::Sm90, 2.5)] {
+    for (arch, times) in [(ArchKind::Sm80, 0.21), (ArchKind::Sm90, 0.12)] {
         for k in [1000usize, 4096, 8192] {
             let relative = Accumulation::of(&desc(EmulationKind::Tf32x3, arch, ORDERS[0]), k).relative;
             let plain = k as f64 * 2f64.powi(-24);
-            assert!(relative > plain && relative < times * plain, "{arch} {k}: {}", relative / plain);
+            assert!(relative > plain / 32.0 && relative < times * plain, "{arch} {k}: {}", relative / plain);
         }
     }
 }

@@ -149,7 +149,8 @@ impl Accumulation {
             None => {
                 let types = d.class.combined();
                 let [a, b] = [types.a, types.b].map(|element| emulation.part().unwrap_or(element));
-                Instruction::of(Combined { a, b, ..types }, d.class.arch).map(|one| one.within(instruction_k(d)))
+                Instruction::of(Combined { a, b, ..types }, d.class.arch)
+                    .map(|one| one.of_parts(emulation, instruction_k(d), d.warp().k))
             }
         };
         let own = match (d.class.op, instruction) {

@@ -102,17 +102,28 @@ impl MmaSyncDesc {
         let [a, b] = &base.operands;
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
         let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
-        let two = base.fragments_of_b() > 1;
-        let ahead = if words[1] < Self::AHEAD || two { words[1] } else { Self::AHEAD };
+        let (two, promotes) = (base.fragments_of_b() > 1, self.knobs.emulation.promotes_in_registers());
+        // Nothing comes ahead while the sums of a tile have registers of their own.
+        let ahead = if two {
+            words[1]
+        } else if promotes {
+            0
+        } else if words[1] < Self::AHEAD {
+            words[1]
+        } else {
+            Self::AHEAD
+        };
+        let sums = if promotes { accumulators } else { 0 };
         let fragments =
             words[0].saturating_mul(2).saturating_add(words[1]).saturating_add(ahead).saturating_add(self.parts(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
-        // Where both operands have two fragments, those of copies are loads' behind them.
-        let accesses = if two { 0 } else { a.thread_map().accesses().saturating_add(b.thread_map().accesses()) };
+        // Those of copies are loads' behind them, where registers are as many as here.
+        let accesses = if two || promotes { 0 } else { a.thread_map().accesses().saturating_add(b.thread_map().accesses()) };
         let loads = Self::loads(a, words[0], base.k_blocks()).saturating_add(Self::loads(b, words[1], base.k_blocks()));
         let bytes = a.element.bits() == 8 && (!a.k_contiguous || !b.k_contiguous);
         accumulators
+            .saturating_add(sums)
             .saturating_add(fragments)
             .saturating_add(staged)
             .saturating_add(accesses.div_ceil(if through { 2 } else { 4 }))

@@ -61,9 +61,9 @@ const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
 }
 
 /// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the instruction of 16x8x8, which takes no longer than that of 16x8x4 in any of them, and up to a twentieth less
-/// (`docs/performance/explore/f64_two_fragments.jsonl`). The large one is 32 deep: 16 deep takes as long, and has no registers left where K is in parts.
+/// (`docs/performance/explore/f64_two_fragments.jsonl`).
 const DOUBLE: [FamilyDesc; 6] = [
-    FamilyDesc::MmaSync(double((128, 128), (32, 64), 32)),
+    FamilyDesc::MmaSync(double((128, 128), (32, 64), 16)),
     FamilyDesc::MmaSync(double((128, 64), (32, 32), 32)),
     FamilyDesc::MmaSync(double((64, 128), (32, 64), 16)),
     FamilyDesc::MmaSync(double((64, 64), (32, 32), 32)),
@@ -107,12 +107,13 @@ const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
 
 /// f32 in parts of tf32: fragments take twice the registers, so that warp tiles are half as large.
-const fn fast((m, n): (u32, u32), warp: (u32, u32), stages: u32) -> FamilyDesc {
-    let knobs = tiled((m, n), warp, 16, Mnk::new(16, 8, 8), stages, 4);
+const fn fast((m, n): (u32, u32), warp: (u32, u32), k: u32, stages: u32) -> FamilyDesc {
+    let knobs = tiled((m, n), warp, k, Mnk::new(16, 8, 8), stages, 4);
     FamilyDesc::MmaSync(MmaSyncKnobs { emulation: EmulationKind::Tf32x3, ..knobs })
 }
 
-const FAST: [FamilyDesc; 3] = [fast((128, 128), (64, 32), 4), fast((128, 64), (64, 32), 4), fast((64, 64), (32, 32), 4)];
+const FAST: [FamilyDesc; 3] =
+    [fast((128, 128), (64, 32), 32, 3), fast((128, 64), (64, 32), 16, 4), fast((64, 64), (32, 32), 16, 4)];
 
 const HALVES_OF_TURING: [FamilyDesc; 2] = [
     pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),

@@ -41,6 +41,8 @@ struct Thread {
     staging: [Vec<u64>; 2],
     staged_tile: u32,
     fragments: [[Vec<Held>; 2]; 2],
+    /// What an instruction takes of k-blocks that are not added yet, of A and of B.
+    steps: [Vec<Vec<Held>>; 2],
     accumulators: Accumulated,
     /// Those of the units of work before, and their k-tiles.
     sums: Vec<Accumulated>,
@@ -114,6 +116,7 @@ pub(in crate::host) fn run_block(
             let empty = vec![Held { word: 0, tile: u32::MAX, k_block: u32::MAX }; base.fragment_elements(operand) as usize];
             [empty.clone(), empty]
         }),
+        steps: Default::default(),
         accumulators: started.accumulators.clone(),
         sums: Vec::new(),
         before: 0,
@@ -320,8 +323,15 @@ impl Block<'_> {
             state.accumulators.multiply(fragments[0], fragments[1]);
             return Ok(());
         }
-        let [a, b] = OperandKind::BOTH.map(|operand| self.given(thread, operand, buffers[operand.index()]));
-        self.threads[thread as usize].accumulators.add_steps(self.arithmetic.as_ref(), &a, &b);
+        let given = OperandKind::BOTH.map(|operand| self.given(thread, operand, buffers[operand.index()]));
+        let state = &mut self.threads[thread as usize];
+        state.steps.iter_mut().zip(given).for_each(|(steps, given)| steps.extend(given));
+        // Where sums are promoted they are those of a tile.
+        let promotes = self.arithmetic.as_ref().is_some_and(|(instruction, _)| instruction.promotion().is_some());
+        if !promotes || k_block + 1 == groups as u32 {
+            let [a, b] = core::mem::take(&mut state.steps);
+            state.accumulators.add_steps(self.arithmetic.as_ref(), &a, &b);
+        }
         Ok(())
     }
 

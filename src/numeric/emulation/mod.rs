@@ -120,6 +120,11 @@ impl EmulationKind {
         matches!(self, Self::Tf32x3 | Self::Bf16x1)
     }
 
+    /// Whether such a warp sums products of each tile from 0, and adds that in f32: tensor cores cut sums off.
+    pub const fn promotes_in_registers(self) -> bool {
+        matches!(self, Self::Tf32x3)
+    }
+
     pub(crate) const fn is_among(self, kinds: &[Self]) -> bool {
         let mut i = 0;
         while i < kinds.len() && kinds[i] as u8 != self as u8 {

@@ -6,6 +6,8 @@
 //! the lanes that receive it would load their words.
 //!
 //! Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix".
+//!
+//! Twin: `kernels/warp/mma_tensor_op/loads.cuh`.
 
 use super::{EIGHT, FragmentMap, QUAD, WarpInstruction};
 use crate::{

@@ -57,10 +57,11 @@ impl WarpInstruction {
         let parts = match self.math().emulation() {
             EmulationKind::Tf32x3 => "numeric::Tf32Parts",
             EmulationKind::Bf16x1 => "numeric::Bf16Pairs",
-            _ => return "  static constexpr bool kEmulated = false;\n".to_owned(),
+            _ => return "  static constexpr bool kEmulated = false, kPromotes = false;\n".to_owned(),
         };
         format!(
-            "  static constexpr bool kEmulated = true;\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using Parts = {parts}<Words, Eights>;\n"
+            "  static constexpr bool kEmulated = true;\n  static constexpr bool kPromotes = {};\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using Parts = {parts}<Words, Eights>;\n",
+            self.math().emulation().promotes_in_registers()
         )
     }
 

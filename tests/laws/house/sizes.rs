@@ -46,7 +46,7 @@ const OF_SRC: [(&str, usize); 31] = [
     ("what a code of the driver asks of the caller", 15),
     ("the other frame of a tile that is pinned", 35),
     ("times of what D has beyond the cache, and of launches by their accesses", 16),
-    ("two fragments of B", 16),
+    ("two fragments of B, and promoted accumulators of parts of tf32", 63),
 ];
 
 /// The same of the layout algebra, a crate of its own.
