@@ -165,7 +165,7 @@ fn the_suite_of_pitches() {
     assert_eq!(problems.len(), kinds.len());
 }
 
-/// f32 on tensor cores: both sizes, three modes, three kinds of data, and SGEMM's shape of the peer's problem for each.
+/// f32 on tensor cores: both sizes, four modes, three kinds of data, and SGEMM's shape of the peer's problem for each.
 #[test]
 fn the_suite_of_f32_on_tensor_cores() {
     use crate::bench::peer::lt_problem;
@@ -178,7 +178,7 @@ fn the_suite_of_f32_on_tensor_cores() {
         assert_eq!(lt_problem(problem).unwrap().compute, CUBLAS_COMPUTE_32F);
         kinds.insert((problem.m, problem.emulation, problem.data.expect("a kind of data")));
     }
-    assert_eq!((problems.len(), kinds.len()), (18, 18));
+    assert_eq!((problems.len(), kinds.len()), (24, 24));
 }
 
 /// Data is of plain products of f32: errors are measured against DGEMM of the same.

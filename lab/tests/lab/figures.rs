@@ -97,9 +97,9 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
     let lines = read_lines(include_str!("../../../docs/performance/f32_accurate.jsonl")).expect("lines");
     let lines: Vec<Value> = lines.iter().map(|line| serde_json::to_value(line).expect("JSON")).collect();
     let rows: Vec<Vec<&str>> = rows(include_str!("../../../docs/f32_accurate.md"))
-        .filter(|row| ["bf16x6", "bf16x3", "f16x3"].contains(&row[0]) && row.len() == 6)
+        .filter(|row| ["bf16x6", "bf16x3", "f16x3", "tf32x3"].contains(&row[0]) && row.len() == 6)
         .collect();
-    assert_eq!(rows.len(), 6);
+    assert_eq!(rows.len(), 8);
     for row in rows {
         let size: u64 = row[1].trim_end_matches('³').parse().expect("an extent");
         let of: Vec<&Value> = lines.iter().filter(|line| line["emulation"] == row[0] && line["m"] == size).collect();
