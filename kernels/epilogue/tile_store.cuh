@@ -25,7 +25,7 @@ struct ReducedAccess {
   using MapA = Alone;
   using MapB = Alone;
   static constexpr int kThreadM = 1, kThreadN = Config::kStoreAccess;
-  static constexpr bool kExchanges = false;
+  static constexpr bool kExchanges = false, kStoresRows = false;
 
   int mn_a, mn_b;
   typename Config::Accumulator accumulators[kThreadN];
@@ -182,8 +182,8 @@ struct TileStore {
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
     };
     auto const read = [&](int i, int j) { return *reinterpret_cast<Access const*>(source + WarpMma::MapA::of_element(i) * pitch.ldc + column_of(j)); };
-    // Of a thread all of whose accesses D has nothing is asked between two, and those of a row are read together.
-    if (WarpMma::MapA::of_element(WarpMma::kThreadM - 1) < left_m && column_of(columns - width) < left_n && unit.have_row(unsigned(first_row)) && unit.have_column(unsigned(first_column))) {
+    // Of a thread all of whose accesses D has nothing is asked between two, and those of a row are read together, where there are registers for it.
+    if (WarpMma::kStoresRows && WarpMma::MapA::of_element(WarpMma::kThreadM - 1) < left_m && column_of(columns - width) < left_n && unit.have_row(unsigned(first_row)) && unit.have_column(unsigned(first_column))) {
 #pragma unroll
       for (int i = 0; i < WarpMma::kThreadM; ++i) {
         Access c[columns / width]{};

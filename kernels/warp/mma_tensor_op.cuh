@@ -21,6 +21,7 @@ struct MmaTensorOp {
   using Word = typename Instruction::Word;
   // Whether accumulators and fragments leave few registers for anything else.
   static constexpr bool kFull = Config::kFragmentsOfB == 2;
+  static constexpr bool kStoresRows = true;
   // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
   static constexpr bool kSwizzlesOnce = true;
   // Rows and columns of a thread's accumulators, and whether lanes exchange them on their way to D.
