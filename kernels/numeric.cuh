@@ -238,7 +238,7 @@ template <class To, class From> struct InPairs { static constexpr bool value = f
 template <> struct InPairs<f16, float> { static constexpr bool value = true; };
 template <> struct InPairs<bf16, float> { static constexpr bool value = true; };
 
-// Numbers, as neighbours in memory.
+// Numbers, as neighbours in memory: pairs of 16 bits by one instruction.
 template <class To, class From, int N>
 __device__ __forceinline__ Vector<To, N> converted(From const (&from)[N]) {
   Vector<To, N> to;

@@ -80,6 +80,7 @@ struct MmaSimt {
   using B = typename Config::B;
   using Accumulator = typename Config::Accumulator;
   static constexpr bool kSwizzlesOnce = false;
+  // Nothing has to be found again, and stores of whole rows spill where a thread has 128 registers.
   static constexpr bool kFull = false, kStoresRows = false;
   // Rows and columns of a thread's accumulators, and whether lanes exchange them on their way to D.
   static constexpr int kThreadM = A::kThreadMn, kThreadN = B::kThreadMn;

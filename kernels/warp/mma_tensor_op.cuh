@@ -19,8 +19,9 @@ struct MmaTensorOp {
   using Accumulator = typename Config::Accumulator;
   using Instruction = typename Config::Instruction;
   using Word = typename Instruction::Word;
-  // Whether accumulators and fragments leave few registers for anything else.
+  // Whether accumulators and fragments leave few registers, so that what can be found again is not kept.
   static constexpr bool kFull = Config::kFragmentsOfB == 2;
+  // Whether there are registers to store rows whole, where D has all that a thread stores.
   static constexpr bool kStoresRows = true;
   // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
   static constexpr bool kSwizzlesOnce = true;
@@ -76,6 +77,7 @@ struct MmaTensorOp {
   __device__ __forceinline__ void advance(int bytes) {
     from_a += bytes;
     from_b += bytes;
+    // Or the compiler would keep a sum of them for each load.
     if constexpr (kFull) asm volatile("" : "+r"(within_a), "+r"(within_b));
   }
 
@@ -153,7 +155,7 @@ struct MmaTensorOp {
 #pragma unroll
         for (int step = 0; step < down; ++step) {
           int const i = j % 2 == 0 ? step : down - 1 - step;
-          multiply_one(accumulators, i, j, a[Group % 2][i], of_b<Group>()[j]);
+          multiply_one(i, j, a[Group % 2][i], of_b<Group>()[j]);
         }
         behind(j);
       }
@@ -174,26 +176,15 @@ struct MmaTensorOp {
       typename Instruction::template Parts<B::kInstructionWords, B::kInstructionMn / 8> parts_b;
       parts_b.take(of_b<Group>()[j]);
       if constexpr (Instruction::kPromotes && Group == 0) {
-#pragma unroll
-        for (int i = 0; i < down; ++i)
-#pragma unroll
-          for (int r = 0; r < kOfTile; ++r) sums[register_place(i, j, r)] = 0;
+        each_of_column(j, [&](int at) { sums[at] = 0; });
       }
 #pragma unroll
       for (unsigned product = 0; product < Facts::kProducts; ++product) {
 #pragma unroll
-        for (int i = 0; i < down; ++i) {
-          auto const& part_a = parts_a[i].part[numeric::part_of<Facts, 0>(product)];
-          auto const& part_b = parts_b.part[numeric::part_of<Facts, 1>(product)];
-          if constexpr (Instruction::kPromotes) multiply_one(sums, i, j, part_a, part_b);
-          else multiply_one(accumulators, i, j, part_a, part_b);
-        }
+        for (int i = 0; i < down; ++i) multiply_one(i, j, parts_a[i].part[numeric::part_of<Facts, 0>(product)], parts_b.part[numeric::part_of<Facts, 1>(product)]);
       }
       if constexpr (Instruction::kPromotes && Group == Config::kWarpK / Config::kStep - 1) {
-#pragma unroll
-        for (int i = 0; i < down; ++i)
-#pragma unroll
-          for (int r = 0; r < kOfTile; ++r) accumulators[register_place(i, j, r)] = plus(accumulators[register_place(i, j, r)], sums[register_place(i, j, r)]);
+        each_of_column(j, [&](int at) { accumulators[at] = plus(accumulators[at], sums[at]); });
       }
       behind(j);
     }
@@ -220,14 +211,27 @@ struct MmaTensorOp {
   static __device__ __forceinline__ constexpr int register_place(int i, int j, int r) {
     return (i * (A::kInstructionMn / 8) + r / kEach) * (B::kThreadMn / kPacked) + j * kEach + r % kEach;
   }
+  // What products are added to.
+  __device__ __forceinline__ auto totals() -> Register (&)[kAccumulators] {
+    if constexpr (Instruction::kPromotes) return sums;
+    else return accumulators;
+  }
+  template <class Do>
+  static __device__ __forceinline__ void each_of_column(int j, Do const& with) {
+#pragma unroll
+    for (int i = 0; i < ReadsA::Fragment::kTiles; ++i)
+#pragma unroll
+      for (int r = 0; r < kOfTile; ++r) with(register_place(i, j, r));
+  }
   template <class OfA, class OfB>
-  static __device__ __forceinline__ void multiply_one(Register (&sums)[kAccumulators], int i, int j, OfA const& of_a, OfB const& of_b) {
+  __device__ __forceinline__ void multiply_one(int i, int j, OfA const& of_a, OfB const& of_b) {
+    auto& to = totals();
     typename Instruction::Register d[kOfTile];
 #pragma unroll
-    for (int r = 0; r < kOfTile; ++r) d[r] = register_of(sums[register_place(i, j, r)]);
+    for (int r = 0; r < kOfTile; ++r) d[r] = register_of(to[register_place(i, j, r)]);
     Instruction::multiply(d, of_a, of_b);
 #pragma unroll
-    for (int r = 0; r < kOfTile; ++r) put(sums[register_place(i, j, r)], d[r]);
+    for (int r = 0; r < kOfTile; ++r) put(to[register_place(i, j, r)], d[r]);
   }
 
   static __device__ __forceinline__ typename Instruction::Register register_of(Register const& from) {

@@ -69,7 +69,8 @@ fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
         let made = match parts {
             1 => format!("f32 rounded to {part} in registers"),
             _ => format!(
-                "f32 in {parts} parts of {part}, made in registers; {products} products of parts are summed, an instruction each"
+                "f32 in {parts} parts of {part}, made in registers; {products} products of parts are summed, an instruction each, and promoted after every {} k-blocks",
+                of.repeats.k
             ),
         };
         facts.insert(0, ("emulation", made));

@@ -118,7 +118,7 @@ impl MmaSyncDesc {
             words[0].saturating_mul(2).saturating_add(words[1]).saturating_add(ahead).saturating_add(self.parts(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
-        // Those of copies are loads' behind them, where registers are as many as here.
+        // Addresses of copies are gone when a second fragment comes, and have room where sums of a tile are counted beside.
         let accesses = if two || promotes { 0 } else { a.thread_map().accesses().saturating_add(b.thread_map().accesses()) };
         let loads = Self::loads(a, words[0], base.k_blocks()).saturating_add(Self::loads(b, words[1], base.k_blocks()));
         let bytes = a.element.bits() == 8 && (!a.k_contiguous || !b.k_contiguous);

@@ -60,7 +60,7 @@ const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
     FamilyDesc::MmaSync(MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..knobs })
 }
 
-/// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the instruction of 16x8x8, which takes no longer than that of 16x8x4 in any of them, and up to a twentieth less
+/// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the instruction of 16x8x8, which takes as long as that of 16x8x4 in the smallest, within a few hundredths of a microsecond, and up to 6 % less in others
 /// (`docs/performance/explore/f64_two_fragments.jsonl`).
 const DOUBLE: [FamilyDesc; 6] = [
     FamilyDesc::MmaSync(double((128, 128), (32, 64), 16)),
@@ -106,7 +106,7 @@ const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
 
-/// f32 in parts of tf32: fragments take twice the registers, so that warp tiles are half as large.
+/// f32 in parts of tf32: fragments and accumulators take twice the registers, so that warp tiles are half as large.
 const fn fast((m, n): (u32, u32), warp: (u32, u32), k: u32, stages: u32) -> FamilyDesc {
     let knobs = tiled((m, n), warp, k, Mnk::new(16, 8, 8), stages, 4);
     FamilyDesc::MmaSync(MmaSyncKnobs { emulation: EmulationKind::Tf32x3, ..knobs })

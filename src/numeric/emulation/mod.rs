@@ -24,7 +24,7 @@
 //!
 //! **Tf32x3.** Parts are made of fragments, in registers, between shared memory and the instruction: the first is the number without its low 13 bits, as CUTLASS
 //! cuts it off, so that it overflows nowhere; the second is the rest to nearest, ties away from 0. What is not finite is its own first part, and sums that it
-//! is a factor of are not finite.
+//! is a factor of are not finite. The products of a tile of k's are summed from 0, and that is added to a sum in f32: tensor cores cut theirs off.
 //!
 //! **Bf16x1.** A fragment's numbers are rounded to bf16, to nearest even, and multiplied by one instruction. The error bound is that of factors that are off by 2^-8 of
 //! themselves.
