@@ -1,7 +1,8 @@
 //! Refuses the feature `cuda` without a version of CUDA, and two versions.
 //!
-//! In the library a `compile_error!` would come too late: cudarc is compiled before it, and with two versions it has hundreds of errors of
-//! its own. This script waits for no dependency, so its sentences come first; errors of cudarc may follow where what it needs is built.
+//! In the library a `compile_error!` would come too late: cudarc is compiled before it, and with
+//! two versions it has hundreds of errors of its own. This script waits for no dependency, so its
+//! sentences come first; errors of cudarc may follow where what it needs is built.
 
 macro_rules! versions {
     (@refuse $($why:literal)+) => {

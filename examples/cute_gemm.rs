@@ -1,5 +1,6 @@
-//! The CuTe walk-through's GEMM: its layouts, a product computed with them thread by thread on the host, and its own product by the
-//! kernel that is made of them, where there is a GPU: `cargo run --example cute_gemm`.
+//! The CuTe walk-through's GEMM: its layouts, a product computed with them thread by thread on the
+//! host, and its own product by the kernel that is made of them, where there is a GPU: `cargo run
+//! --example cute_gemm`.
 
 use falchion::{Error, shape::Mnk};
 use falchion_lab::layout::cute_gemm::CuteGemm;
@@ -11,7 +12,13 @@ fn main() -> Result<(), Error> {
         println!("{name:<5}{layout}");
     }
     let block = gemm.block((0, 0))?;
-    for (name, layout) in [("gA", &block.gA.0), ("gB", &block.gB.0), ("gC", &block.gC.0), ("sA", &block.sA), ("sB", &block.sB)] {
+    for (name, layout) in [
+        ("gA", &block.gA.0),
+        ("gB", &block.gB.0),
+        ("gC", &block.gC.0),
+        ("sA", &block.sA),
+        ("sB", &block.sB),
+    ] {
         println!("{name:<5}{layout}");
     }
     let thread = gemm.thread((0, 0), 0)?;
@@ -33,12 +40,21 @@ fn main() -> Result<(), Error> {
 
     let (m, n, k) = (128u32, 192u32, 32u32);
     let small = CuteGemm::new(Mnk::new(m, n, k), tile, (8, 8))?;
-    let draw = |count: u32, by: u32| (0..count).map(|i| i64::from(i * by % 17) - 8).collect::<Vec<_>>();
+    let draw =
+        |count: u32, by: u32| (0..count).map(|i| i64::from(i * by % 17) - 8).collect::<Vec<_>>();
     let (a, b, mut c) = (draw(m * k, 7), draw(n * k, 5), vec![0; (m * n) as usize]);
     small.run(&a, &b, &mut c)?;
-    let at = |i: u32, j: u32| (0..k).map(|l| a[(i + l * m) as usize] * b[(j + l * n) as usize]).sum::<i64>();
-    let wrong = (0..n).flat_map(|j| (0..m).map(move |i| (i, j))).filter(|(i, j)| c[(i + j * m) as usize] != at(*i, *j)).count();
-    println!("on the host, {m} x {n} x {k}, copied and multiplied thread by thread: {wrong} of {} elements are wrong", m * n);
+    let at = |i: u32, j: u32| {
+        (0..k).map(|l| a[(i + l * m) as usize] * b[(j + l * n) as usize]).sum::<i64>()
+    };
+    let wrong = (0..n)
+        .flat_map(|j| (0..m).map(move |i| (i, j)))
+        .filter(|(i, j)| c[(i + j * m) as usize] != at(*i, *j))
+        .count();
+    println!(
+        "on the host, {m} x {n} x {k}, copied and multiplied thread by thread: {wrong} of {} elements are wrong",
+        m * n
+    );
     assert_eq!(wrong, 0);
     on_device(&gemm)
 }

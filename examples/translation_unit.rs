@@ -1,4 +1,5 @@
-//! Prints what NVRTC sees of a description: `cargo run --example translation_unit [--features serde -- description.json]`.
+//! Prints what NVRTC sees of a description: `cargo run --example translation_unit [--features serde
+//! -- description.json]`.
 
 fn main() {
     #[allow(unused_mut)]

@@ -1,4 +1,5 @@
-//! One stage of a warpgroup's product, on paper: the instruction, where an operand lies, what the hardware is told, who holds what.
+//! One stage of a warpgroup's product, on paper: the instruction, where an operand lies, what the
+//! hardware is told, who holds what.
 //!
 //! `cargo run --example warpgroup`
 
@@ -6,7 +7,10 @@ use falchion::{
     internals::index::{IndexMap, Tabled, at},
     numeric::ElementKind,
     threadblock::Along,
-    warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEP_BYTES, STEPS, SwizzleMode, bytes_read},
+    warp::mma_warpgroup::{
+        FragmentMap, MmaWarpgroup, OperandA, OperandTile, STEP_BYTES, STEPS, SwizzleMode,
+        bytes_read,
+    },
 };
 use falchion_lab::{layout::picture::table, warpgroup::holders};
 
@@ -20,28 +24,50 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("\nA's tile: which chunk of 16 bytes holds k = 0, 8, .. 56 of rows 0 to 7");
     println!("{}", table(&Chunks(&a))?);
     for (name, tile) in [("A", a), ("B", b)] {
-        println!("{name} in CuTe's notation: {}", tile.layout().map_or("none".to_owned(), |layout| layout.to_string()));
+        println!(
+            "{name} in CuTe's notation: {}",
+            tile.layout().map_or("none".to_owned(), |layout| layout.to_string())
+        );
     }
     println!();
 
     for (name, tile) in [("A", a), ("B", b)] {
         println!("{name} along {:?}, at 0x400:", tile.along());
         for step in 0..STEPS {
-            let descriptor =
-                tile.descriptor(0x400, 0).ok_or("no descriptor")?.advanced(tile.step_bytes(step).ok_or("no step")?)?;
-            let read = |mn, k| bytes_read(descriptor.encode(), tile.along(), bf16, mn, k).unwrap_or_default();
-            println!("  {:#018x}  {descriptor}; reads (9, 0) at {}, (9, 8) at {}", descriptor.encode(), read(9, 0), read(9, 8));
+            let descriptor = tile
+                .descriptor(0x400, 0)
+                .ok_or("no descriptor")?
+                .advanced(tile.step_bytes(step).ok_or("no step")?)?;
+            let read = |mn, k| {
+                bytes_read(descriptor.encode(), tile.along(), bf16, mn, k).unwrap_or_default()
+            };
+            println!(
+                "  {:#018x}  {descriptor}; reads (9, 0) at {}, (9, 8) at {}",
+                descriptor.encode(),
+                read(9, 0),
+                read(9, 8)
+            );
         }
     }
 
     println!("\nwho holds D, rows 0 to 7 of columns 0 to 7: thread and register");
     let corner = holders(&mma.accumulators(), 128);
-    corner.lines().take(8).for_each(|row| println!("{}", row.split_whitespace().take(8).collect::<Vec<_>>().join("\t")));
+    corner.lines().take(8).for_each(|row| {
+        println!("{}", row.split_whitespace().take(8).collect::<Vec<_>>().join("\t"))
+    });
     println!("\nwho holds A when it comes from registers, row 0: thread and element");
-    println!("{}", holders(&FragmentMap { input: bf16 }, bf16.elements_in(STEP_BYTES)).lines().next().unwrap_or_default());
+    println!(
+        "{}",
+        holders(&FragmentMap { input: bf16 }, bf16.elements_in(STEP_BYTES))
+            .lines()
+            .next()
+            .unwrap_or_default()
+    );
     println!("\nwhat a thread holds, threads 0 to 3, as m * 16 + k");
     let held = Tabled::of(&FragmentMap { input: bf16 });
-    (0..4).for_each(|thread| println!("{:?}", (0..8).filter_map(|i| held.at(at(thread, i))).collect::<Vec<_>>()));
+    (0..4).for_each(|thread| {
+        println!("{:?}", (0..8).filter_map(|i| held.at(at(thread, i))).collect::<Vec<_>>())
+    });
     Ok(())
 }
 

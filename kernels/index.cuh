@@ -1,4 +1,5 @@
-// Twin of src/index.rs: index maps, and the number that says whether both languages have the same one.
+// Twin of src/index.rs: index maps, and the number that says whether both languages have the same
+// one.
 #pragma once
 
 namespace index {
@@ -20,7 +21,8 @@ constexpr unsigned fingerprint() {
   return hash;
 }
 
-// The compiler knows nothing of the number any more, which is the same for all lanes of a warp: what was made of it before is made again.
+// The compiler knows nothing of the number any more, which is the same for all lanes of a warp:
+// what was made of it before is made again.
 __device__ __forceinline__ void forget(unsigned& number) { number = __shfl_sync(0xffffffffu, number, 0); }
 __device__ __forceinline__ void forget(long long& number) { asm volatile("" : "+l"(number)); }
 

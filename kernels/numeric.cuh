@@ -1,4 +1,5 @@
-// Twin of src/numeric: element types, conversions and arithmetic, rounded as the host rounds. PTX, and no system header.
+// Twin of src/numeric: element types, conversions and arithmetic, rounded as the host rounds. PTX,
+// and no system header.
 #pragma once
 
 struct f16 { unsigned short bits; };
@@ -8,7 +9,8 @@ struct e5m2 { unsigned char bits; };
 // Any f32. Nothing rounds it on its way: tensor cores read the upper 19 bits and ignore the others.
 struct tf32 { float value; };
 
-// --- conversions: convert<To>(from) ------------------------------------------------------------------------------------
+// --- conversions: convert<To>(from)
+// ------------------------------------------------------------------------------------
 
 template <class To>
 struct Convert {
@@ -28,7 +30,8 @@ struct Convert<float> {
     asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
     return y;
   }
-  // Exact, by way of f16, which has every number of both. The instructions come in pairs of numbers and need sm_89.
+  // Exact, by way of f16, which has every number of both. The instructions come in pairs of numbers
+  // and need sm_89.
   __device__ __forceinline__ static float from(e4m3 x) {
     unsigned pair;
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)x.bits));
@@ -83,7 +86,8 @@ struct Convert<f16> {
 
 template <>
 struct Convert<bf16> {
-  // To nearest, ties to even, and NaN is 0x7fff; in integers where a machine has no instruction for it.
+  // To nearest, ties to even, and NaN is 0x7fff; in integers where a machine has no instruction for
+  // it.
   __device__ __forceinline__ static bf16 from(float x) {
 #if __CUDA_ARCH__ >= 800
     bf16 y;
@@ -121,7 +125,8 @@ __device__ __forceinline__ To convert(From x) {
   return Convert<To>::from(x);
 }
 
-// Element `at` of a vector of so many in global memory; 0 beyond its end, and of one that is not read: its address is 0.
+// Element `at` of a vector of so many in global memory; 0 beyond its end, and of one that is not
+// read: its address is 0.
 template <class To, class From>
 __device__ __forceinline__ To element(unsigned long long vector, unsigned at, unsigned length) {
   return vector != 0 && at < length ? convert<To>(reinterpret_cast<From const*>(vector)[at]) : To(0);
@@ -148,7 +153,8 @@ __device__ __forceinline__ unsigned convert_pair(float first, float second) {
 #endif
 }
 
-// --- two halves in one register ----------------------------------------------------------------------------------------
+// --- two halves in one register
+// ----------------------------------------------------------------------------------------
 
 // Neighbours, the first below.
 struct f16x2 { unsigned bits; };
@@ -160,7 +166,8 @@ __device__ __forceinline__ void put_half(f16x2& pair, int i, f16 half) { pair.bi
 
 __device__ __forceinline__ f16x2 swapped(f16x2 pair) { return f16x2{__byte_perm(pair.bits, 0, 0x1032)}; }
 
-// --- accumulators: a * b + c, rounded once; integers wrap --------------------------------------------------------------
+// --- accumulators: a * b + c, rounded once; integers wrap
+// --------------------------------------------------------------
 
 __device__ __forceinline__ float mul_add(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 __device__ __forceinline__ double mul_add(double a, double b, double c) { return __fma_rn(a, b, c); }
@@ -201,9 +208,11 @@ __device__ __forceinline__ f16x2 plus(f16x2 a, f16x2 b) {
 template <class Accumulator> struct SumOf { using Type = Accumulator; };
 template <> struct SumOf<f16> { using Type = float; };
 
-// --- epilogues ---------------------------------------------------------------------------------------------------------
+// --- epilogues
+// ---------------------------------------------------------------------------------------------------------
 
-// Rounded to nearest, and never part of a multiply-add: compiled with --fmad=false. The compiler folds a scale of 1.
+// Rounded to nearest, and never part of a multiply-add: compiled with --fmad=false. The compiler
+// folds a scale of 1.
 __device__ __forceinline__ float times(float a, float b) { return a * b; }
 __device__ __forceinline__ double times(double a, double b) { return a * b; }
 __device__ __forceinline__ int times(int a, int b) { return int(unsigned(a) * unsigned(b)); }
@@ -225,7 +234,8 @@ __device__ __forceinline__ Compute at_most(Compute x, Compute high) {
   return x > high ? high : x;
 }
 
-// --- vectors -----------------------------------------------------------------------------------------------------------
+// --- vectors
+// -----------------------------------------------------------------------------------------------------------
 
 // N neighbouring elements, moved in one access.
 template <class Element, int N>
@@ -252,7 +262,8 @@ __device__ __forceinline__ Vector<To, N> converted(From const (&from)[N]) {
   return to;
 }
 
-// Bytes on their way, in as few registers as hold them: a vector of small elements takes one for each.
+// Bytes on their way, in as few registers as hold them: a vector of small elements takes one for
+// each.
 template <int Bytes>
 struct alignas(Bytes) Packed {
   static constexpr int kWordBytes = 4;

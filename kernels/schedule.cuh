@@ -1,4 +1,5 @@
-// Twin of src/schedule/step.rs: the order of steps. This file and schedule/roles.cuh synchronize; no other does.
+// Twin of src/schedule/step.rs: the order of steps. This file and schedule/roles.cuh synchronize;
+// no other does.
 #pragma once
 
 enum class StepKind { Fetch, Store, Copy, Commit, Wait, Barrier, Load, LoadA, Multiply, MultiplyLoad, MultiplyTile, Advance, StorePartials, ReducePartials, Write };
@@ -11,8 +12,10 @@ struct Step {
 
 namespace schedule {
 
-// Waits until the grids before this one are done, and what they wrote is there (programmatic dependent launch): all threads do, before any touches memory that others write. No kernel has the next one begin sooner than
-// where it ends: blocks that wait would hold what those that work need. Machines before Hopper begin a grid when the one before is done.
+// Waits until the grids before this one are done, and what they wrote is there (programmatic
+// dependent launch): all threads do, before any touches memory that others write. No kernel has the
+// next one begin sooner than where it ends: blocks that wait would hold what those that work need.
+// Machines before Hopper begin a grid when the one before is done.
 __device__ __forceinline__ void wait_for_grids() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -38,15 +41,17 @@ __device__ __forceinline__ void perform(Block& block) {
   }
 }
 
-// Draws the next number of a ticket. What the thread knew to be written when it did is there for whoever draws a later one, and what those before it knew is there for the thread: one fence of one
-// thread, since a barrier of its block stands before and behind.
+// Draws the next number of a ticket. What the thread knew to be written when it did is there for
+// whoever draws a later one, and what those before it knew is there for the thread: one fence of
+// one thread, since a barrier of its block stands before and behind.
 __device__ __forceinline__ unsigned draw(unsigned* ticket) {
   unsigned drawn;
   asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(drawn) : "l"(ticket) : "memory");
   return drawn;
 }
 
-// Counts the block at a ticket, once what it has written is there for all; whether it is the last of so many. What the others have written can be read then.
+// Counts the block at a ticket, once what it has written is there for all; whether it is the last
+// of so many. What the others have written can be read then.
 __device__ __forceinline__ bool arrives_last(unsigned* ticket, unsigned blocks) {
   __syncthreads();
   bool const last = threadIdx.x == 0 && draw(ticket) == blocks - 1;

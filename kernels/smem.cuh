@@ -9,7 +9,8 @@ struct SmemTile {
   static constexpr int kRows = Operand::kTileMn;
   static constexpr int kColumns = Operand::kTileK;
 
-  // Whether at(mn + a, k + b) = at(mn, k) + at(a, b): then what is known while compiling folds into an access's address.
+  // Whether at(mn + a, k + b) = at(mn, k) + at(a, b): then what is known while compiling folds into
+  // an access's address.
   static constexpr bool kLinear = Operand::kSwizzleBits == 0;
 
   static __device__ __forceinline__ constexpr int at(int mn, int k) {
@@ -23,19 +24,21 @@ struct SmemTile {
     }
   }
 
-  // at(mn + a, k + b) in two parts: what a thread can add to its address once, and what is left for each access.
+  // at(mn + a, k + b) in two parts: what a thread can add to its address once, and what is left for
+  // each access.
   static __device__ __forceinline__ constexpr int base(int mn, int k) { return kLinear ? at(mn, k) : 0; }
   static __device__ __forceinline__ constexpr int rest(int mn, int k, int a, int b) { return kLinear ? at(a, b) : at(mn + a, k + b); }
 
-  // A part of a coordinate, as the compiler cannot know it: a swizzled address is computed where it is used. Taken out of the
-  // main loop, the addresses of all accesses would hold a register each.
+  // A part of a coordinate, as the compiler cannot know it: a swizzled address is computed where it
+  // is used. Taken out of the main loop, the addresses of all accesses would hold a register each.
   static __device__ __forceinline__ int here(int part) {
     if constexpr (!kLinear) asm volatile("" : "+r"(part));
     return part;
   }
 };
 
-// A tile that comes in boxes along MN, one behind the other: the map (mn, k) to an offset in elements. Operand is one box.
+// A tile that comes in boxes along MN, one behind the other: the map (mn, k) to an offset in
+// elements. Operand is one box.
 template <class Operand>
 struct BoxedTile {
   static constexpr int kRows = Operand::kMn;

@@ -1,8 +1,10 @@
-//! What a machine may be asked for: instruction classes, architecture tags, and the facts of a device.
+//! What a machine may be asked for: instruction classes, architecture tags, and the facts of a
+//! device.
 //!
-//! An architecture tag says which instructions a kernel uses. The kernel is compiled for the device's own architecture, which
-//! may be newer. [`GemmDesc::check`](crate::desc::GemmDesc::check) reads the tag's facts, and
-//! [`check_on`](crate::desc::GemmDesc::check_on) those of a [`Machine`], a value: tests pass machines that do not exist.
+//! An architecture tag says which instructions a kernel uses. The kernel is compiled for the
+//! device's own architecture, which may be newer. [`GemmDesc::check`](crate::desc::GemmDesc::check)
+//! reads the tag's facts, and [`check_on`](crate::desc::GemmDesc::check_on) those of a [`Machine`],
+//! a value: tests pass machines that do not exist.
 //!
 //! Source: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications.
 
@@ -19,9 +21,13 @@ words! {
 }
 
 /// Which units multiply, as a type.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not an operation class", note = "operation classes are Simt and TensorOp")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an operation class",
+    note = "operation classes are Simt and TensorOp"
+)]
 pub trait OpClass: 'static {
-    /// The architecture of a GEMM that names none: the oldest that has the units' best instructions.
+    /// The architecture of a GEMM that names none: the oldest that has the units' best
+    /// instructions.
     type Arch: Arch;
     /// The same fact, as a value.
     const KIND: OpKind;
@@ -83,7 +89,8 @@ pub struct Machine {
 /// Shared memory that the driver keeps of each block's, from compute capability 8.0 on.
 const RESERVED_BYTES: u32 = 1 << 10;
 
-/// Registers that a warp is given at a time, and parts of a multiprocessor that each hold a share of them.
+/// Registers that a warp is given at a time, and parts of a multiprocessor that each hold a share
+/// of them.
 const REGISTERS_AT_A_TIME: u32 = 256;
 const PARTS: u32 = 4;
 /// Graphics processing clusters of Hopper's largest machines.
@@ -122,8 +129,9 @@ impl Machine {
             && self.blocks_per_sm >= other.blocks_per_sm
     }
 
-    /// Blocks that a multiprocessor holds at once, of so many threads, registers a thread and bytes of shared memory; 0 where it holds none. As the
-    /// CUDA C++ Programming Guide's occupancy calculator counts: registers and shared memory are given out in whole pieces.
+    /// Blocks that a multiprocessor holds at once, of so many threads, registers a thread and bytes
+    /// of shared memory; 0 where it holds none. As the CUDA C++ Programming Guide's occupancy
+    /// calculator counts: registers and shared memory are given out in whole pieces.
     pub const fn resident_blocks(&self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
         const fn least(a: u32, b: u32) -> u32 {
             if a < b { a } else { b }
@@ -135,7 +143,8 @@ impl Machine {
             Some(each) => (each * PARTS as u64 / warps as u64) as u32,
             None => u32::MAX,
         };
-        let of_block = (shared_bytes as u64 + self.reserved_bytes() as u64).next_multiple_of(SHARED_AT_A_TIME as u64);
+        let of_block = (shared_bytes as u64 + self.reserved_bytes() as u64)
+            .next_multiple_of(SHARED_AT_A_TIME as u64);
         let shared = match (self.shared_bytes_per_sm as u64).checked_div(of_block) {
             Some(blocks) => blocks as u32,
             None => u32::MAX,
@@ -143,7 +152,9 @@ impl Machine {
         least(least(self.threads_per_sm / threads, self.blocks_per_sm), least(held, shared))
     }
 
-    /// Clusters of so many blocks, one a multiprocessor, that run at once wherever the multiprocessors lie: a cluster is of one graphics processing cluster, which has an even number of them.
+    /// Clusters of so many blocks, one a multiprocessor, that run at once wherever the
+    /// multiprocessors lie: a cluster is of one graphics processing cluster, which has an even
+    /// number of them.
     pub(crate) const fn resident_clusters(&self, blocks: u32) -> u32 {
         let blocks = at_least_one(blocks);
         let left_over = PROCESSING_CLUSTERS * ((blocks - 1) / 2 * 2);
@@ -157,7 +168,8 @@ impl Machine {
 
     /// Shared memory left to a block when `blocks` of them share a multiprocessor.
     pub const fn shared_bytes_each_of(&self, blocks: u32) -> u32 {
-        let share = (self.shared_bytes_per_sm / if blocks == 0 { 1 } else { blocks }).saturating_sub(self.reserved_bytes());
+        let share = (self.shared_bytes_per_sm / if blocks == 0 { 1 } else { blocks })
+            .saturating_sub(self.reserved_bytes());
         if share < self.shared_bytes_per_block { share } else { self.shared_bytes_per_block }
     }
 }
@@ -180,7 +192,8 @@ macro_rules! architectures {
         }
 
         impl ArchKind {
-            /// The newest tag whose instructions a machine of compute capability `sm` (major times 10 plus minor) has. Those of sm_90 are Hopper's alone: a newer machine has sm_89's.
+            /// The newest tag whose instructions a machine of compute capability `sm` (major times
+            /// 10 plus minor) has. Those of sm_90 are Hopper's alone: a newer machine has sm_89's.
             pub fn newest_of(sm: u32) -> Option<Self> {
                 let has = |arch: &Self| arch.sm() <= sm && (*arch != Self::Sm90 || sm < 100);
                 Self::ALL.into_iter().rev().find(has)
@@ -202,7 +215,8 @@ macro_rules! architectures {
     };
 }
 
-//                   name    sm  KiB a block, a multiprocessor  threads, blocks of a multiprocessor, multiprocessors of the largest product
+// name, sm, KiB per block and per multiprocessor, threads and blocks per multiprocessor,
+// multiprocessors of the largest GPU of the architecture
 architectures! {
     /// Volta.
     Sm70 = "sm70", 70, 96, 96, 2048, 32, 80;
@@ -234,7 +248,8 @@ impl ArchKind {
         self.machine().sm
     }
 
-    /// Whether a thread can copy from global to shared memory without passing through its registers (`cp.async`).
+    /// Whether a thread can copy from global to shared memory without passing through its registers
+    /// (`cp.async`).
     pub const fn copies_asynchronously(self) -> bool {
         self.sm() >= 80
     }
@@ -244,16 +259,23 @@ impl ArchKind {
 mod tests {
     use super::ArchKind;
 
-    /// As NVIDIA's occupancy calculator says: blocks, registers in whole pieces, threads, shared memory.
+    /// As NVIDIA's occupancy calculator says: blocks, registers in whole pieces, threads, shared
+    /// memory.
     #[test]
     fn a_multiprocessor_holds_so_many_blocks() {
-        let held = |arch: ArchKind, threads, registers, shared| arch.machine().resident_blocks(threads, registers, shared);
+        let held = |arch: ArchKind, threads, registers, shared| {
+            arch.machine().resident_blocks(threads, registers, shared)
+        };
         // 66 registers are given out as 72: seven warps in each of four parts.
         assert_eq!(held(ArchKind::Sm70, 32, 66, 0), 28);
         assert_eq!(held(ArchKind::Sm70, 32, 64, 0), 32);
-        for (arch, blocks) in
-            [(ArchKind::Sm75, 16), (ArchKind::Sm80, 32), (ArchKind::Sm86, 16), (ArchKind::Sm89, 24), (ArchKind::Sm90, 32)]
-        {
+        for (arch, blocks) in [
+            (ArchKind::Sm75, 16),
+            (ArchKind::Sm80, 32),
+            (ArchKind::Sm86, 16),
+            (ArchKind::Sm89, 24),
+            (ArchKind::Sm90, 32),
+        ] {
             assert_eq!(held(arch, 32, 32, 0), blocks, "{arch}");
         }
         assert_eq!(held(ArchKind::Sm80, 256, 128, 1 << 10), 2);

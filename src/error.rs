@@ -1,7 +1,8 @@
 //! Everything that can go wrong in a call, as one type.
 //!
-//! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other variants are the world's:
-//! a library that is not there, a driver that answers no, a file that cannot be written.
+//! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other
+//! variants are the world's: a library that is not there, a driver that answers no, a file that
+//! cannot be written.
 
 use crate::{
     layout::algebra::LayoutError,
@@ -128,7 +129,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Why a text could not be read, for a sentence that names the text itself; of another error, its whole sentence.
+    /// Why a text could not be read, for a sentence that names the text itself; of another error,
+    /// its whole sentence.
     pub fn because(&self) -> String {
         match self {
             Self::Text { because, .. } | Self::KnobText { because, .. } => because.clone(),
@@ -162,12 +164,17 @@ mod tests {
 
     #[test]
     fn a_capture_that_events_end_says_how_there_are_none() {
-        let of = |name: &str| Error::Driver { call: "cuLaunchKernelEx", code: 901, name: name.to_owned() }.to_string();
+        let of = |name: &str| {
+            Error::Driver { call: "cuLaunchKernelEx", code: 901, name: name.to_owned() }.to_string()
+        };
         let ended = of("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
         assert!(
             ended.starts_with("cuLaunchKernelEx answered 901 (CUDA_ERROR_STREAM_CAPTURE_INVALIDATED): memory of which"),
             "{ended}"
         );
-        assert_eq!(of("CUDA_ERROR_OUT_OF_MEMORY"), "cuLaunchKernelEx answered 901 (CUDA_ERROR_OUT_OF_MEMORY)");
+        assert_eq!(
+            of("CUDA_ERROR_OUT_OF_MEMORY"),
+            "cuLaunchKernelEx answered 901 (CUDA_ERROR_OUT_OF_MEMORY)"
+        );
     }
 }

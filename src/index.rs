@@ -1,9 +1,10 @@
 //! Index maps: where things lie and who does what, as values under law.
 //!
-//! Every map of the library, from tile to shared memory, from thread to vector, from lane and register to coordinate, from
-//! block to tile, is an [`IndexMap`]. So one set of [`laws`] tests them all, one picture draws them, and one number, the
-//! [`fingerprint`], says whether the CUDA twin is the same map: NVRTC evaluates the twin over the whole domain and compares.
-//! A map that is affine up to a swizzle states its CuTe [`layout`](IndexMap::layout).
+//! Every map of the library, from tile to shared memory, from thread to vector, from lane and
+//! register to coordinate, from block to tile, is an [`IndexMap`]. So one set of [`laws`] tests
+//! them all, one picture draws them, and one number, the [`fingerprint`], says whether the CUDA
+//! twin is the same map: NVRTC evaluates the twin over the whole domain and compares. A map that is
+//! affine up to a swizzle states its CuTe [`layout`](IndexMap::layout).
 //!
 //! Twin: `kernels/index.cuh`.
 
@@ -32,23 +33,29 @@ pub trait IndexMap: Send + Sync {
     fn codomain(&self) -> u32;
     /// Where a point of the domain goes; `None` when the map leaves it out.
     fn at(&self, point: Coord) -> Option<u32>;
-    /// The map in CuTe's notation, where it is affine up to a swizzle: the first mode counts rows, the second columns. A point whose
-    /// offset is not below the codomain is one that the map leaves out.
+    /// The map in CuTe's notation, where it is affine up to a swizzle: the first mode counts rows,
+    /// the second columns. A point whose offset is not below the codomain is one that the map
+    /// leaves out.
     fn layout(&self) -> Option<Composed> {
         None
     }
 }
 
-/// The layout of a map over `domain`: of its rows and of its columns the modes (extent, stride), the fastest first, coalesced. `None`
-/// where they end before the domain does.
+/// The layout of a map over `domain`: of its rows and of its columns the modes (extent, stride),
+/// the fastest first, coalesced. `None` where they end before the domain does.
 pub fn affine(domain: Coord, rows: &[(u32, u32)], columns: &[(u32, u32)]) -> Option<Composed> {
     let side = |extent: u32, modes: &[(u32, u32)]| {
         let size = modes.iter().map(|mode| u64::from(mode.0)).product::<u64>();
-        let mode = |&(extent, stride): &(u32, u32)| Layout::new(Int::fixed(extent.into()), Int::fixed(stride.into()));
-        let modes = modes.iter().map(mode).collect::<Result<Vec<_>, _>>().and_then(Layout::concat).ok()?;
+        let mode = |&(extent, stride): &(u32, u32)| {
+            Layout::new(Int::fixed(extent.into()), Int::fixed(stride.into()))
+        };
+        let modes =
+            modes.iter().map(mode).collect::<Result<Vec<_>, _>>().and_then(Layout::concat).ok()?;
         (size >= u64::from(extent)).then(|| modes.coalesce())
     };
-    Layout::concat([side(domain.row, rows)?, side(domain.column, columns)?]).ok().map(Composed::from)
+    Layout::concat([side(domain.row, rows)?, side(domain.column, columns)?])
+        .ok()
+        .map(Composed::from)
 }
 
 impl IndexMap for algebra::Map {
@@ -110,7 +117,10 @@ impl IndexMap for Tabled {
         if point.column >= self.domain.column {
             return None;
         }
-        self.offsets.get(point.row as usize * self.domain.column as usize + point.column as usize).copied().flatten()
+        self.offsets
+            .get(point.row as usize * self.domain.column as usize + point.column as usize)
+            .copied()
+            .flatten()
     }
 }
 
@@ -128,7 +138,9 @@ pub const LEFT_OUT: u32 = u32::MAX;
 
 /// FNV-1a over the offsets of the whole domain, row by row.
 pub fn fingerprint(map: &dyn IndexMap) -> u32 {
-    points(map).fold(2_166_136_261, |hash, point| (hash ^ map.at(point).unwrap_or(LEFT_OUT)).wrapping_mul(16_777_619))
+    points(map).fold(2_166_136_261, |hash, point| {
+        (hash ^ map.at(point).unwrap_or(LEFT_OUT)).wrapping_mul(16_777_619)
+    })
 }
 
 /// What every map of a kind has to satisfy.
@@ -169,7 +181,8 @@ pub mod laws {
         preimages(map).map(|_| ())
     }
 
-    /// Injective, and every offset of the codomain is reached: `|domain'| = |codomain|` for the points that are not left out.
+    /// Injective, and every offset of the codomain is reached: `|domain'| = |codomain|` for the
+    /// points that are not left out.
     pub fn bijective(map: &dyn IndexMap) -> Result<(), Violation> {
         match preimages(map)?.iter().position(Option::is_none) {
             None => Ok(()),

@@ -1,4 +1,5 @@
-//! What the laboratory needs of the library and no caller does. Nothing here keeps its name or its shape.
+//! What the laboratory needs of the library and no caller does. Nothing here keeps its name or its
+//! shape.
 
 /// The trees that texts of layouts are read into: expressions of layouts are evaluated from them.
 pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
@@ -16,7 +17,8 @@ pub use crate::refusal::rules::within;
 /// The epilogue as the host evaluates it: references are held against it.
 pub use crate::epilogue::evaluate::{Rows, evaluate};
 
-/// The assertion that a map's twin has its fingerprint: the lab's kernels are held to their maps, too.
+/// The assertion that a map's twin has its fingerprint: the lab's kernels are held to their maps,
+/// too.
 pub use crate::codegen::fingerprint_assertion;
 
 macro_rules! rooms {

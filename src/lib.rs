@@ -13,8 +13,10 @@
 //!
 //! # The loop nest
 //!
-//! A block, a warp and a thread are each a level: a trait here, and a folder of the same name in `kernels/`. Each map is a value and its twin; every knob is a type that becomes a field of one
-//! value, [`desc::GemmDesc`]. The value runs on the host and on a device, and gives the same bits on both.
+//! A block, a warp and a thread are each a level: a trait here, and a folder of the same name in
+//! `kernels/`. Each map is a value and its twin; every knob is a type that becomes a field of one
+//! value, [`desc::GemmDesc`]. The value runs on the host and on a device, and gives the same bits
+//! on both.
 //!
 //! | loop | who | Rust | CUDA |
 //! |---|---|---|---|
@@ -27,13 +29,16 @@
 //!
 //! [`device::Transpose`] has the same anatomy: types, a value, the host, one kernel.
 //!
-//! A family of kernels is one room, `src/family/simt/` for one: its knobs' rule book, its rows of defaults, and what it makes of a
-//! description, a `plan::Plan`. The levels know no family, but for [`threadblock::WarpSpecialized`], the components of one.
+//! A family of kernels is one room, `src/family/simt/` for one: its knobs' rule book, its rows of
+//! defaults, and what it makes of a description, a `plan::Plan`. The levels know no family, but for
+//! [`threadblock::WarpSpecialized`], the components of one.
 //!
-//! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers; [`index::IndexMap`], who does
-//! what and where it lies; [`refusal::Refusal`], why a configuration is invalid or unsupported; `call`, a problem and how its operands reach a kernel; `pass`, what runs
-//! before one (transposes, repacking, decomposing); `codegen` and `facts`, what crosses to C++; `host` and `cuda`, what runs it. The crate `falchion-layout` is the algebra of layouts, `falchion-lab` verifies,
-//! measures, explores and draws.
+//! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers;
+//! [`index::IndexMap`], who does what and where it lies; [`refusal::Refusal`], why a configuration
+//! is invalid or unsupported; `call`, a problem and how its operands reach a kernel; `pass`, what
+//! runs before one (transposes, repacking, decomposing); `codegen` and `facts`, what crosses to
+//! C++; `host` and `cuda`, what runs it. The crate `falchion-layout` is the algebra of layouts,
+//! `falchion-lab` verifies, measures, explores and draws.
 #![deny(missing_docs)]
 
 pub mod arch;
@@ -67,7 +72,8 @@ pub mod threadblock;
 pub mod warp;
 mod words;
 
-/// The cudarc that Falchion is built with. A program that names its types through this needs no cudarc of its own, which could name another CUDA.
+/// The cudarc that Falchion is built with. A program that names its types through this needs no
+/// cudarc of its own, which could name another CUDA.
 #[cfg(feature = "cuda")]
 pub use cudarc;
 pub use device::gemm;
@@ -79,10 +85,14 @@ pub mod prelude {
     pub use crate::{
         arch::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
         desc::{
-            Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle, HorizontalSwizzle, IdentitySwizzle,
-            PingpongSchedule, SplitK, SplitKCluster, SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
+            Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle,
+            HorizontalSwizzle, IdentitySwizzle, PingpongSchedule, SplitK, SplitKCluster,
+            SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
         },
-        device::{AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Transpose, TransposeArguments},
+        device::{
+            AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Transpose,
+            TransposeArguments,
+        },
         layout::{ColMajor, MatrixType, RowMajor},
         numeric::{Bf16, E4m3, E5m2, F16, Tf32},
         shape::GemmShape,

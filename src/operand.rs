@@ -143,12 +143,18 @@ impl<T> Vectors<T> {
 
     /// Those that are there.
     pub fn iter(&self) -> impl Iterator<Item = (VectorKind, &T)> + Clone {
-        VectorKind::ALL.into_iter().zip(&self.0).filter_map(|(kind, vector)| Some((kind, vector.as_ref()?)))
+        VectorKind::ALL
+            .into_iter()
+            .zip(&self.0)
+            .filter_map(|(kind, vector)| Some((kind, vector.as_ref()?)))
     }
 
     /// The same, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (VectorKind, &mut T)> {
-        VectorKind::ALL.into_iter().zip(&mut self.0).filter_map(|(kind, vector)| Some((kind, vector.as_mut()?)))
+        VectorKind::ALL
+            .into_iter()
+            .zip(&mut self.0)
+            .filter_map(|(kind, vector)| Some((kind, vector.as_mut()?)))
     }
 
     /// Something else of each that is there.
@@ -161,7 +167,10 @@ impl<T> Vectors<T> {
     ///
     /// # Errors
     /// The first of `f`.
-    pub fn try_map<U, E>(self, mut f: impl FnMut(VectorKind, T) -> Result<U, E>) -> Result<Vectors<U>, E> {
+    pub fn try_map<U, E>(
+        self,
+        mut f: impl FnMut(VectorKind, T) -> Result<U, E>,
+    ) -> Result<Vectors<U>, E> {
         let mut vectors = Vectors::NONE;
         for (kind, vector) in VectorKind::ALL.into_iter().zip(self.0) {
             *vectors.slot(kind) = vector.map(|vector| f(kind, vector)).transpose()?;
@@ -181,8 +190,8 @@ impl<T> Vectors<T> {
     }
 }
 
-/// Whose A and B a kernel has. A column-major C makes them change places, and so do an A that comes from registers and few rows, which are few
-/// columns then: `Dᵀ = Bᵀ·Aᵀ` has the same bytes.
+/// Whose A and B a kernel has. A column-major C makes them change places, and so do an A that comes
+/// from registers and few rows, which are few columns then: `Dᵀ = Bᵀ·Aᵀ` has the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Frame {
     /// The user's.
@@ -198,7 +207,8 @@ impl From<bool> for Frame {
 }
 
 impl Frame {
-    /// Whether A and B have changed places: what `framed!` asks, and what is told of a description. Nothing else forks on it.
+    /// Whether A and B have changed places: what `framed!` asks, and what is told of a description.
+    /// Nothing else forks on it.
     pub const fn is_exchanged(self) -> bool {
         matches!(self, Self::Exchanged)
     }
@@ -212,11 +222,13 @@ impl Frame {
     }
 }
 
-/// Gives types that know how to `exchange` the function that asks whether they have to: the one place that does.
+/// Gives types that know how to `exchange` the function that asks whether they have to: the one
+/// place that does.
 macro_rules! framed {
     ($($Type:ty),*) => {
         $(impl $Type {
-            /// From the user's frame to this one, or back: A and B, and all that belongs to them, change places where they do.
+            /// From the user's frame to this one, or back: A and B, and all that belongs to them,
+            /// change places where they do.
             #[must_use]
             pub const fn framed(self, frame: $crate::operand::Frame) -> Self {
                 if frame.is_exchanged() { self.exchange() } else { self }
@@ -225,7 +237,8 @@ macro_rules! framed {
     };
     (of $($generic:ident)*; $Type:ty) => {
         impl<$($generic),*> $Type {
-            /// From the user's frame to this one, or back: A and B, and all that belongs to them, change places where they do.
+            /// From the user's frame to this one, or back: A and B, and all that belongs to them,
+            /// change places where they do.
             #[must_use]
             pub fn framed(self, frame: $crate::operand::Frame) -> Self {
                 if frame.is_exchanged() { self.exchange() } else { self }

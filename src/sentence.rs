@@ -1,7 +1,8 @@
 //! Sentences that can be built while compiling.
 //!
-//! A refusal is read in two places: in the compiler's output, where a `const` panic may carry a string but format nothing,
-//! and at run time. A [`Sentence`] writes its digits into a buffer of its own, so both read the same words.
+//! A refusal is read in two places: in the compiler's output, where a `const` panic may carry a
+//! string but format nothing, and at run time. A [`Sentence`] writes its digits into a buffer of
+//! its own, so both read the same words.
 
 use core::fmt;
 
@@ -75,7 +76,8 @@ impl Sentence {
     }
 }
 
-/// Appends words: literals as they are, `word` a string, `number` a number, `hex` an id, `of` a value that has words of its own.
+/// Appends words: literals as they are, `word` a string, `number` a number, `hex` an id, `of` a
+/// value that has words of its own.
 macro_rules! say {
     ($s:expr $(,)?) => { $s };
     ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { say!($value.said_by($s) $(, $($rest)*)?) };

@@ -1,7 +1,8 @@
 //! Tile shapes: const generics at the leaves, typenum where a fact about two shapes is a bound.
 //!
-//! A threadblock tile is a whole number of warp tiles, and a warp tile a whole number of instructions. [`TiledBy`] says so to
-//! the compiler, which answers in the editor when it is not so.
+//! A threadblock tile is a whole number of warp tiles, and a warp tile a whole number of
+//! instructions. [`TiledBy`] says so to the compiler, which answers in the editor when it is not
+//! so.
 
 use crate::error::Error;
 use core::{
@@ -13,7 +14,11 @@ use typenum::{Const, Mod, NonZero, Quot, ToUInt, U, U0, Unsigned};
 
 /// An M x N x K shape, as a value: of a tile in elements, of a problem in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Mnk {
     /// Rows of C.
     pub m: u32,
@@ -29,9 +34,11 @@ impl Mnk {
         Self { m, n, k }
     }
 
-    /// Tiles of M by N that cover a matrix of (m, n); of extents beyond 64 bits, the largest number.
+    /// Tiles of M by N that cover a matrix of (m, n); of extents beyond 64 bits, the largest
+    /// number.
     pub const fn tiles_of(&self, (m, n): (usize, usize)) -> u64 {
-        let [down, across] = [m.div_ceil(at_least_one(self.m) as usize), n.div_ceil(at_least_one(self.n) as usize)];
+        let [down, across] =
+            [m.div_ceil(at_least_one(self.m) as usize), n.div_ceil(at_least_one(self.n) as usize)];
         (down as u64).saturating_mul(across as u64)
     }
 }
@@ -59,7 +66,11 @@ impl fmt::Display for Mnk {
 
 /// An M x N shape, as a value: of a cluster in blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Mn {
     /// Along M.
     pub m: u32,

@@ -10,7 +10,8 @@ pub(crate) trait Named: Copy + 'static {
     fn word(self) -> &'static str;
 }
 
-/// Declares an enum whose values are words: `ALL` of them, the `name` of each, and how flags and files spell it.
+/// Declares an enum whose values are words: `ALL` of them, the `name` of each, and how flags and
+/// files spell it.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $Kind:ident { $($(#[$doc:meta])* $Variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*

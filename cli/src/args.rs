@@ -1,7 +1,9 @@
 //! What can be asked for.
 
 use crate::{explore::ExploreArgs, knob_flags::KnobFlags};
-use clap::{Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser};
+use clap::{
+    Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser,
+};
 use falchion::{
     arch::{ArchKind, Machine, OpKind},
     layout::MatrixType,
@@ -10,7 +12,8 @@ use falchion::{
 use falchion_lab::{gpus::GPUS, ladder::TransposeRung};
 use std::path::PathBuf;
 
-/// GEMM the way CUTLASS does it, on a GPU or on the CPU. Without a command: one verified product on what is here.
+/// GEMM the way CUTLASS does it, on a GPU or on the CPU. Without a command: one verified product on
+/// what is here.
 #[derive(Parser, Debug)]
 #[command(name = "falchion", version)]
 pub struct Cli {
@@ -27,7 +30,8 @@ pub struct Cli {
 pub enum Command {
     /// D = epilogue(alpha * A*B, beta * C).
     Gemm(Box<GemmArgs>),
-    /// Wavefronts and bank conflicts: of a layout, or of every access of a description to shared memory.
+    /// Wavefronts and bank conflicts: of a layout, or of every access of a description to shared
+    /// memory.
     Banks(Box<BanksArgs>),
     /// D = A^T, or D = alpha * A^T + beta * B.
     Transpose(Box<TransposeArgs>),
@@ -105,19 +109,23 @@ pub struct GemmArgs {
     /// C's and D's leading dimension, in elements.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldc: Option<usize>,
-    /// Products of one shape: a file holds N matrices, as an array of shape (N, rows, columns), or one for all of them.
+    /// Products of one shape: a file holds N matrices, as an array of shape (N, rows, columns), or
+    /// one for all of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
-    /// Tells products by the addresses of their matrices, as an array, and not by the distances between them: each lies in memory of its own on a device.
+    /// Tells products by the addresses of their matrices, as an array, and not by the distances
+    /// between them: each lies in memory of its own on a device.
     #[arg(long, conflicts_with = "group_rows")]
     pub pointers: bool,
-    /// Groups of so many rows of A and D, one behind another, each with a B of its own: 100,0,37. A file of B holds as many matrices as there are groups.
+    /// Groups of so many rows of A and D, one behind another, each with a B of its own: 100,0,37. A
+    /// file of B holds as many matrices as there are groups.
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = whole, allow_hyphen_values = true, conflicts_with = "batch")]
     pub group_rows: Option<Vec<usize>>,
     /// What operands without a file are drawn from.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// A: a .npy file, in C or Fortran order. Without --a and --b, their elements are those of the files.
+    /// A: a .npy file, in C or Fortran order. Without --a and --b, their elements are those of the
+    /// files.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
     /// B: a .npy file.
@@ -126,7 +134,8 @@ pub struct GemmArgs {
     /// C: a .npy file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub c_file: Option<PathBuf>,
-    /// A vector of the epilogue, bias_m, bias_n, scale_m or scale_n: a .npy file of one value a row of D, or a column.
+    /// A vector of the epilogue, bias_m, bias_n, scale_m or scale_n: a .npy file of one value a row
+    /// of D, or a column.
     #[arg(long = "vector", value_name = "NAME=FILE", help_heading = "Files")]
     pub vectors: Vec<String>,
     /// Where D goes: a .npy file in the order of C, bf16 as f32.
@@ -138,7 +147,8 @@ pub struct GemmArgs {
     /// On the host, thread by thread, with every access to shared memory watched.
     #[arg(long)]
     pub checked: bool,
-    /// Hold D against a reference and its bound: every element, of a large product those of drawn rows; with `all`, every element of any.
+    /// Hold D against a reference and its bound: every element, of a large product those of drawn
+    /// rows; with `all`, every element of any.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "enough", value_name = "all")]
     pub verify: Option<Verification>,
     /// Say what was chosen and why. Compute only with --run, --verify, --out or --checked.
@@ -218,7 +228,8 @@ pub struct TransposeArgs {
     /// Compute what is explained.
     #[arg(long, requires = "explain")]
     pub run: bool,
-    /// Every rung, verified; its accesses counted, and measured on a GPU. 8192 x 8192, if no extents are given.
+    /// Every rung, verified; its accesses counted, and measured on a GPU. 8192 x 8192, if no
+    /// extents are given.
     #[arg(long, conflicts_with_all = ["alpha", "beta", "batch", "lda", "ldb", "ldd", "rung", "desc", "seed", "a_file", "b_file", "out", "checked", "explain"])]
     pub ladder: bool,
 }
@@ -289,11 +300,12 @@ pub struct BanksArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub kernel: KernelArgs,
-    /// Draw the access, or the worst of each step, to this file: banks as columns, lanes as colours, wavefronts below.
+    /// Draw the access, or the worst of each step, to this file: banks as columns, lanes as
+    /// colours, wavefronts below.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Make the accesses that the rule is held against on a GPU, one launch each, and list what is predicted: see
-    /// scripts/banks.sh.
+    /// Make the accesses that the rule is held against on a GPU, one launch each, and list what is
+    /// predicted: see scripts/banks.sh.
     #[arg(long, hide = true)]
     pub probe: bool,
 }
@@ -307,10 +319,12 @@ pub struct BenchArgs {
     /// Whom to compare with; none for ours alone.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
-    /// Compile the suite's kernels into the cache for this compute capability (90, say), and measure nothing: needs NVRTC, no GPU.
+    /// Compile the suite's kernels into the cache for this compute capability (90, say), and
+    /// measure nothing: needs NVRTC, no GPU.
     #[arg(long, value_name = "SM", value_parser = elements)]
     pub compile: Option<u32>,
-    /// Where the lines go; a page goes beside them, ending in .md. By default docs/performance/SUITE.jsonl.
+    /// Where the lines go; a page goes beside them, ending in .md. By default
+    /// docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -321,7 +335,8 @@ pub struct LadderArgs {
     /// M, N and K; a multiple of 256.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
     pub size: usize,
-    /// Where: on a GPU every rung is verified and measured, on the host verified, and predicted from the counts of its accesses.
+    /// Where: on a GPU every rung is verified and measured, on the host verified, and predicted
+    /// from the counts of its accesses.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
     /// The chart as a picture.
@@ -332,7 +347,8 @@ pub struct LadderArgs {
 /// An expression of the layout algebra.
 #[derive(Args, Debug)]
 pub struct LayoutArgs {
-    /// A layout, a function of layouts, or a layout applied to a coordinate: compose((6,2):(8,2), (4,3):(3,1)).
+    /// A layout, a function of layouts, or a layout applied to a coordinate: compose((6,2):(8,2),
+    /// (4,3):(3,1)).
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub expression: String,
     /// Print the table of offsets instead.
@@ -368,7 +384,10 @@ fn gpu(name: String) -> NamedMachine {
 }
 
 fn rung(name: String) -> TransposeRung {
-    TransposeRung::ALL.into_iter().find(|rung| rung.name() == name).unwrap_or(TransposeRung::Vectorized)
+    TransposeRung::ALL
+        .into_iter()
+        .find(|rung| rung.name() == name)
+        .unwrap_or(TransposeRung::Vectorized)
 }
 
 fn element(name: &str) -> Result<ElementKind, String> {

@@ -51,7 +51,10 @@ pub fn run(json: bool) -> Result<(), Failure> {
         return judged(verdict);
     }
     judged(verdict)?;
-    print::line(&format!("D = A*B, {m} x {n} x {k} in f32: {}", speed(run.on, run.extents, run.seconds)));
+    print::line(&format!(
+        "D = A*B, {m} x {n} x {k} in f32: {}",
+        speed(run.on, run.extents, run.seconds)
+    ));
     print::line(&verified(verdict, (m, n)));
     print::line("next:");
     print::table(next(run.on).map(|(command, what)| vec![command.to_owned(), what.to_owned()]));
@@ -62,7 +65,10 @@ pub fn run(json: bool) -> Result<(), Failure> {
 fn next(on: &str) -> [(&'static str, &'static str); 3] {
     let doctor = if on == "cuda" { "what was found here" } else { "what a GPU would need here" };
     [
-        ("falchion gemm --m 1000 --n 1234 --k 777 --verify", "a product of your size; --a-file, --b-file and --out take .npy"),
+        (
+            "falchion gemm --m 1000 --n 1234 --k 777 --verify",
+            "a product of your size; --a-file, --b-file and --out take .npy",
+        ),
         ("falchion gemm --explain", "which kernel was chosen, and why"),
         ("falchion doctor", doctor),
     ]

@@ -30,7 +30,8 @@ const FOLDER: &str = "docs/performance";
 /// Runs the command.
 pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     let text = text::read("the suite", &args.suite)?;
-    let name = args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let name =
+        args.suite.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     if is_of_transposes(&text) {
         return transposes(args, &name, &transpose::problem::parse(&name, &text)?, json);
     }
@@ -38,7 +39,9 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
         let Compiled { kernels, refused } = compile_all(&problems, sm)?;
-        refused.iter().for_each(|(at, because)| say(&format!("{at}/{}: refused: {because}", problems.len()), json));
+        refused.iter().for_each(|(at, because)| {
+            say(&format!("{at}/{}: refused: {because}", problems.len()), json)
+        });
         compiled(kernels, &refused, sm, json);
         return Ok(());
     }
@@ -55,7 +58,12 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
 }
 
 /// The same of a suite of transposes.
-fn transposes(args: &BenchArgs, name: &str, problems: &[SuiteTranspose], json: bool) -> Result<(), Failure> {
+fn transposes(
+    args: &BenchArgs,
+    name: &str,
+    problems: &[SuiteTranspose],
+    json: bool,
+) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
         compiled(transpose::measure::compile_all(problems, sm)?, &[], sm, json);
@@ -97,10 +105,13 @@ fn compiled(count: usize, refused: &[(usize, String)], sm: u32, json: bool) {
 /// The device, what is the same for all problems, and where lines go.
 fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), Failure> {
     let device = cuda::open(0).map_err(|failure| match failure {
-        Failure::Refused(because) => Failure::refused(format!("bench measures on a GPU: {because}")),
+        Failure::Refused(because) => {
+            Failure::refused(format!("bench measures on a GPU: {because}"))
+        }
         other => other,
     })?;
-    let out = args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(name).with_extension("jsonl"));
+    let out =
+        args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(name).with_extension("jsonl"));
     let run = Run {
         suite: name.to_owned(),
         with_peer: args.peers.iter().any(|peer| peer == "cublaslt"),
@@ -116,9 +127,13 @@ fn command(args: &BenchArgs) -> String {
     format!("falchion bench --suite {} --peers {}", args.suite.display(), args.peers.join(","))
 }
 
-/// The commit that this program was built from, as whoever built it said: `FALCHION_COMMIT` when it was compiled.
+/// The commit that this program was built from, as whoever built it said: `FALCHION_COMMIT` when it
+/// was compiled.
 pub fn commit() -> String {
-    option_env!("FALCHION_COMMIT").filter(|commit| !commit.is_empty()).unwrap_or("unknown").to_owned()
+    option_env!("FALCHION_COMMIT")
+        .filter(|commit| !commit.is_empty())
+        .unwrap_or("unknown")
+        .to_owned()
 }
 
 /// One line of text.

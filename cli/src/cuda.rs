@@ -62,8 +62,9 @@ pub fn open(ordinal: usize) -> Result<Device, Failure> {
     let context = falchion::cuda::open(ordinal)?;
     Nvrtc::get()?;
     let machine = machine_of(&context)?;
-    let newest = ArchKind::newest_of(machine.sm)
-        .ok_or_else(|| Failure::refused(format!("the device is sm_{}, and kernels begin at sm_70", machine.sm)))?;
+    let newest = ArchKind::newest_of(machine.sm).ok_or_else(|| {
+        Failure::refused(format!("the device is sm_{}, and kernels begin at sm_70", machine.sm))
+    })?;
     let stream = context.new_stream().map_err(driver::driver("cuStreamCreate"))?;
     let name = context.name().map_err(driver::driver("cuDeviceGetName"))?;
     Ok(Device { stream, name, sm: machine.sm, newest, machine })
@@ -91,7 +92,9 @@ impl Device {
         reached: &mut dyn FnMut(usize),
     ) -> Result<TransposeClimb, Failure> {
         let mut bench = TransposeBench::new(&self.stream, false)?;
-        self.timed(|session| climb_transposes(&mut bench, session, (extents, kind, self.name.as_str()), reached))
+        self.timed(|session| {
+            climb_transposes(&mut bench, session, (extents, kind, self.name.as_str()), reached)
+        })
     }
 
     /// Opens the device for trials.
@@ -100,7 +103,10 @@ impl Device {
     }
 
     /// Does `work` on a clock of this device.
-    pub fn timed<T>(&self, work: impl FnOnce(&mut Session<'_>) -> Result<T, Error>) -> Result<T, Failure> {
+    pub fn timed<T>(
+        &self,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, Error>,
+    ) -> Result<T, Failure> {
         let mut timer = EventTimer::new(&self.stream)?;
         Ok(work(&mut Session::new(&mut timer, Settings::default()))?)
     }
@@ -128,7 +134,11 @@ impl Device {
     }
 
     /// Does `work` with each problem, on one clock of this device.
-    fn each<P>(&self, problems: &[P], mut work: impl FnMut(&mut Session<'_>, &P) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn each<P>(
+        &self,
+        problems: &[P],
+        mut work: impl FnMut(&mut Session<'_>, &P) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let mut timer = EventTimer::new(&self.stream)?;
         let mut session = Session::new(&mut timer, Settings::default());
         problems.iter().try_for_each(|problem| work(&mut session, problem))
@@ -136,8 +146,8 @@ impl Device {
 }
 
 impl Kernel {
-    /// Computes D of a product in host memory: copies there, two launches, the second of which is timed, and back. Returns its
-    /// seconds.
+    /// Computes D of a product in host memory: copies there, two launches, the second of which is
+    /// timed, and back. Returns its seconds.
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
         let problem = product.problem();
         let offsets = product.offsets().map(<[u32]>::to_vec);
@@ -159,8 +169,12 @@ impl Kernel {
     }
 }
 
-/// The seconds of the second of two launches: the first loads the module, and compiles a kernel of narrower accesses where the operands ask for one.
-fn second(stream: &Arc<CudaStream>, mut launch: impl FnMut() -> Result<(), Error>) -> Result<f64, Failure> {
+/// The seconds of the second of two launches: the first loads the module, and compiles a kernel of
+/// narrower accesses where the operands ask for one.
+fn second(
+    stream: &Arc<CudaStream>,
+    mut launch: impl FnMut() -> Result<(), Error>,
+) -> Result<f64, Failure> {
     launch()?;
     Ok(timing::Stopwatch::new(stream)?.time(launch)? * 1e-6)
 }
@@ -179,7 +193,8 @@ impl Device {
 impl TransposeKernel {
     /// Computes D of a transpose in host memory, as [`Kernel::run`] does of a product.
     pub fn run(&self, transpose: &mut HostTranspose) -> Result<f64, Failure> {
-        let (choice, combine, problem) = (transpose.choice(), transpose.combine(), *transpose.problem());
+        let (choice, combine, problem) =
+            (transpose.choice(), transpose.combine(), *transpose.problem());
         let call = transpose.call()?;
         let mut resident = Resident::of_transpose(&self.0, &call)?;
         let seconds = second(&self.0, || resident.transpose(choice, combine, &problem, [0; 3]))?;
@@ -243,16 +258,21 @@ impl Place {
     /// The same of a run that may be checked, which only the host is.
     pub fn of_run(on: On, checked: bool) -> Result<Self, Failure> {
         match (checked, on) {
-            (true, On::Cuda) => {
-                Err(Failure::refused("--checked watches the host executor; take --on host, or leave one of them out"))
-            }
+            (true, On::Cuda) => Err(Failure::refused(
+                "--checked watches the host executor; take --on host, or leave one of them out",
+            )),
             (true, _) => Ok(Self::Host),
             (false, on) => Self::of(on),
         }
     }
 
-    /// The kernel that is prepared where this is a device. A GPU that was not insisted on may turn out not to work.
-    pub fn kernel<K>(&self, on: On, prepare: impl FnOnce(&Device) -> Result<K, Failure>) -> Result<Option<K>, Failure> {
+    /// The kernel that is prepared where this is a device. A GPU that was not insisted on may turn
+    /// out not to work.
+    pub fn kernel<K>(
+        &self,
+        on: On,
+        prepare: impl FnOnce(&Device) -> Result<K, Failure>,
+    ) -> Result<Option<K>, Failure> {
         match self {
             Self::Host => Ok(None),
             Self::Cuda(device) if on == On::Cuda => prepare(device).map(Some),

@@ -64,19 +64,34 @@ pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
             .iter()
             .map(|f| json!({ "what": f.what, "found": f.found, "said": f.said, "remedy": (!f.found).then_some(f.remedy), "tried": f.tried }))
             .collect();
-        print::line(&json!({ "host": host_works, "cuda": cuda_works, "findings": list }).to_string());
+        print::line(
+            &json!({ "host": host_works, "cuda": cuda_works, "findings": list }).to_string(),
+        );
     } else {
         print::table(findings.iter().map(|f| {
             let mark = if f.found { "found" } else { "missing" };
             // What to do comes before why.
-            let sentence = |text: &str| if text.is_empty() { String::new() } else { format!("{}.", text.trim_end_matches('.')) };
-            let said = if f.found { f.said.clone() } else { format!("{} {}", sentence(f.remedy), sentence(&f.said)) };
+            let sentence = |text: &str| {
+                if text.is_empty() {
+                    String::new()
+                } else {
+                    format!("{}.", text.trim_end_matches('.'))
+                }
+            };
+            let said = if f.found {
+                f.said.clone()
+            } else {
+                format!("{} {}", sentence(f.remedy), sentence(&f.said))
+            };
             vec![f.what.to_owned(), mark.to_owned(), print::visible(said.trim())]
         }));
         if verbose {
             for finding in findings.iter().filter(|finding| !finding.tried.is_empty()) {
                 print::line(&format!("\n{} was looked for in:", finding.what));
-                finding.tried.iter().for_each(|place| print::line(&format!(" {}", print::visible(place))));
+                finding
+                    .tried
+                    .iter()
+                    .for_each(|place| print::line(&format!(" {}", print::visible(place))));
             }
         } else if findings.iter().any(|finding| !finding.tried.is_empty()) {
             print::line("\n--verbose lists where libraries were looked for");
@@ -85,7 +100,11 @@ pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
         let host = if host_works { "the host works" } else { "the host does not work" };
         print::line(&format!("\n{host}; {cuda}"));
     }
-    if host_works { Ok(()) } else { Err(Failure::Unverified("the host does not compute what it should".to_owned())) }
+    if host_works {
+        Ok(())
+    } else {
+        Err(Failure::Unverified("the host does not compute what it should".to_owned()))
+    }
 }
 
 fn cpu() -> Finding {
@@ -97,7 +116,9 @@ fn cpu() -> Finding {
 
 fn memory() -> Finding {
     let said = falchion_lab::resources::available_bytes()
-        .map_or("the system does not say how much".to_owned(), |bytes| format!("{} MiB available", bytes >> 20));
+        .map_or("the system does not say how much".to_owned(), |bytes| {
+            format!("{} MiB available", bytes >> 20)
+        });
     Finding::found("memory", said)
 }
 
@@ -108,21 +129,32 @@ fn host() -> Finding {
 
 fn gpu() -> Vec<Finding> {
     let mut findings = vec![
-        Finding::library("cache of kernels", cuda::cache(), "Set FALCHION_CACHE_DIR to a folder of your own, or to off."),
+        Finding::library(
+            "cache of kernels",
+            cuda::cache(),
+            "Set FALCHION_CACHE_DIR to a folder of your own, or to off.",
+        ),
         Finding::library("NVRTC", cuda::nvrtc(), "Install another version of it."),
         Finding::library("CUDA driver", cuda::driver(), "Install a newer driver."),
     ];
-    let missing: Vec<&str> = findings[1..].iter().filter(|finding| !finding.found).map(|finding| finding.what).collect();
+    let missing: Vec<&str> =
+        findings[1..].iter().filter(|finding| !finding.found).map(|finding| finding.what).collect();
     let after = format!("not looked for, without {}", missing.join(" and "));
     let (device, kernel) = match missing.is_empty().then(|| cuda::open(0)) {
         None => (Err(Failure::refused(after.clone())), Err(Failure::refused(after))),
-        Some(Err(failure)) => (Err(failure), Err(Failure::refused("there is no device to launch it on"))),
+        Some(Err(failure)) => {
+            (Err(failure), Err(Failure::refused("there is no device to launch it on")))
+        }
         Some(Ok(device)) => {
             let said = format!("{}, sm_{}, up to --arch {}", device.name, device.sm, device.newest);
             (Ok(said), product(&Place::Cuda(device)))
         }
     };
-    findings.push(Finding::of("device", device, "See what is missing above, nvidia-smi, and CUDA_VISIBLE_DEVICES."));
+    findings.push(Finding::of(
+        "device",
+        device,
+        "See what is missing above, nvidia-smi, and CUDA_VISIBLE_DEVICES.",
+    ));
     findings.push(Finding::of("kernel", kernel, "See what is missing above."));
     findings
 }
@@ -138,5 +170,8 @@ fn product(place: &Place) -> Result<String, Failure> {
     let verdict = product.verify(&resolved.desc)?;
     gemm::judged(verdict)?;
     let (m, n, k) = EXTENTS;
-    Ok(format!("computed {m} x {n} x {k}, and the largest error is {:.3} of its bound", verdict.error_over_bound))
+    Ok(format!(
+        "computed {m} x {n} x {k}, and the largest error is {:.3} of its bound",
+        verdict.error_over_bound
+    ))
 }

@@ -19,7 +19,8 @@ impl Failure {
         Self::Refused(sentence.into())
     }
 
-    /// The sentence on stderr, and the exit code. Under `--json`, an object on stdout if there is none yet.
+    /// The sentence on stderr, and the exit code. Under `--json`, an object on stdout if there is
+    /// none yet.
     pub fn report(self, json: bool) -> ExitCode {
         let (code, what, sentence) = match self {
             Self::Unverified(sentence) => (1, "unverified", sentence),
@@ -62,7 +63,8 @@ fn one_line(text: &str) -> String {
     if letters <= LONGEST {
         return line;
     }
-    let (first, last): (String, String) = (line.chars().take(600).collect(), line.chars().skip(letters - 200).collect());
+    let (first, last): (String, String) =
+        (line.chars().take(600).collect(), line.chars().skip(letters - 200).collect());
     format!("{first} [.. {} letters ..] {last}", letters - 800)
 }
 
@@ -75,8 +77,15 @@ pub fn usage(error: &clap::Error) -> Result<(), Failure> {
         print::line(text.trim_end());
         return Ok(());
     }
-    let said = text.split("\n\nUsage:").next().unwrap_or_default().split("\n\nFor more information").next().unwrap_or_default();
-    let parts: Vec<String> = said.split("\n\n").map(one_line).filter(|part| !part.is_empty()).collect();
+    let said = text
+        .split("\n\nUsage:")
+        .next()
+        .unwrap_or_default()
+        .split("\n\nFor more information")
+        .next()
+        .unwrap_or_default();
+    let parts: Vec<String> =
+        said.split("\n\n").map(one_line).filter(|part| !part.is_empty()).collect();
     let sentence = parts.join("; ");
     Err(Failure::refused(sentence.strip_prefix("error: ").unwrap_or(&sentence)))
 }
@@ -97,7 +106,10 @@ mod tests {
         let said = |error: Error| match Failure::from(error) {
             Failure::Refused(sentence) | Failure::Unverified(sentence) => sentence,
         };
-        assert_eq!(said(Error::Measurement { because: "one\n  two".into() }), "this cannot be measured: one two");
+        assert_eq!(
+            said(Error::Measurement { because: "one\n  two".into() }),
+            "this cannot be measured: one two"
+        );
         assert!(said(Error::Compile { log: "a\nb".into(), node: None }).ends_with("a\nb"));
     }
 }

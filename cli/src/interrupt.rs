@@ -8,7 +8,8 @@ use std::{
 /// Files that are not whole yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The list, which an interrupt waits for: a file is made and listed, or renamed and struck off, as one step.
+/// The list, which an interrupt waits for: a file is made and listed, or renamed and struck off, as
+/// one step.
 pub fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     watch();
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -19,16 +20,19 @@ pub fn strike(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|listed| listed != path);
 }
 
-/// From now on INT, TERM, HUP and QUIT remove unfinished files and clear the bar, and then end the process as they always do. A file that grows beyond
-/// `ulimit -f` is an error of its writing, and no signal.
+/// From now on INT, TERM, HUP and QUIT remove unfinished files and clear the bar, and then end the
+/// process as they always do. A file that grows beyond `ulimit -f` is an error of its writing, and
+/// no signal.
 #[cfg(unix)]
 pub fn watch() {
     use signal_hook::{consts, iterator::Signals, low_level};
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // Under nohup, and behind an `&` of a script, some signals are ignored, and have to stay so.
-        let wanted =
-            [consts::SIGINT, consts::SIGTERM, consts::SIGHUP, consts::SIGQUIT].into_iter().filter(|&signal| !is_ignored(signal));
+        // Under nohup, and behind an `&` of a script, some signals are ignored, and have to stay
+        // so.
+        let wanted = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP, consts::SIGQUIT]
+            .into_iter()
+            .filter(|&signal| !is_ignored(signal));
         // Where a handler is, the system call says what the signal would have said.
         let _ = signal_hook::flag::register(consts::SIGXFSZ, Arc::default());
         let Ok(mut signals) = Signals::new(wanted) else { return };

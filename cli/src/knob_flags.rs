@@ -10,7 +10,9 @@ pub struct KnobFlags(pub Vec<(String, String)>);
 
 impl FromArgMatches for KnobFlags {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given = |name: &str| matches.get_one::<String>(name).map(|words| (name.to_owned(), words.clone()));
+        let given = |name: &str| {
+            matches.get_one::<String>(name).map(|words| (name.to_owned(), words.clone()))
+        };
         Ok(Self(names().filter_map(given).collect()))
     }
 
@@ -47,11 +49,15 @@ fn flags() -> impl Iterator<Item = Arg> {
             .value_name(form)
             .help(meaning.trim().trim_end_matches('.'))
             .help_heading("Knobs");
-        if form == SWITCH { arg.num_args(0..=1).default_missing_value("on") } else { arg.allow_hyphen_values(true) }
+        if form == SWITCH {
+            arg.num_args(0..=1).default_missing_value("on")
+        } else {
+            arg.allow_hyphen_values(true)
+        }
     });
-    let renamed = Pins::RENAMED
-        .iter()
-        .map(|&(old, flag, ..)| Arg::new(old).long(flag.trim_start_matches('-')).hide(true).allow_hyphen_values(true));
+    let renamed = Pins::RENAMED.iter().map(|&(old, flag, ..)| {
+        Arg::new(old).long(flag.trim_start_matches('-')).hide(true).allow_hyphen_values(true)
+    });
     all.chain(renamed)
 }
 
@@ -59,18 +65,23 @@ fn flags() -> impl Iterator<Item = Arg> {
 pub fn note_old_names<'n>(names: impl Iterator<Item = &'n str>) {
     for name in names {
         if let Some((_, old, _, flag)) = Pins::RENAMED.iter().find(|row| row.0 == name) {
-            print::error(&format!("note: {old} is {flag} now; the old name goes with the next version"));
+            print::error(&format!(
+                "note: {old} is {flag} now; the old name goes with the next version"
+            ));
         }
     }
 }
 
-/// The knobs that flags were given for, where a flag takes values parted by commas and may be there again: JSON names and texts.
+/// The knobs that flags were given for, where a flag takes values parted by commas and may be there
+/// again: JSON names and texts.
 #[derive(Clone, Debug, Default)]
 pub struct KnobLists(pub Vec<(String, Vec<String>)>);
 
 impl FromArgMatches for KnobLists {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given = |name: &str| Some((name.to_owned(), matches.get_many::<String>(name)?.cloned().collect()));
+        let given = |name: &str| {
+            Some((name.to_owned(), matches.get_many::<String>(name)?.cloned().collect()))
+        };
         Ok(Self(names().filter_map(given).collect()))
     }
 
@@ -83,7 +94,9 @@ impl FromArgMatches for KnobLists {
 impl Args for KnobLists {
     fn augment_args(command: Command) -> Command {
         flags()
-            .map(|flag| flag.action(ArgAction::Append).help_heading("Values of knobs, parted by commas"))
+            .map(|flag| {
+                flag.action(ArgAction::Append).help_heading("Values of knobs, parted by commas")
+            })
             .fold(command, Command::arg)
     }
 

@@ -26,7 +26,9 @@ pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
                 crate::gemm::report::judged(verify(rung)?)?;
                 steps.done(number + 1);
             }
-            progress::during("counting accesses", || Climb::predicted(args.size, &Machine::H200, "an NVIDIA H200"))?
+            progress::during("counting accesses", || {
+                Climb::predicted(args.size, &Machine::H200, "an NVIDIA H200")
+            })?
         }
     };
     drop(steps);
@@ -34,7 +36,9 @@ pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
         chart.text(&climb.svg())?;
     }
     if json {
-        print::line(&serde_json::to_string(&climb).map_err(|error| Failure::refused(error.to_string()))?);
+        print::line(
+            &serde_json::to_string(&climb).map_err(|error| Failure::refused(error.to_string()))?,
+        );
         return Ok(());
     }
     print::line(&format!("f32, {n} x {n} x {n}, by rows: {}", climb.place(), n = climb.size));

@@ -29,10 +29,12 @@ impl From<PictureError> for Failure {
 /// Runs the command.
 pub fn run(args: &LayoutArgs, json: bool) -> Result<(), Failure> {
     let value = evaluate(&args.expression)?;
-    let drawn = if args.table || args.svg.is_some() { Some(map(&value, "the expression")?) } else { None };
+    let drawn =
+        if args.table || args.svg.is_some() { Some(map(&value, "the expression")?) } else { None };
     if let (Some(path), Some(map)) = (&args.svg, &drawn) {
         let owners = args.threads.as_deref().map(|text| map_of(text, "--threads")).transpose()?;
-        let mut picture = Picture::new(map).title(args.title.clone().unwrap_or_else(|| value.to_string()));
+        let mut picture =
+            Picture::new(map).title(args.title.clone().unwrap_or_else(|| value.to_string()));
         if let Some(owners) = &owners {
             picture = picture.owners(owners)?;
         }
@@ -62,7 +64,9 @@ fn map_of(text: &str, what: &str) -> Result<Map, Failure> {
 fn map(value: &Value, what: &str) -> Result<Map, Failure> {
     match value {
         Value::Layout(layout) => Ok(Map::of(layout.clone())?),
-        Value::Swizzle(_) | Value::Number(_) => Err(Failure::refused(format!("{what} is {value}, and only a layout is drawn"))),
+        Value::Swizzle(_) | Value::Number(_) => {
+            Err(Failure::refused(format!("{what} is {value}, and only a layout is drawn")))
+        }
     }
 }
 

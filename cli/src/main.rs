@@ -1,6 +1,7 @@
 //! The command line: it prints what the library returns.
 //!
-//! Exit codes: 0 done, and verified where asked; 1 verification failed; 2 refused, with one sentence on stderr.
+//! Exit codes: 0 done, and verified where asked; 1 verification failed; 2 refused, with one
+//! sentence on stderr.
 #![deny(missing_docs, unsafe_code)]
 
 mod args;
@@ -33,20 +34,26 @@ fn main() -> ExitCode {
     limit_threads();
     let parsed = Cli::try_parse();
     // A command line that is no command line may ask for JSON, too.
-    let json = parsed.as_ref().map_or_else(|_| std::env::args_os().any(|arg| arg == "--json"), |cli| cli.json);
+    let json = parsed
+        .as_ref()
+        .map_or_else(|_| std::env::args_os().any(|arg| arg == "--json"), |cli| cli.json);
     let done = parsed.map_or_else(|error| failure::usage(&error), run);
-    done.and_then(|()| print::finish()).map_or_else(|failure| failure.report(json), |()| ExitCode::SUCCESS)
+    done.and_then(|()| print::finish())
+        .map_or_else(|failure| failure.report(json), |()| ExitCode::SUCCESS)
 }
 
 /// Threads for each processor, at most: more only wait for each other.
 const MOST_THREADS: usize = 8;
 
-/// Takes fewer threads than `RAYON_NUM_THREADS` asks for where it asks for far more than there are processors, and says so.
+/// Takes fewer threads than `RAYON_NUM_THREADS` asks for where it asks for far more than there are
+/// processors, and says so.
 fn limit_threads() {
     let most = MOST_THREADS * std::thread::available_parallelism().map_or(1, usize::from);
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse::<usize>().ok());
     if let Some(asked) = asked.filter(|&asked| asked > most) {
-        print::error(&format!("note: RAYON_NUM_THREADS is {asked}, and {most} threads are taken, {MOST_THREADS} a processor"));
+        print::error(&format!(
+            "note: RAYON_NUM_THREADS is {asked}, and {most} threads are taken, {MOST_THREADS} a processor"
+        ));
         // A pool that is there already is one of another size, and works.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
     }

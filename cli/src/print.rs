@@ -21,7 +21,8 @@ pub fn nothing() -> bool {
 /// Why stdout could not be written, if it could not.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// A line on stdout. When nobody reads it any more, the line is lost and that is all; [`finish`] says what else went wrong.
+/// A line on stdout. When nobody reads it any more, the line is lost and that is all; [`finish`]
+/// says what else went wrong.
 pub fn line(text: &str) {
     PRINTED.store(true, Ordering::Relaxed);
     written(writeln!(io::stdout().lock(), "{text}"));
@@ -40,10 +41,12 @@ fn written(result: io::Result<()>) {
 /// Whether all that was printed has arrived.
 pub fn finish() -> Result<(), Failure> {
     written(io::stdout().lock().flush());
-    LOST.get().map_or(Ok(()), |error| Err(Failure::refused(format!("stdout cannot be written: {error}"))))
+    LOST.get()
+        .map_or(Ok(()), |error| Err(Failure::refused(format!("stdout cannot be written: {error}"))))
 }
 
-/// Whether colours are wanted where somebody looks on: NO_COLOR and a dumb terminal say that they are not.
+/// Whether colours are wanted where somebody looks on: NO_COLOR and a dumb terminal say that they
+/// are not.
 pub fn coloured(terminal: bool) -> bool {
     let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     terminal && unset("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
@@ -78,9 +81,12 @@ pub fn erase() {
 /// The text, what would move a terminal's cursor or turn its lines around spelled out.
 pub fn visible(text: &str) -> String {
     let moves = |c: char| {
-        (c.is_control() && c != '\n') || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        (c.is_control() && c != '\n')
+            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    text.chars().map(|c| if moves(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
+    text.chars()
+        .map(|c| if moves(c) { c.escape_unicode().to_string() } else { c.to_string() })
+        .collect()
 }
 
 /// A path, all on one line.

@@ -30,7 +30,8 @@ pub fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     watched(what, None, work)
 }
 
-/// The same of work whose steps are counted: the share that is done is shown, and how long the rest should take.
+/// The same of work whose steps are counted: the share that is done is shown, and how long the rest
+/// should take.
 pub fn measured<T>(what: &str, gauge: &'static Gauge, work: impl FnOnce() -> T) -> T {
     watched(what, Some(gauge), work)
 }
@@ -45,14 +46,17 @@ fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> 
     thread::scope(|scope| {
         scope.spawn(move || {
             if wait.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(PATIENCE);
+                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+                    .with_elapsed(PATIENCE);
                 let template = if gauge.is_some() { SHARE } else { SPINNER };
                 if let Ok(style) = ProgressStyle::with_template(template) {
                     bar.set_style(timed_style(style));
                 }
                 bar.set_message(what.to_owned());
                 // It ends when the sender is dropped.
-                while wait.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                while wait.recv_timeout(Duration::from_millis(100))
+                    == Err(RecvTimeoutError::Timeout)
+                {
                     if let Some((done, all)) = gauge.map(Gauge::now) {
                         bar.set_length(all - before.1);
                         bar.set_position(done - before.0);
@@ -68,7 +72,8 @@ fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> 
     })
 }
 
-/// How long work has taken, and how long the rest should take at the pace of what is done; nothing where that is nothing.
+/// How long work has taken, and how long the rest should take at the pace of what is done; nothing
+/// where that is nothing.
 fn timed_style(style: ProgressStyle) -> ProgressStyle {
     let since = |state: &ProgressState, to: &mut dyn fmt::Write| {
         let _ = to.write_str(&said(state.elapsed().as_secs_f64()));
@@ -76,7 +81,11 @@ fn timed_style(style: ProgressStyle) -> ProgressStyle {
     let rest = |state: &ProgressState, to: &mut dyn fmt::Write| {
         let (done, all) = (state.pos() as f64, state.len().unwrap_or(0) as f64);
         if done > 0.0 {
-            let _ = write!(to, ", {} to go", said(state.elapsed().as_secs_f64() * (all - done).max(0.0) / done));
+            let _ = write!(
+                to,
+                ", {} to go",
+                said(state.elapsed().as_secs_f64() * (all - done).max(0.0) / done)
+            );
         }
     };
     style.with_key("since", since).with_key("rest", rest)

@@ -37,7 +37,11 @@ impl KernelArgs {
     pub fn is_silent(&self) -> bool {
         let Self { class: ClassArgs { a, b, c, acc, op, arch, desc }, knobs } = self;
         [a, b, c].iter().all(|matrix| matrix.is_none())
-            && (acc.is_none() && op.is_none() && arch.is_none() && desc.is_none() && knobs.0.is_empty())
+            && (acc.is_none()
+                && op.is_none()
+                && arch.is_none()
+                && desc.is_none()
+                && knobs.0.is_empty())
     }
 }
 

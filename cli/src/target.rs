@@ -22,7 +22,8 @@ pub struct Target {
 enum To {
     /// Into a file beside the place.
     Beside(NamedTempFile),
-    /// To what nothing can take the place of: a device, a pipe, a file in a folder that takes no other.
+    /// To what nothing can take the place of: a device, a pipe, a file in a folder that takes no
+    /// other.
     Through(File),
 }
 
@@ -39,7 +40,12 @@ impl Target {
         }
         // What is there has to be writable, though another file takes its place.
         let there = match fs::metadata(&path) {
-            Ok(_) => Some(File::options().write(true).open(&path).map_err(|error| unwritable(&path, error))?),
+            Ok(_) => Some(
+                File::options()
+                    .write(true)
+                    .open(&path)
+                    .map_err(|error| unwritable(&path, error))?,
+            ),
             Err(_) => None,
         };
         let there = match there {
@@ -67,31 +73,43 @@ impl Target {
         list.push(file.path().to_owned());
         if let Ok(before) = fs::metadata(&path) {
             // A file that others may not read stays one.
-            fs::set_permissions(file.path(), before.permissions()).map_err(|error| unwritable(&path, error))?;
+            fs::set_permissions(file.path(), before.permissions())
+                .map_err(|error| unwritable(&path, error))?;
         }
         Ok(Self { path, to: Some(To::Beside(file)) })
     }
 
-    /// The same, and says on stderr which of the files that are read it takes the place of, by their flags.
-    pub fn beside<'i>(path: &Path, inputs: impl IntoIterator<Item = (&'i str, &'i Path)>) -> Result<Self, Failure> {
+    /// The same, and says on stderr which of the files that are read it takes the place of, by
+    /// their flags.
+    pub fn beside<'i>(
+        path: &Path,
+        inputs: impl IntoIterator<Item = (&'i str, &'i Path)>,
+    ) -> Result<Self, Failure> {
         let target = Self::create(path)?;
         for (flag, input) in inputs {
             if fs::canonicalize(input).is_ok_and(|input| input == target.path) {
-                print::error(&format!("note: --out takes the place of {}, the file of {flag}", print::path(input)));
+                print::error(&format!(
+                    "note: --out takes the place of {}, the file of {flag}",
+                    print::path(input)
+                ));
             }
         }
         Ok(target)
     }
 
     /// Writes the file, and puts it in its place.
-    pub fn write(mut self, bytes: impl FnOnce(&mut dyn Write, &Path) -> Result<(), Failure>) -> Result<(), Failure> {
+    pub fn write(
+        mut self,
+        bytes: impl FnOnce(&mut dyn Write, &Path) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         match self.to.take() {
             Some(To::Beside(mut file)) => {
                 let done = buffered(&mut file, &self.path, bytes);
                 let mut list = unfinished();
                 strike(&mut list, file.path());
                 done?;
-                file.persist(&self.path).map_err(|error| unwritable(&self.path, plain(error.error)))?;
+                file.persist(&self.path)
+                    .map_err(|error| unwritable(&self.path, plain(error.error)))?;
             }
             Some(To::Through(mut file)) => {
                 if file.metadata().is_ok_and(|there| there.is_file()) {
@@ -106,7 +124,9 @@ impl Target {
 
     /// Writes a text.
     pub fn text(self, text: &str) -> Result<(), Failure> {
-        self.write(|to, path| to.write_all(text.as_bytes()).map_err(|error| unwritable(path, error)))
+        self.write(|to, path| {
+            to.write_all(text.as_bytes()).map_err(|error| unwritable(path, error))
+        })
     }
 }
 
@@ -120,7 +140,8 @@ impl Drop for Target {
     }
 }
 
-/// Where a path leads: a link stays one, and what it points at is written, also where that is not there yet.
+/// Where a path leads: a link stays one, and what it points at is written, also where that is not
+/// there yet.
 fn followed(path: &Path) -> Result<PathBuf, Failure> {
     /// As many links as Linux follows.
     const MOST_LINKS: usize = 40;

@@ -1,4 +1,5 @@
-// Twin of src/epilogue/partials.rs: a part of K, from the accumulators of a consumer to a slot of the workspace; and the sum of all parts back to them.
+// Twin of src/epilogue/partials.rs: a part of K, from the accumulators of a consumer to a slot of
+// the workspace; and the sum of all parts back to them.
 #pragma once
 #include "numeric.cuh"
 #include "schedule/roles.cuh"
@@ -7,7 +8,8 @@
 
 namespace epilogue {
 
-// The map (thread, accumulator) to its place in the slot of a group of threads: four of a thread's side by side, and so those of all threads.
+// The map (thread, accumulator) to its place in the slot of a group of threads: four of a thread's
+// side by side, and so those of all threads.
 template <int Threads, int Count>
 struct SlotMap {
   static constexpr int kRows = Threads;
@@ -17,7 +19,8 @@ struct SlotMap {
   static __device__ __forceinline__ constexpr int at(int thread, int i) { return (i / kTogether * Threads + thread) * kTogether + i % kTogether; }
 };
 
-// Those of a thread of a consumer. `get(i)` is its accumulator i, and `set(i, sum)` makes it the sum of all parts: loops are unrolled, so that they stay in registers.
+// Those of a thread of a consumer. `get(i)` is its accumulator i, and `set(i, sum)` makes it the
+// sum of all parts: loops are unrolled, so that they stay in registers.
 template <class Config>
 struct Partials {
   using Ring = typename Config::Ring;
@@ -56,7 +59,8 @@ struct Partials {
     return reinterpret_cast<Sum*>(params.slots) + (unit.first_slot(params) * kSharing + share) * kSlot;
   }
 
-  // Four accumulators of a thread, from a first one on: the sum of so many parts, whose slots begin there, by this thread alone.
+  // Four accumulators of a thread, from a first one on: the sum of so many parts, whose slots begin
+  // there, by this thread alone.
   static __device__ __forceinline__ Access sum(Sum const* slots, unsigned parts, unsigned thread, int first) {
     auto const load = [&](unsigned part) { return vector(slots + (unsigned long long)part * (kSharing * kSlot), thread, first); };
     auto const add = [](Access a, Access const& b) {
@@ -67,7 +71,8 @@ struct Partials {
     return threadblock::sum_of_parts<Config::kPartsAtOnce, Access>(parts, load, add);
   }
 
-  // A thread's part of K, from a block of a cluster but the first to its slot in that, whose barrier counts the bytes. Both addresses are of this block's shared memory, and lie at the same
+  // A thread's part of K, from a block of a cluster but the first to its slot in that, whose
+  // barrier counts the bytes. Both addresses are of this block's shared memory, and lie at the same
   // places of the first one's.
   template <class Get>
   static __device__ __forceinline__ void send(unsigned slot, unsigned barrier, unsigned thread, Get get) {
@@ -79,7 +84,8 @@ struct Partials {
     }
   }
 
-  // A thread's own part and so many others, which lie in slots one behind another: their sum in ascending k.
+  // A thread's own part and so many others, which lie in slots one behind another: their sum in
+  // ascending k.
   template <unsigned Others, class Get, class Set>
   static __device__ __forceinline__ void gather(unsigned slots, unsigned thread, Get get, Set set) {
     Sum const* const from = reinterpret_cast<Sum const*>(__cvta_shared_to_generic(slots));
@@ -118,7 +124,8 @@ struct Partials {
 
   static __device__ __forceinline__ Access vector(Sum const* slot, unsigned thread, int i) { return *reinterpret_cast<Access const*>(slot + Map::at(thread, i)); }
 
-  // Adds so many slots, which lie so far apart, in ascending k. Loads of kVectorsAhead vectors of each are under way at a time.
+  // Adds so many slots, which lie so far apart, in ascending k. Loads of kVectorsAhead vectors of
+  // each are under way at a time.
   template <class Set>
   static __device__ __forceinline__ void add(Sum const* slots, unsigned apart, unsigned parts, unsigned thread, Set set) {
     constexpr int ahead = Config::kVectorsAhead;

@@ -1,4 +1,5 @@
-// Twin of src/epilogue/reduction.rs: the second kernel of parallel split-K, of kernels whose warpgroups multiply. Of others it is in epilogue/tile_store.cuh.
+// Twin of src/epilogue/reduction.rs: the second kernel of parallel split-K, of kernels whose
+// warpgroups multiply. Of others it is in epilogue/tile_store.cuh.
 #pragma once
 #include "epilogue/partials.cuh"
 #include "epilogue/tensor_store.cuh"
@@ -53,7 +54,8 @@ struct OctetStore : TensorStore<Config, Params> {
   }
 };
 
-// A block of a warpgroup adds an octet of all parts of a consumer's share of a tile, four accumulators a thread, and stores it.
+// A block of a warpgroup adds an octet of all parts of a consumer's share of a tile, four
+// accumulators a thread, and stores it.
 template <class Config>
 struct ReduceOctets {
   using Mma = typename Config::Mma;

@@ -1,6 +1,6 @@
-// Twin of src/epilogue/tensor_store.rs: from a warpgroup's accumulators to D, subtile by subtile: through the epilogue to a staging
-// buffer, where C's elements lie in the same places, and from there by TMA; or, where C and D are not aligned for it, by
-// threads.
+// Twin of src/epilogue/tensor_store.rs: from a warpgroup's accumulators to D, subtile by subtile:
+// through the epilogue to a staging buffer, where C's elements lie in the same places, and from
+// there by TMA; or, where C and D are not aligned for it, by threads.
 #pragma once
 #include "epilogue/tensor_store/staging.cuh"
 #include "numeric.cuh"
@@ -94,7 +94,8 @@ struct TensorStore {
     for (int box = 0; box < Map::kBoxes; ++box) threadblock::load(staging + box * Map::kBoxBytes, threadblock::map_of<Config, 2>(params, product), corner<Subtile, 2>(box), barrier);
   }
 
-  // A subtile from its staging buffer to D; whether TMA brings it. Threads do where D is not aligned for it, and where the subtile is not all of its group.
+  // A subtile from its staging buffer to D; whether TMA brings it. Threads do where D is not
+  // aligned for it, and where the subtile is not all of its group.
   template <int Subtile>
   __device__ __forceinline__ bool write(unsigned staging) {
     constexpr bool grouped = Config::kRagged != threadblock::Ragged::None;
@@ -138,7 +139,8 @@ struct TensorStore {
     return threadblock::corner_of<Config, Number>(params, product, Config::kColumnMajor ? m : n, Config::kColumnMajor ? n : m);
   }
 
-  // A subtile of a column-major D: each thread has accesses of the same rows, in every so many columns.
+  // A subtile of a column-major D: each thread has accesses of the same rows, in every so many
+  // columns.
   template <int Subtile>
   __device__ __forceinline__ void write_columns(unsigned staging) const {
     unsigned const first_row = row + Subtile / kAcross * Map::kRows, first_column = column + Subtile % kAcross * Config::kSubtileColumns;
@@ -153,7 +155,8 @@ struct TensorStore {
       if (group.have_column(first_column + n)) *reinterpret_cast<Access*>(d) = shared<Access>(staging + Map::in_columns(m, n));
   }
 
-  // Every thread's part of a subtile of a column-major D: its two rows are neighbours in each of its columns.
+  // Every thread's part of a subtile of a column-major D: its two rows are neighbours in each of
+  // its columns.
   template <int Subtile, bool MayRead>
   __device__ __forceinline__ void store_staging_columns(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
     constexpr int across = Subtile % kAcross * Config::kSubtileColumns, down = Subtile / kAcross;
@@ -196,7 +199,8 @@ struct TensorStore {
     }
   }
 
-  // The lane's two neighbours of a column of C, from global memory; zeros outside, and where C is not read.
+  // The lane's two neighbours of a column of C, from global memory; zeros outside, and where C is
+  // not read.
   template <int Down, bool MayRead>
   __device__ __forceinline__ Pair read_column(int of_part) const {
     Pair two{};
@@ -258,7 +262,8 @@ struct TensorStore {
     }
   }
 
-  // Every thread's part of a subtile of a column-major D, an element at a time: those of a row are of two columns.
+  // Every thread's part of a subtile of a column-major D, an element at a time: those of a row are
+  // of two columns.
   template <int Subtile, bool MayRead>
   __device__ __forceinline__ void store_staging_elements(Accumulators const& accumulators, unsigned staging, Compute const (&scalar)[8]) {
     static_assert(sizeof(C) == 4, "an element is a word");
@@ -281,7 +286,8 @@ struct TensorStore {
       }
   }
 
-  // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of the part.
+  // The epilogue of two neighbours: the lane's columns of the octet that begins at column `n` of
+  // the part.
   template <int Down>
   __device__ __forceinline__ Neighbours apply(Accumulators const& accumulators, Pair const& source, Compute const (&scalar)[8], int n, int lower) const {
     int const first = n % Mma::kN / kOctet * 4 + 2 * lower;
@@ -300,8 +306,8 @@ struct TensorStore {
     return two;
   }
 
-  // The powers of two that two neighbours of D are multiplied by where rows of A and columns of B were scaled; 0 outside, and where
-  // neither is read: nothing was decomposed.
+  // The powers of two that two neighbours of D are multiplied by where rows of A and columns of B
+  // were scaled; 0 outside, and where neither is read: nothing was decomposed.
   __device__ __forceinline__ void shifts(int (&shift)[2], unsigned m, unsigned n) const {
     if (params.lines[0] == 0) return;
     int const of_row = m < group.rows(params) ? lines<0>()[m].shift : 0;
@@ -375,7 +381,8 @@ struct TensorStore {
   // Two neighbours of 16 bits from one word.
   static __device__ __forceinline__ Pair pair(unsigned word) { return {{C{(unsigned short)word}, C{(unsigned short)(word >> 16)}}}; }
 
-  // The same address, in the compiler's eyes another for each subtile: to keep those of all subtiles would take registers from the accumulators.
+  // The same address, in the compiler's eyes another for each subtile: to keep those of all
+  // subtiles would take registers from the accumulators.
   static __device__ __forceinline__ unsigned alone(unsigned address) {
     asm volatile("" : "+r"(address));
     return address;

@@ -67,7 +67,8 @@ struct TileStore {
 
   __device__ __forceinline__ void wrote() {}
 
-  // Of slices and of parts of K: integers stop at the ends of their range where those of an instruction do.
+  // Of slices and of parts of K: integers stop at the ends of their range where those of an
+  // instruction do.
   template <class Number>
   static __device__ __forceinline__ Number sum_of(Number a, Number b) {
     if constexpr (WarpMma::kSaturates) return plus_saturated(a, b);
@@ -105,8 +106,9 @@ struct TileStore {
     for (int i = 0; i < kColumns; ++i) slot[PartialsMap<Config>::at(0, i)] = convert<Sum>(warp_mma.accumulator(i));
   }
 
-  // Takes the block's part of K to its slot. The last of every kPartsAtOnce neighbours that arrives adds theirs, the last of as many such groups
-  // adds the groups', and so on; whether this block has added all there are, and holds them.
+  // Takes the block's part of K to its slot. The last of every kPartsAtOnce neighbours that arrives
+  // adds theirs, the last of as many such groups adds the groups', and so on; whether this block
+  // has added all there are, and holds them.
   template <class Params>
   __device__ __forceinline__ bool finishes(Params const& params, threadblock::Unit<Config> const& unit, bool holds) {
     // A tile that no other block has a part of.
@@ -129,7 +131,8 @@ struct TileStore {
     return true;
   }
 
-  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first of them: kSumsAhead accumulators of all of them at a time.
+  // Adds the thread's part of so many slots, which lie so far apart, in ascending k, to the first
+  // of them: kSumsAhead accumulators of all of them at a time.
   static __device__ __forceinline__ void add_parts(Sum* slots, unsigned apart, unsigned parts) {
     constexpr int at_once = Config::kPartsAtOnce, together = Config::kSumsAhead;
     static_assert(kColumns % together == 0, "a thread has a whole number of them");
@@ -151,7 +154,8 @@ struct TileStore {
     }
   }
 
-  // Epilogue and store of a thread's accumulators; the first D of the batch is at an address. Again: in a loop over units, from which nothing is to be kept.
+  // Epilogue and store of a thread's accumulators; the first D of the batch is at an address.
+  // Again: in a loop over units, from which nothing is to be kept.
   template <bool Again = false, class Params>
   static __device__ __forceinline__ void write(WarpMma& warp_mma, Params const& params, unsigned long long d_address, threadblock::Unit<Config> const& unit) {
     int const row = unit.row(), column = unit.column();
@@ -167,7 +171,8 @@ struct TileStore {
       mn_b = warp_mma.striped_b();
       warp_mma.to_stripes();
     }
-    // Distances to the end of D: origins lie within it, sums with them might not lie within 32 bits.
+    // Distances to the end of D: origins lie within it, sums with them might not lie within 32
+    // bits.
     int const left_m = int(unit.rows(params)) - row - warp_mma.mn_a, left_n = int(unit.columns(params)) - column - mn_b;
     long long const first_row = (long long)row + warp_mma.mn_a, first_column = (long long)column + mn_b;
     C const* source = threadblock::matrix_of_product<Config, 2, C const>(params, unit.product, params.c, params.stride_c) + first_row * pitch.ldc + first_column;
@@ -182,7 +187,8 @@ struct TileStore {
       *reinterpret_cast<Access*>(destination + m * pitch.ldd + n) = converted<C>(computed);
     };
     auto const read = [&](int i, int j) { return *reinterpret_cast<Access const*>(source + WarpMma::MapA::of_element(i) * pitch.ldc + column_of(j)); };
-    // Of a thread all of whose accesses D has nothing is asked between two, and those of a row are read together, where there are registers for it.
+    // Of a thread all of whose accesses D has nothing is asked between two, and those of a row are
+    // read together, where there are registers for it.
     if (WarpMma::kStoresRows && WarpMma::MapA::of_element(WarpMma::kThreadM - 1) < left_m && column_of(columns - width) < left_n && unit.have_row(unsigned(first_row)) && unit.have_column(unsigned(first_column))) {
 #pragma unroll
       for (int i = 0; i < WarpMma::kThreadM; ++i) {
@@ -219,7 +225,8 @@ struct TileStore {
   }
 };
 
-// The second kernel of parallel split-K: a block has one access of each thread of a tile, adds all parts of it, and stores it.
+// The second kernel of parallel split-K: a block has one access of each thread of a tile, adds all
+// parts of it, and stores it.
 template <class Config, class WarpMma>
 struct ReduceTile {
   using Store = TileStore<Config, WarpMma>;

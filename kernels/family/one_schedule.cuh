@@ -1,4 +1,5 @@
-// Twin of src/family/one_schedule/mod.rs: a kernel whose threads all follow one schedule: D = epilogue(A·B, C), one tile of D a block, or a span of a stream and then tiles.
+// Twin of src/family/one_schedule/mod.rs: a kernel whose threads all follow one schedule: D =
+// epilogue(A·B, C), one tile of D a block, or a span of a stream and then tiles.
 #pragma once
 #include "config.cuh"
 #include "epilogue/tile_store.cuh"
@@ -9,7 +10,8 @@
 #include "threadblock/mma_single_stage.cuh"
 #include "threadblock/work.cuh"
 
-// The maps that have a Rust twin, by the names of src/plan/program.rs; a family's header has those of what its warps read.
+// The maps that have a Rust twin, by the names of src/plan/program.rs; a family's header has those
+// of what its warps read.
 namespace maps {
 using copy_a = threadblock::ThreadMap<Config::A>;
 using copy_b = threadblock::ThreadMap<Config::B>;
@@ -24,11 +26,13 @@ namespace family {
 
 template <class Config, class Mainloop>
 struct OneSchedule {
-  // A unit behind another copies to stages that were read: of these kinds of work the schedule has the barriers for that.
+  // A unit behind another copies to stages that were read: of these kinds of work the schedule has
+  // the barriers for that.
   static_assert(Config::kWork == threadblock::WorkKind::DataParallel || Config::kWork == threadblock::WorkKind::StreamK, "a block of such a kernel has one unit of work, or streams");
 
   static constexpr bool kStreams = Config::kWork == threadblock::WorkKind::StreamK;
-  // Accesses of a thread, up to which what is made of a leading dimension for each is made again for each unit; of more the compiler would keep each.
+  // Accesses of a thread, up to which what is made of a leading dimension for each is made again
+  // for each unit; of more the compiler would keep each.
   static constexpr int kFew = 8;
 
   template <class Params>

@@ -1,4 +1,5 @@
-// The maps of kernels on the CUDA cores whose threads all follow one schedule. Twin of src/family/simt/mod.rs.
+// Twin of src/family/simt/mod.rs: the maps of CUDA-core kernels whose threads all follow one
+// schedule.
 #pragma once
 #include "family/one_schedule.cuh"
 #include "warp/mma_simt.cuh"

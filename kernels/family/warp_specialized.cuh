@@ -1,4 +1,5 @@
-// Twin of src/family/warp_specialized/mod.rs: the one warp-specialized kernel: D = epilogue(A·B, C), tile after tile.
+// Twin of src/family/warp_specialized/mod.rs: the one warp-specialized kernel: D = epilogue(A·B,
+// C), tile after tile.
 #pragma once
 #include "config.cuh"
 #include "schedule.cuh"
@@ -13,7 +14,8 @@ template <class Config, template <class, class> class Consumer, class Params>
 __device__ __forceinline__ void warp_specialized(Params const& params) {
   unsigned const shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_memory));
   unsigned const group = __shfl_sync(0xffffffffu, threadIdx.x / warp::kWarpgroup, 0), thread = threadIdx.x % warp::kWarpgroup;
-  // The swizzle is that of addresses: a window that began elsewhere would be read as another matrix.
+  // The swizzle is that of addresses: a window that began elsewhere would be read as another
+  // matrix.
   if (shared % 1024 != 0) __trap();
   // Maps in memory are not near before they are acquired.
   if (!Config::kMapped && threadIdx.x == 0) {

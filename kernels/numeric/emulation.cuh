@@ -1,5 +1,6 @@
-// Twin of src/numeric/emulation: the parts of a number, what a row is scaled by, and which block of K a tile of a decomposed product reads. All of
-// it can be evaluated while compiling, and is, for the fingerprints.
+// Twin of src/numeric/emulation: the parts of a number, what a row is scaled by, and which block of
+// K a tile of a decomposed product reads. All of it can be evaluated while compiling, and is, for
+// the fingerprints.
 #pragma once
 
 namespace numeric {
@@ -19,7 +20,8 @@ constexpr unsigned nearest_bf16(float x) {
 }
 constexpr float of_bf16(unsigned code) { return number(code << 16); }
 
-// To nearest, ties to even, of a magnitude below 65520. Below 2^-14, adding 1/2 leaves multiples of 2^-24.
+// To nearest, ties to even, of a magnitude below 65520. Below 2^-14, adding 1/2 leaves multiples of
+// 2^-24.
 constexpr unsigned nearest_f16(float x) {
   unsigned const of = bits(x), magnitude = of & kMagnitude, sign = of >> 16 & 0x8000u;
   if (magnitude < 0x38800000u) return sign | (bits(number(magnitude) + 0.5f) - bits(0.5f));
@@ -92,7 +94,8 @@ struct PartsMap {
   }
 };
 
-// The parts of tf32 that a warp makes of its fragments: without the bits that tensor cores ignore; and the rest, to nearest, ties away from 0, with bits that they ignore. Of what is not finite the
+// The parts of tf32 that a warp makes of its fragments: without the bits that tensor cores ignore;
+// and the rest, to nearest, ties away from 0, with bits that they ignore. Of what is not finite the
 // rest is the canonical NaN, 0x7fffffff, and half a unit makes -0 of it.
 constexpr unsigned kIgnoredOfTf32 = 0x1fffu;
 constexpr unsigned kHalfOfTf32 = 0x1000u;
@@ -112,7 +115,8 @@ struct Tf32Parts {
   }
 };
 
-// The words of a fragment rounded to bf16, to nearest even, two in one: those that lie four k's apart. Of A, `Eights` words belong to as many eights of rows.
+// The words of a fragment rounded to bf16, to nearest even, two in one: those that lie four k's
+// apart. Of A, `Eights` words belong to as many eights of rows.
 template <int Words, int Eights>
 struct Bf16Pairs {
   unsigned part[1][Words / 2];
@@ -126,7 +130,8 @@ struct Bf16Pairs {
   }
 };
 
-// The map (exponent and sign, sample) to a number made of those of the sample's number; of what is not finite, 0.
+// The map (exponent and sign, sample) to a number made of those of the sample's number; of what is
+// not finite, 0.
 struct Tf32PartsMap {
   static constexpr int kRows = 0x200;
   static constexpr int kColumns = 24;
@@ -143,7 +148,8 @@ constexpr unsigned part_of(unsigned tile) {
   return (Operand == 0 ? Facts::kPartsOfA : Facts::kPartsOfB) >> tile % Facts::kProducts * 4 & 0xfu;
 }
 
-// The block of an operand's row from which that tile is copied: parts of `blocks` blocks lie side by side.
+// The block of an operand's row from which that tile is copied: parts of `blocks` blocks lie side
+// by side.
 template <class Facts, int Operand>
 __device__ __forceinline__ constexpr unsigned block_of(unsigned tile, unsigned blocks) {
   if constexpr (Facts::kProducts == 1) {

@@ -7,7 +7,8 @@
 
 namespace pass {
 
-// The row, and the piece of it, in a tile, of a thread's step: neighbours along K, or neighbouring rows.
+// The row, and the piece of it, in a tile, of a thread's step: neighbours along K, or neighbouring
+// rows.
 template <class Config>
 constexpr unsigned piece_row(unsigned thread, unsigned step, bool along_k) {
   unsigned const number = thread + step * Config::kThreads;

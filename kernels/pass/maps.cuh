@@ -1,4 +1,5 @@
-// Twin of src/pass/maps.rs: tensor maps of the products of an array, made of templates and of addresses that come by value. sm_90a.
+// Twin of src/pass/maps.rs: tensor maps of the products of an array, made of templates and of
+// addresses that come by value. sm_90a.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"

@@ -1,4 +1,5 @@
-// Twin of src/pass/repack.rs: a matrix repacked, each row of the copy beginning at a multiple of 16 bytes.
+// Twin of src/pass/repack.rs: a matrix repacked, each row of the copy beginning at a multiple of 16
+// bytes.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
@@ -9,7 +10,8 @@ namespace pass {
 // Bytes of a piece, and of an access.
 constexpr int kPiece = 16;
 
-// The 16 bytes of two neighbouring accesses from byte `beyond` on: words move by two, by one, and by bits.
+// The 16 bytes of two neighbouring accesses from byte `beyond` on: words move by two, by one, and
+// by bits.
 constexpr thread::Words<16> realigned(thread::Words<16> const& low, thread::Words<16> const& high, unsigned beyond) {
   unsigned words[8] = {low.word[0], low.word[1], low.word[2], low.word[3], high.word[0], high.word[1], high.word[2], high.word[3]};
 #pragma unroll
@@ -92,7 +94,8 @@ struct Repack {
   static __device__ __forceinline__ bool crosses(Copy const& copy) { return copy.beyond + copy.needed > kPiece; }
   __device__ __forceinline__ Address end() const { return source + (params.rows - 1) * params.stride + params.row_bytes; }
 
-  // Whether whatever the tile reads lies in the matrix: its first byte and its last are an access or more from the ends.
+  // Whether whatever the tile reads lies in the matrix: its first byte and its last are an access
+  // or more from the ends.
   __device__ __forceinline__ bool inside() const {
     unsigned const lines = unsigned(Config::kThreads * Config::kSteps) >> params.log_pieces;
     unsigned const last = (params.rows - row < lines ? params.rows - row : lines) - 1 + row;

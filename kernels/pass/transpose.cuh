@@ -1,4 +1,4 @@
-// The one kernel of transposes: D = Aᵀ, or D = alpha Aᵀ + beta B, one tile a block. Twin of src/pass/transpose.
+// Twin of src/pass/transpose: D = Aᵀ, or D = alpha Aᵀ + beta B, one tile per CTA.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
@@ -16,8 +16,9 @@ struct PieceMap {
   static constexpr int kRows = Threads;
   static constexpr int kColumns = (Lines * Pieces + Threads - 1) / Threads;
 
-  // Pieces that neighbouring threads take before the next line, or column of pieces, begins: a part of the block, or a whole
-  // number of blocks. What a thread knows once stands apart from what is known while compiling.
+  // Pieces that neighbouring threads take before the next line, or column of pieces, begins: a part
+  // of the block, or a whole number of blocks. What a thread knows once stands apart from what is
+  // known while compiling.
   static constexpr int kRun = Across ? Lines : Pieces;
   static constexpr int kBlocks = kRun > Threads ? kRun / Threads : 1;
   static constexpr bool kEven = Threads % kRun == 0 || kRun % Threads == 0;
@@ -39,7 +40,8 @@ struct PieceMap {
   }
 };
 
-// The map (line, element of its accesses) to an offset in elements: groups of lines begin a skew further on.
+// The map (line, element of its accesses) to an offset in elements: groups of lines begin a skew
+// further on.
 template <int Lines, int Pitch, int Group, int Skew>
 struct GatheredTile {
   static constexpr int kRows = Lines, kColumns = Pitch;
@@ -50,7 +52,8 @@ struct GatheredTile {
 
 // The maps that have a Rust twin, by the names of src/pass/transpose/program.rs.
 namespace maps {
-// Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an access.
+// Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an
+// access.
 constexpr int kLines = Config::kGathered ? Config::kTileRows + Config::kAccessD - 1 : Config::kTileRows / Config::kTurn;
 constexpr int kPieces = Config::kTileColumns / Config::kAccessA + (Config::kGathered ? 1 : 0);
 using fetch = pass::PieceMap<Config::kThreads, kLines, kPieces, false>;
@@ -71,7 +74,8 @@ template <> struct Piece<4> { using Type = unsigned; };
 template <> struct Piece<8> { using Type = uint2; };
 template <> struct Piece<16> { using Type = uint4; };
 
-// A tile that threads turn, a few rows at a time: in registers, and by way of shared memory where there is any.
+// A tile that threads turn, a few rows at a time: in registers, and by way of shared memory where
+// there is any.
 template <class Config>
 struct Turn {
   static constexpr int kBytes = Config::kElementBytes;
@@ -104,7 +108,8 @@ struct Turn {
     column = tile.row * Config::kTileColumns;
   }
 
-  // Where store `number` of the thread goes: row `at(0)` of D and column `at(1)`, as they lie in the tile.
+  // Where store `number` of the thread goes: row `at(0)` of D and column `at(1)`, as they lie in
+  // the tile.
   static __device__ __forceinline__ int tile_column(int thread, int number) {
     if constexpr (Config::kStaged) return Write::line(thread, number);
     return Fetch::piece(thread, number / kAccessA) * kAccessA + number % kAccessA;
@@ -183,9 +188,11 @@ struct Turn {
   }
 };
 
-// A tile that is gathered: rows of A wait as the aligned accesses in which they lie, each beginning where it likes; threads write
-// aligned accesses of D, whose elements they take one by one. Of bytes, lanes whose accesses begin elsewhere would find their elements in
-// other lines, on the same banks: every lane takes its sixteen by their lines' numbers modulo 16, and rotates them into place.
+// A tile that is gathered: rows of A wait as the aligned accesses in which they lie, each beginning
+// where it likes; threads write aligned accesses of D, whose elements they take one by one. Of
+// bytes, lanes whose accesses begin elsewhere would find their elements in other lines, on the same
+// banks: every lane takes its sixteen by their lines' numbers modulo 16, and rotates them into
+// place.
 template <class Config>
 struct Gather {
   static constexpr int kBytes = Config::kElementBytes;
@@ -198,10 +205,12 @@ struct Gather {
   using Line = thread::Words<kAccessA * kBytes>;
   using Stored = thread::Words<kAccessD * kBytes>;
   using Element = typename Piece<kBytes>::Type;
-  // A thread's pieces of D lie in one column of pieces, and so many rows apart that all begin alike.
+  // A thread's pieces of D lie in one column of pieces, and so many rows apart that all begin
+  // alike.
   static constexpr int kStride = Config::kThreads * kAccessD / Config::kTileRows;
   static_assert(kStride % kAccessD == 0, "pieces of a thread begin alike");
-  // Lines between a thread's steps. Where they are whole accesses, all begin alike, and one address and one place are enough.
+  // Lines between a thread's steps. Where they are whole accesses, all begin alike, and one address
+  // and one place are enough.
   static constexpr int kDown = Config::kThreads / Fetch::kRun;
   static constexpr bool kRotates = Config::kRotates, kAlike = kRotates && Fetch::kEven && kDown % 16 == 0 && kDown > 0;
 
@@ -248,7 +257,8 @@ struct Gather {
     else *reinterpret_cast<Type*>(place) = Type(value.word[0]);
   }
 
-  // Whether whatever the block reads exists. The blocks at A's edges, which are few, look at each access.
+  // Whether whatever the block reads exists. The blocks at A's edges, which are few, look at each
+  // access.
   __device__ __forceinline__ bool inside() const {
     return row >= kBefore && row + Config::kTileRows <= params.rows && column >= kAccessA - 1 &&
            column + Config::kTileColumns + kAccessA <= params.columns;
@@ -335,7 +345,8 @@ struct Gather {
     }
   }
 
-  // The write of bytes: from `first`, element i of a thread's access lies in the line whose number is that of `first` modulo 16, i further on.
+  // The write of bytes: from `first`, element i of a thread's access lies in the line whose number
+  // is that of `first` modulo 16, i further on.
   __device__ __forceinline__ void write_rotated(int first_column, int from, char* address, bool whole) {
     unsigned const begin = from + kBefore, first = begin % 16, ahead = unsigned(reinterpret_cast<unsigned long long>(a)) - kBefore * unsigned(params.lda);
     char const* places[16];

@@ -1,4 +1,5 @@
-// Twin of src/schedule/roles.rs: what each step of a role means. This file and schedule.cuh synchronize; no other does.
+// Twin of src/schedule/roles.rs: what each step of a role means. This file and schedule.cuh
+// synchronize; no other does.
 #pragma once
 #include "schedule.cuh"
 #include "threadblock/pipeline.cuh"
@@ -72,8 +73,9 @@ __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// At the same barrier of the block of that rank. What is released was read by products, which have been waited for: there is nothing
-// for the arrival to release to the cluster, and `.release.cluster` costs two MEMBARs, one of them of the GPU, at each stage.
+// At the same barrier of the block of that rank. What is released was read by products, which have
+// been waited for: there is nothing for the arrival to release to the cluster, and
+// `.release.cluster` costs two MEMBARs, one of them of the GPU, at each stage.
 __device__ __forceinline__ void arrive_at(unsigned barrier, unsigned rank) {
   asm volatile(
       "{\n"
@@ -97,7 +99,8 @@ __device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-// Waits for the phase of that parity; ordered after what arrived from the block, or from its cluster.
+// Waits for the phase of that parity; ordered after what arrived from the block, or from its
+// cluster.
 template <bool FromCluster>
 __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   unsigned passed;
@@ -120,8 +123,9 @@ __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   } while (!passed);
 }
 
-// Of a tensor map in shared memory whose address is to be another, brings it to memory: who acquires it there then sees it by TMA. Each lane of the warp does this, once all have written the map;
-// both are multiples of 128.
+// Of a tensor map in shared memory whose address is to be another, brings it to memory: who
+// acquires it there then sees it by TMA. Each lane of the warp does this, once all have written the
+// map; both are multiples of 128.
 __device__ __forceinline__ void publish(void* map, unsigned shared, unsigned long long address) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared), "l"(address) : "memory");
@@ -129,12 +133,14 @@ __device__ __forceinline__ void publish(void* map, unsigned shared, unsigned lon
   asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(map), "r"(shared) : "memory");
 }
 
-// From here on the thread sees a map that another kernel has published: before, TMA may have kept what lay there.
+// From here on the thread sees a map that another kernel has published: before, TMA may have kept
+// what lay there.
 __device__ __forceinline__ void acquire(void const* map) {
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
 }
 
-// Under a cluster's split, how many times parts came to a consumer, or it was let send its own, modulo 2; else nothing.
+// Under a cluster's split, how many times parts came to a consumer, or it was let send its own,
+// modulo 2; else nothing.
 template <bool Counts>
 struct Exchanges {
   unsigned exchanged = 0;
@@ -142,22 +148,19 @@ struct Exchanges {
 template <>
 struct Exchanges<false> {};
 
-// What every role knows. A role derives from it and adds
-//   step<Kind, First, Turn>()    CopyTensor, LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource, StoreStaging,
-//                                StoreTensor, StoreThreads, ReduceParts, SendParts, AddParts: nothing that waits but for arrives_last;
-//   goes_on()                    whether this thread goes on after the opening;
-//   next_tile()                  moves to the next tile of D; false where there is none;
-//   k_tiles()                    its k-tiles;
-//   k_tiles_before(n)            those of the n units before it, which other consumers multiply;
-//   k_tiles_behind(n)            those of the n units behind it;
-//   stores()                     whether it goes on to store the tile: not where another has the sum of its parts;
-//   rank()                       under a cluster's split, that of its block;
-//   has_next()                   whether there is another tile of D behind this one;
-//   reads_source()               whether C comes through the staging buffers;
-//   new_maps(visit)              visits the maps of the tile's product, where they are others than those of the tile before;
-//   kTurns                       in how many turns it does the body: k-tile k in turn k mod kTurns, known while compiling;
-//   pin()                        holds what products write where it is, for the compiler's eyes;
-//   once_loaded()                0, once what the thread loads of the stage is in registers.
+// What every role knows. A role derives from it and adds step<Kind, First, Turn>() CopyTensor,
+// LoadFirst, LoadFragments, MultiplyStage, MultiplyLast, MultiplyPart, Promote, FetchSource,
+// StoreStaging, StoreTensor, StoreThreads, ReduceParts, SendParts, AddParts: nothing that waits but
+// for arrives_last; goes_on() whether this thread goes on after the opening; next_tile() moves to
+// the next tile of D; false where there is none; k_tiles() its k-tiles; k_tiles_before(n) those of
+// the n units before it, which other consumers multiply; k_tiles_behind(n) those of the n units
+// behind it; stores() whether it goes on to store the tile: not where another has the sum of its
+// parts; rank() under a cluster's split, that of its block; has_next() whether there is another
+// tile of D behind this one; reads_source() whether C comes through the staging buffers;
+// new_maps(visit) visits the maps of the tile's product, where they are others than those of the
+// tile before; kTurns in how many turns it does the body: k-tile k in turn k mod kTurns, known
+// while compiling; pin() holds what products write where it is, for the compiler's eyes;
+// once_loaded() 0, once what the thread loads of the stage is in registers.
 template <class Ring_>
 struct State : Exchanges<(Ring_::kSenders > 0)> {
   using Ring = Ring_;
@@ -329,8 +332,8 @@ __device__ __forceinline__ void synchronize(Role& role) {
   }
 }
 
-// Counts a consumer at a ticket, once what its threads have written is there for all; whether it is the last of so many. What the others have written can be read
-// then.
+// Counts a consumer at a ticket, once what its threads have written is there for all; whether it is
+// the last of so many. What the others have written can be read then.
 template <class Ring>
 __device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread, unsigned* ticket, unsigned arrivals) {
   // Barrier 0 is the block's.
@@ -346,8 +349,9 @@ __device__ __forceinline__ bool arrives_last(unsigned consumer, unsigned thread,
   return last;
 }
 
-// Performs Count steps of List from First on, each with its numbers known while compiling. By halves: at each level the compiler optimizes anew
-// what it has inlined below, which takes a second of a list of a hundred steps, one behind the other.
+// Performs Count steps of List from First on, each with its numbers known while compiling. By
+// halves: at each level the compiler optimizes anew what it has inlined below, which takes a second
+// of a list of a hundred steps, one behind the other.
 template <class List, int Turn = 0, int First = 0, int Count = List::kCount, class Role>
 __device__ __forceinline__ void perform(Role& role) {
   if constexpr (Count > 1) {

@@ -1,4 +1,5 @@
-// Twin of src/thread/access.rs: one thread's access to global memory, 1 to 16 bytes wide, with or without a hint to the caches.
+// Twin of src/thread/access.rs: one thread's access to global memory, 1 to 16 bytes wide, with or
+// without a hint to the caches.
 #pragma once
 
 namespace thread {
@@ -10,7 +11,8 @@ struct Words {
   unsigned word[kCount];
 };
 
-// Reads Bytes bytes. With Once, the first-level cache keeps none of them, and nothing may write them while the kernel runs.
+// Reads Bytes bytes. With Once, the first-level cache keeps none of them, and nothing may write
+// them while the kernel runs.
 template <int Bytes, bool Once>
 __device__ __forceinline__ Words<Bytes> read(void const* address) {
   static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16, "no access is as wide");

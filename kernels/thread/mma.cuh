@@ -4,7 +4,8 @@
 
 namespace thread {
 
-// accumulators[i][j] += a[i] * b[j]. Rows run to and fro, so that two products in a row share an operand.
+// accumulators[i][j] += a[i] * b[j]. Rows run to and fro, so that two products in a row share an
+// operand.
 template <int M, int N, class T>
 __device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], T (&accumulators)[M * N]) {
 #pragma unroll
@@ -17,8 +18,9 @@ __device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], 
   }
 }
 
-// The same of halves, two neighbours a register: of (a0, a1) and (b0, b1) the products (a0 b0, a1 b1), and of (a1, a0) the other two, so
-// one permutation serves four products. Rows all run forth: to and fro was slower (docs/performance/learned.md).
+// The same of halves, two neighbours a register: of (a0, a1) and (b0, b1) the products (a0 b0, a1
+// b1), and of (a1, a0) the other two, so one permutation serves four products. Rows all run forth:
+// to and fro was slower (docs/performance/learned.md).
 template <int M, int N>
 __device__ __forceinline__ void outer_product(f16x2 const (&a)[M / 2], f16x2 const (&b)[N / 2], f16x2 (&accumulators)[M * N / 2]) {
 #pragma unroll
@@ -29,8 +31,8 @@ __device__ __forceinline__ void outer_product(f16x2 const (&a)[M / 2], f16x2 con
   }
 }
 
-// Which accumulator of a tile of N columns lies at a place, counted in halves, and at which place an accumulator lies: rows of a pair
-// change places in odd columns.
+// Which accumulator of a tile of N columns lies at a place, counted in halves, and at which place
+// an accumulator lies: rows of a pair change places in odd columns.
 template <int N>
 __device__ __forceinline__ constexpr int exchanged(int i) {
   return (i / N ^ i % 2) * N + i % N;

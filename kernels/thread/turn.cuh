@@ -10,7 +10,8 @@ __device__ __forceinline__ unsigned permute(unsigned low, unsigned high, unsigne
   return word;
 }
 
-// Column `column` of a block of Rows rows, each `Columns` elements of ElementBytes bytes: its elements side by side.
+// Column `column` of a block of Rows rows, each `Columns` elements of ElementBytes bytes: its
+// elements side by side.
 template <int ElementBytes, int Rows, int Columns>
 __device__ __forceinline__ Words<Rows * ElementBytes> turned(Words<Columns * ElementBytes> const (&row)[Rows], int column) {
   Words<Rows * ElementBytes> out;

@@ -1,4 +1,5 @@
-// Twin of src/threadblock/addresses.rs: where the addresses and the maps of a product's matrices lie, among those that a launch of an array takes or in memory.
+// Twin of src/threadblock/addresses.rs: where the addresses and the maps of a product's matrices
+// lie, among those that a launch of an array takes or in memory.
 #pragma once
 
 namespace threadblock {
@@ -11,7 +12,8 @@ struct ProductAddresses {
   static __device__ __forceinline__ constexpr unsigned at(unsigned product, unsigned matrix) { return product * kColumns + matrix; }
 };
 
-// The map (product, piece) to the number of a word of eight bytes, of what lies in memory: pieces are the tensor maps of A, B, C and D, and then their addresses.
+// The map (product, piece) to the number of a word of eight bytes, of what lies in memory: pieces
+// are the tensor maps of A, B, C and D, and then their addresses.
 template <int Products>
 struct ProductRecords {
   static constexpr int kRows = Products;

@@ -6,7 +6,8 @@
 
 namespace threadblock {
 
-// What every main loop has: the walk over both operands, the ring of stages, and the warp's share, a WarpMma. Derived adds the copies.
+// What every main loop has: the walk over both operands, the ring of stages, and the warp's share,
+// a WarpMma. Derived adds the copies.
 template <class Config, class WarpMma, class Derived>
 struct Mma {
   using Warp = WarpMma;
@@ -82,7 +83,9 @@ struct Mma {
   }
 
  private:
-  // Whether accesses of a thread are whole periods of the swizzle apart, which then moves all of them as it does the first. Where some threads have an access fewer, the assembler keeps too many addresses.
+  // Whether accesses of a thread are whole periods of the swizzle apart, which then moves all of
+  // them as it does the first. Where some threads have an access fewer, the assembler keeps too
+  // many addresses.
   template <class Operand, class From = TileIterator<Operand>, int Period = 1 << (Operand::kSwizzleShift + Operand::kSwizzleBits), int Span = 1 << (Operand::kSwizzleBase + Operand::kSwizzleBits)>
   static constexpr bool kWholeSteps = WarpMma::kSwizzlesOnce && Operand::kSwizzleBits > 0 && From::kStepStrided % Period == 0 && From::kStepContiguous % Span == 0 && Operand::kAccess <= 1 << Operand::kSwizzleBase && !From::Map::kIdle;
 

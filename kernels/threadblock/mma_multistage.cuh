@@ -4,7 +4,8 @@
 
 namespace threadblock {
 
-// Copies Bytes from global to shared memory, or zeros where `exists` is false. 16-byte copies bypass the first-level cache.
+// Copies Bytes from global to shared memory, or zeros where `exists` is false. 16-byte copies
+// bypass the first-level cache.
 template <int Bytes>
 __device__ __forceinline__ void copy_async(void* to, void const* from, bool exists) {
   unsigned const address = static_cast<unsigned>(__cvta_generic_to_shared(to));

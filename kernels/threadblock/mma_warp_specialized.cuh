@@ -1,4 +1,5 @@
-// Twin of src/threadblock/mma_warp_specialized: what the producer and the consumers do in the steps that are theirs.
+// Twin of src/threadblock/mma_warp_specialized: what the producer and the consumers do in the steps
+// that are theirs.
 #pragma once
 #include "epilogue/partials.cuh"
 #include "epilogue/tensor_store.cuh"
@@ -175,7 +176,8 @@ struct Consumer : Worker<Config, Params> {
     store.column = this->unit.column() + part_n();
     store.product = this->unit.product;
     store.group = this->unit;
-    // Where nothing is multiplied, or accumulators are added to, nothing overwrites those of the tile before.
+    // Where nothing is multiplied, or accumulators are added to, nothing overwrites those of the
+    // tile before.
     if (Config::kPromotes || this->k_tiles() == 0) store.clear(accumulators);
     return true;
   }

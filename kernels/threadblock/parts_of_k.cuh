@@ -4,7 +4,8 @@
 
 namespace threadblock {
 
-// Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a register.
+// Which k-tiles: all, or, under split-K, those of a part. Of all, a range that is kept would take a
+// register.
 template <bool SplitK>
 struct KRange {
   // The part, and the number of its tile among those of all Ds.
@@ -57,7 +58,8 @@ struct PartsOfK {
   }
 };
 
-// How far the adding of a tile's parts has come: at first it is of the parts, then of the sums of every kPartsAtOnce neighbours, and so on.
+// How far the adding of a tile's parts has come: at first it is of the parts, then of the sums of
+// every kPartsAtOnce neighbours, and so on.
 template <class Config>
 struct PartsLevel {
   static constexpr unsigned kAtOnce = Config::kPartsAtOnce;
@@ -80,8 +82,9 @@ struct PartsLevel {
   }
 };
 
-// The sum of a thread's accumulators of all parts, where one thread adds all of them, in the order of PartsLevel: of every AtOnce neighbours, then of as many such sums, and so on. `load(part)` brings
-// those of a part, and `add` adds those of two.
+// The sum of a thread's accumulators of all parts, where one thread adds all of them, in the order
+// of PartsLevel: of every AtOnce neighbours, then of as many such sums, and so on. `load(part)`
+// brings those of a part, and `add` adds those of two.
 template <unsigned AtOnce, class Access, class Load, class Add>
 __device__ __forceinline__ Access sum_of_parts(unsigned parts, Load load, Add add) {
   // Of one group, of AtOnce groups, and of all.

@@ -1,10 +1,12 @@
-// Twin of src/threadblock/pipeline.rs: where stages and barriers of a ring lie, and in which stage and phase a tile is.
+// Twin of src/threadblock/pipeline.rs: where stages and barriers of a ring lie, and in which stage
+// and phase a tile is.
 #pragma once
 #include "index.cuh"
 
 namespace threadblock {
 
-// What a shared memory holds that begins at a multiple of 1024 bytes. Facts are those that the Rust struct spells.
+// What a shared memory holds that begins at a multiple of 1024 bytes. Facts are those that the Rust
+// struct spells.
 template <class Facts>
 struct Pipeline : Facts {
   static constexpr unsigned kBarrierBytes = 8;
@@ -104,7 +106,8 @@ struct PipelineLayout {
   }
 };
 
-// Tile number `column` of two turns around the ring: row 0 its stage, row 1 its phase; rows 2 and 3 the same, at once.
+// Tile number `column` of two turns around the ring: row 0 its stage, row 1 its phase; rows 2 and 3
+// the same, at once.
 template <class Ring>
 struct RingPosition {
   static constexpr int kRows = 4;

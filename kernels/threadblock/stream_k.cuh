@@ -1,10 +1,12 @@
-// Twin of src/threadblock/stream_k.rs: the k-tiles of some tiles, in spans of as many for each cluster.
+// Twin of src/threadblock/stream_k.rs: the k-tiles of some tiles, in spans of as many for each
+// cluster.
 #pragma once
 #include "index.cuh"
 
 namespace threadblock {
 
-// Tiles that are streamed, k-tiles of each; k-tiles of a cluster's span, and how many spans have one more.
+// Tiles that are streamed, k-tiles of each; k-tiles of a cluster's span, and how many spans have
+// one more.
 struct Streams {
   unsigned tiles, tiles_k, each, longer;
 
@@ -41,7 +43,9 @@ struct Streams {
   __device__ __forceinline__ constexpr unsigned parts_of(unsigned tile) const { return cluster_of((tile + 1) * tiles_k - 1) - first_of(tile) + 1; }
 };
 
-// What a block has of a tile in place of a KRange: its cluster's part, of so many, and k-tiles. Slots of a tile's parts are those of neighbouring clusters, as many apart as a cluster has blocks.
+// What a block has of a tile in place of a KRange: its cluster's part, of so many, and k-tiles.
+// Slots of a tile's parts are those of neighbouring clusters, as many apart as a cluster has
+// blocks.
 template <unsigned Blocks>
 struct StreamedRange {
   // The part; the number of its tile among those of all Ds; the slot of the tile's first part.
@@ -68,7 +72,8 @@ struct StreamedRange {
   static constexpr unsigned apart = Blocks;
 };
 
-// The map (fact, cluster and unit) to a fact of a unit, of which a cluster has at most so many: its tile, part, parts, first k-tile, and how many.
+// The map (fact, cluster and unit) to a fact of a unit, of which a cluster has at most so many: its
+// tile, part, parts, first k-tile, and how many.
 template <int Tiles, int TilesK, int Clusters, int Units>
 struct StreamedParts {
   static constexpr int kRows = 5;

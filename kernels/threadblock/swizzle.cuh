@@ -35,7 +35,8 @@ __device__ __forceinline__ constexpr Tile on_curve(unsigned step, unsigned side)
   return tile;
 }
 
-// The side of the squares, at most kSide tiles, and what no square covers: right of them, then below them.
+// The side of the squares, at most kSide tiles, and what no square covers: right of them, then
+// below them.
 template <int kSide>
 __device__ __forceinline__ constexpr Tile hilbert(unsigned block, unsigned rows, unsigned columns) {
   unsigned side = kSide;

@@ -6,7 +6,8 @@ namespace threadblock {
 
 constexpr int kWarp = 32;
 
-// The map (thread, access) to the number of a vector: strided index * contiguous vectors + contiguous index.
+// The map (thread, access) to the number of a vector: strided index * contiguous vectors +
+// contiguous index.
 template <class Operand>
 struct ThreadMap {
   static constexpr int kThreadsContiguous = Operand::kLanesContiguous * Operand::kWarpsContiguous;

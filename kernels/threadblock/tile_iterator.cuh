@@ -4,7 +4,8 @@
 
 namespace threadblock {
 
-// An access is a step along the contiguous index and one across; `mn` and `k` name what they are steps along.
+// An access is a step along the contiguous index and one across; `mn` and `k` name what they are
+// steps along.
 template <class Operand>
 struct TileIterator {
   using Element = typename Operand::Element;

@@ -11,7 +11,8 @@ namespace threadblock {
 // How units are divided among the clusters of a grid.
 enum class WorkKind { DataParallel, Persistent, SplitKCluster, StreamK };
 
-// Which product of a batch. Of a launch of one it is the first: a member that is always 0 changes registers.
+// Which product of a batch. Of a launch of one it is the first: a member that is always 0 changes
+// registers.
 template <bool Batched>
 struct Product {
   unsigned product;
@@ -21,11 +22,13 @@ struct Product<false> {
   static constexpr unsigned product = 0;
 };
 
-// Which extent of A and D, or of B and D, is of groups one behind another, each with a matrix of its own on the other side.
+// Which extent of A and D, or of B and D, is of groups one behind another, each with a matrix of
+// its own on the other side.
 enum class Ragged { None, M, N };
 
-// The lines of a group, rows or columns of D: from the first to the one behind the last. Its tiles begin at the multiple of `Step` that the first is, or lies behind. Of no groups
-// they are all, and nothing is kept.
+// The lines of a group, rows or columns of D: from the first to the one behind the last. Its tiles
+// begin at the multiple of `Step` that the first is, or lies behind. Of no groups they are all, and
+// nothing is kept.
 template <Ragged Axis, unsigned Step>
 struct Lines {
   unsigned first, limit;
@@ -73,7 +76,8 @@ struct Unit : Product<Config::kBatched>, RangeOf<Config>, Lines<Config::kRagged,
   __device__ __forceinline__ int column() const { return this->first_column() + tile.column * Config::kTileN; }
 };
 
-// Whether a second kernel adds the parts of K, under parallel split-K: then there are no tickets. Of streams none does.
+// Whether a second kernel adds the parts of K, under parallel split-K: then there are no tickets.
+// Of streams none does.
 template <class Config, class Params>
 __device__ __forceinline__ bool adds_apart(Params const& params) {
   if constexpr (Config::kWork == WorkKind::StreamK) return false;
@@ -95,7 +99,8 @@ __device__ __forceinline__ Element* output_of(unsigned product, unsigned long lo
   return matrix_of<Config, Element>(product, address, stride);
 }
 
-// The same of matrix `Number` of A, B, C and D: of an array, whose matrices have addresses of their own.
+// The same of matrix `Number` of A, B, C and D: of an array, whose matrices have addresses of their
+// own.
 template <class Config, int Number, class Element, class Params>
 __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsigned product, unsigned long long address, long long stride) {
   if constexpr (Config::kMapped) return reinterpret_cast<Element*>(__ldg(record_of(params.records, product, 4 + Number)));
@@ -104,7 +109,8 @@ __device__ __forceinline__ Element* matrix_of_product(Params const& params, unsi
   else return output_of<Config, Element>(product, address, stride);
 }
 
-// Leading dimensions of A and B, and of C and D, of which the compiler knows nothing where they are Forgotten: it would keep their multiples from unit to unit.
+// Leading dimensions of A and B, and of C and D, of which the compiler knows nothing where they are
+// Forgotten: it would keep their multiples from unit to unit.
 struct PitchesRead {
   long long lda, ldb;
 };
@@ -140,14 +146,16 @@ __device__ __forceinline__ unsigned rank_in_cluster() {
   return rank;
 }
 
-// The tile of block `rank` in a rectangle of kClusterM x kClusterN tiles: the one of that number, of so many down and across.
+// The tile of block `rank` in a rectangle of kClusterM x kClusterN tiles: the one of that number,
+// of so many down and across.
 template <class Config>
 __device__ __forceinline__ constexpr Tile tile_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
   Tile const rectangle = tile_of<typename Config::Order>(number, rows, columns);
   return Tile{rectangle.row * Config::kClusterM + rank % Config::kClusterM, rectangle.column * Config::kClusterN + rank / Config::kClusterM};
 }
 
-// The unit of block `rank` in a rectangle: the one of that number, of so many down and across each D, one D after another.
+// The unit of block `rank` in a rectangle: the one of that number, of so many down and across each
+// D, one D after another.
 template <class Config>
 __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns, RangeOf<Config> range = {}) {
   if constexpr (Config::kBatched) {
@@ -158,13 +166,15 @@ __device__ __forceinline__ constexpr Unit<Config> unit_of_rank(unsigned number, 
   }
 }
 
-// The unit of block `rank` of a cluster whose blocks have parts of K: that part of the tile of that number.
+// The unit of block `rank` of a cluster whose blocks have parts of K: that part of the tile of that
+// number.
 template <class Config>
 __device__ __forceinline__ constexpr Unit<Config> part_of_rank(unsigned number, unsigned rank, unsigned rows, unsigned columns) {
   return unit_of_rank<Config>(number, 0, rows, columns, {rank, number});
 }
 
-// The map (rank, rectangle) to the number of a tile, row after row, product after product; where a cluster's blocks have parts of it, part after part of each.
+// The map (rank, rectangle) to the number of a tile, row after row, product after product; where a
+// cluster's blocks have parts of it, part after part of each.
 template <class Config, int Rows, int Columns, int Products>
 struct ClusterTiles {
   static constexpr int kRows = Config::kClusterM * Config::kClusterN * Config::kClusterK;
@@ -182,7 +192,8 @@ struct ClusterTiles {
   }
 };
 
-// A walk over the groups: how many were entered, the lines of the last of them, and the number of the first rectangle behind it.
+// A walk over the groups: how many were entered, the lines of the last of them, and the number of
+// the first rectangle behind it.
 template <class Config>
 struct Groups {
   static constexpr bool kDown = Config::kRagged == Ragged::M;
@@ -192,13 +203,15 @@ struct Groups {
   unsigned entered = 0, behind = 0;
   Lines<Config::kRagged, Config::kGroupStep> lines{0, 0};
 
-  // Rectangles of the group that was entered; of an empty one none, also where its tiles would begin before it.
+  // Rectangles of the group that was entered; of an empty one none, also where its tiles would
+  // begin before it.
   __device__ __forceinline__ constexpr unsigned rectangles() const {
     if (Config::kGroupStep > 1 && lines.first == lines.limit) return 0;
     return (lines.limit - lines.begin() + kLines - 1) / kLines;
   }
 
-  // Goes on to the group of rectangle `number`; false where there is none. Offsets that descend or leave the extent make a group empty, or end it: nothing lies outside.
+  // Goes on to the group of rectangle `number`; false where there is none. Offsets that descend or
+  // leave the extent make a group empty, or end it: nothing lies outside.
   template <class Offsets>
   __device__ __forceinline__ constexpr bool reach(unsigned number, Offsets offsets, unsigned groups, unsigned extent, unsigned across) {
     while (number >= behind) {
@@ -222,7 +235,8 @@ struct Groups {
   static __device__ __forceinline__ constexpr unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 };
 
-// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i has the lines of i half rectangles, and one.
+// The map (rank, rectangle) to the place of a tile among those of so many groups, of which group i
+// has the lines of i half rectangles, and one.
 template <class Config, int Count, int Across>
 struct GroupTiles {
   static constexpr int kRows = Config::kClusterM * Config::kClusterN;
@@ -242,8 +256,9 @@ struct GroupTiles {
 // Nothing, where there are no groups to walk over.
 struct NoGroups {};
 
-// The units of this block, one after the other. Clusters take rectangles in the order of the swizzle, and under split-K those of all first parts before those of
-// all second ones: one each, or each the next one after all clusters'.
+// The units of this block, one after the other. Clusters take rectangles in the order of the
+// swizzle, and under split-K those of all first parts before those of all second ones: one each, or
+// each the next one after all clusters'.
 template <class Config>
 struct Work : Parts<Config::kSplitK> {
   // Whether a cluster's blocks have the parts of one tile.
@@ -275,7 +290,8 @@ struct Work : Parts<Config::kSplitK> {
     step *= of;
   }
 
-  // The first unit, which every block of a grid has; of groups, whose number of tiles the host need not know, and of streams, false where there is none.
+  // The first unit, which every block of a grid has; of groups, whose number of tiles the host need
+  // not know, and of streams, false where there is none.
   template <class Params>
   __device__ __forceinline__ bool first(Params const& params, Unit<Config>& unit) {
     if constexpr (kGrouped) return take_of_groups(params, unit);
@@ -285,8 +301,8 @@ struct Work : Parts<Config::kSplitK> {
     return true;
   }
 
-  // The next unit; false where there is none, as behind the first of a data-parallel grid. Its tile may lie beyond D where D is no whole
-  // number of rectangles.
+  // The next unit; false where there is none, as behind the first of a data-parallel grid. Its tile
+  // may lie beyond D where D is no whole number of rectangles.
   template <class Params>
   __device__ __forceinline__ bool take(Params const& params, Unit<Config>& unit) {
     if constexpr (Config::kWork == WorkKind::DataParallel) {
@@ -308,7 +324,8 @@ struct Work : Parts<Config::kSplitK> {
     }
   }
 
-  // The unit that was taken last is found again, so that its facts need no registers meanwhile: of a stream, and the only one of a block.
+  // The unit that was taken last is found again, so that its facts need no registers meanwhile: of
+  // a stream, and the only one of a block.
   template <class Params>
   __device__ __forceinline__ void recall(Params const& params, Unit<Config>& unit) {
     if constexpr (kStreams) {
@@ -320,10 +337,12 @@ struct Work : Parts<Config::kSplitK> {
     }
   }
 
-  // Of a cluster whose blocks have parts, whether there is another unit behind the one that was taken last.
+  // Of a cluster whose blocks have parts, whether there is another unit behind the one that was
+  // taken last.
   __device__ __forceinline__ bool has_next() const { return next < rows * columns * batch; }
 
-  // The k-tiles of the unit that is so many units of the block from the one that was taken last, where the block takes one of `of`.
+  // The k-tiles of the unit that is so many units of the block from the one that was taken last,
+  // where the block takes one of `of`.
   template <class Params>
   __device__ __forceinline__ unsigned k_count_beside(Params const& params, int units, int of) const {
     unsigned const number = next - step + units * int(step / of);

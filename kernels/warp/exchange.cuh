@@ -1,9 +1,12 @@
-// Twin of src/warp/exchange.rs: lanes that share a row of a tile exchange its elements, so that those of neighbouring lanes are neighbours.
+// Twin of src/warp/exchange.rs: lanes that share a row of a tile exchange its elements, so that
+// those of neighbouring lanes are neighbours.
 #pragma once
 
 namespace warp {
 
-// Of a row, Run neighbours lie in each of Lanes lanes (blocked), and then Lanes neighbours in as many lanes (striped): Run rounds, in each of which a lane publishes an element and takes another lane's.
+// Of a row, Run neighbours lie in each of Lanes lanes (blocked), and then Lanes neighbours in as
+// many lanes (striped): Run rounds, in each of which a lane publishes an element and takes another
+// lane's.
 template <int Run, int Lanes>
 struct BlockedToStriped {
   static_assert((Run & (Run - 1)) == 0 && Lanes % Run == 0, "a stripe is a whole number of blocks");
@@ -12,7 +15,8 @@ struct BlockedToStriped {
   static constexpr int kRows = Lanes;
   static constexpr int kColumns = Run;
 
-  // The stripe whose element a lane takes in a round, the lane that has it, and which of its block a lane publishes.
+  // The stripe whose element a lane takes in a round, the lane that has it, and which of its block
+  // a lane publishes.
   static __device__ __forceinline__ constexpr int stripe(int lane, int round) { return (round + lane) % Run; }
   static __device__ __forceinline__ constexpr int source(int lane, int round) { return stripe(lane, round) * kSources + lane / Run; }
   static __device__ __forceinline__ constexpr int published(int lane, int round) { return (lane / kSources + Run - round) % Run; }
@@ -35,7 +39,8 @@ struct BlockedToStriped {
   static __device__ __forceinline__ void exchange(Element* block, int number, LaneOf lane_of) {
     static_assert(is_striped(), "a lane takes the elements that are its");
     Element sent[Run], taken[Run];
-    // Element `published` of the block, which the lane alone decides, without an index that is not known.
+    // Element `published` of the block, which the lane alone decides, without an index that is not
+    // known.
 #pragma unroll
     for (int round = 0; round < Run; ++round) sent[round] = block[(Run - round) % Run];
     rotate<1>(sent, number / kSources);

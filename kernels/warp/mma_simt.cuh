@@ -9,7 +9,8 @@
 
 namespace warp {
 
-// The place of a lane along M: its bits alternate between M and N, M first, while both have bits left.
+// The place of a lane along M: its bits alternate between M and N, M first, while both have bits
+// left.
 template <class Config>
 struct LaneArrangement {
   static __device__ __forceinline__ constexpr int place(int lane, bool along_m) {
@@ -88,7 +89,8 @@ struct MmaSimt {
   static constexpr bool kSaturates = false;
   using MapA = FragmentMap<Config, A, true>;
   using MapB = FragmentMap<Config, B, false>;
-  // Halves lie two in one register: neighbours of a fragment, and accumulators as thread::exchanged has them.
+  // Halves lie two in one register: neighbours of a fragment, and accumulators as thread::exchanged
+  // has them.
   static constexpr int kPacked = Config::kPacked;
   using Register = typename index::Either<kPacked == 2, f16x2, Accumulator>::Type;
   static constexpr int kAccumulators = A::kThreadMn * B::kThreadMn / kPacked;
@@ -97,7 +99,8 @@ struct MmaSimt {
   Register b[2][B::kThreadMn / kPacked];
   Register accumulators[kAccumulators];
   int mn_a, mn_b, k;
-  // The thread's part of both operands, in the stage that is read: carried from stage to stage, not computed anew.
+  // The thread's part of both operands, in the stage that is read: carried from stage to stage, not
+  // computed anew.
   char const* from_a;
   char const* from_b;
 
@@ -124,9 +127,10 @@ struct MmaSimt {
     load_operand<B, MapB>(from_b, mn_b, Group, b[Group % 2]);
   }
 
-  // The same from addresses in the shared window of this block, f32. Volatile, so that the assembler keeps their order: B's, then A's.
-  // Left free, it puts off the part that is used first until right before its use, and the loads of a k-block come in one burst; in
-  // order, they come one by one between products of the k-block before.
+  // The same from addresses in the shared window of this block, f32. Volatile, so that the
+  // assembler keeps their order: B's, then A's. Left free, it puts off the part that is used first
+  // until right before its use, and the loads of a k-block come in one burst; in order, they come
+  // one by one between products of the k-block before.
   template <int Group>
   __device__ __forceinline__ void load_in_order(unsigned from_a, unsigned from_b) {
     load_in_order<B, MapB>(from_b, Group, b[Group % 2]);
@@ -136,7 +140,8 @@ struct MmaSimt {
   template <int Group>
   __device__ __forceinline__ void multiply() {
     thread::outer_product<A::kThreadMn, B::kThreadMn>(a[Group % 2], b[Group % 2], accumulators);
-    // The compiler turns products of bytes in four k-blocks into one dp4a. Left alone it gathers all k-blocks first, and spills.
+    // The compiler turns products of bytes in four k-blocks into one dp4a. Left alone it gathers
+    // all k-blocks first, and spills.
     if constexpr (sizeof(typename A::Element) == 1 && Group % 4 == 3) hold();
   }
 
@@ -157,7 +162,8 @@ struct MmaSimt {
     else accumulators[at] = value;
   }
 
-  // Where D is stored an element at a time, lanes exchange those of a row first, so that neighbours are stored together.
+  // Where D is stored an element at a time, lanes exchange those of a row first, so that neighbours
+  // are stored together.
   static constexpr int kRun = B::kInterleave;
   // The first of a lane's columns then, and how far the others lie behind it.
   __device__ __forceinline__ int striped_b() const { return mn_b - lane_b() * (kRun - 1); }
@@ -169,7 +175,8 @@ struct MmaSimt {
     for (int i = 0; i < kAccumulators; i += kRun) BlockedToStriped<kRun, B::kLanes>::exchange(accumulators + i, lane_n, lane_of);
   }
 
-  // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll of them a turn.
+  // Every k-block of the tile, one after the other, through one fragment of each operand; kUnroll
+  // of them a turn.
   __device__ __forceinline__ void multiply_tile() {
 #pragma unroll Config::kUnroll
     for (int group = 0; group < Config::kWarpK; ++group) {

@@ -11,7 +11,8 @@
 
 namespace warp {
 
-// One thread's share of a warp's tile: two fragments of A, one of B or two, and its accumulators, row by row of what they belong to.
+// One thread's share of a warp's tile: two fragments of A, one of B or two, and its accumulators,
+// row by row of what they belong to.
 template <class Config>
 struct MmaTensorOp {
   using A = typename Config::A;
@@ -19,11 +20,13 @@ struct MmaTensorOp {
   using Accumulator = typename Config::Accumulator;
   using Instruction = typename Config::Instruction;
   using Word = typename Instruction::Word;
-  // Whether accumulators and fragments leave few registers, so that what can be found again is not kept.
+  // Whether accumulators and fragments leave few registers, so that what can be found again is not
+  // kept.
   static constexpr bool kFull = Config::kFragmentsOfB == 2;
   // Whether there are registers to store rows whole, where D has all that a thread stores.
   static constexpr bool kStoresRows = true;
-  // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are swizzled alike.
+  // Whether copies to shared memory keep addresses that are swizzled, where all of a thread's are
+  // swizzled alike.
   static constexpr bool kSwizzlesOnce = true;
   // Rows and columns of a thread's accumulators, and whether lanes exchange them on their way to D.
   static constexpr int kThreadM = A::kThreadMn, kThreadN = B::kThreadMn;
@@ -32,7 +35,8 @@ struct MmaTensorOp {
   using ReadsA = FragmentReads<Config, A, true>;
   using ReadsB = FragmentReads<Config, B, false>;
 
-  // Where an accumulator belongs, from the thread's first on: `Run` neighbours, and `Lanes` runs further the next.
+  // Where an accumulator belongs, from the thread's first on: `Run` neighbours, and `Lanes` runs
+  // further the next.
   template <int Lanes, int Run>
   struct AccumulatorSide {
     static __device__ __forceinline__ constexpr int of_element(int i) { return i / Run * (Lanes * Run) + i % Run; }
@@ -102,7 +106,8 @@ struct MmaTensorOp {
     multiply_columns<Group>([](int) {});
   }
 
-  // The same, and B's fragment of the next one where there is one, each load behind the last product that takes what it overwrites.
+  // The same, and B's fragment of the next one where there is one, each load behind the last
+  // product that takes what it overwrites.
   template <int Group, int Next>
   __device__ __forceinline__ void multiply_load(bool there) {
     static_assert(Config::kFragmentsOfB == 1, "two are loaded ahead");
@@ -143,7 +148,8 @@ struct MmaTensorOp {
     return b[Group % Config::kFragmentsOfB];
   }
 
-  // Products of a k-block, column by column, and what is done behind each. Rows run to and fro, so that two products in a row share an operand.
+  // Products of a k-block, column by column, and what is done behind each. Rows run to and fro, so
+  // that two products in a row share an operand.
   template <int Group, class Behind>
   __device__ __forceinline__ void multiply_columns(Behind behind) {
     constexpr int down = ReadsA::Fragment::kTiles, across = ReadsB::Fragment::kTiles;
@@ -162,8 +168,10 @@ struct MmaTensorOp {
     }
   }
 
-  // The same of parts of f32: those of A are made once, and those of a column of B before its products. One product of parts is made for all rows
-  // before the next one, so that no two instructions in a row have the same accumulators. Where sums are promoted those of a tile begin at 0, and are added to the accumulators.
+  // The same of parts of f32: those of A are made once, and those of a column of B before its
+  // products. One product of parts is made for all rows before the next one, so that no two
+  // instructions in a row have the same accumulators. Where sums are promoted those of a tile begin
+  // at 0, and are added to the accumulators.
   template <int Group, class Behind>
   __device__ __forceinline__ void multiply_parts(Behind behind) {
     using Facts = typename Instruction::Facts;
@@ -190,7 +198,8 @@ struct MmaTensorOp {
     }
   }
 
-  // Loads of B's next fragment whose last words belong to this column: by bounds where all bring as many, since the assembler orders what is guarded otherwise.
+  // Loads of B's next fragment whose last words belong to this column: by bounds where all bring as
+  // many, since the assembler orders what is guarded otherwise.
   template <int Next>
   __device__ __forceinline__ void load_behind(int j, bool there) {
     constexpr int across = ReadsB::Fragment::kTiles, loads = kLoads<B, ReadsB>;
@@ -206,7 +215,8 @@ struct MmaTensorOp {
     }
   }
 
-  // The registers of one instruction's tile of accumulators: its rows are eight apart, with neighbours in each.
+  // The registers of one instruction's tile of accumulators: its rows are eight apart, with
+  // neighbours in each.
   static constexpr int kEach = 2 / kPacked, kOfTile = A::kInstructionMn / 8 * kEach;
   static __device__ __forceinline__ constexpr int register_place(int i, int j, int r) {
     return (i * (A::kInstructionMn / 8) + r / kEach) * (B::kThreadMn / kPacked) + j * kEach + r % kEach;

@@ -1,5 +1,5 @@
-// Twin of src/warp/mma_warpgroup: who holds what of a warpgroup's product, where its operands lie, and how it is told. The
-// instructions themselves are generated, only those of the kernel at hand.
+// Twin of src/warp/mma_warpgroup: who holds what of a warpgroup's product, where its operands lie,
+// and how it is told. The instructions themselves are generated, only those of the kernel at hand.
 #pragma once
 #include "index.cuh"
 #include "smem.cuh"
@@ -59,7 +59,8 @@ struct OperandTile {
   }
 };
 
-// The descriptor of a tile at a shared address, from row Mn on. The address begins an atom of the swizzle.
+// The descriptor of a tile at a shared address, from row Mn on. The address begins an atom of the
+// swizzle.
 template <class Tile, int Mn = 0>
 __device__ __forceinline__ constexpr unsigned long long descriptor(unsigned shared_address) {
   constexpr unsigned from = OperandTile<Tile>::at(Mn, 0) * Tile::kElementBytes;
@@ -72,7 +73,8 @@ __device__ __forceinline__ constexpr unsigned long long further(unsigned long lo
   return descriptor + (unsigned long long)(OperandTile<Tile>::at(mn, 0) * Tile::kElementBytes / 16);
 }
 
-// The accumulators, as the compiler has to have them here: around a wait it may not move what touches them.
+// The accumulators, as the compiler has to have them here: around a wait it may not move what
+// touches them.
 template <int Count>
 __device__ __forceinline__ void keep(float (&accumulators)[Count]) {
 #pragma unroll

@@ -1,6 +1,7 @@
 //! GPUs by name: what is explained for one that is not here.
 //!
-//! Source: the tables of NVIDIA's architecture white papers; the limits are those of the architecture, the multiprocessors the product's.
+//! Source: the tables of NVIDIA's architecture white papers; the limits are those of the
+//! architecture, the multiprocessors the product's.
 
 use falchion::arch::{ArchKind, Machine};
 

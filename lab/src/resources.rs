@@ -20,16 +20,20 @@ pub fn cpu_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Bytes that the machine can give without swapping, or that are left below the limit of the control group or of the process's address
-/// space; `None` where the system does not say.
+/// Bytes that the machine can give without swapping, or that are left below the limit of the
+/// control group or of the process's address space; `None` where the system does not say.
 pub fn available_bytes() -> Option<u64> {
     let machine = line_of("MemAvailable:", &fs::read_to_string("/proc/meminfo").ok()?);
-    let number = |file: &str| fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok();
-    let group = number("memory.max").map(|most| most.saturating_sub(number("memory.current").unwrap_or(0)));
+    let number = |file: &str| {
+        fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse::<u64>().ok()
+    };
+    let group =
+        number("memory.max").map(|most| most.saturating_sub(number("memory.current").unwrap_or(0)));
     [machine, group, left_of_addresses()].into_iter().flatten().min()
 }
 
-/// Whether there is memory for so many bytes; where the system does not say, for any that an address reaches.
+/// Whether there is memory for so many bytes; where the system does not say, for any that an
+/// address reaches.
 ///
 /// # Errors
 /// [`Refusal::OutOfMemory`].
@@ -45,7 +49,8 @@ fn left_of_addresses() -> Option<u64> {
     Some(most.saturating_sub(taken))
 }
 
-/// The limit of the address space, in bytes, of the text of `/proc/self/limits`; none where it is unlimited.
+/// The limit of the address space, in bytes, of the text of `/proc/self/limits`; none where it is
+/// unlimited.
 fn address_limit(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     line.split_whitespace().next()?.parse().ok()
@@ -66,11 +71,15 @@ mod tests {
         let of_machine = |text| line_of("MemAvailable:", text);
         assert_eq!(of_machine("MemTotal:  9 kB\nMemAvailable:   24000 kB\n"), Some(24_000 << 10));
         let limits = |soft: &str| {
-            format!("Max stack size   8388608   unlimited   bytes\nMax address space     {soft}     unlimited    bytes\n")
+            format!(
+                "Max stack size   8388608   unlimited   bytes\nMax address space     {soft}     unlimited    bytes\n"
+            )
         };
         assert_eq!(address_limit(&limits("2048000000")), Some(2_048_000_000));
         assert_eq!(address_limit(&limits("unlimited")), None);
-        for text in ["", "MemAvailable:", "MemAvailable: many kB", "MemAvailable: 99999999999999999 kB"] {
+        for text in
+            ["", "MemAvailable:", "MemAvailable: many kB", "MemAvailable: 99999999999999999 kB"]
+        {
             assert_eq!(of_machine(text), None, "{text}");
         }
     }

@@ -44,23 +44,41 @@ impl Svg {
         let head = Element::of(&mut sheet, "svg").set("xmlns", "http://www.w3.org/2000/svg");
         let _ = write!(head.0, " viewBox=\"0 0 {width} {height}\"");
         head.set("width", width).set("height", height).set("font-family", font).0.push_str(">\n");
-        Element::of(&mut sheet, "rect").set("width", "100%").set("height", "100%").set("fill", "#ffffff").end();
+        Element::of(&mut sheet, "rect")
+            .set("width", "100%")
+            .set("height", "100%")
+            .set("fill", "#ffffff")
+            .end();
         sheet + &self.0 + "</svg>\n"
     }
 
     /// A rectangle.
     pub fn rect(&mut self, [x, y, width, height]: [f64; 4], fill: &str) -> Element<'_> {
-        Element::of(&mut self.0, "rect").set("x", x).set("y", y).set("width", width).set("height", height).set("fill", fill)
+        Element::of(&mut self.0, "rect")
+            .set("x", x)
+            .set("y", y)
+            .set("width", width)
+            .set("height", height)
+            .set("fill", fill)
     }
 
     /// A line from a point to another.
     pub fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], stroke: &str) -> Element<'_> {
-        Element::of(&mut self.0, "line").set("x1", x1).set("y1", y1).set("x2", x2).set("y2", y2).set("stroke", stroke)
+        Element::of(&mut self.0, "line")
+            .set("x1", x1)
+            .set("y1", y1)
+            .set("x2", x2)
+            .set("y2", y2)
+            .set("stroke", stroke)
     }
 
     /// A text that begins at a point, unless an anchor is set.
     pub fn text(&mut self, (x, y): (f64, f64), size: f64, fill: &str) -> Element<'_> {
-        Element::of(&mut self.0, "text").set("x", x).set("y", y).set("font-size", size).set("fill", fill)
+        Element::of(&mut self.0, "text")
+            .set("x", x)
+            .set("y", y)
+            .set("font-size", size)
+            .set("fill", fill)
     }
 }
 
@@ -111,7 +129,10 @@ mod tests {
     #[test]
     fn markup_is_escaped_and_numbers_are_short() {
         let mut svg = Svg::default();
-        svg.text((1.0, 2.504), 9.5, "#000").set("data-of", "\"a\" & b").bold().says("Sw<3,4,3> \"&\"");
+        svg.text((1.0, 2.504), 9.5, "#000")
+            .set("data-of", "\"a\" & b")
+            .bold()
+            .says("Sw<3,4,3> \"&\"");
         svg.rect([0.0, -0.001, 1.0 / 3.0, 10.0], "none").end();
         let sheet = svg.on_a_sheet((30.0, 20.5), "Inter, 'Arial'");
         assert_eq!(

@@ -1,4 +1,5 @@
-// Twin of layout/src/layout.rs: a layout as a type, and its function. What the type does not know is in a table of integers.
+// Twin of layout/src/layout.rs: a layout as a type, and its function. What the type does not know
+// is in a table of integers.
 #pragma once
 
 namespace algebra {
@@ -22,7 +23,8 @@ struct Dynamic {
 // The table of a layout whose type knows it all; another layout does not compile with it.
 struct NoIntegers {};
 
-// A leaf: Extent coordinates, each Stride after the one before. Coordinates are counted in 32 bits, offsets in 64.
+// A leaf: Extent coordinates, each Stride after the one before. Coordinates are counted in 32 bits,
+// offsets in 64.
 template <class Extent, class Stride>
 struct Mode {
   template <class Integers>

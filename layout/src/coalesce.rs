@@ -17,8 +17,8 @@ impl Layout {
         Self::of_leaves(&self.leaves())
     }
 
-    /// The layout with the fewest modes that is the same function of an integer: `(s0,s1):(d0,s0*d0)` becomes `s0*s1:d0`, and
-    /// modes of extent 1 go.
+    /// The layout with the fewest modes that is the same function of an integer:
+    /// `(s0,s1):(d0,s0*d0)` becomes `s0*s1:d0`, and modes of extent 1 go.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -29,8 +29,8 @@ impl Layout {
         Self::of_leaves(&joined(self.leaves()))
     }
 
-    /// [`coalesce`](Self::coalesce) at the leaves of a profile, whose integers only mark places. Modes that the profile
-    /// does not reach stay.
+    /// [`coalesce`](Self::coalesce) at the leaves of a profile, whose integers only mark places.
+    /// Modes that the profile does not reach stay.
     ///
     /// # Errors
     /// A profile of higher rank than the layout.
@@ -47,9 +47,13 @@ impl Layout {
             IntTuple::Tuple(members) => {
                 self.at_least("profile", members.len())?;
                 let each = self.modes().iter().enumerate();
-                each.map(|(i, mode)| members.get(i).map_or_else(|| Ok(mode.clone()), |member| mode.coalesce_by(member)))
-                    .collect::<Result<_, _>>()
-                    .map(Self::join)
+                each.map(|(i, mode)| {
+                    members
+                        .get(i)
+                        .map_or_else(|| Ok(mode.clone()), |member| mode.coalesce_by(member))
+                })
+                .collect::<Result<_, _>>()
+                .map(Self::join)
             }
         }
     }
@@ -64,7 +68,8 @@ impl Layout {
     }
 }
 
-/// Leaves with neighbours joined where one goes on where the other ends, and extents of 1 dropped; `1:0` if nothing is left.
+/// Leaves with neighbours joined where one goes on where the other ends, and extents of 1 dropped;
+/// `1:0` if nothing is left.
 pub(super) fn joined(leaves: Vec<Mode>) -> Vec<Mode> {
     let is_static = leaves.iter().all(|leaf| leaf.extent.is_static);
     let mut kept = leaves;
@@ -83,13 +88,16 @@ pub(super) fn joined(leaves: Vec<Mode>) -> Vec<Mode> {
     }
     kept.truncate(last);
     if kept.is_empty() {
-        kept.push(Mode { extent: Int { value: 1, is_static }, stride: Int { value: 0, is_static } });
+        kept.push(Mode {
+            extent: Int { value: 1, is_static },
+            stride: Int { value: 0, is_static },
+        });
     }
     kept
 }
 
-/// The leaves of the same function of every integer, beyond the size too: there the last leaf goes on for ever, so that it
-/// is kept.
+/// The leaves of the same function of every integer, beyond the size too: there the last leaf goes
+/// on for ever, so that it is kept.
 pub(super) fn joined_without_end(leaves: Vec<Mode>) -> Vec<Mode> {
     let Some(end) = leaves.last().copied() else { return leaves };
     let mut kept = joined(leaves);

@@ -3,13 +3,13 @@
 use super::{Int, Layout, LayoutError, Mode, coalesce};
 
 impl Layout {
-    /// The complement up to `target`: the layout `R` whose offsets are in order, that shares only offset 0 with this one,
-    /// and with which `(self, R)` reaches every offset below `target`, each once if this layout is injective. Modes of
-    /// stride 0 do not count.
+    /// The complement up to `target`: the layout `R` whose offsets are in order, that shares only
+    /// offset 0 with this one, and with which `(self, R)` reaches every offset below `target`, each
+    /// once if this layout is injective. Modes of stride 0 do not count.
     ///
     /// # Errors
-    /// A stride that is not a multiple of where the modes of smaller stride end, modes that overlap among them; an offset
-    /// beyond 64 bits.
+    /// A stride that is not a multiple of where the modes of smaller stride end, modes that overlap
+    /// among them; an offset beyond 64 bits.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -30,7 +30,11 @@ impl Layout {
         for Mode { extent, stride } in leaves {
             if !stride.value.is_multiple_of(filled.value) {
                 let nearest = (stride.value / filled.value).max(1) * filled.value;
-                return Err(LayoutError::ComplementDivisibility { stride: stride.value, filled: filled.value, nearest });
+                return Err(LayoutError::ComplementDivisibility {
+                    stride: stride.value,
+                    filled: filled.value,
+                    nearest,
+                });
             }
             gaps.push(Mode { extent: stride.over(filled), stride: filled });
             filled = stride.times(extent)?;

@@ -1,11 +1,12 @@
 //! Composition: `R(c) = A(B(c))`, as a layout.
 //!
-//! A index of the left layout, written in the mixed radix of its coalesced extents `a_j`, is a row of digits; the layout is
-//! the sum of `b_j * digit_j`. A leaf `s:d` of the right layout adds the digits of `d` again and again, which is linear
-//! until a digit carries. So a leaf is cut where it first carries, the cut has to divide it, and after that no sum of all
-//! leaves may carry again. This holds whenever CuTe's divisibility conditions hold. What carries may still be a layout by
-//! the accident of its strides; for a right layout of up to [`SMALL`] coordinates that is found out point by point, and
-//! beyond it is refused.
+//! A index of the left layout, written in the mixed radix of its coalesced extents `a_j`, is a row
+//! of digits; the layout is the sum of `b_j * digit_j`. A leaf `s:d` of the right layout adds the
+//! digits of `d` again and again, which is linear until a digit carries. So a leaf is cut where it
+//! first carries, the cut has to divide it, and after that no sum of all leaves may carry again.
+//! This holds whenever CuTe's divisibility conditions hold. What carries may still be a layout by
+//! the accident of its strides; for a right layout of up to [`SMALL`] coordinates that is found out
+//! point by point, and beyond it is refused.
 
 use super::{Int, Layout, LayoutError, Mode, Tiler, coalesce, layout::Tree};
 
@@ -14,11 +15,12 @@ use super::{Int, Layout, LayoutError, Mode, Tiler, coalesce, layout::Tree};
 pub const SMALL: u64 = 4096;
 
 impl Layout {
-    /// `self o right`: the layout `R` with `R(c) = self(right(c))`, of which each leaf of `right` becomes a coalesced mode.
-    /// Beyond its size, the left layout's last mode goes on.
+    /// `self o right`: the layout `R` with `R(c) = self(right(c))`, of which each leaf of `right`
+    /// becomes a coalesced mode. Beyond its size, the left layout's last mode goes on.
     ///
     /// # Errors
-    /// A divisibility that fails, so that the functions' composition is no layout; an offset beyond 64 bits.
+    /// A divisibility that fails, so that the functions' composition is no layout; an offset beyond
+    /// 64 bits.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -30,10 +32,12 @@ impl Layout {
         self.compose_from(0, right).map(|(layout, _)| layout)
     }
 
-    /// `self o from o right`: the layout `R` and the offset `n` with `n + R(c) = self(from + right(c))`.
+    /// `self o from o right`: the layout `R` and the offset `n` with `n + R(c) = self(from +
+    /// right(c))`.
     ///
     /// # Errors
-    /// Those of [`compose`](Self::compose), and a `from` of which the sum with what `right` reaches carries across an extent.
+    /// Those of [`compose`](Self::compose), and a `from` of which the sum with what `right` reaches
+    /// carries across an extent.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -45,7 +49,9 @@ impl Layout {
         let left = coalesce::joined_without_end(self.leaves());
         let mut carries = Carries { from, used: [0; LEAVES], digits: [0; LEAVES], left: &left };
         if left.len() > LEAVES {
-            return Err(LayoutError::Overflow { what: "the number of the left layout's modes, of which 64 are the most," });
+            return Err(LayoutError::Overflow {
+                what: "the number of the left layout's modes, of which 64 are the most,",
+            });
         }
         left.iter().zip(&mut carries.used).fold(from, |rest, (mode, used)| {
             *used = rest % mode.extent.value;
@@ -59,7 +65,8 @@ impl Layout {
         Ok((layout, self.extended(from)?))
     }
 
-    /// [`compose`](Self::compose) mode by mode where the tiler is a tuple; modes that it does not reach are dropped, as in CuTe.
+    /// [`compose`](Self::compose) mode by mode where the tiler is a tuple; modes that it does not
+    /// reach are dropped, as in CuTe.
     ///
     /// # Errors
     /// Those of [`compose`](Self::compose), and a tiler of higher rank than the layout.
@@ -78,13 +85,17 @@ impl Layout {
             Tiler::Tuple(members) => {
                 self.at_least("tiler", members.len())?;
                 let each = self.modes().iter().zip(members);
-                Self::concat(each.map(|(mode, member)| mode.compose_by(member)).collect::<Result<Vec<_>, _>>()?)
+                Self::concat(
+                    each.map(|(mode, member)| mode.compose_by(member))
+                        .collect::<Result<Vec<_>, _>>()?,
+                )
             }
         }
     }
 }
 
-/// The most leaves: a coalesced layout of extents of 2 and more has 63 of them and perhaps one of extent 1 at its end.
+/// The most leaves: a coalesced layout of extents of 2 and more has 63 of them and perhaps one of
+/// extent 1 at its end.
 const LEAVES: usize = 64;
 
 /// The left layout, and how much of each of its extents the offset and the leaves so far use up.
@@ -99,7 +110,9 @@ impl Carries<'_> {
     fn tree(&mut self, right: &Layout) -> Result<Layout, LayoutError> {
         match &right.tree {
             Tree::Leaf(leaf) => self.leaf(*leaf),
-            Tree::Modes(modes) => modes.iter().map(|mode| self.tree(mode)).collect::<Result<_, _>>().map(Layout::join),
+            Tree::Modes(modes) => {
+                modes.iter().map(|mode| self.tree(mode)).collect::<Result<_, _>>().map(Layout::join)
+            }
         }
     }
 
@@ -125,9 +138,9 @@ impl Carries<'_> {
             };
             if rest.value % part.value != 0 {
                 let at = run.map_or(0, |(_, at)| at);
-                return Err(self
-                    .irregular(leaf)
-                    .unwrap_or_else(|| self.cut_short(leaf, at, extent.value / rest.value * part.value)));
+                return Err(self.irregular(leaf).unwrap_or_else(|| {
+                    self.cut_short(leaf, at, extent.value / rest.value * part.value)
+                }));
             }
             self.spend(leaf, part.value - 1, &before)?;
             parts[count] = Mode { extent: part, stride: offset };
@@ -146,7 +159,8 @@ impl Carries<'_> {
         rest.times(last.stride).unwrap_or(stride.beside(0))
     }
 
-    /// The digits of a stride, after how many steps it first carries and where (`None`: never), and the offset of one step.
+    /// The digits of a stride, after how many steps it first carries and where (`None`: never), and
+    /// the offset of one step.
     fn advance(&mut self, step: Int) -> Result<(Option<(Int, usize)>, Int), LayoutError> {
         let (mut rest, mut run, mut offset) = (step, None::<(Int, usize)>, None::<Int>);
         let last = self.left.len() - 1;
@@ -173,9 +187,17 @@ impl Carries<'_> {
             let (reached, extent) = (self.used[j], mode.extent.value);
             if reached >= extent {
                 let alone = reached - before[j] >= extent;
-                let mode = if self.from > 0 { format!("the offset {}, {leaf}", self.from) } else { leaf.to_string() };
+                let mode = if self.from > 0 {
+                    format!("the offset {}, {leaf}", self.from)
+                } else {
+                    leaf.to_string()
+                };
                 let together = LayoutError::ModesCarry { mode, extent, at: j, reached };
-                return Err(if alone { self.irregular(leaf).unwrap_or(together) } else { together });
+                return Err(if alone {
+                    self.irregular(leaf).unwrap_or(together)
+                } else {
+                    together
+                });
             }
         }
         Ok(())
@@ -211,15 +233,23 @@ impl Carries<'_> {
     }
 }
 
-/// A value near `stride` that divides `extent` or is a multiple of it: the nearest, unless that is far from it.
+/// A value near `stride` that divides `extent` or is a multiple of it: the nearest, unless that is
+/// far from it.
 fn nearest(stride: u64, extent: u64) -> u64 {
     const FAR: u64 = 1000;
-    let fits = |candidate: u64| candidate > 0 && (extent.is_multiple_of(candidate) || candidate.is_multiple_of(extent));
-    let around = (1..=FAR).flat_map(|apart| [stride.saturating_sub(apart), stride.saturating_add(apart)]);
-    around.into_iter().find(|candidate| fits(*candidate)).unwrap_or((stride / extent).max(1) * extent)
+    let fits = |candidate: u64| {
+        candidate > 0 && (extent.is_multiple_of(candidate) || candidate.is_multiple_of(extent))
+    };
+    let around =
+        (1..=FAR).flat_map(|apart| [stride.saturating_sub(apart), stride.saturating_add(apart)]);
+    around
+        .into_iter()
+        .find(|candidate| fits(*candidate))
+        .unwrap_or((stride / extent).max(1) * extent)
 }
 
-/// The layout of the functions' composition, each leaf's modes read off its points; `None` if there is none, or too many points.
+/// The layout of the functions' composition, each leaf's modes read off its points; `None` if there
+/// is none, or too many points.
 fn by_points(left: &Layout, from: u64, right: &Layout) -> Result<Option<Layout>, LayoutError> {
     /// How far an integer takes the left layout from where it begins; `None` for backwards.
     type Reach<'l> = &'l dyn Fn(u64) -> Result<Option<u64>, LayoutError>;
@@ -230,7 +260,9 @@ fn by_points(left: &Layout, from: u64, right: &Layout) -> Result<Option<Layout>,
         while step < extent.value {
             let Some(offset) = at(step)? else { return Ok(None) };
             let mut run = 2;
-            while run < extent.value / step && at(step * run)?.is_some_and(|at| Some(at) == run.checked_mul(offset)) {
+            while run < extent.value / step
+                && at(step * run)?.is_some_and(|at| Some(at) == run.checked_mul(offset))
+            {
                 run += 1;
             }
             if !(extent.value / step).is_multiple_of(run) {
@@ -247,9 +279,11 @@ fn by_points(left: &Layout, from: u64, right: &Layout) -> Result<Option<Layout>,
                 Ok(Some(Layout::mode_of(mode.extent, mode.stride.beside(0))))
             }
             Tree::Leaf(mode) => leaf(reach, *mode),
-            Tree::Modes(modes) => {
-                modes.iter().map(|mode| walk(reach, mode)).collect::<Result<Option<_>, _>>().map(|modes| modes.map(Layout::join))
-            }
+            Tree::Modes(modes) => modes
+                .iter()
+                .map(|mode| walk(reach, mode))
+                .collect::<Result<Option<_>, _>>()
+                .map(|modes| modes.map(Layout::join)),
         }
     }
     if right.size() > SMALL {

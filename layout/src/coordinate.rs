@@ -68,22 +68,33 @@ impl Layout {
             (Coordinate::At(index), _) => {
                 let most = self.size() - 1;
                 if *index > most {
-                    return Err(LayoutError::OutsideShape { index: *index, shape: self.shape().to_string(), most });
+                    return Err(LayoutError::OutsideShape {
+                        index: *index,
+                        shape: self.shape().to_string(),
+                        most,
+                    });
                 }
                 self.extended(*index)
             }
             (Coordinate::Tuple(members), Tree::Modes(modes)) if members.len() == modes.len() => {
-                members.iter().zip(modes).try_fold(0, |sum, (member, mode)| Ok(sum + mode.offset_of(member)?))
+                members
+                    .iter()
+                    .zip(modes)
+                    .try_fold(0, |sum, (member, mode)| Ok(sum + mode.offset_of(member)?))
             }
             _ => Err(self.incompatible(coordinate)),
         }
     }
 
     fn incompatible(&self, coordinate: &Coordinate) -> LayoutError {
-        LayoutError::NotCompatible { coordinate: coordinate.to_string(), shape: self.shape().to_string() }
+        LayoutError::NotCompatible {
+            coordinate: coordinate.to_string(),
+            shape: self.shape().to_string(),
+        }
     }
 
-    /// The offset of an integer, beyond the size too, where the last leaf goes on for ever: the function that CuTe composes.
+    /// The offset of an integer, beyond the size too, where the last leaf goes on for ever: the
+    /// function that CuTe composes.
     ///
     /// # Errors
     /// An offset beyond 64 bits.
@@ -93,12 +104,16 @@ impl Layout {
             state = state.and_then(|(rest, sum, before)| match before {
                 None => Some((rest, sum, Some(leaf))),
                 Some(Mode { extent, stride }) => {
-                    let sum = (rest % extent.value).checked_mul(stride.value).and_then(|term| sum.checked_add(term))?;
+                    let sum = (rest % extent.value)
+                        .checked_mul(stride.value)
+                        .and_then(|term| sum.checked_add(term))?;
                     Some((rest / extent.value, sum, Some(leaf)))
                 }
             });
         });
-        let end = |(rest, sum, last): (u64, u64, Option<Mode>)| rest.checked_mul(last?.stride.value)?.checked_add(sum);
+        let end = |(rest, sum, last): (u64, u64, Option<Mode>)| {
+            rest.checked_mul(last?.stride.value)?.checked_add(sum)
+        };
         state.and_then(end).ok_or(LayoutError::Overflow { what: "an offset" })
     }
 
@@ -120,7 +135,9 @@ impl Layout {
                     *rest /= leaf.extent.value;
                     Coordinate::At(at)
                 }
-                Tree::Modes(modes) => Coordinate::Tuple(modes.iter().map(|mode| walk(mode, rest)).collect()),
+                Tree::Modes(modes) => {
+                    Coordinate::Tuple(modes.iter().map(|mode| walk(mode, rest)).collect())
+                }
             }
         }
         let most = self.size() - 1;
@@ -130,8 +147,9 @@ impl Layout {
         Ok(walk(self, &mut { index }))
     }
 
-    /// What `_` leaves of the layout, and the offset of the rest: `slice_and_offset`. The layout is `None` when there is no
-    /// `_`; in a tuple each `_` becomes one mode, so that a single one leaves a tuple of rank 1.
+    /// What `_` leaves of the layout, and the offset of the rest: `slice_and_offset`. The layout is
+    /// `None` when there is no `_`; in a tuple each `_` becomes one mode, so that a single one
+    /// leaves a tuple of rank 1.
     ///
     /// # Errors
     /// A coordinate that does not fit the shape, or lies outside of it.

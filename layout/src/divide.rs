@@ -6,11 +6,13 @@ use super::{Layout, LayoutError, Tiler};
 type Split = fn(&Layout, &Layout) -> Result<Layout, LayoutError>;
 
 impl Layout {
-    /// `self o (tiler, complement(tiler, size))`: first the elements that the tiler points to, then the layout of the
-    /// tiles. A tuple of tilers divides mode by mode; modes that it does not reach stay.
+    /// `self o (tiler, complement(tiler, size))`: first the elements that the tiler points to, then
+    /// the layout of the tiles. A tuple of tilers divides mode by mode; modes that it does not
+    /// reach stay.
     ///
     /// # Errors
-    /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of higher rank than the layout.
+    /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of
+    /// higher rank than the layout.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -37,7 +39,8 @@ impl Layout {
         self.unzipped(tiler, divided)
     }
 
-    /// [`zipped_divide`](Self::zipped_divide) with the second mode unpacked: `((TileM,TileN),RestM,RestN,L,..)`.
+    /// [`zipped_divide`](Self::zipped_divide) with the second mode unpacked:
+    /// `((TileM,TileN),RestM,RestN,L,..)`.
     ///
     /// # Errors
     /// Those of [`logical_divide`](Self::logical_divide).
@@ -53,8 +56,11 @@ impl Layout {
             Tiler::Tuple(members) => {
                 self.at_least("tiler", members.len())?;
                 let each = self.modes().iter().enumerate();
-                let modes =
-                    each.map(|(i, mode)| members.get(i).map_or_else(|| Ok(mode.clone()), |member| mode.by_mode(member, split)));
+                let modes = each.map(|(i, mode)| {
+                    members
+                        .get(i)
+                        .map_or_else(|| Ok(mode.clone()), |member| mode.by_mode(member, split))
+                });
                 Self::concat(modes.collect::<Result<Vec<_>, _>>()?)
             }
         }
@@ -79,7 +85,9 @@ impl Layout {
             Tiler::Tuple(members) => {
                 self.at_least("tiler", members.len())?;
                 let each = self.modes().iter().zip(members);
-                let parts = each.map(|(mode, member)| mode.parts(member, split)).collect::<Result<Vec<_>, _>>()?;
+                let parts =
+                    each.map(|(mode, member)| mode.parts(member, split))
+                        .collect::<Result<Vec<_>, _>>()?;
                 let (first, mut second): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
                 second.extend_from_slice(&self.modes()[members.len()..]);
                 Ok((Self::join(first), Self::join(second)))

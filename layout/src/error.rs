@@ -11,7 +11,9 @@ pub enum LayoutError {
     EmptyTuple,
     #[error("{what} does not fit in 64 bits: the most is {}", u64::MAX)]
     Overflow { what: &'static str },
-    #[error("the shape {shape} and the stride {stride} do not nest alike: each extent has one stride")]
+    #[error(
+        "the shape {shape} and the stride {stride} do not nest alike: each extent has one stride"
+    )]
     NotCongruent { shape: String, stride: String },
     #[error(
         "the composition is no layout: the stride {stride} of {mode} neither divides nor is a multiple of the extent {extent} of the \
@@ -35,13 +37,17 @@ pub enum LayoutError {
     ComplementDivisibility { stride: u64, filled: u64, nearest: u64 },
     #[error("the layout has no left inverse: it sends both {first} and {second} to {offset}")]
     NotInjective { first: u64, second: u64, offset: u64 },
-    #[error("the {what} has rank {given}, and the layout {layout} has rank {most}, which is the most")]
+    #[error(
+        "the {what} has rank {given}, and the layout {layout} has rank {most}, which is the most"
+    )]
     RankTooHigh { what: &'static str, given: usize, layout: String, most: usize },
     #[error("the layout {layout} has rank {rank}, and {what} takes rank {wanted}")]
     Rank { what: &'static str, layout: String, rank: usize, wanted: usize },
     #[error("{index} is outside of the shape {shape}: the most is {most}")]
     OutsideShape { index: u64, shape: String, most: u64 },
-    #[error("the coordinate {coordinate} does not fit the shape {shape}: it is an integer, or as many members as the shape has")]
+    #[error(
+        "the coordinate {coordinate} does not fit the shape {shape}: it is an integer, or as many members as the shape has"
+    )]
     NotCompatible { coordinate: String, shape: String },
     #[error("{what} is {value}, and {because}")]
     Swizzle { what: &'static str, value: u64, because: &'static str },
@@ -55,7 +61,9 @@ pub enum LayoutError {
     DoesNotDivide { what: &'static str, value: u32, by: u32, nearest: u32 },
     #[error("a map counts in 32 bits, and {value} does not fit: the most is {}", u32::MAX)]
     MapTooLarge { value: u64 },
-    #[error("the layouts have {given} dynamic integers, and a launch gives {most} at most; the others are to be static")]
+    #[error(
+        "the layouts have {given} dynamic integers, and a launch gives {most} at most; the others are to be static"
+    )]
     TooManyDynamic { given: usize, most: usize },
     #[error("at character {}: {because}", at + 1)]
     Syntax { at: usize, because: String },

@@ -4,9 +4,11 @@ use super::LayoutError;
 use core::fmt;
 use typenum::Unsigned;
 
-/// An extent or a stride: its value, and whether it is known while compiling. Prints `_8` when it is, `8` when it is not.
+/// An extent or a stride: its value, and whether it is known while compiling. Prints `_8` when it
+/// is, `8` when it is not.
 ///
-/// The result of an operation is static when both operands are, or when a static operand alone decides it, as `_0 * n = _0`.
+/// The result of an operation is static when both operands are, or when a static operand alone
+/// decides it, as `_0 * n = _0`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Int {
     /// The value.
@@ -41,7 +43,8 @@ impl Int {
         Self::fixed(N)
     }
 
-    /// A constant of the algebra itself (an extent of 1, a stride of 0), as static as the integer it stands beside.
+    /// A constant of the algebra itself (an extent of 1, a stride of 0), as static as the integer
+    /// it stands beside.
     pub(super) const fn beside(self, value: u64) -> Self {
         Self { value, is_static: self.is_static }
     }
@@ -58,7 +61,10 @@ impl Int {
         if self == Self::fixed(0) || other == Self::fixed(0) {
             return Ok(Self::fixed(0));
         }
-        let value = self.value.checked_mul(other.value).ok_or(LayoutError::Overflow { what: "a product" })?;
+        let value = self
+            .value
+            .checked_mul(other.value)
+            .ok_or(LayoutError::Overflow { what: "a product" })?;
         Ok(self.with(other, value))
     }
 
@@ -67,7 +73,8 @@ impl Int {
     /// # Errors
     /// [`LayoutError::Overflow`] beyond 64 bits.
     pub fn plus(self, other: Self) -> Result<Self, LayoutError> {
-        let value = self.value.checked_add(other.value).ok_or(LayoutError::Overflow { what: "a sum" })?;
+        let value =
+            self.value.checked_add(other.value).ok_or(LayoutError::Overflow { what: "a sum" })?;
         Ok(self.with(other, value))
     }
 

@@ -3,7 +3,8 @@
 use super::{Int, LayoutError};
 use core::fmt;
 
-/// A shape, a stride or a tuple of either: an integer, or a tuple of tuples. Prints in CuTe's notation, `(_8,(2,4))`.
+/// A shape, a stride or a tuple of either: an integer, or a tuple of tuples. Prints in CuTe's
+/// notation, `(_8,(2,4))`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum IntTuple {
     /// One integer.
@@ -80,7 +81,10 @@ impl fmt::Display for IntTuple {
 }
 
 /// `(a,b,..)`, without spaces, as CuTe prints tuples.
-pub(super) fn write_tuple<T: fmt::Display>(f: &mut fmt::Formatter<'_>, members: impl IntoIterator<Item = T>) -> fmt::Result {
+pub(super) fn write_tuple<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    members: impl IntoIterator<Item = T>,
+) -> fmt::Result {
     f.write_str("(")?;
     for (i, member) in members.into_iter().enumerate() {
         write!(f, "{}{member}", if i == 0 { "" } else { "," })?;

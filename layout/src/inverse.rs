@@ -6,8 +6,8 @@ use super::{Int, Layout, LayoutError, Mode, coalesce};
 const SEARCHED: u64 = 1 << 16;
 
 impl Layout {
-    /// The largest layout `R` that follows the leaves from stride 1 on with `self(R(i)) = i` for every `i` below its size.
-    /// `1:0` if no leaf has stride 1.
+    /// The largest layout `R` that follows the leaves from stride 1 on with `self(R(i)) = i` for
+    /// every `i` below its size. `1:0` if no leaf has stride 1.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -23,8 +23,12 @@ impl Layout {
             let mut before = one;
             let next = leaves.iter().find_map(|leaf| {
                 let stride = before;
-                before = Int { value: before.value * leaf.extent.value, is_static: before.is_static && leaf.extent.is_static };
-                (leaf.stride.value == wanted && leaf.extent.value > 1).then_some(Mode { extent: leaf.extent, stride })
+                before = Int {
+                    value: before.value * leaf.extent.value,
+                    is_static: before.is_static && leaf.extent.is_static,
+                };
+                (leaf.stride.value == wanted && leaf.extent.value > 1)
+                    .then_some(Mode { extent: leaf.extent, stride })
             });
             let Some(mode) = next else { break };
             wanted *= mode.extent.value;
@@ -39,7 +43,8 @@ impl Layout {
     /// The layout `R` with `R(self(i)) = i` for every `i` below the size.
     ///
     /// # Errors
-    /// A layout that is not injective, with two integers that go to one offset; one that has no [`complement`](Self::complement).
+    /// A layout that is not injective, with two integers that go to one offset; one that has no
+    /// [`complement`](Self::complement).
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -64,7 +69,11 @@ impl Layout {
         self.leaves().into_iter().find_map(|Mode { extent, stride }| {
             let second = before;
             before *= extent.value;
-            (stride.value == 0 && extent.value > 1).then_some(LayoutError::NotInjective { first: 0, second, offset: 0 })
+            (stride.value == 0 && extent.value > 1).then_some(LayoutError::NotInjective {
+                first: 0,
+                second,
+                offset: 0,
+            })
         })
     }
 
@@ -74,10 +83,15 @@ impl Layout {
         if size > SEARCHED {
             return None;
         }
-        let mut offsets: Vec<(u64, u64)> = (0..size).filter_map(|i| Some((self.extended(i).ok()?, i))).collect();
+        let mut offsets: Vec<(u64, u64)> =
+            (0..size).filter_map(|i| Some((self.extended(i).ok()?, i))).collect();
         offsets.sort_unstable();
         let shared = offsets.windows(2).filter(|pair| pair[0].0 == pair[1].0);
         let first = shared.min_by_key(|pair| pair[1].1)?;
-        Some(LayoutError::NotInjective { first: first[0].1, second: first[1].1, offset: first[0].0 })
+        Some(LayoutError::NotInjective {
+            first: first[0].1,
+            second: first[1].1,
+            offset: first[0].0,
+        })
     }
 }

@@ -20,10 +20,12 @@ pub(super) enum Tree {
     Modes(Vec<Layout>),
 }
 
-/// CuTe's layout `shape:stride`, the function `L(c) = sum of c_i * d_i` over the leaves, `c_i < s_i`.
+/// CuTe's layout `shape:stride`, the function `L(c) = sum of c_i * d_i` over the leaves, `c_i <
+/// s_i`.
 ///
-/// An integer stands for the coordinate that it counts out colexicographically, the first mode fastest. Extents are at least 1;
-/// size and cosize fit in 64 bits. Equality is that of the printed text, so `8:1` is not `_8:_1`.
+/// An integer stands for the coordinate that it counts out colexicographically, the first mode
+/// fastest. Extents are at least 1; size and cosize fit in 64 bits. Equality is that of the printed
+/// text, so `8:1` is not `_8:_1`.
 ///
 /// ```
 /// use falchion_layout::Layout;
@@ -42,14 +44,20 @@ impl Layout {
     /// `shape:stride`.
     ///
     /// # Errors
-    /// Shape and stride that do not nest alike, an empty tuple, an extent of 0, a size or cosize beyond 64 bits.
-    pub fn new(shape: impl Into<IntTuple>, stride: impl Into<IntTuple>) -> Result<Self, LayoutError> {
+    /// Shape and stride that do not nest alike, an empty tuple, an extent of 0, a size or cosize
+    /// beyond 64 bits.
+    pub fn new(
+        shape: impl Into<IntTuple>,
+        stride: impl Into<IntTuple>,
+    ) -> Result<Self, LayoutError> {
         let (shape, stride) = (shape.into(), stride.into());
-        let differ = || LayoutError::NotCongruent { shape: shape.to_string(), stride: stride.to_string() };
+        let differ =
+            || LayoutError::NotCongruent { shape: shape.to_string(), stride: stride.to_string() };
         zip(&shape, &stride).ok_or_else(differ)?.bounded()
     }
 
-    /// The compact column-major layout of a shape: each stride is the product of the extents before it.
+    /// The compact column-major layout of a shape: each stride is the product of the extents before
+    /// it.
     ///
     /// # Errors
     /// An empty tuple, an extent of 0, a size beyond 64 bits.
@@ -62,9 +70,11 @@ impl Layout {
                     let one = *extent == Int::fixed(1);
                     Ok(Layout::mode_of(*extent, if one { Int::fixed(0) } else { stride }))
                 }
-                IntTuple::Tuple(members) => {
-                    members.iter().map(|member| grow(member, next)).collect::<Result<_, _>>().map(Layout::join)
-                }
+                IntTuple::Tuple(members) => members
+                    .iter()
+                    .map(|member| grow(member, next))
+                    .collect::<Result<_, _>>()
+                    .map(Layout::join),
             }
         }
         grow(shape, &mut None)?.bounded()
@@ -98,10 +108,16 @@ impl Layout {
     pub(super) fn bounded(self) -> Result<Self, LayoutError> {
         fn walk(layout: &Layout, size: &mut u64, last: &mut u64) -> Result<(), LayoutError> {
             match &layout.tree {
-                Tree::Leaf(Mode { extent, .. }) if extent.value == 0 => Err(LayoutError::ZeroExtent),
+                Tree::Leaf(Mode { extent, .. }) if extent.value == 0 => {
+                    Err(LayoutError::ZeroExtent)
+                }
                 Tree::Leaf(Mode { extent, stride }) => {
-                    *size = size.checked_mul(extent.value).ok_or(LayoutError::Overflow { what: "the size of the layout" })?;
-                    let reach = (extent.value - 1).checked_mul(stride.value).and_then(|reach| last.checked_add(reach));
+                    *size = size
+                        .checked_mul(extent.value)
+                        .ok_or(LayoutError::Overflow { what: "the size of the layout" })?;
+                    let reach = (extent.value - 1)
+                        .checked_mul(stride.value)
+                        .and_then(|reach| last.checked_add(reach));
                     *last = reach
                         .filter(|last| *last < u64::MAX)
                         .ok_or(LayoutError::Overflow { what: "the cosize of the layout" })?;
@@ -185,7 +201,9 @@ impl Layout {
     fn projected(&self, f: impl Fn(&Mode) -> Int + Copy) -> IntTuple {
         match &self.tree {
             Tree::Leaf(leaf) => IntTuple::Int(f(leaf)),
-            Tree::Modes(modes) => IntTuple::Tuple(modes.iter().map(|mode| mode.projected(f)).collect()),
+            Tree::Modes(modes) => {
+                IntTuple::Tuple(modes.iter().map(|mode| mode.projected(f)).collect())
+            }
         }
     }
 }
@@ -195,7 +213,12 @@ fn zip(shape: &IntTuple, stride: &IntTuple) -> Option<Layout> {
     match (shape, stride) {
         (IntTuple::Int(extent), IntTuple::Int(stride)) => Some(Layout::mode_of(*extent, *stride)),
         (IntTuple::Tuple(extents), IntTuple::Tuple(strides)) if extents.len() == strides.len() => {
-            extents.iter().zip(strides).map(|(extent, stride)| zip(extent, stride)).collect::<Option<_>>().map(Layout::join)
+            extents
+                .iter()
+                .zip(strides)
+                .map(|(extent, stride)| zip(extent, stride))
+                .collect::<Option<_>>()
+                .map(Layout::join)
         }
         _ => None,
     }

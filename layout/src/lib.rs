@@ -1,16 +1,19 @@
 //! CuTe's layout algebra, as values.
 //!
-//! A [`Layout`] `shape:stride` is a function from coordinates, or from the integers that count them, to offsets. The operations
-//! are CuTe's by name, result and nesting: [`coalesce`](Layout::coalesce), [`compose`](Layout::compose),
+//! A [`Layout`] `shape:stride` is a function from coordinates, or from the integers that count
+//! them, to offsets. The operations are CuTe's by name, result and nesting:
+//! [`coalesce`](Layout::coalesce), [`compose`](Layout::compose),
 //! [`complement`](Layout::complement), [`logical_divide`](Layout::logical_divide),
-//! [`logical_product`](Layout::logical_product) and their kin, [`left_inverse`](Layout::left_inverse),
-//! [`right_inverse`](Layout::right_inverse), [`local_tile`](Layout::local_tile),
-//! [`local_partition`](Layout::local_partition); [`Swizzle`] and [`Composed`] for what is no layout,
-//! [`Map`] for pictures and bank counts, `FromStr` for text, [`Spelling`] for kernels.
+//! [`logical_product`](Layout::logical_product) and their kin,
+//! [`left_inverse`](Layout::left_inverse), [`right_inverse`](Layout::right_inverse),
+//! [`local_tile`](Layout::local_tile), [`local_partition`](Layout::local_partition); [`Swizzle`]
+//! and [`Composed`] for what is no layout, [`Map`] for pictures and bank counts, `FromStr` for
+//! text, [`Spelling`] for kernels.
 //!
-//! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe nests those of static
-//! operands; of dynamic ones CuTe keeps modes of extent 1 that it cannot see to be so, and a value can always be seen. What is
-//! no layout is a [`LayoutError`] that says which divisibility failed. `docs/layouts.md` shows each operation at work.
+//! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe
+//! nests those of static operands; of dynamic ones CuTe keeps modes of extent 1 that it cannot see
+//! to be so, and a value can always be seen. What is no layout is a [`LayoutError`] that says which
+//! divisibility failed. `docs/layouts.md` shows each operation at work.
 //!
 //! The C++ types that layouts are spelled as, for kernels that include it, are [`LAYOUT_CUH`].
 #![deny(missing_docs)]

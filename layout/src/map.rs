@@ -1,8 +1,10 @@
-//! Layouts as maps from rows and columns, so that one function draws them and one rule counts their bank conflicts.
+//! Layouts as maps from rows and columns, so that one function draws them and one rule counts their
+//! bank conflicts.
 
 use super::{Composed, Layout, LayoutError};
 
-/// A layout of rank 1 or 2 as a map: its first mode counts rows, its second columns; both as integers, however they nest.
+/// A layout of rank 1 or 2 as a map: its first mode counts rows, its second columns; both as
+/// integers, however they nest.
 ///
 /// ```
 /// use falchion_layout::{Layout, Map};
@@ -36,9 +38,15 @@ impl Map {
     pub fn of(layout: Composed) -> Result<Self, LayoutError> {
         let (rank, modes) = (layout.layout.rank(), layout.layout.modes());
         if rank > 2 {
-            return Err(LayoutError::Rank { what: "a picture or a map", layout: layout.layout.to_string(), rank, wanted: 2 });
+            return Err(LayoutError::Rank {
+                what: "a picture or a map",
+                layout: layout.layout.to_string(),
+                rank,
+                wanted: 2,
+            });
         }
-        let narrow = |wide: u64| u32::try_from(wide).map_err(|_| LayoutError::MapTooLarge { value: wide });
+        let narrow =
+            |wide: u64| u32::try_from(wide).map_err(|_| LayoutError::MapTooLarge { value: wide });
         narrow(layout.layout.size())?;
         let extents = (narrow(modes[0].size())?, narrow(modes.get(1).map_or(1, Layout::size))?);
         let codomain = narrow(layout.cosize())?;

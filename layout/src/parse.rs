@@ -1,4 +1,5 @@
-//! Reading CuTe's notation: integers, tuples, `shape:stride`, calls and coordinates, as a tree that remembers places.
+//! Reading CuTe's notation: integers, tuples, `shape:stride`, calls and coordinates, as a tree that
+//! remembers places.
 
 use super::{Int, IntTuple, Layout, LayoutError};
 use core::{ops::Range, str::FromStr};
@@ -37,13 +38,17 @@ pub enum Kind {
 /// Where an expression is wrong, a byte of its text, and what would be right.
 pub type Fault = (usize, String);
 
-/// The line of a text around a fault, and a caret below it; of a long text, 80 letters on both sides.
+/// The line of a text around a fault, and a caret below it; of a long text, 80 letters on both
+/// sides.
 pub fn pointed(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text).chars().count();
     let (first, last) = (before.saturating_sub(80), before + 80);
     let letters = text.chars().map(|c| if c.is_whitespace() || c.is_control() { ' ' } else { c });
     let shown: String = letters.skip(first).take(last - first).collect();
-    let (left, right) = (if first > 0 { ".. " } else { "" }, if text.chars().nth(last).is_some() { " .." } else { "" });
+    let (left, right) = (
+        if first > 0 { ".. " } else { "" },
+        if text.chars().nth(last).is_some() { " .." } else { "" },
+    );
     format!("  {left}{shown}{right}\n  {:width$}^", "", width = left.len() + before - first)
 }
 
@@ -88,16 +93,18 @@ impl Reader<'_> {
             operands.push(self.operand()?);
         }
         match operands.as_slice() {
-            [first, .., last] => {
-                Ok(Node { span: first.span.start..last.span.end, kind: Kind::Call("composition".into(), operands) })
-            }
+            [first, .., last] => Ok(Node {
+                span: first.span.start..last.span.end,
+                kind: Kind::Call("composition".into(), operands),
+            }),
             _ => Ok(operands.remove(0)),
         }
     }
 
     /// Reads an `o` that stands alone.
     fn composes(&mut self) -> bool {
-        let found = self.peek() == Some('o') && !self.text[self.at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric());
+        let found = self.peek() == Some('o')
+            && !self.text[self.at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric());
         self.at += usize::from(found);
         found
     }
@@ -107,11 +114,17 @@ impl Reader<'_> {
         let mut node = self.term()?;
         if self.eat(':') {
             let stride = self.term()?;
-            node = Node { span: node.span.start..stride.span.end, kind: Kind::Pair(Box::new(node), Box::new(stride)) };
+            node = Node {
+                span: node.span.start..stride.span.end,
+                kind: Kind::Pair(Box::new(node), Box::new(stride)),
+            };
         }
         while self.peek() == Some('(') {
             let arguments = self.members(')')?;
-            node = Node { span: node.span.start..self.at, kind: Kind::Apply(Box::new(node), arguments) };
+            node = Node {
+                span: node.span.start..self.at,
+                kind: Kind::Apply(Box::new(node), arguments),
+            };
         }
         Ok(node)
     }
@@ -122,7 +135,11 @@ impl Reader<'_> {
         let kind = match next {
             // Parentheses around one call or composition only group.
             Some('(') => match self.members(')')? {
-                mut one if matches!(one[..], [Node { kind: Kind::Call(..) | Kind::Apply(..), .. }]) => one.remove(0).kind,
+                mut one
+                    if matches!(one[..], [Node { kind: Kind::Call(..) | Kind::Apply(..), .. }]) =>
+                {
+                    one.remove(0).kind
+                }
                 members => Kind::Tuple(members),
             },
             Some('_') => {
@@ -139,17 +156,40 @@ impl Reader<'_> {
                 if matches!(name.as_str(), "Sw" | "Swizzle") && self.eat('<') {
                     self.at -= 1;
                     let parameters = self.members('>')?;
-                    return Ok(Node { span: start..self.at, kind: Kind::Call("swizzle".into(), parameters) });
+                    return Ok(Node {
+                        span: start..self.at,
+                        kind: Kind::Call("swizzle".into(), parameters),
+                    });
                 }
                 if self.peek() != Some('(') {
-                    return Err((start, format!("`{name}` is not a number; a function's name is followed by `(`")));
+                    return Err((
+                        start,
+                        format!("`{name}` is not a number; a function's name is followed by `(`"),
+                    ));
                 }
                 let members = self.members(')')?;
-                if TUPLES.contains(&name.as_str()) { Kind::Tuple(members) } else { Kind::Call(name, members) }
+                if TUPLES.contains(&name.as_str()) {
+                    Kind::Tuple(members)
+                } else {
+                    Kind::Call(name, members)
+                }
             }
-            Some('-') => return Err((start, "extents, strides and coordinates are not negative".into())),
-            Some(other) => return Err((start, format!("a number, `_`, `(` or a function's name belongs here, not `{other}`"))),
-            None => return Err((start, "the expression ends where a number, `_`, `(` or a function's name belongs".into())),
+            Some('-') => {
+                return Err((start, "extents, strides and coordinates are not negative".into()));
+            }
+            Some(other) => {
+                return Err((
+                    start,
+                    format!("a number, `_`, `(` or a function's name belongs here, not `{other}`"),
+                ));
+            }
+            None => {
+                return Err((
+                    start,
+                    "the expression ends where a number, `_`, `(` or a function's name belongs"
+                        .into(),
+                ));
+            }
         };
         Ok(Node { span: start..self.at, kind })
     }
@@ -179,7 +219,8 @@ impl Reader<'_> {
 
     fn word(&mut self) -> &str {
         let rest = &self.text[self.at..];
-        let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let length =
+            rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
     }
@@ -190,7 +231,9 @@ impl Reader<'_> {
         if let Some(bad) = digits.find(|c: char| !c.is_ascii_digit()) {
             return Err((start + bad, "a number is digits only".into()));
         }
-        digits.parse().map_err(|_| (start, format!("the number does not fit in 64 bits: the most is {}", u64::MAX)))
+        digits.parse().map_err(|_| {
+            (start, format!("the number does not fit in 64 bits: the most is {}", u64::MAX))
+        })
     }
 }
 
@@ -206,24 +249,34 @@ impl Node {
     pub fn int_tuple(&self) -> Result<IntTuple, Fault> {
         match &self.kind {
             Kind::Int(int) => Ok(IntTuple::Int(*int)),
-            Kind::Tuple(members) => members.iter().map(Self::int_tuple).collect::<Result<_, _>>().map(IntTuple::Tuple),
-            Kind::Underscore => self.fault("a shape and a stride are numbers, and `_` stands in coordinates and tilers only"),
+            Kind::Tuple(members) => {
+                members.iter().map(Self::int_tuple).collect::<Result<_, _>>().map(IntTuple::Tuple)
+            }
+            Kind::Underscore => self.fault(
+                "a shape and a stride are numbers, and `_` stands in coordinates and tilers only",
+            ),
             _ => self.fault("a shape and a stride are numbers or tuples of them"),
         }
     }
 
-    /// The node as a layout that is spelled out: `shape:stride`, a shape alone, or a tuple of layouts.
+    /// The node as a layout that is spelled out: `shape:stride`, a shape alone, or a tuple of
+    /// layouts.
     ///
     /// # Errors
     /// Where it is none.
     pub fn spelled(&self) -> Result<Layout, Fault> {
         let place = |error: LayoutError| (self.span.start, error.to_string());
         match &self.kind {
-            Kind::Pair(shape, stride) => Layout::new(shape.int_tuple()?, stride.int_tuple()?).map_err(place),
-            Kind::Tuple(members) if self.int_tuple().is_err() => {
-                Layout::concat(members.iter().map(Self::spelled).collect::<Result<Vec<_>, _>>()?).map_err(place)
+            Kind::Pair(shape, stride) => {
+                Layout::new(shape.int_tuple()?, stride.int_tuple()?).map_err(place)
             }
-            Kind::Call(..) | Kind::Apply(..) => self.fault("a layout is spelled out here: shape:stride"),
+            Kind::Tuple(members) if self.int_tuple().is_err() => {
+                Layout::concat(members.iter().map(Self::spelled).collect::<Result<Vec<_>, _>>()?)
+                    .map_err(place)
+            }
+            Kind::Call(..) | Kind::Apply(..) => {
+                self.fault("a layout is spelled out here: shape:stride")
+            }
             _ => Layout::compact(&self.int_tuple()?).map_err(place),
         }
     }

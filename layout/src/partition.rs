@@ -24,15 +24,19 @@ impl Step {
                 right: members.len() as u64,
             });
         }
-        let taken: Vec<T> =
-            steps.iter().zip(members).filter(|(step, _)| **step == Self::Take).map(|(_, member)| member.clone()).collect();
+        let taken: Vec<T> = steps
+            .iter()
+            .zip(members)
+            .filter(|(step, _)| **step == Self::Take)
+            .map(|(_, member)| member.clone())
+            .collect();
         if taken.is_empty() { Err(LayoutError::EmptyTuple) } else { Ok(taken) }
     }
 }
 
 impl Layout {
-    /// `local_tile`: the tile at `coordinate`, `(BLK_M,BLK_N,..)`, with every tile along a `_` as modes after it; and the
-    /// tile's offset.
+    /// `local_tile`: the tile at `coordinate`, `(BLK_M,BLK_N,..)`, with every tile along a `_` as
+    /// modes after it; and the tile's offset.
     ///
     /// # Errors
     /// Those of [`zipped_divide`](Self::zipped_divide) and [`slice`](Self::slice).
@@ -46,7 +50,11 @@ impl Layout {
     /// assert_eq!((tile.to_string(), offset), ("(_64,_16,512):(_1,1024,16384)".into(), 128));
     /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
-    pub fn local_tile(&self, tiler: &Tiler, coordinate: &Coordinate) -> Result<(Self, u64), LayoutError> {
+    pub fn local_tile(
+        &self,
+        tiler: &Tiler,
+        coordinate: &Coordinate,
+    ) -> Result<(Self, u64), LayoutError> {
         let tiled = self.zipped_divide(tiler)?;
         let tile = match tiler {
             Tiler::Tuple(members) => Coordinate::Tuple(vec![Coordinate::All; members.len()]),
@@ -55,12 +63,13 @@ impl Layout {
         tiled.sliced(Coordinate::Tuple(vec![tile, tiled.filled(coordinate)]))
     }
 
-    /// `local_partition`: what thread `thread` has of the layout when `threads`, a layout of threads, is laid over it again
-    /// and again: the modes of repetitions; and the offset of the thread's first element.
+    /// `local_partition`: what thread `thread` has of the layout when `threads`, a layout of
+    /// threads, is laid over it again and again: the modes of repetitions; and the offset of the
+    /// thread's first element.
     ///
     /// # Errors
-    /// Those of [`zipped_divide`](Self::zipped_divide) and [`left_inverse`](Self::left_inverse); a thread that the layout
-    /// of threads lacks.
+    /// Those of [`zipped_divide`](Self::zipped_divide) and [`left_inverse`](Self::left_inverse); a
+    /// thread that the layout of threads lacks.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -73,11 +82,12 @@ impl Layout {
         self.local_partition_by(threads, thread, &vec![Step::Take; threads.rank()])
     }
 
-    /// [`local_partition`](Self::local_partition) by the modes of `threads` that take part: threads that differ in the
-    /// others only have the same elements.
+    /// [`local_partition`](Self::local_partition) by the modes of `threads` that take part: threads
+    /// that differ in the others only have the same elements.
     ///
     /// # Errors
-    /// Those of [`local_partition`](Self::local_partition), and a projection of another length than the rank of `threads`.
+    /// Those of [`local_partition`](Self::local_partition), and a projection of another length than
+    /// the rank of `threads`.
     ///
     /// ```
     /// # use falchion_layout::{Layout, Step};
@@ -86,17 +96,24 @@ impl Layout {
     /// assert_eq!((rows.to_string(), offset), ("(_8,_16):(_8,_64)".into(), 3));
     /// # Ok::<(), falchion_layout::LayoutError>(())
     /// ```
-    pub fn local_partition_by(&self, threads: &Self, thread: u64, steps: &[Step]) -> Result<(Self, u64), LayoutError> {
-        let place = Self::compact(&IntTuple::Tuple(threads.extents()))?.coordinate(threads.place_of(thread)?)?;
+    pub fn local_partition_by(
+        &self,
+        threads: &Self,
+        thread: u64,
+        steps: &[Step],
+    ) -> Result<(Self, u64), LayoutError> {
+        let place = Self::compact(&IntTuple::Tuple(threads.extents()))?
+            .coordinate(threads.place_of(thread)?)?;
         let Coordinate::Tuple(place) = place else { return Err(LayoutError::EmptyTuple) };
         let tiled = self.tiled_by(threads, steps)?;
         let rest = Coordinate::Tuple(vec![Coordinate::All; tiled.modes()[1].rank()]);
-        tiled.sliced(Coordinate::Tuple(vec![Coordinate::Tuple(Step::project(steps, &place)?), rest]))
+        tiled
+            .sliced(Coordinate::Tuple(vec![Coordinate::Tuple(Step::project(steps, &place)?), rest]))
     }
 
-    /// The thread-value layout of [`local_partition_by`](Self::local_partition_by): its first mode sends a thread to the offset
-    /// of the thread's first element, its second is what every thread has from there on. Slicing it at a thread is the
-    /// thread's partition.
+    /// The thread-value layout of [`local_partition_by`](Self::local_partition_by): its first mode
+    /// sends a thread to the offset of the thread's first element, its second is what every thread
+    /// has from there on. Slicing it at a thread is the thread's partition.
     ///
     /// # Errors
     /// Those of [`local_partition_by`](Self::local_partition_by); threads whose numbers have gaps.
@@ -111,10 +128,15 @@ impl Layout {
     pub fn thread_value(&self, threads: &Self, steps: &[Step]) -> Result<Self, LayoutError> {
         let (left, right) = (threads.size(), threads.cosize());
         if left != right {
-            return Err(LayoutError::SizesDiffer { what: "the size and the cosize of the layout of threads", left, right });
+            return Err(LayoutError::SizesDiffer {
+                what: "the size and the cosize of the layout of threads",
+                left,
+                right,
+            });
         }
         let tiled = self.tiled_by(threads, steps)?;
-        // Threads step through the tile along the modes that take part, and stand still along the others.
+        // Threads step through the tile along the modes that take part, and stand still along the
+        // others.
         let mut taken = tiled.modes()[0].modes().iter();
         let places = steps.iter().zip(threads.modes()).map(|(step, mode)| match step {
             Step::Take => taken.next().cloned().ok_or(LayoutError::EmptyTuple),
@@ -129,16 +151,24 @@ impl Layout {
         self.modes().iter().map(|mode| IntTuple::Int(mode.size_int())).collect()
     }
 
-    /// The division by the modes of `threads` that take part: the threads, and what each of them has.
+    /// The division by the modes of `threads` that take part: the threads, and what each of them
+    /// has.
     fn tiled_by(&self, threads: &Self, steps: &[Step]) -> Result<Self, LayoutError> {
-        self.zipped_divide(&Tiler::shape(&IntTuple::Tuple(Step::project(steps, &threads.extents())?))?)
+        self.zipped_divide(&Tiler::shape(&IntTuple::Tuple(Step::project(
+            steps,
+            &threads.extents(),
+        )?))?)
     }
 
     /// Which coordinate, as an integer, a layout of threads sends to `thread`.
     fn place_of(&self, thread: u64) -> Result<u64, LayoutError> {
         let missing = LayoutError::NoSuchThread { thread, threads: self.to_string() };
         let place = self.left_inverse()?.extended(thread)?;
-        if place < self.size() && self.extended(place)? == thread { Ok(place) } else { Err(missing) }
+        if place < self.size() && self.extended(place)? == thread {
+            Ok(place)
+        } else {
+            Err(missing)
+        }
     }
 
     /// A coordinate of the rest of a division, with `_` for the modes that the tiler left over.

@@ -3,11 +3,13 @@
 use super::{Int, Layout, LayoutError, Tiler};
 
 impl Layout {
-    /// `(self, complement(self, size * cosize(tiler)) o tiler)`: the block, and where its repetitions begin. A tuple of
-    /// tilers multiplies mode by mode; modes that it does not reach stay.
+    /// `(self, complement(self, size * cosize(tiler)) o tiler)`: the block, and where its
+    /// repetitions begin. A tuple of tilers multiplies mode by mode; modes that it does not reach
+    /// stay.
     ///
     /// # Errors
-    /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of higher rank than the layout.
+    /// Those of [`complement`](Self::complement) and [`compose`](Self::compose), and a tiler of
+    /// higher rank than the layout.
     ///
     /// ```
     /// # use falchion_layout::Layout;
@@ -27,7 +29,8 @@ impl Layout {
         self.unzipped(tiler, multiplied)
     }
 
-    /// [`zipped_product`](Self::zipped_product) with the second mode unpacked: `((M,N),TileM,TileN,L,..)`.
+    /// [`zipped_product`](Self::zipped_product) with the second mode unpacked:
+    /// `((M,N),TileM,TileN,L,..)`.
     ///
     /// # Errors
     /// Those of [`logical_product`](Self::logical_product).
@@ -35,7 +38,8 @@ impl Layout {
         self.zipped_product(tiler).map(Self::second_unpacked)
     }
 
-    /// The block at every element of the tiler, mode by mode: rows of blocks over rows in a block. Each mode is coalesced.
+    /// The block at every element of the tiler, mode by mode: rows of blocks over rows in a block.
+    /// Each mode is coalesced.
     ///
     /// # Errors
     /// Those of [`logical_product`](Self::logical_product).
@@ -51,8 +55,8 @@ impl Layout {
         self.interleaved(tiler, |block, tile| [block, tile])
     }
 
-    /// [`blocked_product`](Self::blocked_product) with the blocks interleaved: their elements lie as far apart as there are
-    /// blocks.
+    /// [`blocked_product`](Self::blocked_product) with the blocks interleaved: their elements lie
+    /// as far apart as there are blocks.
     ///
     /// # Errors
     /// Those of [`logical_product`](Self::logical_product).
@@ -60,12 +64,17 @@ impl Layout {
         self.interleaved(tiler, |block, tile| [tile, block])
     }
 
-    fn interleaved(&self, tiler: &Self, order: fn(Self, Self) -> [Self; 2]) -> Result<Self, LayoutError> {
+    fn interleaved(
+        &self,
+        tiler: &Self,
+        order: fn(Self, Self) -> [Self; 2],
+    ) -> Result<Self, LayoutError> {
         let rank = self.rank().max(tiler.rank());
         let product = multiplied(&self.padded(rank), &tiler.padded(rank))?;
         let [block, tiles] = product.modes() else { unreachable!("a product has two modes") };
         let pairs = block.modes().iter().cloned().zip(tiles.modes().iter().cloned());
-        let mut modes: Vec<Self> = pairs.map(|(block, tile)| Self::join(order(block, tile).into()).coalesce()).collect();
+        let mut modes: Vec<Self> =
+            pairs.map(|(block, tile)| Self::join(order(block, tile).into()).coalesce()).collect();
         if self.depth().max(tiler.depth()) == 0 {
             return Ok(modes.remove(0));
         }
@@ -83,7 +92,8 @@ impl Layout {
 fn multiplied(block: &Layout, tiler: &Layout) -> Result<Layout, LayoutError> {
     let reach = Int {
         value: tiler.cosize(),
-        is_static: tiler.size_int().is_static && tiler.leaves().iter().all(|leaf| leaf.stride.is_static),
+        is_static: tiler.size_int().is_static
+            && tiler.leaves().iter().all(|leaf| leaf.stride.is_static),
     };
     let rest = block.complement(block.size_int().times(reach)?)?;
     Layout::concat([block.clone(), rest.compose(tiler)?])

@@ -1,9 +1,10 @@
-//! Layouts as the C++ types of `layout/kernels/layout.cuh`: static integers in the text, dynamic ones in a table.
+//! Layouts as the C++ types of `layout/kernels/layout.cuh`: static integers in the text, dynamic
+//! ones in a table.
 
 use super::{Int, Layout, Mode, layout::Tree};
 
-/// Layouts being spelled for one kernel: the text knows their static integers, and [`integers`](Self::integers) holds the
-/// dynamic ones.
+/// Layouts being spelled for one kernel: the text knows their static integers, and
+/// [`integers`](Self::integers) holds the dynamic ones.
 ///
 /// ```
 /// use falchion_layout::Spelling;
@@ -24,7 +25,9 @@ impl Spelling {
     /// The type of a layout. Its dynamic integers get the next numbers.
     pub fn layout(&mut self, layout: &Layout) -> String {
         match &layout.tree {
-            Tree::Leaf(Mode { extent, stride }) => format!("algebra::Mode<{}, {}>", self.int(*extent), self.int(*stride)),
+            Tree::Leaf(Mode { extent, stride }) => {
+                format!("algebra::Mode<{}, {}>", self.int(*extent), self.int(*stride))
+            }
             Tree::Modes(modes) => {
                 let modes: Vec<_> = modes.iter().map(|mode| self.layout(mode)).collect();
                 format!("algebra::Layout<{}>", modes.join(", "))

@@ -3,8 +3,8 @@
 use super::{Coordinate, Int, Layout, LayoutError, Tiler};
 use core::fmt;
 
-/// CuTe's `Swizzle<B,M,S>`: bits `[M+S, M+S+B)` of an offset are added without carry (exclusive or) to its bits `[M, M+B)`.
-/// A bijection, and its own inverse.
+/// CuTe's `Swizzle<B,M,S>`: bits `[M+S, M+S+B)` of an offset are added without carry (exclusive or)
+/// to its bits `[M, M+B)`. A bijection, and its own inverse.
 ///
 /// ```
 /// use falchion_layout::Swizzle;
@@ -27,11 +27,17 @@ impl Swizzle {
     /// `Swizzle<bits, base, shift>`.
     ///
     /// # Errors
-    /// A shift smaller than the number of bits, whose source and target would overlap; parameters whose sum is beyond 63.
+    /// A shift smaller than the number of bits, whose source and target would overlap; parameters
+    /// whose sum is beyond 63.
     pub fn new(bits: u32, base: u32, shift: u32) -> Result<Self, LayoutError> {
         if shift < bits {
-            let because = "the shift is at least the number of bits, so that a bit is not its own source";
-            return Err(LayoutError::Swizzle { what: "the shift of the swizzle", value: shift.into(), because });
+            let because =
+                "the shift is at least the number of bits, so that a bit is not its own source";
+            return Err(LayoutError::Swizzle {
+                what: "the shift of the swizzle",
+                value: shift.into(),
+                because,
+            });
         }
         let top = u64::from(bits) + u64::from(base) + u64::from(shift);
         if top > 63 {
@@ -61,8 +67,8 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// `swizzle o offset o layout`: the function `c -> swizzle(offset + layout(c))`, which is no layout in general. Prints without a swizzle
-/// and an offset that it does not have: `36 o (4,4):(8,1)`.
+/// `swizzle o offset o layout`: the function `c -> swizzle(offset + layout(c))`, which is no layout
+/// in general. Prints without a swizzle and an offset that it does not have: `36 o (4,4):(8,1)`.
 ///
 /// ```
 /// use falchion_layout::{Composed, Int, Swizzle};
@@ -86,7 +92,10 @@ impl Composed {
     /// # Errors
     /// An offset that takes the layout beyond 64 bits.
     pub fn new(swizzle: Swizzle, offset: Int, layout: Layout) -> Result<Self, LayoutError> {
-        offset.value.checked_add(layout.cosize()).ok_or(LayoutError::Overflow { what: "the cosize of the composed layout" })?;
+        offset
+            .value
+            .checked_add(layout.cosize())
+            .ok_or(LayoutError::Overflow { what: "the cosize of the composed layout" })?;
         Ok(Self { swizzle, offset, layout })
     }
 
@@ -115,11 +124,15 @@ impl Composed {
         Self::new(swizzle, self.offset, self.layout)
     }
 
-    /// What an operation makes of the layout, behind the same swizzle and offset, to which the operation's own offset is added.
+    /// What an operation makes of the layout, behind the same swizzle and offset, to which the
+    /// operation's own offset is added.
     ///
     /// # Errors
     /// Those of the operation, and an offset that takes the layout beyond 64 bits.
-    pub fn inside(&self, by: impl FnOnce(&Layout) -> Result<(Layout, u64), LayoutError>) -> Result<Self, LayoutError> {
+    pub fn inside(
+        &self,
+        by: impl FnOnce(&Layout) -> Result<(Layout, u64), LayoutError>,
+    ) -> Result<Self, LayoutError> {
         let (layout, more) = by(&self.layout)?;
         Self::new(self.swizzle, self.further(more)?, layout)
     }
@@ -136,7 +149,8 @@ impl Composed {
         self.offset.plus(Int { value: more, is_static: self.offset.is_static && more == 0 })
     }
 
-    /// What `_` leaves of it, its offset that of the rest; or, without a `_`, where the coordinate goes.
+    /// What `_` leaves of it, its offset that of the rest; or, without a `_`, where the coordinate
+    /// goes.
     ///
     /// # Errors
     /// Those of [`Layout::slice`].
@@ -147,12 +161,13 @@ impl Composed {
         Ok((kept, self.swizzle.at(offset.value)))
     }
 
-    /// A number that every offset is below: where the swizzle moves anything, the next multiple of `2^(M+B)` at least as
-    /// large as the cosize of what it moves.
+    /// A number that every offset is below: where the swizzle moves anything, the next multiple of
+    /// `2^(M+B)` at least as large as the cosize of what it moves.
     pub fn cosize(&self) -> u64 {
         let Swizzle { bits, base, shift } = self.swizzle;
         let last = self.offset.value + self.layout.cosize() - 1;
-        let below = if bits > 0 && last >> (base + shift) > 0 { (1 << (base + bits)) - 1 } else { 0 };
+        let below =
+            if bits > 0 && last >> (base + shift) > 0 { (1 << (base + bits)) - 1 } else { 0 };
         (last | below).saturating_add(1)
     }
 }

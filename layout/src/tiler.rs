@@ -2,8 +2,9 @@
 
 use super::{Int, IntTuple, Layout, LayoutError};
 
-/// The second operand of divides, products and [`compose_by`](Layout::compose_by). CuTe's: a layout acts on the whole, a
-/// tuple of tilers mode by mode, a shape as a tuple of layouts of stride 1, `_` not at all.
+/// The second operand of divides, products and [`compose_by`](Layout::compose_by). CuTe's: a layout
+/// acts on the whole, a tuple of tilers mode by mode, a shape as a tuple of layouts of stride 1,
+/// `_` not at all.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Tiler {
     /// Acts on the whole layout as a function of an integer.
@@ -23,7 +24,9 @@ impl Tiler {
         match shape {
             IntTuple::Int(_) => Layout::compact(shape).map(Self::Layout),
             IntTuple::Tuple(members) if members.is_empty() => Err(LayoutError::EmptyTuple),
-            IntTuple::Tuple(members) => members.iter().map(Self::shape).collect::<Result<_, _>>().map(Self::Tuple),
+            IntTuple::Tuple(members) => {
+                members.iter().map(Self::shape).collect::<Result<_, _>>().map(Self::Tuple)
+            }
         }
     }
 

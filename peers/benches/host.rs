@@ -1,4 +1,5 @@
-//! How fast the host executor is, next to the `gemm` crate on the same cores; the table of `docs/performance/host.md`.
+//! How fast the host executor is, next to the `gemm` crate on the same cores; the table of
+//! `docs/performance/host.md`.
 
 use falchion::{
     device::{Arguments, Gemm, run_on_host},
@@ -45,7 +46,8 @@ fn peer(parallelism: gemm::Parallelism, n: usize, a: &[f32], b: &[f32], d: &mut 
     assert!(a.len() == n * n && b.len() == n * n && d.len() == n * n);
     let row = n as isize;
     #[allow(unsafe_code, reason = "the peer takes pointers")]
-    // SAFETY: three n x n row-major matrices, as long as was just checked; D is borrowed for writing, A and B for reading.
+    // SAFETY: three n x n row-major matrices, as long as was just checked; D is borrowed for
+    // writing, A and B for reading.
     unsafe {
         gemm::gemm(
             n,
@@ -72,10 +74,22 @@ fn peer(parallelism: gemm::Parallelism, n: usize, a: &[f32], b: &[f32], d: &mut 
 }
 
 /// A product of row-major matrices of n x n.
-fn call<'a>(desc: &GemmDesc, n: usize, a: &'a [f32], b: &'a [f32], d: &'a mut [f32]) -> HostCall<'a> {
+fn call<'a>(
+    desc: &GemmDesc,
+    n: usize,
+    a: &'a [f32],
+    b: &'a [f32],
+    d: &'a mut [f32],
+) -> HostCall<'a> {
     let problem = Problem::of(desc, (n, n, n), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
-    problem.with(Matrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(d), vectors: Default::default() })
+    problem.with(Matrices {
+        a,
+        b,
+        c: Source::None,
+        d: HostSliceMut::new::<f32>(d),
+        vectors: Default::default(),
+    })
 }
 
 /// One product of the checked mode at 128 x 128 x 128.
@@ -88,7 +102,8 @@ fn checked() -> Duration {
     timed(|| run_on_host(&desc, mode, call).expect("the default kernel has no fault"))
 }
 
-/// Composing the maps of a description that was not seen before: 256 threads, four stages of 128 x 128 x 16.
+/// Composing the maps of a description that was not seen before: 256 threads, four stages of 128 x
+/// 128 x 16.
 fn composed() -> Duration {
     let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc();
     let (a, b, mut d) = ([1.0f32], [1.0f32], [0.0f32]);
@@ -102,9 +117,16 @@ fn main() {
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     let (a, b) = (numbers(n * n, 1), numbers(n * n, 2));
     let (mut ours, mut theirs) = (vec![0.0f32; n * n], vec![0.0f32; n * n]);
-    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread");
-    let mut run = || timed(|| gemm.run(Arguments::new((n, n, n), black_box(&a), black_box(&b), &mut ours)).expect("it fits"));
-    let mut run_peer = |parallelism| timed(|| peer(parallelism, n, black_box(&a), black_box(&b), &mut theirs));
+    let single =
+        rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread");
+    let mut run = || {
+        timed(|| {
+            gemm.run(Arguments::new((n, n, n), black_box(&a), black_box(&b), &mut ours))
+                .expect("it fits")
+        })
+    };
+    let mut run_peer =
+        |parallelism| timed(|| peer(parallelism, n, black_box(&a), black_box(&b), &mut theirs));
 
     let mut times: [Vec<Duration>; 6] = Default::default();
     for round in 0..=ROUNDS {
@@ -128,13 +150,22 @@ fn main() {
     let speed = |seconds: f64| 2.0 * (n as f64).powi(3) / seconds / 1e9;
     println!("| f32, {n} x {n} x {n} | falchion, GFLOP/s | gemm, GFLOP/s | ratio |");
     println!("|---|---:|---:|---:|");
-    for (threads, ours, peer) in [(rayon::current_num_threads(), all, peer_all), (1, one, peer_one)] {
+    for (threads, ours, peer) in [(rayon::current_num_threads(), all, peer_all), (1, one, peer_one)]
+    {
         for (which, ours, peer) in [("best", ours.0, peer.0), ("median", ours.1, peer.1)] {
             let name = format!("{threads} thread{}, {which}", if threads == 1 { "" } else { "s" });
             println!("| {name} | {:.0} | {:.0} | {:.2} |", speed(ours), speed(peer), peer / ours);
         }
     }
     println!();
-    println!("Checked mode, f32, 128 x 128 x 128: {:.0} ms best, {:.0} ms median.", watched.0 * 1e3, watched.1 * 1e3);
-    println!("A new description, 128 x 128 x 16: {:.1} ms best, {:.1} ms median.", new.0 * 1e3, new.1 * 1e3);
+    println!(
+        "Checked mode, f32, 128 x 128 x 128: {:.0} ms best, {:.0} ms median.",
+        watched.0 * 1e3,
+        watched.1 * 1e3
+    );
+    println!(
+        "A new description, 128 x 128 x 16: {:.1} ms best, {:.1} ms median.",
+        new.0 * 1e3,
+        new.1 * 1e3
+    );
 }

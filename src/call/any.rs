@@ -3,11 +3,13 @@
 use super::space::{Host, MatrixElements, Readable, Space, Writable};
 use crate::numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32};
 
-/// Elements of a type that is a value: what the [`Arguments`](super::Arguments) of a [`GemmOperation`](crate::device::GemmOperation) hold.
+/// Elements of a type that is a value: what the [`Arguments`](super::Arguments) of a
+/// [`GemmOperation`](crate::device::GemmOperation) hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Any;
 
-/// A matrix that is read, of elements whose type is a value: it is told by its elements, or beside their bytes.
+/// A matrix that is read, of elements whose type is a value: it is told by its elements, or beside
+/// their bytes.
 ///
 /// ```
 /// use falchion::{numeric::ElementKind, prelude::*};
@@ -19,7 +21,8 @@ pub struct Any;
 /// assert_eq!((of_bytes.kind(), of_bytes.length()), (ElementKind::Bf16, 12));
 /// ```
 ///
-/// A program's own sum of vectors becomes one in a `match`; without a space it is one in host memory, and `AnySlice<'_, Cuda>` is on a device.
+/// A program's own sum of vectors becomes one in a `match`; without a space it is one in host
+/// memory, and `AnySlice<'_, Cuda>` is on a device.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -142,7 +145,8 @@ macro_rules! any {
         }
 
         impl<'a, S: Space> $Slice<'a, S> {
-            /// Bytes of elements of a kind, from the first on; a rest that is no whole element is left alone. They begin where elements of that kind may.
+            /// Bytes of elements of a kind, from the first on; a rest that is no whole element is
+            /// left alone. They begin where elements of that kind may.
             pub fn of_bytes(kind: ElementKind, bytes: impl $Memory<'a, u8, In = S>) -> Self {
                 Self($Kinds::Bytes(kind, bytes.view()))
             }

@@ -2,7 +2,10 @@
 
 use super::{
     Elements, Further, Groups, ReadOffsets, Source,
-    space::{MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space, Writable},
+    space::{
+        MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
+        Writable,
+    },
 };
 use crate::{
     epilogue::SCALARS,
@@ -10,7 +13,8 @@ use crate::{
     operand::{Axis, VectorKind, Vectors},
 };
 
-/// `D = epilogue(A·B, C)`: what to multiply. Leading dimensions are those of packed matrices unless given.
+/// `D = epilogue(A·B, C)`: what to multiply. Leading dimensions are those of packed matrices unless
+/// given.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -66,7 +70,9 @@ impl<'a, S: Space> Offsets<'a, S> {
         'a: 'q,
     {
         match self {
-            Self::InSpace(offsets) | Self::Checked(offsets) => S::read(ElementKind::I32, offsets, queue),
+            Self::InSpace(offsets) | Self::Checked(offsets) => {
+                S::read(ElementKind::I32, offsets, queue)
+            }
             Self::ByValue(offsets) => S::by_value(offsets, queue),
         }
     }
@@ -106,7 +112,9 @@ macro_rules! strides {
     };
 }
 
-impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'a, S, A, B, C> {
+impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
+    Arguments<'a, S, A, B, C>
+{
     /// `D = A·B`: A is m x k, B is k x n, D is m x n. Alpha is 1 and beta 0 until said otherwise.
     pub fn new(
         (m, n, k): (usize, usize, usize),
@@ -118,7 +126,12 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     }
 
     /// The same of elements.
-    pub(super) fn of(extents: (usize, usize, usize), a: A::Ref<'a, S>, b: B::Ref<'a, S>, d: C::Mut<'a, S>) -> Self {
+    pub(super) fn of(
+        extents: (usize, usize, usize),
+        a: A::Ref<'a, S>,
+        b: B::Ref<'a, S>,
+        d: C::Mut<'a, S>,
+    ) -> Self {
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
         let (leading, strides, batch_strides) = ([None; 4], [None; 4], [None; 4]);
@@ -141,7 +154,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         }
     }
 
-    /// So many products, of matrices one behind another: product `i` is of A, B, C and D `i` [batch strides](Self::batch_stride_a) further on.
+    /// So many products, of matrices one behind another: product `i` is of A, B, C and D `i` [batch
+    /// strides](Self::batch_stride_a) further on.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -158,11 +172,19 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         self
     }
 
-    /// One product of each group of rows, one behind another: rows `offsets[i]` to `offsets[i + 1]` of A times the `i`-th B are the same rows of D. There are as many Bs as groups,
-    /// [a batch stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are left alone, and groups may be of any length, 0 too. Vectors are of all of D: [`bias_m`](Self::bias_m) has a value for each of the m rows, and [`bias_n`](Self::bias_n) is the same for each group.
+    /// One product of each group of rows, one behind another: rows `offsets[i]` to `offsets[i + 1]`
+    /// of A times the `i`-th B are the same rows of D. There are as many Bs as groups, [a batch
+    /// stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are
+    /// left alone, and groups may be of any length, 0 too. Vectors are of all of D:
+    /// [`bias_m`](Self::bias_m) has a value for each of the m rows, and [`bias_n`](Self::bias_n) is
+    /// the same for each group.
     ///
-    /// The offsets, one more than groups, lie where the operands do; [`groups_by_value`](Self::groups_by_value) takes the host's for operands on a device. In host memory they are checked; on a device nobody but the kernel reads them, when it runs, so that a captured
-    /// graph may compute them: an offset that descends or leaves D makes groups short or empty, and nothing is written outside D; [`groups_checked`](Self::groups_checked) waits, and says which it is. K of groups is not cut into parts.
+    /// The offsets, one more than groups, lie where the operands do;
+    /// [`groups_by_value`](Self::groups_by_value) takes the host's for operands on a device. In
+    /// host memory they are checked; on a device nobody but the kernel reads them, when it runs, so
+    /// that a captured graph may compute them: an offset that descends or leaves D makes groups
+    /// short or empty, and nothing is written outside D; [`groups_checked`](Self::groups_checked)
+    /// waits, and says which it is. K of groups is not cut into parts.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -179,8 +201,10 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         self
     }
 
-    /// [`groups`](Self::groups), whose offsets are checked wherever they lie. Those on a device are read back first: the call waits for the stream, refuses the first offset that descends or leaves D
-    /// before anything is enqueued, and cannot be captured. For finding what is wrong with offsets that a kernel has written; [`groups`](Self::groups) does not wait.
+    /// [`groups`](Self::groups), whose offsets are checked wherever they lie. Those on a device are
+    /// read back first: the call waits for the stream, refuses the first offset that descends or
+    /// leaves D before anything is enqueued, and cannot be captured. For finding what is wrong with
+    /// offsets that a kernel has written; [`groups`](Self::groups) does not wait.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -195,8 +219,10 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         self
     }
 
-    /// The same by offsets in host memory, wherever the operands lie: they are checked, and what is bad is refused before anything is enqueued. On a device launches take them by value, and
-    /// write them to the [workspace](Self::workspace): the slice is not read once the call has returned, and a captured graph holds the offsets that it had.
+    /// The same by offsets in host memory, wherever the operands lie: they are checked, and what is
+    /// bad is refused before anything is enqueued. On a device launches take them by value, and
+    /// write them to the [workspace](Self::workspace): the slice is not read once the call has
+    /// returned, and a captured graph holds the offsets that it had.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -212,7 +238,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         self
     }
 
-    /// The scalar alpha. As every scalar, C and vectors, it is of no effect on an epilogue that does not read it.
+    /// The scalar alpha. As every scalar, C and vectors, it is of no effect on an epilogue that
+    /// does not read it.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.scalars[0] = alpha;
         self
@@ -233,9 +260,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     }
 
     vectors! {
-        /// The vector `bias_m` of the epilogue, m elements at least: one value a row of D, in each product of a batch.
+        /// The vector `bias_m` of the epilogue, m elements at least: one value a row of D, in each
+        /// product of a batch.
         bias_m: BiasM;
-        /// The vector `bias_n` of the epilogue, n elements at least: one value a column of D, in each product of a batch.
+        /// The vector `bias_n` of the epilogue, n elements at least: one value a column of D, in
+        /// each product of a batch.
         bias_n: BiasN;
         /// The vector `scale_m` of the epilogue, as long as [`bias_m`](Self::bias_m).
         scale_m: ScaleM;
@@ -251,18 +280,23 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     }
 
     strides! {
-        /// Elements from one row of A to the next, and from one of its columns to the next, one of which is 1; its rows, or columns, do not overlap. A may lie in
-        /// either order, whatever the types say. The distance of an extent of 1 is not looked at. A device transposes what its kernel does not read, in the [workspace](Self::workspace).
+        /// Elements from one row of A to the next, and from one of its columns to the next, one of
+        /// which is 1; its rows, or columns, do not overlap. A may lie in either order, whatever
+        /// the types say. The distance of an extent of 1 is not looked at. A device transposes what
+        /// its kernel does not read, in the [workspace](Self::workspace).
         strides_a[0];
         /// The same of B.
         strides_b[1];
-        /// The same of C, which lies in the order of its type; of D, when C is D and [`strides_d`](Self::strides_d) does not say it.
+        /// The same of C, which lies in the order of its type; of D, when C is D and
+        /// [`strides_d`](Self::strides_d) does not say it.
         strides_c[2];
         /// The same of D, which lies in the order of its type.
         strides_d[3];
     }
 
-    /// Bytes in which operands may be repacked, transposed or decomposed, parts of K added, maps of an [array](Self::array) made and offsets of [`groups_by_value`](Self::groups_by_value) kept, of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are
+    /// Bytes in which operands may be repacked, transposed or decomposed, parts of K added, maps of
+    /// an [array](Self::array) made and offsets of [`groups_by_value`](Self::groups_by_value) kept,
+    /// of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are
     /// enough. What they hold is lost; on the host they are left alone.
     pub fn workspace(mut self, bytes: impl Writable<'a, u8, In = S>) -> Self {
         self.workspace = Some(bytes.view());
@@ -270,21 +304,26 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     }
 
     setters! {
-        /// A's leading dimension, in elements; of no effect beside [`strides_a`](Self::strides_a), and so are the others beside theirs.
+        /// A's leading dimension, in elements; of no effect beside [`strides_a`](Self::strides_a),
+        /// and so are the others beside theirs.
         lda(leading[0]: leading);
         /// B's leading dimension, in elements.
         ldb(leading[1]: leading);
-        /// C's leading dimension, in elements; D's, when C is D and [`ldd`](Self::ldd) does not say it.
+        /// C's leading dimension, in elements; D's, when C is D and [`ldd`](Self::ldd) does not say
+        /// it.
         ldc(leading[2]: leading);
         /// D's leading dimension, in elements.
         ldd(leading[3]: leading);
-        /// Elements from one A of the batch to the next, one behind another unless given; 0 takes the same A for each product.
+        /// Elements from one A of the batch to the next, one behind another unless given; 0 takes
+        /// the same A for each product.
         batch_stride_a(batch_strides[0]: elements);
         /// The same of B.
         batch_stride_b(batch_strides[1]: elements);
-        /// The same of C; of D, when C is D and [`batch_stride_d`](Self::batch_stride_d) does not say it.
+        /// The same of C; of D, when C is D and [`batch_stride_d`](Self::batch_stride_d) does not
+        /// say it.
         batch_stride_c(batch_strides[2]: elements);
-        /// Elements from one D of the batch to the next. The D's may be interleaved line by line, and may not overlap.
+        /// Elements from one D of the batch to the next. The D's may be interleaved line by line,
+        /// and may not overlap.
         batch_stride_d(batch_strides[3]: elements);
     }
 }

@@ -1,6 +1,7 @@
 //! Arrays: products of one size whose matrices lie anywhere.
 //!
-//! An array is a call for each of its products, alike in all but the matrices' memory: what holds for a product holds for each of them.
+//! An array is a call for each of its products, alike in all but the matrices' memory: what holds
+//! for a product holds for each of them.
 
 use super::{
     Arguments, Call, Elements, MatrixElements, Memory, Problem, Source, Space, View,
@@ -25,7 +26,8 @@ pub(crate) struct Further<'a, S: Space, A: MatrixElements, B: MatrixElements, C:
 }
 
 impl GemmDesc {
-    /// Products of an array of Ds of (m, n), as the kernel sees them, that a launch takes: as many as it is told of, and whose tiles a grid has blocks for; one at least.
+    /// Products of an array of Ds of (m, n), as the kernel sees them, that a launch takes: as many
+    /// as it is told of, and whose tiles a grid has blocks for; one at least.
     pub(crate) fn products_at_once(&self, extents: (usize, usize)) -> usize {
         let (rectangles, _) = rectangles_of(self, extents, 1);
         let tiles = rectangles.saturating_mul(u64::from(self.split_k())).max(1);
@@ -37,7 +39,8 @@ impl GemmDesc {
         if self.class.mode.is_mapped() { ProductRecords::bytes(products) } else { 0 }
     }
 
-    /// The [description](Self::for_array) of the kernel for an array of so many products in a workspace of so many bytes, and those that are left beside maps.
+    /// The [description](Self::for_array) of the kernel for an array of so many products in a
+    /// workspace of so many bytes, and those that are left beside maps.
     pub(crate) const fn for_array_within(self, products: usize, workspace: u64) -> (Self, u64) {
         let desc = self.for_array(products);
         let records = desc.record_bytes(products);
@@ -51,12 +54,20 @@ impl GemmDesc {
 
 /// Whether there is a matrix of an operand for each of so many products.
 fn check_length(operand: Operand, length: usize, products: usize) -> Result<(), Refusal> {
-    if length == products { Ok(()) } else { Err(Refusal::ArrayLength { operand, length, products }) }
+    if length == products {
+        Ok(())
+    } else {
+        Err(Refusal::ArrayLength { operand, length, products })
+    }
 }
 
-impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'a, S, A, B, C> {
-    /// `D[i] = A[i]·B[i]` for each of several products: matrices of one size and one leading dimension each, which lie anywhere. What is said of A, B, C or D after this is said of each of
-    /// theirs, and vectors and scalars are the same for all. A matrix may be read by several products, as by `iter::repeat_n(&a, 3)`.
+impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
+    Arguments<'a, S, A, B, C>
+{
+    /// `D[i] = A[i]·B[i]` for each of several products: matrices of one size and one leading
+    /// dimension each, which lie anywhere. What is said of A, B, C or D after this is said of each
+    /// of theirs, and vectors and scalars are the same for all. A matrix may be read by several
+    /// products, as by `iter::repeat_n(&a, 3)`.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -69,12 +80,17 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// # Ok::<(), falchion::Error>(())
     /// ```
     ///
-    /// On a device the addresses ride in the launch's parameters: nothing is copied beside, and a captured graph holds them. A call of more products than parameters have room for, 119, is several
-    /// launches. A kernel that TMA feeds takes maps, of which parameters hold those of 6 products: more are one launch where the [workspace](Self::workspace) has room for their maps, 640 bytes a
-    /// product, which a pass makes there in a launch of its own; without such a workspace they are a launch for each 6. Where an operand takes a pass before its kernel, each product is a launch.
+    /// On a device the addresses ride in the launch's parameters: nothing is copied beside, and a
+    /// captured graph holds them. A call of more products than parameters have room for, 119, is
+    /// several launches. A kernel that TMA feeds takes maps, of which parameters hold those of 6
+    /// products: more are one launch where the [workspace](Self::workspace) has room for their
+    /// maps, 640 bytes a product, which a pass makes there in a launch of its own; without such a
+    /// workspace they are a launch for each 6. Where an operand takes a pass before its kernel,
+    /// each product is a launch.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for no product, [`Refusal::ArrayLength`] where there are not as many As or Bs as Ds.
+    /// [`Refusal::OutOfRange`] for no product, [`Refusal::ArrayLength`] where there are not as many
+    /// As or Bs as Ds.
     pub fn array(
         extents: (usize, usize, usize),
         a: impl IntoIterator<Item: OperandA<'a, A, S>>,
@@ -88,18 +104,28 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
         check_length(Operand::A, a.len(), products)?;
         check_length(Operand::B, b.len(), products)?;
         let mut all = a.into_iter().zip(b).zip(d).map(|((a, b), d)| Further { a, b, c: None, d });
-        let none = Refusal::OutOfRange { field: Field::Products, value: 0, least: 1, most: i32::MAX as u64 };
+        let none = Refusal::OutOfRange {
+            field: Field::Products,
+            value: 0,
+            least: 1,
+            most: i32::MAX as u64,
+        };
         let Further { a, b, d, .. } = all.next().ok_or(none)?;
         within(Field::Products, products as u64, 1, i32::MAX as u64)?;
         let further = all.collect();
         Ok(Self { further, ..Self::of(extents, a, b, d) })
     }
 
-    /// A C for each product of an [array](Self::array), and the scalar beta; [`source`](Self::source) has one C for all of them.
+    /// A C for each product of an [array](Self::array), and the scalar beta;
+    /// [`source`](Self::source) has one C for all of them.
     ///
     /// # Errors
     /// [`Refusal::ArrayLength`] where there are not as many Cs as Ds.
-    pub fn sources(mut self, beta: f64, c: impl IntoIterator<Item: OperandC<'a, C, S>>) -> Result<Self, Refusal> {
+    pub fn sources(
+        mut self,
+        beta: f64,
+        c: impl IntoIterator<Item: OperandC<'a, C, S>>,
+    ) -> Result<Self, Refusal> {
         let c: Vec<_> = c.into_iter().map(OperandC::elements).collect();
         check_length(Operand::C, c.len(), self.further.len() + 1)?;
         let mut all = c.into_iter();
@@ -112,7 +138,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argu
     /// How many products of an array there are; `None` of what is none.
     ///
     /// # Errors
-    /// [`Refusal::ArrayOfBatches`] for a batch, or groups, beside; [`Refusal::GroupsOfBatches`] for a batch of groups.
+    /// [`Refusal::ArrayOfBatches`] for a batch, or groups, beside; [`Refusal::GroupsOfBatches`] for
+    /// a batch of groups.
     pub(crate) fn products(&self) -> Result<Option<usize>, Refusal> {
         match self.further.len() {
             0 if self.batch != 1 && self.groups.is_some() => Err(Refusal::GroupsOfBatches),
@@ -130,19 +157,27 @@ impl<R: Memory, W: Memory> Call<R, W> {
     /// [`Refusal::ArrayUnlike`] for the first that is not as the first one is, or is a batch.
     pub(crate) fn check_array(calls: &[Self]) -> Result<(), Refusal> {
         let shape = |call: &Self| {
-            let Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, .. } = call.problem();
-            let (strides, scalars) = (([a, b, d].map(|view| view.strides), c.map(|c| c.strides)), scalars.map(f64::to_bits));
+            let Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, .. } =
+                call.problem();
+            let (strides, scalars) = (
+                ([a, b, d].map(|view| view.strides), c.map(|c| c.strides)),
+                scalars.map(f64::to_bits),
+            );
             ((m, n, k, batch, groups.is_some()), strides, vectors, scalars)
         };
         let Some(first) = calls.first().map(shape) else { return Ok(()) };
         let unlike = |call: &Self| call.batch != 1 || call.groups.is_some() || shape(call) != first;
-        calls.iter().position(unlike).map_or(Ok(()), |product| Err(Refusal::ArrayUnlike { product }))
+        calls
+            .iter()
+            .position(unlike)
+            .map_or(Ok(()), |product| Err(Refusal::ArrayUnlike { product }))
     }
 }
 
 impl Problem {
-    /// The problem of all products of an array, as many as a launch of a description's kernel takes: each matrix begins at an address that is as aligned as the least aligned one is, and the
-    /// workspace is the first one's. `None` of no product.
+    /// The problem of all products of an array, as many as a launch of a description's kernel
+    /// takes: each matrix begins at an address that is as aligned as the least aligned one is, and
+    /// the workspace is the first one's. `None` of no product.
     pub fn of_array(problems: &[Self], desc: &GemmDesc) -> Option<Self> {
         let mut all = *problems.first()?;
         let meet = |view: &mut View<Elements>, other: &View<Elements>| {

@@ -16,27 +16,45 @@ use crate::{
 pub(crate) const LARGEST: usize = i32::MAX as usize;
 
 impl<R: Memory, W: Memory> Call<R, W> {
-    /// Whether a kernel of description `d` can compute this, which is in its frame and has nothing that is not read: extents, distances, lengths.
+    /// Whether a kernel of description `d` can compute this, which is in its frame and has nothing
+    /// that is not read: extents, distances, lengths.
     ///
     /// # Errors
     /// A [`Refusal`] with the kernel's operand, its value and the limit.
     pub(super) fn check(&self, d: &GemmDesc, reads: &Reads) -> Result<(), Refusal> {
         for (axis, value) in [(Axis::M, self.m), (Axis::N, self.n), (Axis::K, self.k)] {
             if value > LARGEST {
-                return Err(Refusal::ExtentTooLarge { field: Field::Extent(axis), value, most: LARGEST as u64 });
+                return Err(Refusal::ExtentTooLarge {
+                    field: Field::Extent(axis),
+                    value,
+                    most: LARGEST as u64,
+                });
             }
         }
-        if let Some(emulation) = d.warp_specialized().map(|d| d.knobs.emulation).filter(|emulation| emulation.decomposes()) {
+        if let Some(emulation) = d
+            .warp_specialized()
+            .map(|d| d.knobs.emulation)
+            .filter(|emulation| emulation.decomposes())
+        {
             let depth = DEPTH as usize;
             let most = LARGEST / emulation.parts() as usize / depth * depth;
             if self.k > most {
-                return Err(Refusal::Emulation(EmulationRefusal::TooDeep { k: self.k, emulation, most: most as u64 }));
+                return Err(Refusal::Emulation(EmulationRefusal::TooDeep {
+                    k: self.k,
+                    emulation,
+                    most: most as u64,
+                }));
             }
         }
         self.check_groups(d)?;
         if let Some(groups) = &self.groups {
             // There is an offset more.
-            within(Field::Groups, self.batch as u64, 1, (groups.offsets.memory.length() as u64).saturating_sub(1))?;
+            within(
+                Field::Groups,
+                self.batch as u64,
+                1,
+                (groups.offsets.memory.length() as u64).saturating_sub(1),
+            )?;
         }
         let output = &d.class.output;
         let integral = matches!(d.class.compute, ComputeKind::I32);
@@ -45,19 +63,32 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
         check_written(&self.d, output.layout, (self.m, self.n), self.outputs())?;
         if reads.accumulator {
-            for (operand, extents) in [(OperandKind::A, (self.m, self.k)), (OperandKind::B, (self.k, self.n))] {
-                check_view(Operand::of(operand), self.operand(operand), d.class.operand(operand).layout, extents, self.batch)?;
+            for (operand, extents) in
+                [(OperandKind::A, (self.m, self.k)), (OperandKind::B, (self.k, self.n))]
+            {
+                check_view(
+                    Operand::of(operand),
+                    self.operand(operand),
+                    d.class.operand(operand).layout,
+                    extents,
+                    self.batch,
+                )?;
             }
         }
         match &self.c {
-            Source::Matrix(c) => check_output(Operand::C, c, output.layout, (self.m, self.n), self.outputs())?,
-            Source::None if reads.source => return Err(Refusal::MissingOperand { operand: Operand::C }),
+            Source::Matrix(c) => {
+                check_output(Operand::C, c, output.layout, (self.m, self.n), self.outputs())?
+            }
+            Source::None if reads.source => {
+                return Err(Refusal::MissingOperand { operand: Operand::C });
+            }
             _ => {}
         }
         for (kind, ()) in reads.vectors.iter() {
             let operand = Operand::Vector(kind);
             let vector = self.vectors.get(kind).ok_or(Refusal::MissingOperand { operand })?;
-            let (length, needed) = (vector.memory.length(), vector.elements((self.m, self.n), 1) as u64);
+            let (length, needed) =
+                (vector.memory.length(), vector.elements((self.m, self.n), 1) as u64);
             if (length as u64) < needed {
                 return Err(Refusal::ShorterThanLayout { operand, length, needed });
             }
@@ -70,26 +101,46 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
         // However they are divided, tiles are as many.
         let group_step = if self.groups.is_some() { d.group_step() } else { 1 };
-        self.problem().work((WorkKind::DataParallel, d.swizzle(), split_k), (tile, Mn::ONE, group_step), 0, u32::MAX)?;
+        self.problem().work(
+            (WorkKind::DataParallel, d.swizzle(), split_k),
+            (tile, Mn::ONE, group_step),
+            0,
+            u32::MAX,
+        )?;
         output.epilogue.check_functions(d.class.compute)
     }
 }
 
 impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
-    /// Whether the matrices are of the types that a kernel of this class has, and begin where elements of those may.
+    /// Whether the matrices are of the types that a kernel of this class has, and begin where
+    /// elements of those may.
     pub(crate) fn check_types(&self, class: &Class) -> Result<(), Refusal> {
         let output = class.output.element;
         let read = [(Operand::A, &self.a, class.a.element), (Operand::B, &self.b, class.b.element)];
-        let vectors = self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), vector, output));
-        let offsets = self.groups.as_ref().map(|groups| (Operand::Offsets, &groups.offsets, ElementKind::I32));
-        let read = read.into_iter().chain(self.c.matrix().map(|c| (Operand::C, c, output))).chain(vectors).chain(offsets);
+        let vectors =
+            self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), vector, output));
+        let offsets = self
+            .groups
+            .as_ref()
+            .map(|groups| (Operand::Offsets, &groups.offsets, ElementKind::I32));
+        let read = read
+            .into_iter()
+            .chain(self.c.matrix().map(|c| (Operand::C, c, output)))
+            .chain(vectors)
+            .chain(offsets);
         check_memory(Operand::D, &self.d.memory, output)?;
-        read.into_iter().try_for_each(|(operand, view, wanted)| check_memory(operand, &view.memory, wanted))
+        read.into_iter()
+            .try_for_each(|(operand, view, wanted)| check_memory(operand, &view.memory, wanted))
     }
 }
 
-/// Whether an operand holds elements of the type that is wanted, and begins where they may; memory without any begins anywhere.
-pub(crate) fn check_memory(operand: Operand, memory: &impl TypedMemory, wanted: ElementKind) -> Result<(), Refusal> {
+/// Whether an operand holds elements of the type that is wanted, and begins where they may; memory
+/// without any begins anywhere.
+pub(crate) fn check_memory(
+    operand: Operand,
+    memory: &impl TypedMemory,
+    wanted: ElementKind,
+) -> Result<(), Refusal> {
     check_types([(operand, memory.kind(), wanted)])?;
     let bytes = u64::from(wanted.bytes_of(1));
     match memory.address() % bytes {
@@ -100,7 +151,9 @@ pub(crate) fn check_memory(operand: Operand, memory: &impl TypedMemory, wanted: 
 }
 
 /// Refuses the first operand whose type, the one that is given, is another than is wanted.
-pub(crate) fn check_types(operands: impl IntoIterator<Item = (Operand, ElementKind, ElementKind)>) -> Result<(), Refusal> {
+pub(crate) fn check_types(
+    operands: impl IntoIterator<Item = (Operand, ElementKind, ElementKind)>,
+) -> Result<(), Refusal> {
     match operands.into_iter().find(|(_, given, wanted)| given != wanted) {
         Some((operand, given, wanted)) => Err(Refusal::ElementType { operand, given, wanted }),
         None => Ok(()),
@@ -116,10 +169,15 @@ pub(crate) fn check_written<M: Memory>(
 ) -> Result<(), Refusal> {
     check_output(Operand::D, view, order, extents, batch)?;
     let (value, nearest) = (view.batch_stride, view.elements(extents, 1) as u64);
-    if view.overlaps(extents, batch) { Err(Refusal::BatchOverlaps { value, nearest }) } else { Ok(()) }
+    if view.overlaps(extents, batch) {
+        Err(Refusal::BatchOverlaps { value, nearest })
+    } else {
+        Ok(())
+    }
 }
 
-/// The matrices of a batch, C or D of products for one, lie in the order in which the kernel reads or writes them, and are there.
+/// The matrices of a batch, C or D of products for one, lie in the order in which the kernel reads
+/// or writes them, and are there.
 pub(crate) fn check_output<M: Memory>(
     operand: Operand,
     view: &View<M>,
@@ -128,12 +186,15 @@ pub(crate) fn check_output<M: Memory>(
     batch: usize,
 ) -> Result<(), Refusal> {
     match view.order(order, extents) {
-        Some(found) if found != order => Err(Refusal::Strides { operand, strides: view.strides, order: Some(order) }),
+        Some(found) if found != order => {
+            Err(Refusal::Strides { operand, strides: view.strides, order: Some(order) })
+        }
         _ => check_view(operand, view, order, extents, batch),
     }
 }
 
-/// Neighbours lie side by side in rows or in columns, those do not overlap, and all of them are there.
+/// Neighbours lie side by side in rows or in columns, those do not overlap, and all of them are
+/// there.
 fn check_view<M: Memory>(
     operand: Operand,
     view: &View<M>,
@@ -141,19 +202,31 @@ fn check_view<M: Memory>(
     (rows, columns): (usize, usize),
     batch: usize,
 ) -> Result<(), Refusal> {
-    let order = view.order(preferred, (rows, columns)).ok_or(Refusal::Strides { operand, strides: view.strides, order: None })?;
+    let order = view.order(preferred, (rows, columns)).ok_or(Refusal::Strides {
+        operand,
+        strides: view.strides,
+        order: None,
+    })?;
     let (leading, least) = (view.leading(order), order.packed(rows, columns));
     if leading < least {
         return Err(Refusal::LeadingDimension { operand, value: leading, least, order });
     }
     let length = view.memory.length();
     // One that all products share is one matrix.
-    let (extents, matrices) = ([rows, columns], [if view.batch_stride == 0 { 1 } else { batch }, view.batch_stride]);
+    let (extents, matrices) =
+        ([rows, columns], [if view.batch_stride == 0 { 1 } else { batch }, view.batch_stride]);
     let Ok(needed) = u64::try_from(view.elements((rows, columns), batch)) else {
         return Err(Refusal::Overflow { operand, extents, leading, batch: matrices });
     };
     if (length as u64) < needed {
-        return Err(Refusal::TooShort { operand, length, needed, extents, leading, batch: matrices });
+        return Err(Refusal::TooShort {
+            operand,
+            length,
+            needed,
+            extents,
+            leading,
+            batch: matrices,
+        });
     }
     Ok(())
 }

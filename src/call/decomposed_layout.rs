@@ -15,7 +15,9 @@ const PART: ElementKind = ElementKind::F16;
 /// Bytes of what is known of a row: its facts and its shift, four words.
 pub(crate) const LINE_BYTES: u64 = 16;
 
-/// The room of one operand: rows of parts; where rows are scaled, a [`DecomposedLine`](crate::codegen::DecomposedLine) for each, and a word for the first row that is refused.
+/// The room of one operand: rows of parts; where rows are scaled, a
+/// [`DecomposedLine`](crate::codegen::DecomposedLine) for each, and a word for the first row that
+/// is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DecomposedLayout {
     /// How f32 is emulated.
@@ -52,7 +54,11 @@ impl DecomposedLayout {
 
     /// Bytes of all.
     pub const fn bytes(&self) -> u64 {
-        self.status_offset().saturating_add(if self.emulation.scales() { WORKSPACE_ALIGNMENT } else { 0 })
+        self.status_offset().saturating_add(if self.emulation.scales() {
+            WORKSPACE_ALIGNMENT
+        } else {
+            0
+        })
     }
 }
 

@@ -7,14 +7,18 @@ use crate::{
     thread::access::dividing,
 };
 
-/// The description with accesses as wide as addresses, leading dimensions and extents of a problem allow, whose operands are where the kernel
-/// reads them.
+/// The description with accesses as wide as addresses, leading dimensions and extents of a problem
+/// allow, whose operands are where the kernel reads them.
 pub fn fitting(of: (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> GemmDesc {
     of.0.narrowed(accesses(of, problem))
 }
 
-/// Elements of A, B and D that an access may have at most, of a problem whose operands are where the kernel reads them.
-pub(crate) fn accesses((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> [u32; 3] {
+/// Elements of A, B and D that an access may have at most, of a problem whose operands are where
+/// the kernel reads them.
+pub(crate) fn accesses(
+    (desc, needs): (&GemmDesc, [OperandNeed; 2]),
+    problem: &Problem,
+) -> [u32; 3] {
     let access = |operand: OperandKind| {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
         // TMA reads whole vectors or nothing.
@@ -23,18 +27,21 @@ pub(crate) fn accesses((desc, needs): (&GemmDesc, [OperandNeed; 2]), problem: &P
         let first = class.element.matrix_elements(view.memory.address);
         let (contiguous, _) = problem.lines(operand, class.layout);
         let next = problem.batch_stride(view);
-        let fits = dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, next]);
+        let fits =
+            dividing(access, &[first, view.leading(class.layout) as u64, contiguous as u64, next]);
         if fits < access { fits } else { u32::MAX }
     };
     let output = desc.class.output;
     let [_, _, align_c] = desc.alignments();
     let limits = |view: View<Elements>| {
-        let (first, next) = (output.element.matrix_elements(view.memory.address), problem.batch_stride(&view));
+        let (first, next) =
+            (output.element.matrix_elements(view.memory.address), problem.batch_stride(&view));
         [first, view.leading(output.layout) as u64, next]
     };
     let align_c = dividing(align_c, &limits(problem.d));
     let align_c = dividing(align_c, &problem.read_source().map_or([0; 3], limits));
-    // Groups begin anywhere: where D is contiguous along them, an access of more than one element is of two groups.
+    // Groups begin anywhere: where D is contiguous along them, an access of more than one element
+    // is of two groups.
     let along = if output.layout.is_row() { Axis::N } else { Axis::M };
     let apart = u64::from(problem.groups.is_some_and(|groups| groups.axis == along));
     let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64, apart]);

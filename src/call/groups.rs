@@ -11,8 +11,9 @@ use crate::{
 };
 use core::ops::Range;
 
-/// The lines of D along `axis` in groups, one behind another: group `i` is those from offset `i` to offset `i + 1`, and is multiplied by matrix `i` of the batch on the other
-/// side. Lines of no group are left alone.
+/// The lines of D along `axis` in groups, one behind another: group `i` is those from offset `i` to
+/// offset `i + 1`, and is multiplied by matrix `i` of the batch on the other side. Lines of no
+/// group are left alone.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Groups<R> {
     /// M for rows of A and D, N for columns of B and D.
@@ -28,16 +29,22 @@ pub struct Groups<R> {
 pub enum ReadOffsets {
     /// The kernel alone, where they lie.
     InPlace,
-    /// It, and before anything is enqueued the call, which reads them back from a device and checks them.
+    /// It, and before anything is enqueued the call, which reads them back from a device and checks
+    /// them.
     Checked,
-    /// The launch, which takes them by value from host memory and has them written to its workspace.
+    /// The launch, which takes them by value from host memory and has them written to its
+    /// workspace.
     ByValue,
 }
 
 impl<R> Groups<R> {
     /// Groups by their offsets.
     pub const fn new(axis: Axis, offsets: R) -> Self {
-        Self { axis, offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 }, read: ReadOffsets::InPlace }
+        Self {
+            axis,
+            offsets: View { memory: offsets, strides: [1, 0], batch_stride: 0 },
+            read: ReadOffsets::InPlace,
+        }
     }
 
     pub(super) fn exchange(self) -> Self {
@@ -56,9 +63,12 @@ impl<R, W> Call<R, W> {
         GemmMode::of(self.groups.as_ref().map(|groups| groups.axis), self.batch)
     }
 
-    /// The description of the kernel that computes this call of a user's: one product, a batch, or groups.
+    /// The description of the kernel that computes this call of a user's: one product, a batch, or
+    /// groups.
     pub fn kernel_of(&self, desc: GemmDesc) -> GemmDesc {
-        self.groups.as_ref().map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis))
+        self.groups
+            .as_ref()
+            .map_or(desc.for_batch(self.batch), |groups| desc.for_groups(groups.axis))
     }
 
     /// How many Ds there are: groups share one.
@@ -96,7 +106,9 @@ impl Problem {
 
     /// Bytes of offsets that a launch takes by value.
     pub(super) fn offset_bytes(&self) -> u64 {
-        self.groups.filter(|groups| groups.by_value()).map_or(0, |_| ElementKind::I32.matrix_bytes(self.batch as u64 + 1))
+        self.groups
+            .filter(|groups| groups.by_value())
+            .map_or(0, |_| ElementKind::I32.matrix_bytes(self.batch as u64 + 1))
     }
 
     /// The same problem whose offsets lie at an address, where they were taken by value.
@@ -112,7 +124,8 @@ impl Problem {
         self.groups.map_or(0, |groups| groups.offsets.memory.address)
     }
 
-    /// The work of this problem, as [`Work::of`] has it; of groups, whose offsets nobody has looked at, that of as many rectangles as there may be.
+    /// The work of this problem, as [`Work::of`] has it; of groups, whose offsets nobody has looked
+    /// at, that of as many rectangles as there may be.
     pub fn work(
         &self,
         kinds: (WorkKind, SwizzleKind, u32),
@@ -124,7 +137,8 @@ impl Problem {
         if let Some(Groups { axis, .. }) = self.groups {
             let lines = if matches!(axis, Axis::N) { &mut extents.1 } else { &mut extents.0 };
             let of_rectangle = lines_of_rectangle(axis, tile, cluster);
-            *lines = group_rectangles(*lines, self.batch, of_rectangle, group_step).saturating_mul(of_rectangle as usize);
+            *lines = group_rectangles(*lines, self.batch, of_rectangle, group_step)
+                .saturating_mul(of_rectangle as usize);
         }
         Work::of(kinds, (tile, cluster), (extents, batch, tiles_k), resident)
     }
@@ -163,7 +177,11 @@ impl HostCall<'_> {
         let Some(groups) = &self.groups else { return Ok(None) };
         let (words, _) = groups.offsets.memory.bytes().as_chunks::<4>();
         let mut ascent = self.ascent(groups.axis);
-        words.iter().filter_map(|word| ascent.group(u32::from_ne_bytes(*word)).transpose()).collect::<Result<_, _>>().map(Some)
+        words
+            .iter()
+            .filter_map(|word| ascent.group(u32::from_ne_bytes(*word)).transpose())
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// The product of a group.

@@ -9,9 +9,9 @@ use bytemuck::Pod;
 
 /// How many threads a launch has, and how they are grouped.
 ///
-/// The blocks of a cluster are fixed when a kernel is compiled, by `__cluster_dims__` at its entry point: its masks and the counts
-/// of its barriers are made for them, so no launch may choose otherwise, and the plain launch does. That the grid is whole clusters
-/// is this struct's shape.
+/// The blocks of a cluster are fixed when a kernel is compiled, by `__cluster_dims__` at its entry
+/// point: its masks and the counts of its barriers are made for them, so no launch may choose
+/// otherwise, and the plain launch does. That the grid is whole clusters is this struct's shape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
     /// Clusters.
@@ -37,25 +37,35 @@ impl Grid {
     pub const fn of_tiles(tiles: u64, threads: u32, shared_bytes: u32) -> Result<Self, Refusal> {
         let most = MOST_BLOCKS as u64;
         let refused = Err(Refusal::TooManyTiles { tiles, most });
-        if tiles > most { refused } else { Ok(Self::of_blocks(tiles as u32, threads, shared_bytes)) }
+        if tiles > most {
+            refused
+        } else {
+            Ok(Self::of_blocks(tiles as u32, threads, shared_bytes))
+        }
     }
 
     /// All blocks.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for a cluster of none, or of more than [`PORTABLE_CLUSTER`]; [`Refusal::TooManyTiles`] for more
-    /// blocks than the x axis of a grid has.
+    /// [`Refusal::OutOfRange`] for a cluster of none, or of more than [`PORTABLE_CLUSTER`];
+    /// [`Refusal::TooManyTiles`] for more blocks than the x axis of a grid has.
     pub const fn blocks(&self) -> Result<u32, Refusal> {
         let (value, most) = (self.cluster as u64, PORTABLE_CLUSTER as u64);
         if value == 0 || value > most {
-            return Err(Refusal::OutOfRange { field: Field::BlocksOfACluster, value, least: 1, most });
+            return Err(Refusal::OutOfRange {
+                field: Field::BlocksOfACluster,
+                value,
+                least: 1,
+                most,
+            });
         }
         let (tiles, most) = (self.clusters as u64 * value, MOST_BLOCKS as u64);
         if tiles > most { Err(Refusal::TooManyTiles { tiles, most }) } else { Ok(tiles as u32) }
     }
 }
 
-/// A tensor in device memory, and the box of it that TMA moves: the driver packs it into a parameter.
+/// A tensor in device memory, and the box of it that TMA moves: the driver packs it into a
+/// parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TmaTensor {
     /// The tensor.
@@ -89,7 +99,8 @@ pub struct Launch {
     pub grid: Grid,
     /// What it takes by value.
     pub params: Params,
-    /// A, B, C and D, whose packed maps are the first of the parameters; `None` where TMA moves nothing.
+    /// A, B, C and D, whose packed maps are the first of the parameters; `None` where TMA moves
+    /// nothing.
     pub tensors: [Option<TmaTensor>; 4],
     /// Addresses that are set to 0 before.
     pub clear: Option<AddressRange>,
@@ -122,10 +133,13 @@ mod tests {
         let grid = |clusters, cluster| Grid { clusters, cluster, threads: 384, shared_bytes: 0 };
         assert_eq!(grid(66, 2).blocks(), Ok(132));
         assert_eq!(Grid::of_blocks(7, 32, 0).blocks(), Ok(7));
-        let said = |clusters, cluster| grid(clusters, cluster).blocks().expect_err("refused").to_string();
+        let said =
+            |clusters, cluster| grid(clusters, cluster).blocks().expect_err("refused").to_string();
         assert_eq!(said(1, 0), "blocks of a cluster = 0 is out of range (1 to 8); try 1");
         assert_eq!(said(1, 16), "blocks of a cluster = 16 is out of range (1 to 8); try 8");
-        assert!(said(1 << 30, 2).starts_with("the problem has 2147483648 tiles, and a grid has at most 2147483647 blocks"));
+        assert!(said(1 << 30, 2).starts_with(
+            "the problem has 2147483648 tiles, and a grid has at most 2147483647 blocks"
+        ));
         assert!(said(u32::MAX, 8).starts_with("the problem has 34359738360 tiles"));
     }
 }

@@ -1,7 +1,7 @@
 //! One call: a problem and where its matrices lie, whatever their memory.
 //!
-//! A user's [`Arguments`] become a [`Call`] once; a kernel sees it from its own frame ([`Call::seen_by`]), on the host and on a device
-//! alike. A call without data is a [`Problem`].
+//! A user's [`Arguments`] become a [`Call`] once; a kernel sees it from its own frame
+//! ([`Call::seen_by`]), on the host and on a device alike. A call without data is a [`Problem`].
 
 mod any;
 mod arguments;
@@ -32,8 +32,8 @@ pub use partials::Partials;
 pub(crate) use route::repacked_bytes;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub use space::{
-    Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector,
-    Readable, Space, Writable,
+    Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB,
+    OperandC, OperandD, OperandVector, Readable, Space, Writable,
 };
 pub use view::{Elements, Memory, TypedMemory, View};
 
@@ -116,7 +116,8 @@ impl<M> Source<View<M>> {
     }
 }
 
-/// `D = epilogue(A·B, C)`: extents, and where the matrices lie. What is read is in memory `R`, what is written in memory `W`.
+/// `D = epilogue(A·B, C)`: extents, and where the matrices lie. What is read is in memory `R`, what
+/// is written in memory `W`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Call<R, W = R> {
     /// Rows of D.
@@ -127,7 +128,8 @@ pub struct Call<R, W = R> {
     pub k: usize,
     /// Products, each of the next matrices of a batch.
     pub batch: usize,
-    /// Whose lines of D lie one behind another, of a batch whose products share A and D, or B and D.
+    /// Whose lines of D lie one behind another, of a batch whose products share A and D, or B and
+    /// D.
     pub groups: Option<Groups<R>>,
     /// A, m x k.
     pub a: View<R>,
@@ -137,7 +139,8 @@ pub struct Call<R, W = R> {
     pub c: Source<View<R>>,
     /// D, m x n.
     pub d: View<W>,
-    /// Vectors, where they are given: as m x n matrices whose columns, or rows, are all alike, the same for each product of a batch.
+    /// Vectors, where they are given: as m x n matrices whose columns, or rows, are all alike, the
+    /// same for each product of a batch.
     pub vectors: Vectors<View<R>>,
     /// alpha, beta, s2 .. s7.
     pub scalars: [f64; SCALARS],
@@ -164,8 +167,9 @@ pub struct Matrices<R, W = R> {
 }
 
 impl Problem {
-    /// The problem of packed matrices, or of the leading dimensions given for A, B and for C and D, in the orders that the user has. There
-    /// is a C where the epilogue of `desc` reads one, and there are vectors.
+    /// The problem of packed matrices, or of the leading dimensions given for A, B and for C and D,
+    /// in the orders that the user has. There is a C where the epilogue of `desc` reads one, and
+    /// there are vectors.
     pub fn of(
         desc: &GemmDesc,
         (m, n, k): (usize, usize, usize),
@@ -174,8 +178,13 @@ impl Problem {
     ) -> Self {
         let (orders, all) = (desc.orders(), Elements::ALL);
         let d = View::packed(all, orders.c, (m, n), ldc);
-        let c = if desc.class.output.epilogue.reads(&scalars).source { Source::Matrix(d) } else { Source::None };
-        let (a, b) = (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
+        let c = if desc.class.output.epilogue.reads(&scalars).source {
+            Source::Matrix(d)
+        } else {
+            Source::None
+        };
+        let (a, b) =
+            (View::packed(all, orders.a, (m, k), lda), View::packed(all, orders.b, (k, n), ldb));
         let vectors = Vectors::by(|kind| Some(View::vector(all, kind.side())));
         Self { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None }
     }
@@ -216,7 +225,8 @@ impl Problem {
         let (a, b, d) = (self.a.with(matrices.a), self.b.with(matrices.b), self.d.with(matrices.d));
         let c = self.c.with(matrices.c);
         let mut memory = matrices.vectors;
-        let vectors = Vectors::by(|kind| Some(self.vectors.get(kind)?.with(memory.slot(kind).take()?)));
+        let vectors =
+            Vectors::by(|kind| Some(self.vectors.get(kind)?.with(memory.slot(kind).take()?)));
         Call { m, n, k, batch, groups: None, a, b, c, d, vectors, scalars, workspace: None }
     }
 }
@@ -224,7 +234,8 @@ impl Problem {
 impl<R: Memory, W: Memory> Call<R, W> {
     /// The call without its data.
     pub fn problem(&self) -> Problem {
-        let bytes = |workspace: &W| Elements { length: workspace.length(), address: workspace.address() };
+        let bytes =
+            |workspace: &W| Elements { length: workspace.length(), address: workspace.address() };
         Call {
             m: self.m,
             n: self.n,
@@ -233,7 +244,11 @@ impl<R: Memory, W: Memory> Call<R, W> {
             groups: self.groups.as_ref().map(|groups| Groups {
                 axis: groups.axis,
                 offsets: groups.offsets.without_data(),
-                read: if groups.offsets.memory.by_value() { ReadOffsets::ByValue } else { groups.read },
+                read: if groups.offsets.memory.by_value() {
+                    ReadOffsets::ByValue
+                } else {
+                    groups.read
+                },
             }),
             a: self.a.without_data(),
             b: self.b.without_data(),
@@ -245,7 +260,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
     }
 
-    /// This call of a user's as a kernel of description `desc` [sees](Self::read_by) it, once it is one of that.
+    /// This call of a user's as a kernel of description `desc` [sees](Self::read_by) it, once it is
+    /// one of that.
     ///
     /// # Errors
     /// Those of [`check`](Self::check), told of the user's operands.
@@ -265,12 +281,18 @@ impl<R, W> Call<R, W> {
 
     /// The call without what is not read: C, vectors, and K where accumulators are not.
     fn reading(mut self, reads: &Reads) -> Self {
-        let vectors = Vectors::by(|kind| self.vectors.slot(kind).take().filter(|_| reads.vectors.get(kind).is_some()));
-        let (c, k) = (if reads.source { self.c } else { Source::None }, if reads.accumulator { self.k } else { 0 });
+        let vectors = Vectors::by(|kind| {
+            self.vectors.slot(kind).take().filter(|_| reads.vectors.get(kind).is_some())
+        });
+        let (c, k) = (
+            if reads.source { self.c } else { Source::None },
+            if reads.accumulator { self.k } else { 0 },
+        );
         Self { c, k, vectors, ..self }
     }
 
-    /// The call of the same bytes with A and B in each other's place, and all matrices transposed: `Dᵀ = Bᵀ·Aᵀ`.
+    /// The call of the same bytes with A and B in each other's place, and all matrices transposed:
+    /// `Dᵀ = Bᵀ·Aᵀ`.
     fn exchange(self) -> Self {
         Self {
             m: self.n,
@@ -301,7 +323,8 @@ impl<R, W> Call<R, W> {
         }
     }
 
-    /// How long the rows are that are contiguous in an operand of some order, or its columns, and how many there are.
+    /// How long the rows are that are contiguous in an operand of some order, or its columns, and
+    /// how many there are.
     pub const fn lines(&self, operand: OperandKind, order: Order) -> (usize, usize) {
         if order.along_k(operand) { (self.k, self.mn(operand)) } else { (self.mn(operand), self.k) }
     }

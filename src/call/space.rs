@@ -1,4 +1,5 @@
-//! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the two does not compile.
+//! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the
+//! two does not compile.
 
 use super::{Any, AnySlice, AnySliceMut, Call, Matrices, TypedMemory, View, view::memory};
 use crate::{
@@ -33,11 +34,19 @@ pub trait Space: Sized + 'static {
     /// What orders the work of a call that writes this matrix.
     fn queue<T: Pod>(d: &Self::Mut<'_, T>) -> Self::Queue;
     /// Elements of a kind, to be read by work in a queue: their values, or their bytes.
-    fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: Self::Ref<'a, T>, queue: &'q Self::Queue) -> Self::Read<'q>;
+    fn read<'a: 'q, 'q, T: Pod>(
+        kind: ElementKind,
+        matrix: Self::Ref<'a, T>,
+        queue: &'q Self::Queue,
+    ) -> Self::Read<'q>;
     /// Numbers of the host that work in a queue takes by value.
     fn by_value<'a: 'q, 'q>(offsets: &'a [u32], queue: &'q Self::Queue) -> Self::Read<'q>;
     /// Elements of a kind, to be written by work in a queue.
-    fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: Self::Mut<'a, T>, queue: &'q Self::Queue) -> Self::Write<'q>;
+    fn write<'a: 'q, 'q, T: Pod>(
+        kind: ElementKind,
+        matrix: Self::Mut<'a, T>,
+        queue: &'q Self::Queue,
+    ) -> Self::Write<'q>;
 }
 
 /// Host memory: slices.
@@ -77,7 +86,11 @@ impl Space for Host {
         HostSlice { kind: ElementKind::I32, bytes: bytemuck::cast_slice(offsets) }
     }
 
-    fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: &'a mut [T], (): &'q ()) -> HostSliceMut<'q> {
+    fn write<'a: 'q, 'q, T: Pod>(
+        kind: ElementKind,
+        matrix: &'a mut [T],
+        (): &'q (),
+    ) -> HostSliceMut<'q> {
         HostSliceMut { kind, bytes: bytemuck::cast_slice_mut(matrix) }
     }
 }
@@ -129,11 +142,17 @@ impl<E: Element> MatrixElements for E {
         S::queue(d)
     }
 
-    fn read<'a: 'q, 'q, S: Space>(matrix: S::Ref<'a, E::Storage>, queue: &'q S::Queue) -> S::Read<'q> {
+    fn read<'a: 'q, 'q, S: Space>(
+        matrix: S::Ref<'a, E::Storage>,
+        queue: &'q S::Queue,
+    ) -> S::Read<'q> {
         S::read(E::KIND, matrix, queue)
     }
 
-    fn write<'a: 'q, 'q, S: Space>(matrix: S::Mut<'a, E::Storage>, queue: &'q S::Queue) -> S::Write<'q> {
+    fn write<'a: 'q, 'q, S: Space>(
+        matrix: S::Mut<'a, E::Storage>,
+        queue: &'q S::Queue,
+    ) -> S::Write<'q> {
         S::write(E::KIND, matrix, queue)
     }
 }
@@ -158,7 +177,8 @@ pub trait Writable<'a, T: Pod> {
     fn view(self) -> <Self::In as Space>::Mut<'a, T>;
 }
 
-/// What each operand may be: memory in the space `S`, of what `E` says. Each has a trait of its own, by which the compiler names it.
+/// What each operand may be: memory in the space `S`, of what `E` says. Each has a trait of its
+/// own, by which the compiler names it.
 macro_rules! operands {
     ($($Memory:ident as $view:ident of $Any:ident, $forms:literal { $($(#[doc = $doc:literal])* $Operand:ident, $cannot:literal;)* })*) => {
         $($($(#[doc = $doc])*
@@ -172,7 +192,8 @@ macro_rules! operands {
             fn elements(self) -> E::$view<'a, S>;
         }
 
-        // Else the compiler speaks of what is read or written, whichever operand that is, or of what a type that is a value takes.
+        // Else the compiler speaks of what is read or written, whichever operand that is, or of
+        // what a type that is a value takes.
         #[diagnostic::do_not_recommend]
         impl<'a, 'b: 'a, S: Space> $Operand<'a, Any, S> for $Any<'b, S> {
             fn elements(self) -> $Any<'a, S> {
@@ -325,7 +346,8 @@ pub type HostMatrices<'a> = Matrices<HostSlice<'a>, HostSliceMut<'a>>;
 /// A call on matrices in host memory.
 pub type HostCall<'a> = Call<HostSlice<'a>, HostSliceMut<'a>>;
 
-/// From element `at` of a matrix of a batch on; of one that is not read, whose distances nobody has checked, no element where that is beyond it.
+/// From element `at` of a matrix of a batch on; of one that is not read, whose distances nobody has
+/// checked, no element where that is beyond it.
 fn read<'b>(view: &View<HostSlice<'b>>, number: usize, at: (usize, usize)) -> View<HostSlice<'b>> {
     let (HostSlice { kind, bytes }, [down, across]) = (view.memory, view.strides);
     let element = at.0.saturating_mul(down).saturating_add(at.1.saturating_mul(across));
@@ -341,7 +363,8 @@ impl<'a> HostCall<'a> {
 }
 
 impl HostCall<'_> {
-    /// The products of a batch whose Ds lie one behind another, as the calls of an array of the same matrices; none where Ds have no element.
+    /// The products of a batch whose Ds lie one behind another, as the calls of an array of the
+    /// same matrices; none where Ds have no element.
     ///
     /// # Errors
     /// [`Refusal::OutOfRange`] for no product, or too many.
@@ -351,12 +374,32 @@ impl HostCall<'_> {
         let (d, mut calls) = (self.d.with(()), Vec::new());
         let HostSliceMut { kind, mut bytes } = self.d.memory;
         for number in 0..if m == 0 || n == 0 { 0 } else { batch } {
-            let apart = if number + 1 == batch { bytes.len() } else { (d.first_byte(kind, 1) as usize).min(bytes.len()) };
+            let apart = if number + 1 == batch {
+                bytes.len()
+            } else {
+                (d.first_byte(kind, 1) as usize).min(bytes.len())
+            };
             let (own, behind) = core::mem::take(&mut bytes).split_at_mut(apart);
             bytes = behind;
             let (a, b) = (read(a, number, (0, 0)), read(b, number, (0, 0)));
-            let (c, d) = (c.as_ref().map(|c| read(c, number, (0, 0))), d.with(HostSliceMut { kind, bytes: own }));
-            calls.push(Call { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None });
+            let (c, d) = (
+                c.as_ref().map(|c| read(c, number, (0, 0))),
+                d.with(HostSliceMut { kind, bytes: own }),
+            );
+            calls.push(Call {
+                m,
+                n,
+                k,
+                batch: 1,
+                groups: None,
+                a,
+                b,
+                c,
+                d,
+                vectors,
+                scalars,
+                workspace: None,
+            });
         }
         Ok(calls)
     }
@@ -367,11 +410,18 @@ impl HostCall<'_> {
     }
 
     /// The same of some rows and columns of its D.
-    pub(super) fn part(&mut self, number: usize, (rows, columns): (Range<usize>, Range<usize>)) -> HostCall<'_> {
+    pub(super) fn part(
+        &mut self,
+        number: usize,
+        (rows, columns): (Range<usize>, Range<usize>),
+    ) -> HostCall<'_> {
         let (m, n, at) = (rows.len(), columns.len(), (rows.start, columns.start));
         let Self { k, scalars, .. } = *self;
         let (a, b) = (read(&self.a, number, (at.0, 0)), read(&self.b, number, (0, at.1)));
-        let (c, vectors) = (self.c.as_ref().map(|c| read(c, number, at)), self.vectors.map(|_, vector| read(&vector, 0, at)));
+        let (c, vectors) = (
+            self.c.as_ref().map(|c| read(c, number, at)),
+            self.vectors.map(|_, vector| read(&vector, 0, at)),
+        );
         let (kind, d) = (self.d.memory.kind, self.d.with(()));
         let first = d.first_byte(kind, number) + kind.matrix_bytes(d.offset(at.0, at.1) as u64);
         let bytes = self.d.memory.bytes.get_mut(first as usize..).unwrap_or_default();

@@ -20,7 +20,8 @@ pub trait TypedMemory: Memory {
     fn kind(&self) -> ElementKind;
 }
 
-/// Gives memory that has a number of elements, an address and a type as fields or functions of its own the traits.
+/// Gives memory that has a number of elements, an address and a type as fields or functions of its
+/// own the traits.
 macro_rules! memory {
     ($($Memory:ty),*) => {
         $(impl $crate::call::Memory for $Memory {
@@ -71,8 +72,8 @@ impl Memory for Elements {
     }
 }
 
-/// A matrix in memory, or a batch of them: element (i, j) of matrix `b` lies `i * strides[0] + j * strides[1] + b * batch_stride` elements behind
-/// the first.
+/// A matrix in memory, or a batch of them: element (i, j) of matrix `b` lies `i * strides[0] + j *
+/// strides[1] + b * batch_stride` elements behind the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View<M> {
     /// Its elements.
@@ -86,17 +87,33 @@ pub struct View<M> {
 impl<M> View<M> {
     /// A matrix of this order, whose rows or columns are so many elements apart.
     pub const fn new(memory: M, order: Order, leading: usize) -> Self {
-        Self { memory, strides: if order.is_row() { [leading, 1] } else { [1, leading] }, batch_stride: 0 }
+        Self {
+            memory,
+            strides: if order.is_row() { [leading, 1] } else { [1, leading] },
+            batch_stride: 0,
+        }
     }
 
-    /// A matrix of this order and extents: packed, or of the leading dimension that is given. Those of a batch lie one behind another.
-    pub fn packed(memory: M, order: Order, (rows, columns): (usize, usize), leading: Option<usize>) -> Self {
-        Self::new(memory, order, leading.unwrap_or(order.packed(rows, columns))).one_behind_another((rows, columns))
+    /// A matrix of this order and extents: packed, or of the leading dimension that is given. Those
+    /// of a batch lie one behind another.
+    pub fn packed(
+        memory: M,
+        order: Order,
+        (rows, columns): (usize, usize),
+        leading: Option<usize>,
+    ) -> Self {
+        Self::new(memory, order, leading.unwrap_or(order.packed(rows, columns)))
+            .one_behind_another((rows, columns))
     }
 
-    /// A matrix whose rows, and columns, are so many elements apart. Where there is one of either, the distance to the next is whatever makes the rest a matrix
-    /// of this order, or of the other.
-    pub fn strided(memory: M, [down, across]: [usize; 2], order: Order, (rows, columns): (usize, usize)) -> Self {
+    /// A matrix whose rows, and columns, are so many elements apart. Where there is one of either,
+    /// the distance to the next is whatever makes the rest a matrix of this order, or of the other.
+    pub fn strided(
+        memory: M,
+        [down, across]: [usize; 2],
+        order: Order,
+        (rows, columns): (usize, usize),
+    ) -> Self {
         let strides = match (rows, columns) {
             (1, 1) => [1, 1],
             (1, _) if across == 1 && order.is_row() => [columns, 1],
@@ -108,9 +125,14 @@ impl<M> View<M> {
         Self { memory, strides, batch_stride: 0 }
     }
 
-    /// A vector of an epilogue, as an m x n matrix: of one value a row of A its columns are all alike, of one a column of B its rows.
+    /// A vector of an epilogue, as an m x n matrix: of one value a row of A its columns are all
+    /// alike, of one a column of B its rows.
     pub const fn vector(memory: M, side: OperandKind) -> Self {
-        Self { memory, strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] }, batch_stride: 0 }
+        Self {
+            memory,
+            strides: if matches!(side, OperandKind::A) { [1, 0] } else { [0, 1] },
+            batch_stride: 0,
+        }
     }
 
     /// The same matrix, and the others of its batch one behind another.
@@ -142,14 +164,20 @@ impl<M> View<M> {
         self.strides[if order.is_row() { 0 } else { 1 }]
     }
 
-    /// The order in which neighbours of a `rows` x `columns` matrix lie side by side: `preferred` where they do in both, as one row or column may;
-    /// `None` where they do in neither.
+    /// The order in which neighbours of a `rows` x `columns` matrix lie side by side: `preferred`
+    /// where they do in both, as one row or column may; `None` where they do in neither.
     pub const fn order(&self, preferred: Order, (rows, columns): (usize, usize)) -> Option<Order> {
         let other = preferred.transposed();
-        if self.is_of(preferred, (rows, columns)) || self.leading(other) == 1 && !self.is_of(other, (rows, columns)) {
+        if self.is_of(preferred, (rows, columns))
+            || self.leading(other) == 1 && !self.is_of(other, (rows, columns))
+        {
             return Some(preferred);
         }
-        if self.is_of(other, (rows, columns)) || self.leading(preferred) == 1 { Some(other) } else { None }
+        if self.is_of(other, (rows, columns)) || self.leading(preferred) == 1 {
+            Some(other)
+        } else {
+            None
+        }
     }
 
     /// Whether it is a matrix of this order: lines are contiguous and do not overlap.
@@ -163,7 +191,8 @@ impl<M> View<M> {
             return 0;
         }
         let [down, across] = self.strides;
-        let (down, across) = ((rows as u128 - 1) * down as u128, (columns as u128 - 1) * across as u128);
+        let (down, across) =
+            ((rows as u128 - 1) * down as u128, (columns as u128 - 1) * across as u128);
         let before = (batch as u128 - 1) * self.batch_stride as u128;
         before.saturating_add(down).saturating_add(across).saturating_add(1)
     }
@@ -173,8 +202,8 @@ impl<M> View<M> {
         kind.matrix_bytes((number as u64).saturating_mul(self.batch_stride as u64))
     }
 
-    /// Whether two matrices of a batch, which are contiguous along rows or columns, share an element: they may lie one behind another, and
-    /// their rows or columns side by side.
+    /// Whether two matrices of a batch, which are contiguous along rows or columns, share an
+    /// element: they may lie one behind another, and their rows or columns side by side.
     pub const fn overlaps(&self, (rows, columns): (usize, usize), batch: usize) -> bool {
         if rows == 0 || columns == 0 || batch < 2 {
             return false;
@@ -185,7 +214,8 @@ impl<M> View<M> {
         };
         let (line, stride) = (order.packed(rows, columns), self.batch_stride as u128);
         let behind = stride >= self.elements((rows, columns), 1);
-        let side_by_side = stride >= line as u128 && (batch as u128 - 1) * stride + line as u128 <= self.leading(order) as u128;
+        let side_by_side = stride >= line as u128
+            && (batch as u128 - 1) * stride + line as u128 <= self.leading(order) as u128;
         !behind && !side_by_side
     }
 
@@ -208,24 +238,37 @@ mod tests {
     use crate::layout::Order;
     use std::collections::BTreeSet;
 
-    /// `overlaps` is false of matrices alone that share no element, in either order, and of all that lie one behind another or side by side;
-    /// the last element of a batch is where its offset says.
+    /// `overlaps` is false of matrices alone that share no element, in either order, and of all
+    /// that lie one behind another or side by side; the last element of a batch is where its offset
+    /// says.
     #[test]
     fn matrices_of_a_batch_share_no_element_or_overlap() {
         let (mut apart, mut shared) = (0, 0);
-        for (rows, columns, batch) in [(1, 1, 2), (2, 3, 1), (2, 3, 2), (3, 2, 3), (4, 1, 3), (1, 4, 2), (0, 3, 2), (3, 3, 0)] {
-            for (leading, stride) in (columns..columns + 9).flat_map(|leading| (0..40).map(move |stride| (leading, stride))) {
+        for (rows, columns, batch) in
+            [(1, 1, 2), (2, 3, 1), (2, 3, 2), (3, 2, 3), (4, 1, 3), (1, 4, 2), (0, 3, 2), (3, 3, 0)]
+        {
+            for (leading, stride) in (columns..columns + 9)
+                .flat_map(|leading| (0..40).map(move |stride| (leading, stride)))
+            {
                 let view = View::new((), Order::Row, leading).batched(stride);
                 let offsets: Vec<usize> = (0..batch * rows * columns)
-                    .map(|i| i / columns / rows * stride + view.offset(i / columns % rows, i % columns))
+                    .map(|i| {
+                        i / columns / rows * stride + view.offset(i / columns % rows, i % columns)
+                    })
                     .collect();
                 let distinct = offsets.iter().collect::<BTreeSet<_>>().len() == offsets.len();
                 let overlaps = view.overlaps((rows, columns), batch);
                 assert_eq!(overlaps, view.transposed().overlaps((columns, rows), batch));
                 assert!(distinct || overlaps, "{view:?} {rows} x {columns}, {batch}");
                 let behind = stride >= (rows * leading).max(1);
-                assert!(!(overlaps && (behind || stride >= columns && batch * stride <= leading)), "{view:?}");
-                assert_eq!(view.elements((rows, columns), batch), offsets.iter().max().map_or(0, |&last| last as u128 + 1));
+                assert!(
+                    !(overlaps && (behind || stride >= columns && batch * stride <= leading)),
+                    "{view:?}"
+                );
+                assert_eq!(
+                    view.elements((rows, columns), batch),
+                    offsets.iter().max().map_or(0, |&last| last as u128 + 1)
+                );
                 *if overlaps { &mut shared } else { &mut apart } += 1;
             }
         }

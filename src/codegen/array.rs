@@ -1,9 +1,13 @@
-//! What a kernel of arrays is launched with: what every kernel of its family takes, and behind that the addresses of each product, and the maps where TMA moves its matrices; or where in memory they are.
+//! What a kernel of arrays is launched with: what every kernel of its family takes, and behind that
+//! the addresses of each product, and the maps where TMA moves its matrices; or where in memory
+//! they are.
 
 use super::{GemmParams, TensorGemmParams, TensorMap, fingerprint_assertion};
 use crate::{
     call::Params,
-    threadblock::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses},
+    threadblock::{
+        MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses,
+    },
 };
 use core::fmt::Write;
 
@@ -18,16 +22,24 @@ const MATRICES: usize = MATRICES_OF_PRODUCT as usize;
 pub(super) const OF_ADDRESSES: usize = MATRICES * size_of::<u64>();
 const OF_MAPS: usize = MATRICES * size_of::<TensorMap>();
 
-/// Bytes of the struct of so many products, and of that with maps, without what rounds it up to its alignment.
+/// Bytes of the struct of so many products, and of that with maps, without what rounds it up to its
+/// alignment.
 const fn bytes(products: u32) -> usize {
     size_of::<GemmParams>() + products as usize * OF_ADDRESSES
 }
-const MAPPED_BYTES: usize = size_of::<TensorGemmParams>() + MOST_MAPPED as usize * (OF_MAPS + OF_ADDRESSES);
+const MAPPED_BYTES: usize =
+    size_of::<TensorGemmParams>() + MOST_MAPPED as usize * (OF_MAPS + OF_ADDRESSES);
 
 /// As many products as there is room for, and no more.
 const _: () = assert!(bytes(MOST_PRODUCTS) <= MOST_BYTES && bytes(MOST_PRODUCTS + 1) > MOST_BYTES);
-const _: () = assert!(bytes(MOST_PRODUCTS_AT_ALL) <= MOST_BYTES_AT_ALL && bytes(MOST_PRODUCTS_AT_ALL + 1) > MOST_BYTES_AT_ALL);
-const _: () = assert!(MAPPED_BYTES.next_multiple_of(64) <= MOST_BYTES && MAPPED_BYTES + OF_MAPS + OF_ADDRESSES > MOST_BYTES);
+const _: () = assert!(
+    bytes(MOST_PRODUCTS_AT_ALL) <= MOST_BYTES_AT_ALL
+        && bytes(MOST_PRODUCTS_AT_ALL + 1) > MOST_BYTES_AT_ALL
+);
+const _: () = assert!(
+    MAPPED_BYTES.next_multiple_of(64) <= MOST_BYTES
+        && MAPPED_BYTES + OF_MAPS + OF_ADDRESSES > MOST_BYTES
+);
 
 /// Addresses of a product's A, B, C and D; 0 of a C that is not read.
 pub type Addresses = [u64; MATRICES];
@@ -37,7 +49,8 @@ pub type Addresses = [u64; MATRICES];
 pub struct ArrayParams(pub Vec<u8>);
 
 impl ArrayParams {
-    /// Those of a launch and its products, of a kernel that takes `most` of them: what is beyond is left out.
+    /// Those of a launch and its products, of a kernel that takes `most` of them: what is beyond is
+    /// left out.
     pub fn of(params: &Params, products: &[Addresses], most: u32) -> Self {
         let products = &products[..products.len().min(most as usize)];
         Self::behind(&params.0[..size_of::<GemmParams>()], &[], products, bytes(most))
@@ -51,12 +64,22 @@ impl ArrayParams {
             maps[MATRICES * number..][..MATRICES].copy_from_slice(of_product);
             addresses[number] = *at;
         }
-        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::cast_slice(&maps), &addresses, MOST_BYTES)
+        Self::behind(
+            &params.0[..size_of::<TensorGemmParams>()],
+            bytemuck::cast_slice(&maps),
+            &addresses,
+            MOST_BYTES,
+        )
     }
 
     /// The same of a kernel whose products' maps and addresses lie in memory, from an address on.
     pub fn of_records(params: &Params, records: u64) -> Self {
-        Self::behind(&params.0[..size_of::<TensorGemmParams>()], bytemuck::bytes_of(&records), &[], MOST_BYTES)
+        Self::behind(
+            &params.0[..size_of::<TensorGemmParams>()],
+            bytemuck::bytes_of(&records),
+            &[],
+            MOST_BYTES,
+        )
     }
 
     fn behind(first: &[u8], then: &[u8], addresses: &[Addresses], bytes: usize) -> Self {
@@ -72,13 +95,20 @@ impl ArrayParams {
 
     /// The same behind [`TensorGemmParams`].
     pub(crate) fn mapped_declaration() -> String {
-        let maps = format!("  // Their maps.\n  TensorMap maps[{}];\n", MOST_MAPPED * MATRICES_OF_PRODUCT);
-        Self::declared("TensorArrayParams : TensorGemmParams", MOST_MAPPED, &maps, MAPPED_BYTES.next_multiple_of(64))
+        let maps =
+            format!("  // Their maps.\n  TensorMap maps[{}];\n", MOST_MAPPED * MATRICES_OF_PRODUCT);
+        Self::declared(
+            "TensorArrayParams : TensorGemmParams",
+            MOST_MAPPED,
+            &maps,
+            MAPPED_BYTES.next_multiple_of(64),
+        )
     }
 
     /// The same of maps and addresses in memory.
     pub(crate) fn records_declaration() -> String {
-        let (name, bytes) = ("TensorRecordParams", size_of::<TensorGemmParams>() + align_of::<TensorGemmParams>());
+        let (name, bytes) =
+            ("TensorRecordParams", size_of::<TensorGemmParams>() + align_of::<TensorGemmParams>());
         format!(
             "struct {name} : TensorGemmParams {{\n  // Address of the products' maps and addresses.\n  unsigned long long records;\n}};\nstatic_assert(sizeof({name}) == {bytes}, \"{name}: the Rust struct and the CUDA struct differ\");\n"
         )
@@ -86,15 +116,26 @@ impl ArrayParams {
 
     pub(super) fn declared(heading: &str, products: u32, maps: &str, bytes: usize) -> String {
         let name = heading.split(' ').next().unwrap_or_default();
-        let mut text = format!("struct {heading} {{\n{maps}  // Addresses of each product's A, B, C and D.\n");
-        let _ = writeln!(text, "  unsigned long long addresses[{}];\n}};", products * MATRICES_OF_PRODUCT);
-        let _ =
-            writeln!(text, "static_assert(sizeof({name}) == {bytes}, \"{name}: the Rust struct and the CUDA struct differ\");");
+        let mut text =
+            format!("struct {heading} {{\n{maps}  // Addresses of each product's A, B, C and D.\n");
+        let _ = writeln!(
+            text,
+            "  unsigned long long addresses[{}];\n}};",
+            products * MATRICES_OF_PRODUCT
+        );
+        let _ = writeln!(
+            text,
+            "static_assert(sizeof({name}) == {bytes}, \"{name}: the Rust struct and the CUDA struct differ\");"
+        );
         text
     }
 
     /// The fingerprint of where addresses, and maps, lie.
     pub(crate) fn fingerprint(products: u32) -> String {
-        fingerprint_assertion(&format!("threadblock::ProductAddresses<{products}>"), "addresses", &ProductAddresses { products })
+        fingerprint_assertion(
+            &format!("threadblock::ProductAddresses<{products}>"),
+            "addresses",
+            &ProductAddresses { products },
+        )
     }
 }

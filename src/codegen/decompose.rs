@@ -14,7 +14,8 @@ use crate::{
 use core::fmt::Write;
 
 mirrored! {
-    /// What is known of a row of A, or a column of B, that is scaled: [`LineFacts`](crate::numeric::emulation::LineFacts), and its shift.
+    /// What is known of a row of A, or a column of B, that is scaled:
+    /// [`LineFacts`](crate::numeric::emulation::LineFacts), and its shift.
     DecomposedLine {
         /// The bits of the largest magnitude.
         largest: u32,
@@ -76,9 +77,9 @@ mirrored! {
 /// Facts of how f32 is emulated, as a C++ struct: the products, four bits for the part of each.
 pub(crate) fn emulation_header(emulation: EmulationKind, frame: Frame) -> String {
     let packed = |operand: OperandKind| {
-        (0..)
-            .zip(emulation.products())
-            .fold(0u32, |packed, (number, product)| packed | product[operand.framed(frame).index()] << (4 * number))
+        (0..).zip(emulation.products()).fold(0u32, |packed, (number, product)| {
+            packed | product[operand.framed(frame).index()] << (4 * number)
+        })
     };
     let own = [
         ("kParts", emulation.parts()),
@@ -110,37 +111,60 @@ impl IndexMap for EmulationBlocks {
     }
 
     fn layout(&self) -> Option<Composed> {
-        if self.emulation.decomposes() { None } else { affine(self.domain(), &[(2, 0)], &[(self.blocks, 1)]) }
+        if self.emulation.decomposes() {
+            None
+        } else {
+            affine(self.domain(), &[(2, 0)], &[(self.blocks, 1)])
+        }
     }
 }
 
-/// The map (exponent and sign, sample) to a number made of the parts of the sample's number: for the fingerprint of the arithmetic.
+/// The map (exponent and sign, sample) to a number made of the parts of the sample's number: for
+/// the fingerprint of the arithmetic.
 ///
-/// Sample `c` of row `r` is the number whose bits are `r * 2^23` and 23 bits of `c`'s multiplicative hash; its row's largest magnitude
-/// has an exponent that is `c` greater, or the greatest. The parts are `p1 + 31 p2 + 961 p3`, modulo 2^20.
+/// Sample `c` of row `r` is the number whose bits are `r * 2^23` and 23 bits of `c`'s
+/// multiplicative hash; its row's largest magnitude has an exponent that is `c` greater, or the
+/// greatest. The parts are `p1 + 31 p2 + 961 p3`, modulo 2^20.
 fn parts_table(emulation: EmulationKind) -> Tabled {
     // Scaled numbers are finite; of each exponent there are 24 samples.
-    Tabled::by(at(if emulation.scales() { 0xff } else { 0x200 }, 24), 1 << 20, |Coord { row, column }| {
-        let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
-        let largest = ((row & 0xff) + column).min(0xfe) << 23 | fraction;
-        let [first, second, third] = emulation.parts_of(f32::from_bits(row << 23 | fraction), shift_of(largest)).map(u32::from);
-        Some((first + 31 * second + 961 * third) & 0xf_ffff)
-    })
+    Tabled::by(
+        at(if emulation.scales() { 0xff } else { 0x200 }, 24),
+        1 << 20,
+        |Coord { row, column }| {
+            let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
+            let largest = ((row & 0xff) + column).min(0xfe) << 23 | fraction;
+            let [first, second, third] = emulation
+                .parts_of(f32::from_bits(row << 23 | fraction), shift_of(largest))
+                .map(u32::from);
+            Some((first + 31 * second + 961 * third) & 0xf_ffff)
+        },
+    )
 }
 
-/// The same of the parts that a warp makes in registers, without the bits that tensor cores ignore: `p1 + 31 p2`, and 0 of what is not finite.
+/// The same of the parts that a warp makes in registers, without the bits that tensor cores ignore:
+/// `p1 + 31 p2`, and 0 of what is not finite.
 fn register_parts_table(emulation: EmulationKind) -> Tabled {
     Tabled::by(at(0x200, 24), 1 << 20, |Coord { row, column }| {
         let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
-        let [first, second] = emulation.in_registers_of(f32::from_bits(row << 23 | fraction)).map(|part| part.to_bits() >> 13);
-        Some(if row & 0xff == 0xff { 0 } else { first.wrapping_add(second.wrapping_mul(31)) & 0xf_ffff })
+        let [first, second] = emulation
+            .in_registers_of(f32::from_bits(row << 23 | fraction))
+            .map(|part| part.to_bits() >> 13);
+        Some(if row & 0xff == 0xff {
+            0
+        } else {
+            first.wrapping_add(second.wrapping_mul(31)) & 0xf_ffff
+        })
     })
 }
 
 /// The fingerprint of those; nothing where there are none.
 pub(crate) fn register_fingerprints(emulation: EmulationKind) -> String {
     match emulation {
-        EmulationKind::Tf32x3 => fingerprint_assertion("numeric::Tf32PartsMap", "tf32_parts", &register_parts_table(emulation)),
+        EmulationKind::Tf32x3 => fingerprint_assertion(
+            "numeric::Tf32PartsMap",
+            "tf32_parts",
+            &register_parts_table(emulation),
+        ),
         _ => String::new(),
     }
 }
@@ -153,10 +177,18 @@ pub(crate) fn emulation_fingerprints(emulation: EmulationKind, frame: Frame) -> 
     let mut text = String::new();
     for blocks in REMAPPED {
         let twin = format!("numeric::EmulationBlocks<EmulationFacts, {blocks}>");
-        text.push_str(&fingerprint_assertion(&twin, "blocks", &EmulationBlocks { emulation, frame, blocks }));
+        text.push_str(&fingerprint_assertion(
+            &twin,
+            "blocks",
+            &EmulationBlocks { emulation, frame, blocks },
+        ));
     }
     if emulation.decomposes() {
-        text.push_str(&fingerprint_assertion("numeric::PartsMap<EmulationFacts>", "parts", &parts_table(emulation)));
+        text.push_str(&fingerprint_assertion(
+            "numeric::PartsMap<EmulationFacts>",
+            "parts",
+            &parts_table(emulation),
+        ));
     }
     text
 }

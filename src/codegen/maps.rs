@@ -3,14 +3,16 @@
 use super::{Addresses, ArrayParams, TensorMap, array, fingerprint_assertion};
 use crate::threadblock::ProductRecords;
 
-/// Products that a launch makes the maps of, of which there are few: as many as 4096 bytes of parameters hold addresses of behind what all have.
+/// Products that a launch makes the maps of, of which there are few: as many as 4096 bytes of
+/// parameters hold addresses of behind what all have.
 pub const MOST_RECORDS: u32 = 110;
 
 /// The same of parameters of 32764 bytes, which drivers of CUDA 12.1 take.
 pub const MOST_RECORDS_AT_ALL: u32 = 1004;
 
 mirrored! {
-    /// What a pass that makes tensor maps is launched with, before the addresses of each product. In C++ the maps' declaration comes before it.
+    /// What a pass that makes tensor maps is launched with, before the addresses of each product.
+    /// In C++ the maps' declaration comes before it.
     MapsParams align 64 {
         /// Maps of A, B, C and D at any address; of no meaning where TMA does not move them.
         templates: [TensorMap; 4],
@@ -29,9 +31,13 @@ const fn bytes(most: u32) -> usize {
 }
 
 /// Whole structs, and as many products as there is room for.
-const _: () = assert!(bytes(MOST_RECORDS) == array::MOST_BYTES && bytes(MOST_RECORDS_AT_ALL).is_multiple_of(64));
-const _: () =
-    assert!(bytes(MOST_RECORDS_AT_ALL) <= array::MOST_BYTES_AT_ALL && bytes(MOST_RECORDS_AT_ALL + 2) > array::MOST_BYTES_AT_ALL);
+const _: () = assert!(
+    bytes(MOST_RECORDS) == array::MOST_BYTES && bytes(MOST_RECORDS_AT_ALL).is_multiple_of(64)
+);
+const _: () = assert!(
+    bytes(MOST_RECORDS_AT_ALL) <= array::MOST_BYTES_AT_ALL
+        && bytes(MOST_RECORDS_AT_ALL + 2) > array::MOST_BYTES_AT_ALL
+);
 
 impl MapsParams {
     /// The struct with addresses of `most` products, in C++ behind this one's.

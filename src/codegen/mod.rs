@@ -1,7 +1,8 @@
 //! What both languages have to agree on, written once and generated for the other.
 //!
-//! The [`mirrored!`](self) table makes a Rust struct and its C++ twin, for parameters that cross at launch. A family's room spells its
-//! description as `config.cuh` with what is here; a [`TranslationUnit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
+//! The [`mirrored!`](self) table makes a Rust struct and its C++ twin, for parameters that cross at
+//! launch. A family's room spells its description as `config.cuh` with what is here; a
+//! [`TranslationUnit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
 
 use crate::{
     desc::{Class, GemmMode},
@@ -12,7 +13,8 @@ use crate::{
     shape::{Mn, Mnk},
     thread::mma::packed,
     threadblock::{
-        GroupTiles, PARTS_AT_ONCE, PartsOfK, StreamedParts, Streams, SwizzleKind, TileOrder, Work, WorkKind, lines_of_rectangle,
+        GroupTiles, PARTS_AT_ONCE, PartsOfK, StreamedParts, Streams, SwizzleKind, TileOrder, Work,
+        WorkKind, lines_of_rectangle,
     },
     warp::{exchange::BlockedToStriped, mma_simt::ThreadTiles},
 };
@@ -56,7 +58,8 @@ macro_rules! mirrored {
         }
 
         impl $Name {
-            /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds none.
+            /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds
+            /// none.
             pub fn declaration() -> String {
                 use ::core::fmt::Write as _;
                 let mut text = concat!("struct ", $("alignas(", $align, ") ",)? stringify!($Name), " {\n").to_owned();
@@ -156,7 +159,8 @@ mirrored! {
         tickets: u64,
         /// Parts of K; of streams, tiles that are streamed.
         split_k: u32,
-        /// K-tiles of each part, or of each cluster's span, but for the first ones, which have one more.
+        /// K-tiles of each part, or of each cluster's span, but for the first ones, which have one
+        /// more.
         part_tiles: u32,
         /// Parts, or spans, that have one k-tile more.
         longer_parts: u32,
@@ -213,15 +217,21 @@ pub const ENTRY: &str = "gemm";
 /// The name of the entry point that adds parts of K.
 pub(crate) const REDUCTION_ENTRY: &str = "reduce";
 
-/// The text of an entry point, within bounds of its launch: it waits for the grids before it, and does `body` with its parameters.
+/// The text of an entry point, within bounds of its launch: it waits for the grids before it, and
+/// does `body` with its parameters.
 pub(crate) fn entry_point(entry: &str, (bounds, params): (&str, &str), body: &str) -> String {
     format!(
         "extern \"C\" __global__ void __launch_bounds__({bounds}) {entry}(const __grid_constant__ {params} params) {{\n  schedule::wait_for_grids();\n  {body}(params);\n}}\n"
     )
 }
 
-/// The same of the one that adds parts of K, by a C++ type that has its `run` and the number of its blocks.
-pub(crate) fn reduction_entry_point(Reduction { blocks, threads }: Reduction, params: &str, ty: &str) -> String {
+/// The same of the one that adds parts of K, by a C++ type that has its `run` and the number of its
+/// blocks.
+pub(crate) fn reduction_entry_point(
+    Reduction { blocks, threads }: Reduction,
+    params: &str,
+    ty: &str,
+) -> String {
     let same = format!(
         "static_assert({ty}::kBlocks == {blocks}u && {ty}::kThreads == {threads}, \"blocks of a tile: the launch and the kernel differ\");\n"
     );
@@ -236,10 +246,16 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
     )
 }
 
-/// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts of K, of which a cluster's blocks may have so many, as facts of its `Config`.
-pub(crate) fn work_facts(kind: WorkKind, (mode, group_step): (GemmMode, u32), (split_k, of_cluster): (bool, u32)) -> String {
+/// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts
+/// of K, of which a cluster's blocks may have so many, as facts of its `Config`.
+pub(crate) fn work_facts(
+    kind: WorkKind,
+    (mode, group_step): (GemmMode, u32),
+    (split_k, of_cluster): (bool, u32),
+) -> String {
     let (kind, batched) = (kind.cuda(), mode.several());
-    let (ragged, array, mapped) = (mode.groups().map_or("None", Axis::name), mode.is_array(), mode.is_mapped());
+    let (ragged, array, mapped) =
+        (mode.groups().map_or("None", Axis::name), mode.is_array(), mode.is_mapped());
     format!(
         "  using Order = ::Order;\n  static constexpr threadblock::WorkKind kWork = {kind};\n  static constexpr bool kBatched = {batched};\n  static constexpr bool kArray = {array};\n  static constexpr bool kMapped = {mapped};\n  static constexpr threadblock::Ragged kRagged = threadblock::Ragged::{ragged};\n  static constexpr unsigned kGroupStep = {group_step};\n  static constexpr bool kSplitK = {split_k};\n  static constexpr int kPartsAtOnce = {PARTS_AT_ONCE};\n  static constexpr unsigned kClusterK = {of_cluster};\n"
     )
@@ -247,7 +263,10 @@ pub(crate) fn work_facts(kind: WorkKind, (mode, group_step): (GemmMode, u32), (s
 
 /// The epilogue: the user's functions, and the struct `Epilogue`.
 pub(crate) fn epilogue_header(class: &Class) -> String {
-    let mut text = format!("#line 1 \"epilogue.cuh\"\n{}", epilogue::functions(&class.output.epilogue, class.compute));
+    let mut text = format!(
+        "#line 1 \"epilogue.cuh\"\n{}",
+        epilogue::functions(&class.output.epilogue, class.compute)
+    );
     let _ = writeln!(
         text,
         "struct Epilogue {{\n  using Compute = {};\n  using C = {};\n  template <class Params>\n  static __device__ __forceinline__ Compute apply(Compute accumulator, Compute source, const Compute (&scalar)[8], Params const& params, unsigned row, unsigned column) {{\n    return {};\n  }}\n}};",
@@ -259,7 +278,11 @@ pub(crate) fn epilogue_header(class: &Class) -> String {
 }
 
 /// Facts of kernels whose threads multiply and store, each its own tile.
-pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, store_access: u32) -> [(&'static str, u32); 10] {
+pub(crate) fn facts_of_threads(
+    tiles: &ThreadTiles,
+    accumulator: ElementKind,
+    store_access: u32,
+) -> [(&'static str, u32); 10] {
     let (warps, lanes) = (tiles.warps(), tiles.lanes);
     [
         ("kWarpK", tiles.warp.k),
@@ -278,7 +301,9 @@ pub(crate) fn facts_of_threads(tiles: &ThreadTiles, accumulator: ElementKind, st
 /// That the C++ map `twin` has the fingerprint of `map`.
 pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> String {
     let wanted = fingerprint(map);
-    format!("static_assert(index::fingerprint<{twin}>() == {wanted}u, \"{name}: the Rust map and the CUDA map differ\");\n")
+    format!(
+        "static_assert(index::fingerprint<{twin}>() == {wanted}u, \"{name}: the Rust map and the CUDA map differ\");\n"
+    )
 }
 
 /// Tiles down and across whose order has a fingerprint.
@@ -290,12 +315,17 @@ const PARTS: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
 /// Those of the cuts of K.
 pub(crate) fn fingerprints_of_parts() -> String {
     let assertion = |(tiles_k, parts)| {
-        fingerprint_assertion(&format!("threadblock::PartsOfK<{tiles_k}, {parts}>"), "parts", &PartsOfK { tiles_k, parts })
+        fingerprint_assertion(
+            &format!("threadblock::PartsOfK<{tiles_k}, {parts}>"),
+            "parts",
+            &PartsOfK { tiles_k, parts },
+        )
     };
     PARTS.map(assertion).concat()
 }
 
-/// Tiles, k-tiles of each, clusters, and units of a cluster at most, whose spans have a fingerprint.
+/// Tiles, k-tiles of each, clusters, and units of a cluster at most, whose spans have a
+/// fingerprint.
 const STREAMS: [(u32, u32, u32, u32); 3] = [(3, 7, 5, 2), (7, 3, 5, 3), (5, 16, 4, 3)];
 
 /// Those of the spans of streams.
@@ -309,14 +339,32 @@ pub(crate) fn fingerprints_of_streams() -> String {
 }
 
 /// Those of the walk over groups, on both sides of a tile's end; none without groups.
-pub(crate) fn fingerprints_of_groups((mode, step): (GemmMode, u32), tile: Mnk, (order, cluster): (SwizzleKind, Mn)) -> String {
+pub(crate) fn fingerprints_of_groups(
+    (mode, step): (GemmMode, u32),
+    tile: Mnk,
+    (order, cluster): (SwizzleKind, Mn),
+) -> String {
     let Some(axis) = mode.groups() else { return String::new() };
     let lines = lines_of_rectangle(axis, tile, cluster);
     let assertion = |(count, across): (u32, u32)| {
         let kind = WorkKind::DataParallel;
-        let work = Work { kind, order, cluster, rows: across, columns: across, batch: 1, tiles_k: 1, split_k: 1, clusters: 1 };
+        let work = Work {
+            kind,
+            order,
+            cluster,
+            rows: across,
+            columns: across,
+            batch: 1,
+            tiles_k: 1,
+            split_k: 1,
+            clusters: 1,
+        };
         let map = GroupTiles { work, axis, lines, step, count };
-        fingerprint_assertion(&format!("threadblock::GroupTiles<Config, {count}, {across}>"), "groups", &map)
+        fingerprint_assertion(
+            &format!("threadblock::GroupTiles<Config, {count}, {across}>"),
+            "groups",
+            &map,
+        )
     };
     [(1, 3), (6, 2)].map(assertion).concat()
 }

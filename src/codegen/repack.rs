@@ -33,7 +33,8 @@ mirrored! {
 }
 
 mirrored! {
-    /// What a repack pass is launched with: one operand's copy or both, of which the first has the first blocks.
+    /// What a repack pass is launched with: one operand's copy or both, of which the first has the
+    /// first blocks.
     RepackParams {
         /// The copies.
         copies: [RepackCopyParams; 2],

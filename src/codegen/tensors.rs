@@ -3,8 +3,9 @@
 use crate::operand::VectorKind;
 
 mirrored! {
-    /// A tensor and a box of it, as the driver packs a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for
-    /// TMA. A field of parameters that `__grid_constant__` passes by value.
+    /// A tensor and a box of it, as the driver packs a
+    /// [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for TMA. A field of
+    /// parameters that `__grid_constant__` passes by value.
     TensorMap align 64 {
         /// The driver's own.
         word: [u64; 16],
@@ -48,7 +49,8 @@ mirrored! {
         unscaled: u32,
         /// K-tiles of one part of a factor that is decomposed; of no meaning elsewhere.
         part_blocks: u32,
-        /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and of B's columns, where those are scaled.
+        /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and of B's
+        /// columns, where those are scaled.
         lines: [u64; 2],
         /// Elements from one C of the batch to the next.
         stride_c: i64,
@@ -68,13 +70,15 @@ mirrored! {
         tickets: u64,
         /// Parts of K; of streams, tiles that are streamed.
         split_k: u32,
-        /// K-tiles of each part, or of each cluster's span, but for the first ones, which have one more.
+        /// K-tiles of each part, or of each cluster's span, but for the first ones, which have one
+        /// more.
         part_tiles: u32,
         /// Parts, or spans, that have one k-tile more.
         longer_parts: u32,
         /// Tickets of each tile, of each consumer that shares it.
         tile_tickets: u32,
-        /// Address of the offsets of groups; 0 without groups. Behind four vectors the size is a multiple of the maps' alignment.
+        /// Address of the offsets of groups; 0 without groups. Behind four vectors the size is a
+        /// multiple of the maps' alignment.
         offsets: u64,
     }
 }

@@ -15,7 +15,8 @@ pub struct TranslationUnit {
     pub source: String,
     /// The generated header.
     pub config: String,
-    /// Headers beside it and [`KERNELS`], by the name under which they are included: those of kernels that are not this library's.
+    /// Headers beside it and [`KERNELS`], by the name under which they are included: those of
+    /// kernels that are not this library's.
     pub headers: &'static [(&'static str, &'static str)],
 }
 
@@ -23,11 +24,13 @@ pub struct TranslationUnit {
 const CONFIG: &str = "config.cuh";
 
 impl TranslationUnit {
-    /// The headers that the source includes, and those that they include, each once: name and text. No other text decides the
-    /// kernel, so that a change elsewhere makes no cubin stale. What is no header of ours is left to the compiler's own words.
+    /// The headers that the source includes, and those that they include, each once: name and text.
+    /// No other text decides the kernel, so that a change elsewhere makes no cubin stale. What is
+    /// no header of ours is left to the compiler's own words.
     pub fn included(&self) -> Vec<(&str, &str)> {
         let text = |name: &str| {
-            let known = KERNELS.iter().chain(self.headers).copied().find(|(known, _)| *known == name);
+            let known =
+                KERNELS.iter().chain(self.headers).copied().find(|(known, _)| *known == name);
             if name == CONFIG { Some((CONFIG, self.config.as_str())) } else { known }
         };
         let mut found: Vec<(&str, &str)> = Vec::new();
@@ -67,20 +70,32 @@ mod tests {
 
     #[test]
     fn headers_are_those_that_are_reached() {
-        let names = |unit: &TranslationUnit| unit.included().iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+        let names = |unit: &TranslationUnit| {
+            unit.included().iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>()
+        };
         assert_eq!(names(&unit("int x;", "#include \"numeric.cuh\"")), [""; 0]);
-        assert_eq!(names(&unit("#include \"own.cuh\"\n  #include \"nowhere.cuh\"", "")), ["index.cuh", "own.cuh"]);
-        let through = names(&unit("#include \"config.cuh\"", "#include \"warp/mma_simt.cuh\"\n#include \"config.cuh\""));
-        assert!(through.contains(&"smem.cuh".to_owned()) && through.contains(&"config.cuh".to_owned()));
+        assert_eq!(
+            names(&unit("#include \"own.cuh\"\n  #include \"nowhere.cuh\"", "")),
+            ["index.cuh", "own.cuh"]
+        );
+        let through = names(&unit(
+            "#include \"config.cuh\"",
+            "#include \"warp/mma_simt.cuh\"\n#include \"config.cuh\"",
+        ));
+        assert!(
+            through.contains(&"smem.cuh".to_owned()) && through.contains(&"config.cuh".to_owned())
+        );
         assert!(!through.contains(&"pass/transpose.cuh".to_owned()), "{through:?}");
     }
 
-    /// Every header is included by some path that is a name of [`KERNELS`], and no name is there twice.
+    /// Every header is included by some path that is a name of [`KERNELS`], and no name is there
+    /// twice.
     #[test]
     fn what_kernels_include_is_there() {
         let known: Vec<_> = KERNELS.iter().map(|(name, _)| *name).collect();
         for (name, text) in KERNELS {
-            let gone: Vec<_> = names(text).filter(|other| *other != CONFIG && !known.contains(other)).collect();
+            let gone: Vec<_> =
+                names(text).filter(|other| *other != CONFIG && !known.contains(other)).collect();
             assert_eq!(gone, [""; 0], "{name}");
         }
         let mut once = known.clone();

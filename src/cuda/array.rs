@@ -19,44 +19,67 @@ use crate::{
 use cudarc::driver::CudaStream;
 use std::sync::{Arc, LazyLock};
 
-/// The first NVRTC that compiles what makes maps, and what acquires them: PTX ISA 8.3. Long parameters come with PTX ISA 8.1, and are asked for with them.
+/// The first NVRTC that compiles what makes maps, and what acquires them: PTX ISA 8.3. Long
+/// parameters come with PTX ISA 8.1, and are asked for with them.
 const OF_NVRTC: (i32, i32) = (12, 3);
 
 /// The first driver that takes parameters of 32764 bytes.
 const OF_DRIVER: (i32, i32) = (12, 1);
 
 impl CudaKernel {
-    /// Enqueues an array of products on `stream`, as [`run`](Self::run) does one: each is a call, and they are alike but for their matrices' memory. The workspace is the first one's.
+    /// Enqueues an array of products on `stream`, as [`run`](Self::run) does one: each is a call,
+    /// and they are alike but for their matrices' memory. The workspace is the first one's.
     ///
-    /// Where the kernel reads every operand where it lies, they are as few launches as parameters hold addresses for, and maps where TMA moves matrices; more products than those have maps
-    /// for are one launch, where the [workspace](GemmDesc::workspace_of) has room for maps and the kernel is not one whose maps are parameters. Else each product is launched for itself.
+    /// Where the kernel reads every operand where it lies, they are as few launches as parameters
+    /// hold addresses for, and maps where TMA moves matrices; more products than those have maps
+    /// for are one launch, where the [workspace](GemmDesc::workspace_of) has room for maps and the
+    /// kernel is not one whose maps are parameters. Else each product is launched for itself.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for rows that cannot be scaled; [`ArrayUnlike`](crate::Refusal::ArrayUnlike); [`ArrayOverlaps`](crate::Refusal::ArrayOverlaps).
-    pub fn run_array(&self, stream: &Arc<CudaStream>, calls: Vec<CudaCall<'_>>) -> Result<(), Error> {
+    /// Those of [`run`](Self::run), of which none is found after anything was enqueued, but for
+    /// rows that cannot be scaled; [`ArrayUnlike`](crate::Refusal::ArrayUnlike);
+    /// [`ArrayOverlaps`](crate::Refusal::ArrayOverlaps).
+    pub fn run_array(
+        &self,
+        stream: &Arc<CudaStream>,
+        calls: Vec<CudaCall<'_>>,
+    ) -> Result<(), Error> {
         let Some(first) = calls.first() else { return Ok(()) };
         let desc = self.0.desc.for_scalars(&first.scalars);
-        let calls = calls.into_iter().map(|call| call.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+        let calls =
+            calls.into_iter().map(|call| call.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
         Call::check_array(&calls)?;
         self.enqueue_array(stream, &desc, &calls).map_err(|error| error.framed(desc.frame))
     }
 
     /// The same of an array.
-    fn enqueue_array(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, calls: &[CudaCall<'_>]) -> Result<(), Error> {
+    fn enqueue_array(
+        &self,
+        stream: &Arc<CudaStream>,
+        desc: &GemmDesc,
+        calls: &[CudaCall<'_>],
+    ) -> Result<(), Error> {
         calls.iter().try_for_each(|call| call.check_types(&desc.class))?;
         let memory: Vec<_> = calls.iter().map(ProductMemory::of).collect();
         ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
         let problems: Vec<_> = calls.iter().map(Call::problem).collect();
-        let given = calls.first().and_then(|call| call.workspace.as_ref()).map_or(0, DeviceMatrix::bytes);
+        let given =
+            calls.first().and_then(|call| call.workspace.as_ref()).map_or(0, DeviceMatrix::bytes);
         let (desc, routes) = self.array_routes(desc, &problems, given);
-        let Some(all) = Problem::of_array(&problems, &desc).filter(|all| all.m > 0 && all.n > 0) else {
+        let Some(all) = Problem::of_array(&problems, &desc).filter(|all| all.m > 0 && all.n > 0)
+        else {
             return Ok(());
         };
-        let Some(largest) = routes.iter().max_by_key(|routes| routes.workspace_bytes()) else { return Ok(()) };
-        let first = workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
+        let Some(largest) = routes.iter().max_by_key(|routes| routes.workspace_bytes()) else {
+            return Ok(());
+        };
+        let first =
+            workspace::begin(largest, &calls[0], memory.iter().flat_map(ProductMemory::extents))?;
         if routes.len() == problems.len() {
-            let of_each =
-                problems.iter().zip(&routes).map(|(problem, routes)| self.ready(stream, &desc, (problem, routes, first), None));
+            let of_each = problems
+                .iter()
+                .zip(&routes)
+                .map(|(problem, routes)| self.ready(stream, &desc, (problem, routes, first), None));
             let each = of_each.collect::<Result<Vec<_>, _>>()?;
             return each.iter().try_for_each(|ready| ready.enqueue(stream));
         }
@@ -64,7 +87,12 @@ impl CudaKernel {
         let kernel = self.narrowed(stream, &desc, (desc.class.mode, accesses))?;
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
         let (records, makes) = (largest.records(first), MapsDesc::of(all.batch));
-        let pass = desc.class.mode.is_mapped().then(|| CudaPass::for_run(stream, &PassDesc::Maps(makes))).transpose()?;
+        let pass = desc
+            .class
+            .mode
+            .is_mapped()
+            .then(|| CudaPass::for_run(stream, &PassDesc::Maps(makes)))
+            .transpose()?;
         let launch = |products: &[Problem]| {
             let routed = largest.problem(&desc, &all.of_products(products.len()), first);
             let launch = plan.launch(&routed, geometry, *resident)?;
@@ -72,16 +100,27 @@ impl CudaKernel {
             let (made, params) = match desc.class.mode {
                 GemmMode::MappedArray => {
                     let templates = maps(&launch, addresses[0])?;
-                    let templates = core::array::from_fn(|matrix| launch.tensors[matrix].map(|_| templates[matrix]));
+                    let templates = core::array::from_fn(|matrix| {
+                        launch.tensors[matrix].map(|_| templates[matrix])
+                    });
                     let made = makes.launches(templates, &addresses, records);
                     (made, ArrayParams::of_records(&launch.params, records))
                 }
-                _ if desc.warp_specialized().is_none() => {
-                    (Vec::new(), ArrayParams::of(&launch.params, &addresses, desc.products_of_launch()))
-                }
+                _ if desc.warp_specialized().is_none() => (
+                    Vec::new(),
+                    ArrayParams::of(&launch.params, &addresses, desc.products_of_launch()),
+                ),
                 _ => {
-                    let mapped = addresses.iter().map(|addresses| Ok::<_, Error>((maps(&launch, *addresses)?, *addresses)));
-                    (Vec::new(), ArrayParams::of_mapped(&launch.params, &mapped.collect::<Result<Vec<_>, _>>()?))
+                    let mapped = addresses
+                        .iter()
+                        .map(|addresses| Ok::<_, Error>((maps(&launch, *addresses)?, *addresses)));
+                    (
+                        Vec::new(),
+                        ArrayParams::of_mapped(
+                            &launch.params,
+                            &mapped.collect::<Result<Vec<_>, _>>()?,
+                        ),
+                    )
                 }
             };
             Ok::<_, Error>((made, launch, params))
@@ -95,15 +134,22 @@ impl CudaKernel {
         })
     }
 
-    /// The description of the kernel that an array takes in a workspace of so many bytes, and its routes. Maps lie there where parameters do not hold all of them.
-    fn array_routes(&self, desc: &GemmDesc, problems: &[Problem], given: u64) -> (GemmDesc, Vec<Routes>) {
+    /// The description of the kernel that an array takes in a workspace of so many bytes, and its
+    /// routes. Maps lie there where parameters do not hold all of them.
+    fn array_routes(
+        &self,
+        desc: &GemmDesc,
+        problems: &[Problem],
+        given: u64,
+    ) -> (GemmDesc, Vec<Routes>) {
         let routes = |desc: GemmDesc| (desc, Routes::of_each(&desc, self.0.plan.needs(), problems));
         let desc = desc.for_array(problems.len());
         if !desc.class.mode.is_of_many() {
             return routes(desc);
         }
         let of_many = routes(desc);
-        let enough = !desc.class.mode.is_mapped() || matches!(&of_many.1[..], [all] if all.workspace_bytes() <= given);
+        let enough = !desc.class.mode.is_mapped()
+            || matches!(&of_many.1[..], [all] if all.workspace_bytes() <= given);
         if enough && takes_many() { of_many } else { routes(desc.in_mode(GemmMode::Array)) }
     }
 }
@@ -111,7 +157,8 @@ impl CudaKernel {
 /// Whether NVRTC and the driver have what kernels of many products take, and what makes their maps.
 pub(crate) fn takes_many() -> bool {
     static TAKES: LazyLock<bool> = LazyLock::new(|| {
-        Nvrtc::get().is_ok_and(|nvrtc| nvrtc.version() >= OF_NVRTC) && driver::version().is_ok_and(|version| version >= OF_DRIVER)
+        Nvrtc::get().is_ok_and(|nvrtc| nvrtc.version() >= OF_NVRTC)
+            && driver::version().is_ok_and(|version| version >= OF_DRIVER)
     });
     *TAKES
 }

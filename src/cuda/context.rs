@@ -23,13 +23,20 @@ pub fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
 /// [`Error::Driver`] when the device does not answer.
 pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
     let ask = |attribute| {
-        context.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0)).map_err(driver("cuDeviceGetAttribute"))
+        context
+            .attribute(attribute)
+            .map(|value| u32::try_from(value).unwrap_or(0))
+            .map_err(driver("cuDeviceGetAttribute"))
     };
     Ok(Machine {
         sm: 10 * ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?
             + ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-        shared_bytes_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
-        shared_bytes_per_sm: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+        shared_bytes_per_block: ask(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?,
+        shared_bytes_per_sm: ask(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+        )?,
         registers_per_sm: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
         threads_per_block: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
         threads_per_sm: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
@@ -42,7 +49,12 @@ pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
 pub(crate) fn known_machine(context: &CudaContext) -> Result<Machine, Error> {
     static KNOWN: RwLock<Vec<(usize, Machine)>> = RwLock::new(Vec::new());
     let key = context.cu_ctx() as usize;
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).iter().find(|known| known.0 == key).map(|known| known.1);
+    let known = KNOWN
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .iter()
+        .find(|known| known.0 == key)
+        .map(|known| known.1);
     if let Some(machine) = known {
         return Ok(machine);
     }

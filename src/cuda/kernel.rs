@@ -45,7 +45,8 @@ pub(super) struct Prepared {
     pub resident: u32,
 }
 
-/// The text that is compiled for a description: with the maps' fingerprints where debug assertions are on.
+/// The text that is compiled for a description: with the maps' fingerprints where debug assertions
+/// are on.
 ///
 /// # Errors
 /// Those of [`GemmDesc::plan`].
@@ -59,21 +60,30 @@ impl CudaKernel {
     /// Compiles and loads a description's kernel, unless this process has it already.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the description is unsupported on this device; those of [`compile`](super::compile); [`Error::Driver`].
+    /// [`Error::Refused`] when the description is unsupported on this device; those of
+    /// [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
         Self::prepared(context, &(*desc, None))
     }
 
-    /// The same by way of PTX of an architecture, which the device's driver compiles: what runs is what an older device would run, where its machine code cannot. It is as new as the
+    /// The same by way of PTX of an architecture, which the device's driver compiles: what runs is
+    /// what an older device would run, where its machine code cannot. It is as new as the
     /// description's instructions, and no newer than the device. Passes are machine code.
     ///
     /// # Errors
     /// Those of [`prepare`](Self::prepare); [`Error::Refused`] where the PTX is too old or too new.
-    pub fn prepare_ptx(context: &Arc<CudaContext>, desc: &GemmDesc, ptx: ArchKind) -> Result<Self, Error> {
+    pub fn prepare_ptx(
+        context: &Arc<CudaContext>,
+        desc: &GemmDesc,
+        ptx: ArchKind,
+    ) -> Result<Self, Error> {
         Self::prepared(context, &(*desc, Some(ptx)))
     }
 
-    fn prepared(context: &Arc<CudaContext>, known: &(GemmDesc, Option<ArchKind>)) -> Result<Self, Error> {
+    fn prepared(
+        context: &Arc<CudaContext>,
+        known: &(GemmDesc, Option<ArchKind>),
+    ) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, known) {
             return Ok(kernel);
         }
@@ -88,20 +98,37 @@ impl CudaKernel {
             return Self::prepared(context, &(desc.compiled(), *ptx))?.of(context, desc);
         }
         desc.class.output.epilogue.check_functions(desc.class.compute)?;
-        PassDesc::before(desc).iter().try_for_each(|pass| CudaPass::prepare(context, pass).map(drop))?;
+        PassDesc::before(desc)
+            .iter()
+            .try_for_each(|pass| CudaPass::prepare(context, pass).map(drop))?;
         let plan = desc.plan()?;
-        let loaded = Loaded::new(context, plan.unit(cfg!(debug_assertions)), target, desc.geometry().shared_bytes)?;
-        Ok(KNOWN.keep(context, known, Self::of_loaded(context, (desc, &plan, *ptx), loaded, desc.geometry())?))
+        let loaded = Loaded::new(
+            context,
+            plan.unit(cfg!(debug_assertions)),
+            target,
+            desc.geometry().shared_bytes,
+        )?;
+        Ok(KNOWN.keep(
+            context,
+            known,
+            Self::of_loaded(context, (desc, &plan, *ptx), loaded, desc.geometry())?,
+        ))
     }
 
-    /// Compiles and loads a unit of the caller's, which computes what `desc` describes in blocks of `geometry`. It is not kept for
-    /// the process: two calls load two kernels.
+    /// Compiles and loads a unit of the caller's, which computes what `desc` describes in blocks of
+    /// `geometry`. It is not kept for the process: two calls load two kernels.
     ///
     /// # Errors
     /// Those of [`prepare`](Self::prepare), less the description's.
     #[doc(hidden)]
-    pub fn of_unit(context: &Arc<CudaContext>, desc: &GemmDesc, unit: VouchedUnit, geometry: Geometry) -> Result<Self, Error> {
-        let loaded = Loaded::new(context, unit.into_unit(), machine_of(context)?.sm, geometry.shared_bytes)?;
+    pub fn of_unit(
+        context: &Arc<CudaContext>,
+        desc: &GemmDesc,
+        unit: VouchedUnit,
+        geometry: Geometry,
+    ) -> Result<Self, Error> {
+        let loaded =
+            Loaded::new(context, unit.into_unit(), machine_of(context)?.sm, geometry.shared_bytes)?;
         Self::of_loaded(context, (desc, &desc.plan()?, None), loaded, geometry)
     }
 
@@ -117,21 +144,42 @@ impl CudaKernel {
             WorkKind::DataParallel => 1,
             // Devices before Hopper have no clusters to be asked for.
             _ if known()?.sm < 90 => {
-                let blocks = loaded.function.occupancy_max_active_blocks_per_multiprocessor(threads, shared_bytes as usize, None);
-                known()?.multiprocessors * blocks.map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"))?.max(1)
+                let blocks = loaded.function.occupancy_max_active_blocks_per_multiprocessor(
+                    threads,
+                    shared_bytes as usize,
+                    None,
+                );
+                known()?.multiprocessors
+                    * blocks
+                        .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"))?
+                        .max(1)
             }
             _ => {
                 let grid = Grid { clusters: 1, cluster, threads, shared_bytes };
                 max_active_clusters(&loaded.function, &context.default_stream(), &grid)?.max(1)
             }
         };
-        Ok(Self(Arc::new(Prepared { desc: *desc, ptx, plan: plan.clone(), geometry, resident, loaded: Arc::new(loaded) })))
+        Ok(Self(Arc::new(Prepared {
+            desc: *desc,
+            ptx,
+            plan: plan.clone(),
+            geometry,
+            resident,
+            loaded: Arc::new(loaded),
+        })))
     }
 
     /// The same kernel for a description that is compiled to the same.
     fn of(&self, context: &CudaContext, desc: &GemmDesc) -> Result<Self, Error> {
         let Prepared { geometry, ref loaded, resident, ptx, .. } = *self.0;
-        let prepared = Prepared { desc: *desc, ptx, plan: desc.plan()?, geometry, loaded: loaded.clone(), resident };
+        let prepared = Prepared {
+            desc: *desc,
+            ptx,
+            plan: desc.plan()?,
+            geometry,
+            loaded: loaded.clone(),
+            resident,
+        };
         Ok(KNOWN.keep(context, &(*desc, ptx), Self(Arc::new(prepared))))
     }
 
@@ -156,26 +204,35 @@ impl CudaKernel {
         &self.0.loaded.unit
     }
 
-    /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits but where operands are scaled
-    /// ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)), to hear whether they could be, and where offsets of groups are to be checked (`Arguments::groups_checked`): such a call waits for the stream, and cannot be captured.
+    /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits
+    /// but where operands are scaled ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)), to
+    /// hear whether they could be, and where offsets of groups are to be checked
+    /// (`Arguments::groups_checked`): such a call waits for the stream, and cannot be captured.
     ///
-    /// Operands that the kernel cannot read where they lie are repacked into the workspace first, on the same stream; without
-    /// one that is large enough the product is refused.
+    /// Operands that the kernel cannot read where they lie are repacked into the workspace first,
+    /// on the same stream; without one that is large enough the product is refused.
     ///
-    /// Where an address, a leading dimension or an extent does not allow the kernel's accesses, a kernel with narrower ones
-    /// takes its place, compiled when it is first needed.
+    /// Where an address, a leading dimension or an extent does not allow the kernel's accesses, a
+    /// kernel with narrower ones takes its place, compiled when it is first needed.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit; [`Error::Driver`] when the launch is refused.
+    /// [`Error::Refused`] when the product does not fit; [`Error::Driver`] when the launch is
+    /// refused.
     pub fn run(&self, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        let other = (!self.0.desc.computes_with(&call.scalars)).then(|| self.0.desc.for_scalars(&call.scalars));
+        let other = (!self.0.desc.computes_with(&call.scalars))
+            .then(|| self.0.desc.for_scalars(&call.scalars));
         let desc = other.as_ref().unwrap_or(&self.0.desc);
         let call = call.seen_by(desc)?;
         self.enqueue(stream, desc, &call).map_err(|error| error.framed(desc.frame))
     }
 
     /// The same of a call that fits, in the kernel's frame.
-    fn enqueue(&self, stream: &Arc<CudaStream>, desc: &GemmDesc, call: &CudaCall<'_>) -> Result<(), Error> {
+    fn enqueue(
+        &self,
+        stream: &Arc<CudaStream>,
+        desc: &GemmDesc,
+        call: &CudaCall<'_>,
+    ) -> Result<(), Error> {
         let problem = call.problem();
         call.check_types(&desc.class)?;
         let memory = ProductMemory::of(call);
@@ -190,7 +247,8 @@ impl CudaKernel {
         self.ready(stream, desc, (&problem, &routes, first), offsets)?.enqueue(stream)
     }
 
-    /// The launches of a product and of its passes, given its routes, the first byte of the workspace, and offsets of groups that launches take by value.
+    /// The launches of a product and of its passes, given its routes, the first byte of the
+    /// workspace, and offsets of groups that launches take by value.
     pub(super) fn ready(
         &self,
         stream: &Arc<CudaStream>,
@@ -206,7 +264,10 @@ impl CudaKernel {
         let passes = Pass::before(desc, (routes, problem), first)?;
         check_capture(stream, &passes)?;
         let ready = |(pass, launches)| Ok((CudaPass::for_run(stream, &pass)?, launches));
-        let mut brought = Pass::launches_of(&passes)?.into_iter().map(ready).collect::<Result<Vec<_>, Error>>()?;
+        let mut brought = Pass::launches_of(&passes)?
+            .into_iter()
+            .map(ready)
+            .collect::<Result<Vec<_>, Error>>()?;
         if let Some(offsets) = offsets {
             let pass = CudaPass::for_run(stream, &PassDesc::Offsets(OffsetsDesc))?;
             brought.push((pass, OffsetsDesc.launches(offsets, routed.offsets())));
@@ -214,7 +275,8 @@ impl CudaKernel {
         Ok(Ready { brought, passes, kernel, launch })
     }
 
-    /// This kernel where it is of a mode and has accesses as narrow; else the one that takes its place.
+    /// This kernel where it is of a mode and has accesses as narrow; else the one that takes its
+    /// place.
     pub(super) fn narrowed(
         &self,
         stream: &CudaStream,
@@ -224,20 +286,28 @@ impl CudaKernel {
         let own = core::ptr::eq(desc, &self.0.desc) || *desc == self.0.desc;
         match own && desc.is_of(mode, accesses) {
             true => Ok(self.clone()),
-            false => Self::known_for_run(stream, &(desc.narrowed(accesses).in_mode(mode), self.0.ptx)),
+            false => {
+                Self::known_for_run(stream, &(desc.narrowed(accesses).in_mode(mode), self.0.ptx))
+            }
         }
     }
 
-    /// The kernel of a description for a run on `stream`; compiled now if need be, unless the stream is being captured.
+    /// The kernel of a description for a run on `stream`; compiled now if need be, unless the
+    /// stream is being captured.
     pub(crate) fn for_run(stream: &CudaStream, desc: &GemmDesc) -> Result<Self, Error> {
         Self::known_for_run(stream, &(*desc, None))
     }
 
-    fn known_for_run(stream: &CudaStream, known: &(GemmDesc, Option<ArchKind>)) -> Result<Self, Error> {
+    fn known_for_run(
+        stream: &CudaStream,
+        known: &(GemmDesc, Option<ArchKind>),
+    ) -> Result<Self, Error> {
         let (desc, ptx) = known;
         match KNOWN.get(stream.context(), known) {
             Some(kernel) => Ok(kernel),
-            None if desc.compiled() != *desc => Self::known_for_run(stream, &(desc.compiled(), *ptx))?.of(stream.context(), desc),
+            None if desc.compiled() != *desc => {
+                Self::known_for_run(stream, &(desc.compiled(), *ptx))?.of(stream.context(), desc)
+            }
             None => KNOWN.for_run(stream, known, || Self::prepared(stream.context(), known)),
         }
     }
@@ -246,12 +316,15 @@ impl CudaKernel {
 /// Offsets that are read back from a device at once.
 const READ_BACK: usize = 4096;
 
-/// Refuses the first offset of groups that descends or leaves D, of those that a launch takes by value, and of those on a device that are to be checked: such a call waits for what came before it.
+/// Refuses the first offset of groups that descends or leaves D, of those that a launch takes by
+/// value, and of those on a device that are to be checked: such a call waits for what came before
+/// it.
 fn check_offsets(stream: &CudaStream, call: &CudaCall<'_>) -> Result<(), Error> {
     let Some(groups) = &call.groups else { return Ok(()) };
     let (memory, length) = (&groups.offsets.memory, call.batch + 1);
     let mut ascent = call.ascent(groups.axis);
-    let mut check = |offsets: &[u32]| offsets.iter().try_for_each(|offset| ascent.group(*offset).map(drop));
+    let mut check =
+        |offsets: &[u32]| offsets.iter().try_for_each(|offset| ascent.group(*offset).map(drop));
     if let Some(values) = memory.values {
         check(values)?;
     } else if groups.read == ReadOffsets::Checked {

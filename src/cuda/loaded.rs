@@ -31,18 +31,31 @@ fn program(unit: &TranslationUnit, target: Target) -> Program {
     Program {
         name: format!("{}.cu", unit.entry),
         source: unit.source.clone(),
-        headers: unit.included().into_iter().map(|(name, text)| (name.to_owned(), text.to_owned().into())).collect(),
+        headers: unit
+            .included()
+            .into_iter()
+            .map(|(name, text)| (name.to_owned(), text.to_owned().into()))
+            .collect(),
         arch: target.name(),
-        // Products and sums contract only where the kernel says fma: the host computes the same bits.
-        options: ["-default-device", "--fmad=false", "--ptxas-options=-v"].map(str::to_owned).to_vec(),
+        // Products and sums contract only where the kernel says fma: the host computes the same
+        // bits.
+        options: ["-default-device", "--fmad=false", "--ptxas-options=-v"]
+            .map(str::to_owned)
+            .to_vec(),
     }
 }
 
-/// Compiles a unit for a compute capability or another [`Target`], or finds it in `cache`. No device is needed.
+/// Compiles a unit for a compute capability or another [`Target`], or finds it in `cache`. No
+/// device is needed.
 ///
 /// # Errors
-/// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the user's node it refuses.
-pub fn compile(cache: &Cache, unit: &TranslationUnit, target: impl Into<Target>) -> Result<Arc<Entry>, Error> {
+/// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, which names the
+/// user's node it refuses.
+pub fn compile(
+    cache: &Cache,
+    unit: &TranslationUnit,
+    target: impl Into<Target>,
+) -> Result<Arc<Entry>, Error> {
     let nvrtc = Nvrtc::get()?;
     let program = program(unit, target.into());
     let compiled = || -> Result<Compiled, Error> {
@@ -82,7 +95,8 @@ pub(super) fn packed(mut launch: Launch) -> Result<Launch, Error> {
     Ok(launch)
 }
 
-/// The maps of a launch's tensors at the addresses of a product of an array; none of what TMA does not move.
+/// The maps of a launch's tensors at the addresses of a product of an array; none of what TMA does
+/// not move.
 ///
 /// # Errors
 /// Those of [`tensor_map`].
@@ -111,7 +125,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Compiles `unit`, unless the cache has it, and loads it with so much dynamic shared memory. Of PTX the driver tells registers and memory.
+    /// Compiles `unit`, unless the cache has it, and loads it with so much dynamic shared memory.
+    /// Of PTX the driver tells registers and memory.
     ///
     /// # Errors
     /// Those of [`compile`]; [`Error::Driver`].
@@ -128,12 +143,19 @@ impl Loaded {
             // The driver reads text up to a NUL.
             image.push(0);
         }
-        let module = context.load_module(Ptx::from_binary(image)).map_err(driver("cuModuleLoadData"))?;
+        let module =
+            context.load_module(Ptx::from_binary(image)).map_err(driver("cuModuleLoadData"))?;
         let function = module.load_function(unit.entry).map_err(driver("cuModuleGetFunction"))?;
-        let reduction =
-            unit.second.map(|second| module.load_function(second)).transpose().map_err(driver("cuModuleGetFunction"))?;
-        let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function.set_attribute(shared, shared_bytes as i32).map_err(driver("cuFuncSetAttribute"))?;
+        let reduction = unit
+            .second
+            .map(|second| module.load_function(second))
+            .transpose()
+            .map_err(driver("cuModuleGetFunction"))?;
+        let shared =
+            sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function
+            .set_attribute(shared, shared_bytes as i32)
+            .map_err(driver("cuFuncSetAttribute"))?;
         let report = match target {
             Target::Cubin(_) => Report::read(&entry.log).unwrap_or_default(),
             Target::Ptx(_) => driver_report(&function)?,
@@ -142,7 +164,8 @@ impl Loaded {
         Ok(Self { function, reduction, dependent, report, unit })
     }
 
-    /// Enqueues a launch whose tensors are [`packed`], before it what clears its memory, and behind it what adds parts of K.
+    /// Enqueues a launch whose tensors are [`packed`], before it what clears its memory, and behind
+    /// it what adds parts of K.
     ///
     /// # Errors
     /// [`Error::Driver`] when the launch is refused.
@@ -154,16 +177,28 @@ impl Loaded {
     ///
     /// # Errors
     /// Those of [`launch`](Self::launch).
-    pub(super) fn launch_with(&self, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
-        let kernels = Kernels { function: &self.function, reduction: self.reduction.as_ref(), dependent: self.dependent };
+    pub(super) fn launch_with(
+        &self,
+        stream: &CudaStream,
+        launch: &Launch,
+        params: &[u8],
+    ) -> Result<(), Error> {
+        let kernels = Kernels {
+            function: &self.function,
+            reduction: self.reduction.as_ref(),
+            dependent: self.dependent,
+        };
         driver::launch(&kernels, stream, launch, params)
     }
 }
 
-/// What the driver says of a function that it compiled. Spills are part of the stack, and warnings it keeps.
+/// What the driver says of a function that it compiled. Spills are part of the stack, and warnings
+/// it keeps.
 fn driver_report(function: &CudaFunction) -> Result<Report, Error> {
     let figure = |figure: Result<i32, DriverError>| {
-        figure.map_err(driver("cuFuncGetAttribute")).map(|figure| u32::try_from(figure).unwrap_or(0))
+        figure
+            .map_err(driver("cuFuncGetAttribute"))
+            .map(|figure| u32::try_from(figure).unwrap_or(0))
     };
     Ok(Report {
         kind: ImageKind::Ptx,
@@ -174,7 +209,8 @@ fn driver_report(function: &CudaFunction) -> Result<Report, Error> {
     })
 }
 
-/// The kernels `K` of descriptions `D` that this process has loaded, by the context that they belong to.
+/// The kernels `K` of descriptions `D` that this process has loaded, by the context that they
+/// belong to.
 pub(super) struct Registry<D, K>(LazyLock<RwLock<HashMap<(usize, D), K>>>);
 
 impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
@@ -183,7 +219,11 @@ impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
     }
 
     pub fn get(&self, context: &CudaContext, desc: &D) -> Option<K> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&(context.cu_ctx() as usize, *desc)).cloned()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&(context.cu_ctx() as usize, *desc))
+            .cloned()
     }
 
     /// Keeps a kernel, or the one that another thread has kept meanwhile.
@@ -192,8 +232,14 @@ impl<D: Copy + Eq + Hash, K: Clone> Registry<D, K> {
         known.entry((context.cu_ctx() as usize, *desc)).or_insert(kernel).clone()
     }
 
-    /// The kernel for a run on `stream`: prepared now if need be, unless the stream is being captured.
-    pub fn for_run(&self, stream: &CudaStream, desc: &D, prepare: impl FnOnce() -> Result<K, Error>) -> Result<K, Error> {
+    /// The kernel for a run on `stream`: prepared now if need be, unless the stream is being
+    /// captured.
+    pub fn for_run(
+        &self,
+        stream: &CudaStream,
+        desc: &D,
+        prepare: impl FnOnce() -> Result<K, Error>,
+    ) -> Result<K, Error> {
         if let Some(kernel) = self.get(stream.context(), desc) {
             return Ok(kernel);
         }

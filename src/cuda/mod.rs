@@ -1,7 +1,8 @@
 //! The CUDA executor: NVRTC makes a cubin, or PTX, the cache keeps it, the driver runs it.
 //!
-//! [`open`] finds a device, [`CudaKernel::prepare`] makes a kernel of a description, [`CudaKernel::run`] enqueues a product.
-//! [`Gemm::run`](crate::device::Gemm::run) does both, with a cache of kernels for the whole process.
+//! [`open`] finds a device, [`CudaKernel::prepare`] makes a kernel of a description,
+//! [`CudaKernel::run`] enqueues a product. [`Gemm::run`](crate::device::Gemm::run) does both, with
+//! a cache of kernels for the whole process.
 
 mod array;
 #[doc(hidden)]

@@ -6,7 +6,9 @@ use crate::{
     pass::transpose::TransposeCall,
 };
 use bytemuck::Pod;
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop};
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, SyncOnDrop,
+};
 use std::sync::Arc;
 
 /// Device memory: cudarc's slices and views.
@@ -54,7 +56,11 @@ impl Space for Cuda {
         d.0.stream().clone()
     }
 
-    fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: CudaRef<'a, T>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
+    fn read<'a: 'q, 'q, T: Pod>(
+        kind: ElementKind,
+        matrix: CudaRef<'a, T>,
+        stream: &'q Arc<CudaStream>,
+    ) -> DeviceMatrix<'q> {
         DeviceMatrix::of_read(kind, matrix.0, stream)
     }
 
@@ -62,7 +68,11 @@ impl Space for Cuda {
         DeviceMatrix::by_value(offsets)
     }
 
-    fn write<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: CudaMut<'a, T>, stream: &'q Arc<CudaStream>) -> DeviceMatrix<'q> {
+    fn write<'a: 'q, 'q, T: Pod>(
+        kind: ElementKind,
+        matrix: CudaMut<'a, T>,
+        stream: &'q Arc<CudaStream>,
+    ) -> DeviceMatrix<'q> {
         DeviceMatrix::of_written(kind, matrix.0, stream)
     }
 }
@@ -128,39 +138,70 @@ impl<'a> DeviceMatrix<'a> {
     }
 
     /// A matrix that work on `stream` will write.
-    pub fn write<E: Element>(matrix: &'a mut dyn DevicePtrMut<E::Storage>, stream: &'a CudaStream) -> Self {
+    pub fn write<E: Element>(
+        matrix: &'a mut dyn DevicePtrMut<E::Storage>,
+        stream: &'a CudaStream,
+    ) -> Self {
         Self::of_written(E::KIND, matrix, stream)
     }
 
     /// Bytes of any elements, to be read by work on `stream`.
-    pub fn read_bytes(kind: ElementKind, bytes: &'a dyn DevicePtr<u8>, stream: &'a CudaStream) -> Self {
+    pub fn read_bytes(
+        kind: ElementKind,
+        bytes: &'a dyn DevicePtr<u8>,
+        stream: &'a CudaStream,
+    ) -> Self {
         Self::of_read(kind, bytes, stream)
     }
 
     /// Bytes of any elements, to be written by work on `stream`.
-    pub fn write_bytes(kind: ElementKind, bytes: &'a mut dyn DevicePtrMut<u8>, stream: &'a CudaStream) -> Self {
+    pub fn write_bytes(
+        kind: ElementKind,
+        bytes: &'a mut dyn DevicePtrMut<u8>,
+        stream: &'a CudaStream,
+    ) -> Self {
         Self::of_written(kind, bytes, stream)
     }
 
     /// Memory that holds elements of a kind, as values or as bytes.
-    fn of_read<T: Pod>(kind: ElementKind, memory: &'a dyn DevicePtr<T>, stream: &'a CudaStream) -> Self {
+    fn of_read<T: Pod>(
+        kind: ElementKind,
+        memory: &'a dyn DevicePtr<T>,
+        stream: &'a CudaStream,
+    ) -> Self {
         let (length, owner) = (memory.len(), memory.stream().context().cu_ctx());
         Self::at(kind, elements::<T>(kind, length), owner as usize, memory.device_ptr(stream))
     }
 
-    fn of_written<T: Pod>(kind: ElementKind, memory: &'a mut dyn DevicePtrMut<T>, stream: &'a CudaStream) -> Self {
+    fn of_written<T: Pod>(
+        kind: ElementKind,
+        memory: &'a mut dyn DevicePtrMut<T>,
+        stream: &'a CudaStream,
+    ) -> Self {
         let (length, owner) = (memory.len(), memory.stream().context().cu_ctx());
         Self::at(kind, elements::<T>(kind, length), owner as usize, memory.device_ptr_mut(stream))
     }
 
-    fn at(kind: ElementKind, length: usize, context: usize, (address, in_use): (u64, SyncOnDrop<'a>)) -> Self {
+    fn at(
+        kind: ElementKind,
+        length: usize,
+        context: usize,
+        (address, in_use): (u64, SyncOnDrop<'a>),
+    ) -> Self {
         Self { kind, address, length, context, values: None, _in_use: in_use }
     }
 
     /// Offsets of groups in host memory, which launches take by value.
     pub fn by_value(offsets: &'a [u32]) -> Self {
         let _in_use = SyncOnDrop::Sync(None);
-        Self { kind: ElementKind::I32, address: 0, length: offsets.len(), context: 0, values: Some(offsets), _in_use }
+        Self {
+            kind: ElementKind::I32,
+            address: 0,
+            length: offsets.len(),
+            context: 0,
+            values: Some(offsets),
+            _in_use,
+        }
     }
 
     /// A matrix of numbers alone, which no stream uses.
@@ -173,7 +214,11 @@ impl<'a> DeviceMatrix<'a> {
     #[must_use]
     pub fn from(self, first: usize) -> Self {
         let first = first.min(self.length);
-        Self { address: self.address + self.kind.matrix_bytes(first as u64), length: self.length - first, ..self }
+        Self {
+            address: self.address + self.kind.matrix_bytes(first as u64),
+            length: self.length - first,
+            ..self
+        }
     }
 
     /// The type of the elements.

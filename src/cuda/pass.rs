@@ -39,7 +39,8 @@ impl CudaPass {
     /// Compiles and loads a pass's kernel, unless this process has it already.
     ///
     /// # Errors
-    /// [`Error::Refused`] when it is unsupported on this device; those of [`compile`](super::compile); [`Error::Driver`].
+    /// [`Error::Refused`] when it is unsupported on this device; those of
+    /// [`compile`](super::compile); [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &PassDesc) -> Result<Self, Error> {
         if let Some(kernel) = KNOWN.get(context, desc) {
             return Ok(kernel);
@@ -60,7 +61,8 @@ impl CudaPass {
         &self.0.unit
     }
 
-    /// The kernel for a run on `stream`: prepared now if need be, unless the stream is being captured.
+    /// The kernel for a run on `stream`: prepared now if need be, unless the stream is being
+    /// captured.
     pub(super) fn for_run(stream: &CudaStream, desc: &PassDesc) -> Result<Self, Error> {
         KNOWN.for_run(stream, desc, || Self::prepare(stream.context(), desc))
     }
@@ -71,7 +73,11 @@ impl CudaPass {
     }
 
     /// The same where maps are made.
-    pub(super) fn enqueue_maps(&self, stream: &CudaStream, launches: &[(Launch, Vec<u8>)]) -> Result<(), Error> {
+    pub(super) fn enqueue_maps(
+        &self,
+        stream: &CudaStream,
+        launches: &[(Launch, Vec<u8>)],
+    ) -> Result<(), Error> {
         launches.iter().try_for_each(|(launch, params)| self.0.launch_with(stream, launch, params))
     }
 }
@@ -82,14 +88,21 @@ fn enqueue(stream: &CudaStream, pass: &Pass) -> Result<(), Error> {
     CudaPass::for_run(stream, &pass.desc())?.enqueue(stream, &launches)
 }
 
-/// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated, and nothing waits.
+/// Enqueues a transpose on `stream` by the kernel that `choice` gives for it: nothing is allocated,
+/// and nothing waits.
 ///
 /// The kernel is compiled when it is first needed.
 ///
 /// # Errors
-/// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the stream is being captured
-/// and the kernel is not compiled; [`Error::Driver`] when the launch is refused.
-pub fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: &CudaTransposeCall<'_>) -> Result<(), Error> {
+/// [`Error::Refused`] when the transpose does not fit, [`Refusal::NotPrepared`] among them when the
+/// stream is being captured and the kernel is not compiled; [`Error::Driver`] when the launch is
+/// refused.
+pub fn transpose(
+    choice: Choice,
+    combine: Combine,
+    stream: &Arc<CudaStream>,
+    call: &CudaTransposeCall<'_>,
+) -> Result<(), Error> {
     let problem = call.problem();
     let desc = choice.desc(combine, call.d.memory.kind.bytes_of(1), &problem);
     desc.check()?;
@@ -102,21 +115,34 @@ pub fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, cal
     enqueue(stream, &Pass::Transpose(desc, problem))
 }
 
-/// Whether a transpose's matrices are on the device of `context`, and D lies apart from what is read.
-fn check_transpose(context: usize, problem: &TransposeProblem, call: &CudaTransposeCall<'_>) -> Result<(), Refusal> {
+/// Whether a transpose's matrices are on the device of `context`, and D lies apart from what is
+/// read.
+fn check_transpose(
+    context: usize,
+    problem: &TransposeProblem,
+    call: &CudaTransposeCall<'_>,
+) -> Result<(), Refusal> {
     let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
-    let operand = |operand, view, extents, read| OperandMemory::of(operand, view, (if read { extents } else { (0, 0) }, *batch));
+    let operand = |operand, view, extents, read| {
+        OperandMemory::of(operand, view, (if read { extents } else { (0, 0) }, *batch))
+    };
     let a = operand(Operand::A, a, (*rows, *columns), problem.reads_a());
     let b = b.matrix().map(|b| operand(Operand::B, b, (*columns, *rows), problem.reads_b()));
-    check_memory(context, &operand(Operand::D, d, (*columns, *rows), true), [&a].into_iter(), b.as_ref())
+    check_memory(
+        context,
+        &operand(Operand::D, d, (*columns, *rows), true),
+        [&a].into_iter(),
+        b.as_ref(),
+    )
 }
 
-/// Enqueues a copy of rows that begin anywhere to rows that begin at multiples of 16 bytes: nothing is allocated, and nothing waits. The
-/// matrices are bytes; the copy begins at a multiple of 16.
+/// Enqueues a copy of rows that begin anywhere to rows that begin at multiples of 16 bytes: nothing
+/// is allocated, and nothing waits. The matrices are bytes; the copy begins at a multiple of 16.
 ///
 /// # Errors
-/// [`Error::Refused`] when a matrix is too short, lies on another device, is no matrix of bytes, when the copy overlaps what is
-/// copied, or begins elsewhere; [`Error::Driver`] when the launch is refused.
+/// [`Error::Refused`] when a matrix is too short, lies on another device, is no matrix of bytes,
+/// when the copy overlaps what is copied, or begins elsewhere; [`Error::Driver`] when the launch is
+/// refused.
 pub fn repack(
     stream: &Arc<CudaStream>,
     shapes: &RepackShapes,
@@ -125,7 +151,9 @@ pub fn repack(
 ) -> Result<(), Error> {
     let context = stream.context().cu_ctx() as usize;
     let [read, written] = shapes.reach();
-    for (operand, matrix, needed) in [(Operand::Source, source, read), (Operand::Copy, copy, written)] {
+    for (operand, matrix, needed) in
+        [(Operand::Source, source, read), (Operand::Copy, copy, written)]
+    {
         if matrix.kind.bits() != 8 {
             return Err(Refusal::ElementBytes { given: matrix.kind, bytes: 1 }.into());
         }
@@ -133,13 +161,22 @@ pub fn repack(
             return Err(Refusal::NotOnStream { operand }.into());
         }
         if (matrix.length as u64) < needed {
-            return Err(Refusal::ShorterThanLayout { operand, length: matrix.length, needed }.into());
+            return Err(
+                Refusal::ShorterThanLayout { operand, length: matrix.length, needed }.into()
+            );
         }
     }
-    multiple(Field::CopyAddress, copy.address, ADDRESS_ALIGNMENT, u64::MAX - ADDRESS_ALIGNMENT + 1)?;
+    multiple(
+        Field::CopyAddress,
+        copy.address,
+        ADDRESS_ALIGNMENT,
+        u64::MAX - ADDRESS_ALIGNMENT + 1,
+    )?;
     let (read, written) = (source.range(read), copy.range(written));
     if read.start < written.end && written.start < read.end {
-        return Err(Refusal::WrittenWhileRead { written: Operand::Copy, read: Operand::Source }.into());
+        return Err(
+            Refusal::WrittenWhileRead { written: Operand::Copy, read: Operand::Source }.into()
+        );
     }
     let addresses = [source.address, copy.address];
     enqueue(stream, &Pass::Repack(RepackCopy { shapes: *shapes, addresses, batch: PassBatch::ONE }))
@@ -153,9 +190,13 @@ pub(super) fn check_capture(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> 
     uncaptured(stream, Refusal::Emulation(EmulationRefusal::Captured))
 }
 
-/// Waits for passes that scale operands, and refuses the first row that could not be scaled. For others it does not wait.
+/// Waits for passes that scale operands, and refuses the first row that could not be scaled. For
+/// others it does not wait.
 pub(super) fn check_window(stream: &CudaStream, passes: &[Option<Pass>; 2]) -> Result<(), Error> {
-    let [Some(a), Some(b)] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::scaled)) else { return Ok(()) };
+    let [Some(a), Some(b)] = passes.each_ref().map(|pass| pass.as_ref().and_then(Pass::scaled))
+    else {
+        return Ok(());
+    };
     let mut first = [[0u32]; 2];
     let [of_a, of_b] = &mut first;
     read_back(stream, [(a.status(), of_a), (b.status(), of_b)])?;
@@ -190,33 +231,72 @@ mod tests {
     #[test]
     fn memory_that_is_read_while_it_is_written_is_refused() {
         let packed = TransposeProblem::packed(10, 6);
-        let scaled = TransposeProblem { scalars: [1.0, 1.0], b: Source::Matrix(packed.d), ..packed };
+        let scaled =
+            TransposeProblem { scalars: [1.0, 1.0], b: Source::Matrix(packed.d), ..packed };
         let f32 = ElementKind::F32;
         let checked = |problem: &TransposeProblem, a: u64, b: Option<u64>, d: u64| {
             let b = b.map_or(Source::None, |b| Source::Matrix(at(f32, b, 1)));
             check_transpose(1, problem, &problem.with(at(f32, a, 1), b, at(f32, d, 1)))
         };
         // 60 elements of 4 bytes from 4096 on.
-        for (a, apart) in [(4096 - 240, true), (4096 - 236, false), (4096, false), (4096 + 236, false), (4096 + 240, true)] {
+        for (a, apart) in [
+            (4096 - 240, true),
+            (4096 - 236, false),
+            (4096, false),
+            (4096 + 236, false),
+            (4096 + 240, true),
+        ] {
             let found = checked(&packed, a, None, 4096);
-            assert_eq!(found, if apart { Ok(()) } else { Err(Refusal::Overlap { operand: Operand::A }) }, "{a}");
+            assert_eq!(
+                found,
+                if apart { Ok(()) } else { Err(Refusal::Overlap { operand: Operand::A }) },
+                "{a}"
+            );
         }
         let sentence = Refusal::Overlap { operand: Operand::A }.to_string();
-        assert_eq!(sentence, "D overlaps A, which is read while D is written; give D memory of its own");
+        assert_eq!(
+            sentence,
+            "D overlaps A, which is read while D is written; give D memory of its own"
+        );
         // A that is not read may be anywhere.
-        assert_eq!(checked(&TransposeProblem { scalars: [0.0, 1.0], ..scaled }, 4096, Some(9000), 4096), Ok(()));
-        for (b, fine) in [(4096, true), (4096 + 240, true), (4096 + 4, false), (4096 - 236, false)] {
+        assert_eq!(
+            checked(&TransposeProblem { scalars: [0.0, 1.0], ..scaled }, 4096, Some(9000), 4096),
+            Ok(())
+        );
+        for (b, fine) in [(4096, true), (4096 + 240, true), (4096 + 4, false), (4096 - 236, false)]
+        {
             let found = checked(&scaled, 1 << 16, Some(b), 4096);
-            assert_eq!(found, if fine { Ok(()) } else { Err(Refusal::PartlyShared { operand: Operand::B }) }, "{b}");
+            assert_eq!(
+                found,
+                if fine { Ok(()) } else { Err(Refusal::PartlyShared { operand: Operand::B }) },
+                "{b}"
+            );
         }
-        // The same address and another leading dimension, or another stride of the batch, is another matrix.
-        let (wider, further) = (View::packed(packed.d.memory, Order::Row, (6, 10), Some(12)), packed.d.batched(61));
+        // The same address and another leading dimension, or another stride of the batch, is
+        // another matrix.
+        let (wider, further) =
+            (View::packed(packed.d.memory, Order::Row, (6, 10), Some(12)), packed.d.batched(61));
         for (b, batch) in [(wider, 1), (further, 2)] {
             let problem = TransposeProblem { b: Source::Matrix(b), batch, ..scaled };
-            let sentence = checked(&problem, 1 << 16, Some(4096), 4096).expect_err("another matrix").to_string();
-            assert!(sentence.starts_with("D and B share some of their memory but not all of it; pass one matrix"), "{sentence}");
+            let sentence = checked(&problem, 1 << 16, Some(4096), 4096)
+                .expect_err("another matrix")
+                .to_string();
+            assert!(
+                sentence.starts_with(
+                    "D and B share some of their memory but not all of it; pass one matrix"
+                ),
+                "{sentence}"
+            );
         }
-        assert_eq!(checked(&TransposeProblem { b: Source::Matrix(further), ..scaled }, 1 << 16, Some(4096), 4096), Ok(()));
+        assert_eq!(
+            checked(
+                &TransposeProblem { b: Source::Matrix(further), ..scaled },
+                1 << 16,
+                Some(4096),
+                4096
+            ),
+            Ok(())
+        );
     }
 
     #[test]
@@ -225,11 +305,20 @@ mod tests {
         let desc = Choice::aligned(Combine::Move, 4);
         let said = |a: DeviceMatrix<'static>, d: DeviceMatrix<'static>| {
             let call = problem.with(a, Source::None, d);
-            call.check_types(&desc).and_then(|()| check_transpose(1, &problem, &call)).expect_err("refused").to_string()
+            call.check_types(&desc)
+                .and_then(|()| check_transpose(1, &problem, &call))
+                .expect_err("refused")
+                .to_string()
         };
         let (f32, i32, f64) = (ElementKind::F32, ElementKind::I32, ElementKind::F64);
         assert_eq!(said(at(f32, 0, 2), at(f32, 4096, 1)), "A lies on another device than D");
-        assert_eq!(said(at(i32, 0, 1), at(f32, 4096, 1)), "A holds i32, and the kernel takes f32 there; give it elements of f32");
-        assert_eq!(said(at(f64, 0, 1), at(f64, 4096, 1)), "a matrix of f64 was given where the kernel takes elements of 4 bytes");
+        assert_eq!(
+            said(at(i32, 0, 1), at(f32, 4096, 1)),
+            "A holds i32, and the kernel takes f32 there; give it elements of f32"
+        );
+        assert_eq!(
+            said(at(f64, 0, 1), at(f64, 4096, 1)),
+            "a matrix of f64 was given where the kernel takes elements of 4 bytes"
+        );
     }
 }

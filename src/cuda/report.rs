@@ -14,14 +14,15 @@ pub struct Report {
     pub registers: u32,
     /// Static shared memory a block, bytes. Dynamic shared memory is the launch's.
     pub shared_bytes: u32,
-    /// Stack a thread, bytes: an array indexed by what is known only when the kernel runs, or spills.
+    /// Stack a thread, bytes: an array indexed by what is known only when the kernel runs, or
+    /// spills.
     pub stack_bytes: u32,
     /// Registers written to local memory for want of registers, bytes a thread.
     pub spill_store_bytes: u32,
     /// Registers read back, bytes a thread.
     pub spill_load_bytes: u32,
-    /// The lines in which ptxas warns, or tells of speed lost: C7508 (`setmaxnreg` ignored), C7510 and its kin, C7511 to C7520
-    /// (`wgmma` serialized, a code for each reason).
+    /// The lines in which ptxas warns, or tells of speed lost: C7508 (`setmaxnreg` ignored), C7510
+    /// and its kin, C7511 to C7520 (`wgmma` serialized, a code for each reason).
     pub warnings: Vec<String>,
 }
 
@@ -31,7 +32,9 @@ impl Report {
         let mut report = Self::default();
         let mut kernels = 0;
         for line in log.lines().filter(|line| line.starts_with("ptxas")) {
-            let at_most = |figure: &mut u32, after: &str| *figure = (*figure).max(figure_before(line, after).unwrap_or(0));
+            let at_most = |figure: &mut u32, after: &str| {
+                *figure = (*figure).max(figure_before(line, after).unwrap_or(0))
+            };
             at_most(&mut report.registers, " registers");
             at_most(&mut report.shared_bytes, " bytes smem");
             at_most(&mut report.stack_bytes, " bytes stack frame");
@@ -39,7 +42,8 @@ impl Report {
             at_most(&mut report.spill_store_bytes, " bytes spill stores");
             at_most(&mut report.spill_load_bytes, " bytes spill loads");
             kernels += u32::from(line.contains(": Used "));
-            // ptxas calls the loss of speed `info`, and gives each of its reasons another code: the words are what they share.
+            // ptxas calls the loss of speed `info`, and gives each of its reasons another code: the
+            // words are what they share.
             if line.starts_with("ptxas warning") || line.contains("Potential Performance Loss") {
                 report.warnings.push(line.into());
             }
@@ -49,7 +53,10 @@ impl Report {
 
     /// No spill, no stack, no warning: what our own kernels must be.
     pub fn is_clean(&self) -> bool {
-        self.stack_bytes == 0 && self.spill_store_bytes == 0 && self.spill_load_bytes == 0 && self.warnings.is_empty()
+        self.stack_bytes == 0
+            && self.spill_store_bytes == 0
+            && self.spill_load_bytes == 0
+            && self.warnings.is_empty()
     }
 }
 
@@ -133,7 +140,13 @@ ptxas info    : Used 8 registers, used 0 barriers
     #[test]
     fn spills_and_the_largest_of_each_figure() {
         let (registers, stack_bytes, spill_store_bytes, spill_load_bytes) = (72, 984, 1624, 1764);
-        let expected = Report { registers, stack_bytes, spill_store_bytes, spill_load_bytes, ..Report::default() };
+        let expected = Report {
+            registers,
+            stack_bytes,
+            spill_store_bytes,
+            spill_load_bytes,
+            ..Report::default()
+        };
         assert_eq!(read(SPILLS), expected);
         assert!(!expected.is_clean());
     }
@@ -161,15 +174,23 @@ ptxas info    : Used 8 registers, used 0 barriers
     #[test]
     fn a_log_of_no_kernel_is_none() {
         assert_eq!(Report::read(""), None);
-        assert_eq!(Report::read("k.cu(1): warning #177-D: variable \"registers\" was declared but never referenced\n"), None);
+        assert_eq!(
+            Report::read(
+                "k.cu(1): warning #177-D: variable \"registers\" was declared but never referenced\n"
+            ),
+            None
+        );
         assert_eq!(Report::read("ptxas info    : 0 bytes gmem\n"), None);
     }
 
     #[test]
     fn no_log_can_make_it_panic() {
-        for log in
-            ["ptxas registers", "ptxas  bytes smem", "ptxas info : Used 99999999999999 registers", "ptxas\u{e9}9 registers"]
-        {
+        for log in [
+            "ptxas registers",
+            "ptxas  bytes smem",
+            "ptxas info : Used 99999999999999 registers",
+            "ptxas\u{e9}9 registers",
+        ] {
             let _ = Report::read(log);
         }
         assert_eq!(read("ptxas info : Used 99999999999999 registers").registers, 0);

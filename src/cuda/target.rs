@@ -42,12 +42,19 @@ impl Target {
     /// That of a description's kernel on a machine: machine code, or PTX of an architecture.
     ///
     /// # Errors
-    /// [`Refusal::MachineTooOld`] where the machine is older than the PTX; [`Refusal::PtxTooOld`] where the PTX is older than the description's instructions.
-    pub(super) fn of(desc: &GemmDesc, machine: &Machine, ptx: Option<ArchKind>) -> Result<Self, Refusal> {
+    /// [`Refusal::MachineTooOld`] where the machine is older than the PTX; [`Refusal::PtxTooOld`]
+    /// where the PTX is older than the description's instructions.
+    pub(super) fn of(
+        desc: &GemmDesc,
+        machine: &Machine,
+        ptx: Option<ArchKind>,
+    ) -> Result<Self, Refusal> {
         let arch = desc.class.arch;
         match ptx {
             None => Ok(Self::Cubin(machine.sm)),
-            Some(ptx) if ptx.sm() > machine.sm => Err(Refusal::MachineTooOld { arch: ptx, sm: machine.sm }),
+            Some(ptx) if ptx.sm() > machine.sm => {
+                Err(Refusal::MachineTooOld { arch: ptx, sm: machine.sm })
+            }
             Some(ptx) if arch.sm() > ptx.sm() => Err(Refusal::PtxTooOld { arch, ptx }),
             Some(ptx) => Ok(Self::Ptx(ptx.sm())),
         }
@@ -57,17 +64,34 @@ impl Target {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{arch::OpKind, family::default_gemm_configuration::default_description, layout::Order, numeric::Combined};
+    use crate::{
+        arch::OpKind, family::default_gemm_configuration::default_description, layout::Order,
+        numeric::Combined,
+    };
 
     #[test]
     fn ptx_is_no_older_than_its_instructions_and_no_newer_than_its_device() {
-        let desc = default_description(OpKind::TensorOp, ArchKind::Sm80, Combined::all_of(OpKind::TensorOp)[0], [Order::Row; 3]);
+        let desc = default_description(
+            OpKind::TensorOp,
+            ArchKind::Sm80,
+            Combined::all_of(OpKind::TensorOp)[0],
+            [Order::Row; 3],
+        );
         let desc = desc.expect("halves");
-        let of = |sm: ArchKind, ptx| Target::of(&desc, &sm.machine(), ptx).map_err(|refusal| refusal.to_string());
+        let of = |sm: ArchKind, ptx| {
+            Target::of(&desc, &sm.machine(), ptx).map_err(|refusal| refusal.to_string())
+        };
         assert_eq!(of(ArchKind::Sm90, None).map(Target::name), Ok("sm_90a".to_owned()));
-        assert_eq!(of(ArchKind::Sm90, Some(ArchKind::Sm80)).map(Target::name), Ok("compute_80".to_owned()));
-        assert_eq!(of(ArchKind::Sm90, Some(ArchKind::Sm90)).map(Target::name), Ok("compute_90a".to_owned()));
-        let says = "PTX of sm75 does not have the instructions of sm80, which the kernel uses; try sm80";
+        assert_eq!(
+            of(ArchKind::Sm90, Some(ArchKind::Sm80)).map(Target::name),
+            Ok("compute_80".to_owned())
+        );
+        assert_eq!(
+            of(ArchKind::Sm90, Some(ArchKind::Sm90)).map(Target::name),
+            Ok("compute_90a".to_owned())
+        );
+        let says =
+            "PTX of sm75 does not have the instructions of sm80, which the kernel uses; try sm80";
         assert_eq!(of(ArchKind::Sm90, Some(ArchKind::Sm75)), Err(says.to_owned()));
         let says = "the kernel uses instructions of sm90, and the device is sm_86; try arch sm86";
         assert_eq!(of(ArchKind::Sm86, Some(ArchKind::Sm90)), Err(says.to_owned()));

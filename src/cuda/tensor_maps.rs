@@ -1,6 +1,8 @@
 //! Tensor maps that were packed lately.
 
-use crate::{codegen::TensorMap, error::Error, sys::tensor_map::encode, threadblock::TensorMapDesc};
+use crate::{
+    codegen::TensorMap, error::Error, sys::tensor_map::encode, threadblock::TensorMapDesc,
+};
 use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
     sync::{Mutex, PoisonError},
@@ -12,7 +14,8 @@ const SLOTS: usize = 64;
 /// What a map is made of: it depends on nothing else, not on the device either.
 type Key = (TensorMapDesc, u64);
 
-/// A bounded memory of packed maps. A key has one slot, and takes it from whoever had it: looking up allocates nothing.
+/// A bounded memory of packed maps. A key has one slot, and takes it from whoever had it: looking
+/// up allocates nothing.
 struct TensorMaps(Mutex<[Option<(Key, TensorMap)>; SLOTS]>);
 
 impl TensorMaps {
@@ -21,7 +24,8 @@ impl TensorMaps {
         Self(Mutex::new([None; SLOTS]))
     }
 
-    /// The map of a tensor at an address: remembered, or made by `encode` and remembered from then on.
+    /// The map of a tensor at an address: remembered, or made by `encode` and remembered from then
+    /// on.
     ///
     /// # Errors
     /// What `encode` answered. It is not remembered.
@@ -45,7 +49,8 @@ impl TensorMaps {
 
 static KNOWN: TensorMaps = TensorMaps::new();
 
-/// The map of a tensor at a device address, from the process's memory or from the driver. Allocates nothing, once the driver is loaded.
+/// The map of a tensor at a device address, from the process's memory or from the driver. Allocates
+/// nothing, once the driver is loaded.
 ///
 /// # Errors
 /// Those of [`encode`].
@@ -56,10 +61,19 @@ pub fn tensor_map(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Refusal, layout::Order, numeric::ElementKind, threadblock::SwizzleMode, threadblock::TensorMatrix};
+    use crate::{
+        Refusal, layout::Order, numeric::ElementKind, threadblock::SwizzleMode,
+        threadblock::TensorMatrix,
+    };
 
     fn desc(rows: u64) -> TensorMapDesc {
-        let matrix = TensorMatrix::new(crate::refusal::Operand::A, ElementKind::F32, Order::Row, (rows, 64), 64);
+        let matrix = TensorMatrix::new(
+            crate::refusal::Operand::A,
+            ElementKind::F32,
+            Order::Row,
+            (rows, 64),
+            64,
+        );
         matrix.map((8, 32), SwizzleMode::Bytes128).expect("a map")
     }
 
@@ -73,8 +87,12 @@ mod tests {
             };
             maps.get_or(&desc(rows), address, make).expect("a map").word[15]
         };
-        assert_eq!([get(1, 16), get(1, 16), get(1, 32), get(2, 16), get(1, 16)], [1016, 1016, 1032, 2016, 1016]);
-        // Far more keys than slots: each answer is its own key's, and most are made again when asked for again.
+        assert_eq!(
+            [get(1, 16), get(1, 16), get(1, 32), get(2, 16), get(1, 16)],
+            [1016, 1016, 1032, 2016, 1016]
+        );
+        // Far more keys than slots: each answer is its own key's, and most are made again when
+        // asked for again.
         for _ in 0..2 {
             for rows in 10..510 {
                 assert_eq!(get(rows, 48), rows * 1000 + 48);
@@ -88,7 +106,10 @@ mod tests {
         let maps = TensorMaps::new();
         let refused = maps.get_or(&desc(1), 16, || Err(Refusal::NotPrepared.into()));
         assert!(matches!(refused, Err(Error::Refused(Refusal::NotPrepared))), "{refused:?}");
-        assert_eq!(maps.get_or(&desc(1), 16, || Ok(TensorMap { word: [7; 16] })).expect("a map").word, [7; 16]);
+        assert_eq!(
+            maps.get_or(&desc(1), 16, || Ok(TensorMap { word: [7; 16] })).expect("a map").word,
+            [7; 16]
+        );
     }
 
     #[test]

@@ -7,8 +7,9 @@ use crate::{
 };
 use core::ops::Range;
 
-/// The address at which the workspace of a call begins, once it is there, large enough, and apart from all that is read and
-/// written; `extents` are the operands' ranges of addresses. 0 where none is needed.
+/// The address at which the workspace of a call begins, once it is there, large enough, and apart
+/// from all that is read and written; `extents` are the operands' ranges of addresses. 0 where none
+/// is needed.
 pub(super) fn begin(
     routes: &Routes,
     call: &CudaCall<'_>,
@@ -21,7 +22,13 @@ pub(super) fn begin(
     let given = call.workspace.as_ref().map_or(0, DeviceMatrix::bytes);
     let Some(workspace) = call.workspace.as_ref().filter(|_| given >= needed) else {
         let partials = routes.partials.bytes() > 0;
-        return Err(Refusal::Workspace { given, a: routes.a.route, b: routes.b.route, partials, needed });
+        return Err(Refusal::Workspace {
+            given,
+            a: routes.a.route,
+            b: routes.b.route,
+            partials,
+            needed,
+        });
     };
     if workspace.context != call.d.memory.context {
         return Err(Refusal::OtherDevice { operand: Operand::Workspace });
@@ -49,7 +56,14 @@ mod tests {
 
     /// Routes that repack A: 100 bytes a row, in 7 rows.
     fn routes() -> Routes {
-        let direct = Way { route: Route::Direct, order: Order::Row, leading: 100, offset: 0, apart: 0, bytes: 0 };
+        let direct = Way {
+            route: Route::Direct,
+            order: Order::Row,
+            leading: 100,
+            offset: 0,
+            apart: 0,
+            bytes: 0,
+        };
         let partials = Partials::default().from(1024);
         Routes {
             a: Way { route: Route::Repacked, leading: 112, bytes: 1024, ..direct },
@@ -60,8 +74,15 @@ mod tests {
         }
     }
 
-    fn found(address: u64, length: usize, context: usize, others: &[(Operand, Range<u64>)]) -> Result<u64, Refusal> {
-        let at = |address, length, context| DeviceMatrix::nowhere(ElementKind::U8, address, length, context);
+    fn found(
+        address: u64,
+        length: usize,
+        context: usize,
+        others: &[(Operand, Range<u64>)],
+    ) -> Result<u64, Refusal> {
+        let at = |address, length, context| {
+            DeviceMatrix::nowhere(ElementKind::U8, address, length, context)
+        };
         let (a, b, d) = (at(0, 0, CONTEXT), at(0, 0, CONTEXT), at(0, 0, CONTEXT));
         let workspace = (length > 0).then(|| at(address, length, context));
         let matrix = |memory| View::new(memory, Order::Row, 100);
@@ -87,11 +108,19 @@ mod tests {
     fn a_workspace_is_large_enough_wherever_it_begins() {
         for address in 4096..4096 + 600 {
             let first = found(address, 1280, CONTEXT, &[]).expect("as many bytes as it takes");
-            assert!(first.is_multiple_of(256) && first >= address && first + 1024 <= address + 1280, "{address}");
+            assert!(
+                first.is_multiple_of(256) && first >= address && first + 1024 <= address + 1280,
+                "{address}"
+            );
         }
         for short in [0, 1, 1024, 1279] {
-            let needed =
-                Refusal::Workspace { given: short as u64, a: Route::Repacked, b: Route::Direct, partials: false, needed: 1280 };
+            let needed = Refusal::Workspace {
+                given: short as u64,
+                a: Route::Repacked,
+                b: Route::Direct,
+                partials: false,
+                needed: 1280,
+            };
             assert_eq!(found(4096, short, CONTEXT, &[]), Err(needed));
         }
     }
@@ -107,14 +136,20 @@ mod tests {
             (Operand::C, 0..0, true),
             (Operand::B, 0..9000, false),
         ] {
-            let wanted =
-                if apart { Ok(4096) } else { Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read: operand }) };
+            let wanted = if apart {
+                Ok(4096)
+            } else {
+                Err(Refusal::WrittenWhileRead { written: Operand::Workspace, read: operand })
+            };
             assert_eq!(
                 found(4096, 1280, CONTEXT, &[(Operand::D, 0..0), (operand, range.clone())]),
                 wanted,
                 "{operand:?} {range:?}"
             );
         }
-        assert_eq!(found(4096, 1280, 2, &[]), Err(Refusal::OtherDevice { operand: Operand::Workspace }));
+        assert_eq!(
+            found(4096, 1280, 2, &[]),
+            Err(Refusal::OtherDevice { operand: Operand::Workspace })
+        );
     }
 }

@@ -23,7 +23,8 @@ pub struct OperandClass {
 pub struct OutputClass {
     /// Elements of C and D.
     pub element: ElementKind,
-    /// Layout of C and D: row-major, but where A and B have changed places once more, so that A comes from registers or few rows are few columns.
+    /// Layout of C and D: row-major, but where A and B have changed places once more, so that A
+    /// comes from registers or few rows are few columns.
     pub layout: Order,
     /// What becomes of an accumulator on its way to D.
     pub epilogue: EpilogueDesc,
@@ -40,9 +41,11 @@ words! {
         Batched = "batched",
         /// The same of matrices that lie anywhere, each at an address of its own.
         Array = "array",
-        /// The same of as many products as the largest parameters hold addresses of, which newer drivers take.
+        /// The same of as many products as the largest parameters hold addresses of, which newer
+        /// drivers take.
         LongArray = "long-array",
-        /// The same, where TMA finds the maps of its matrices in memory: of as many products as there are, and not of those alone whose maps parameters hold.
+        /// The same, where TMA finds the maps of its matrices in memory: of as many products as
+        /// there are, and not of those alone whose maps parameters hold.
         MappedArray = "mapped-array",
         /// One of each group of rows of A and D, with a B of its own.
         GroupedM = "grouped-m",
@@ -81,7 +84,8 @@ impl GemmMode {
         matches!(self, Self::Array | Self::LongArray | Self::MappedArray)
     }
 
-    /// Whether there may be more products than 4096 bytes of parameters hold addresses, or maps, of.
+    /// Whether there may be more products than 4096 bytes of parameters hold addresses, or maps,
+    /// of.
     #[cfg(feature = "cuda")]
     pub(crate) const fn is_of_many(self) -> bool {
         matches!(self, Self::LongArray | Self::MappedArray)
@@ -130,12 +134,22 @@ impl OperandClass {
 }
 
 impl Class {
-    /// Types, layouts of A and B, units and an architecture; C is row-major, and the epilogue a linear combination.
-    pub(crate) const fn new(op: OpKind, arch: ArchKind, types: Combined, [a, b]: [Order; 2]) -> Self {
+    /// Types, layouts of A and B, units and an architecture; C is row-major, and the epilogue a
+    /// linear combination.
+    pub(crate) const fn new(
+        op: OpKind,
+        arch: ArchKind,
+        types: Combined,
+        [a, b]: [Order; 2],
+    ) -> Self {
         Self {
             a: OperandClass { element: types.a, layout: a },
             b: OperandClass { element: types.b, layout: b },
-            output: OutputClass { element: types.c, layout: Order::Row, epilogue: <LinearCombination as Node>::DESC },
+            output: OutputClass {
+                element: types.c,
+                layout: Order::Row,
+                epilogue: <LinearCombination as Node>::DESC,
+            },
             accumulator: types.accumulator,
             compute: ComputeKind::of(types.accumulator, types.c),
             op,
@@ -146,7 +160,12 @@ impl Class {
 
     /// The element types.
     pub const fn combined(&self) -> Combined {
-        Combined { a: self.a.element, b: self.b.element, accumulator: self.accumulator, c: self.output.element }
+        Combined {
+            a: self.a.element,
+            b: self.b.element,
+            accumulator: self.accumulator,
+            c: self.output.element,
+        }
     }
 
     /// One of the operands that are read.
@@ -162,10 +181,17 @@ impl Class {
         self.operand(operand).layout.along_k(operand)
     }
 
-    /// The class with A and B in each other's place, their layouts transposed, and the epilogue's vectors with them. D keeps the kernel's order.
+    /// The class with A and B in each other's place, their layouts transposed, and the epilogue's
+    /// vectors with them. D keeps the kernel's order.
     pub(super) const fn exchange(self) -> Self {
         let output = OutputClass { epilogue: self.output.epilogue.exchange(), ..self.output };
-        Self { a: self.b.transposed(), b: self.a.transposed(), output, mode: self.mode.exchange(), ..self }
+        Self {
+            a: self.b.transposed(),
+            b: self.a.transposed(),
+            output,
+            mode: self.mode.exchange(),
+            ..self
+        }
     }
 }
 

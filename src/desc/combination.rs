@@ -93,7 +93,11 @@ impl Combined {
         let mut i = 0;
         while i < rows.len() {
             let row = rows[i];
-            if row.a.is(self.a) && row.b.is(self.b) && row.accumulator.is(self.accumulator) && row.c.is(self.c) {
+            if row.a.is(self.a)
+                && row.b.is(self.b)
+                && row.accumulator.is(self.accumulator)
+                && row.c.is(self.c)
+            {
                 return true;
             }
             i += 1;
@@ -101,7 +105,8 @@ impl Combined {
         false
     }
 
-    /// The first of the class's rows that agrees with most of these types; A's and B's count for more than what they become.
+    /// The first of the class's rows that agrees with most of these types; A's and B's count for
+    /// more than what they become.
     pub(crate) const fn nearest(self, op: OpKind) -> Self {
         let rows = Self::all_of(op);
         let (mut best, mut most, mut i) = (rows[0], 0, 0);

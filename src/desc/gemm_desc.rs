@@ -12,7 +12,10 @@ use crate::{
     operand::{Axis, Frame, framed},
     schedule::ScheduleKind,
     shape::{Mn, Mnk, at_least_one},
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, MainloopKind, SwizzleKind, pipeline::WARPS},
+    threadblock::{
+        MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, MainloopKind, SwizzleKind,
+        pipeline::WARPS,
+    },
 };
 
 /// Everything a kernel has to know, as one plain value.
@@ -124,7 +127,8 @@ impl GemmDesc {
         knob_of!(self, knobs => knobs.threadblock)
     }
 
-    /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores, that of a warpgroup.
+    /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores, that
+    /// of a warpgroup.
     pub const fn warp(&self) -> Mnk {
         knob_of!(self, knobs => knobs.warp)
     }
@@ -152,12 +156,14 @@ impl GemmDesc {
         }
     }
 
-    /// Groups of threads that share a tile of D and add the parts of K of their own shares: consumers, where those do not take whole tiles.
+    /// Groups of threads that share a tile of D and add the parts of K of their own shares:
+    /// consumers, where those do not take whole tiles.
     pub(crate) const fn sharing(&self) -> u32 {
         match self.family.pins().schedule {
             Some(ScheduleKind::Cooperative) => {
                 let (tile, warp) = (self.threadblock(), self.warp());
-                let groups = (tile.m / at_least_one(warp.m)).saturating_mul(tile.n / at_least_one(warp.n));
+                let groups =
+                    (tile.m / at_least_one(warp.m)).saturating_mul(tile.n / at_least_one(warp.n));
                 if matches!(self.class.op, OpKind::Simt) { groups / WARPS } else { groups }
             }
             _ => 1,
@@ -216,7 +222,8 @@ impl GemmDesc {
         self.pinned(Pins { split_k: Some(parts), decomposition: Some(decomposition), ..Pins::NONE })
     }
 
-    /// The description that is compiled for this one: K is in two parts, if in several. How many there are is the launch's, and which kernel adds them, but of a cluster's.
+    /// The description that is compiled for this one: K is in two parts, if in several. How many
+    /// there are is the launch's, and which kernel adds them, but of a cluster's.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub(crate) const fn compiled(self) -> Self {
@@ -234,10 +241,15 @@ impl GemmDesc {
     /// All its knobs, pinned: the kernel's.
     pub const fn pins(&self) -> Pins {
         let pins = self.family.pins();
-        Pins { mainloop: Some(self.family.mainloop()), epilogue: Some(self.class.output.epilogue), ..pins }
+        Pins {
+            mainloop: Some(self.family.mainloop()),
+            epilogue: Some(self.class.output.epilogue),
+            ..pins
+        }
     }
 
-    /// The description with some knobs of its family changed, and its epilogue where that is pinned; the kernel's, not checked yet.
+    /// The description with some knobs of its family changed, and its epilogue where that is
+    /// pinned; the kernel's, not checked yet.
     #[must_use]
     pub const fn pinned(self, pins: Pins) -> Self {
         let family = self.family.pinned(pins);
@@ -248,8 +260,8 @@ impl GemmDesc {
         Self { class, frame: self.frame, family }
     }
 
-    /// The same kernel with A and B in each other's place: layouts transposed, each operand's knobs with it. D keeps the kernel's order, and
-    /// so has the user's other one.
+    /// The same kernel with A and B in each other's place: layouts transposed, each operand's knobs
+    /// with it. D keeps the kernel's order, and so has the user's other one.
     #[must_use]
     pub const fn exchange(self) -> Self {
         let pins = self.pins().exchange();
@@ -268,8 +280,10 @@ impl GemmDesc {
         self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
     }
 
-    /// The description of the kernel for an array of so many products: of more than one, where a launch takes several. Where few parameters do not hold the addresses, or the maps, of all of them, that is the kernel
-    /// of longer ones, or whose maps lie in a workspace, unless the description is of one that is not.
+    /// The description of the kernel for an array of so many products: of more than one, where a
+    /// launch takes several. Where few parameters do not hold the addresses, or the maps, of all of
+    /// them, that is the kernel of longer ones, or whose maps lie in a workspace, unless the
+    /// description is of one that is not.
     #[must_use]
     pub const fn for_array(self, products: usize) -> Self {
         let of_parameters = self.in_mode(GemmMode::Array).products_of_launch();
@@ -283,7 +297,8 @@ impl GemmDesc {
         })
     }
 
-    /// Products of an array that a launch takes: as many as its parameters hold the addresses of, and, of a kernel that TMA feeds, the maps of; where those lie in memory, as many as there
+    /// Products of an array that a launch takes: as many as its parameters hold the addresses of,
+    /// and, of a kernel that TMA feeds, the maps of; where those lie in memory, as many as there
     /// are; one, where a pass makes what the kernel reads.
     pub const fn products_of_launch(&self) -> u32 {
         match self.warp_specialized() {
@@ -295,13 +310,16 @@ impl GemmDesc {
         }
     }
 
-    /// Whether it is the description in a mode, with accesses of at most so many elements of A, B and D.
+    /// Whether it is the description in a mode, with accesses of at most so many elements of A, B
+    /// and D.
     #[cfg(feature = "cuda")]
     pub(crate) fn is_of(&self, mode: GemmMode, accesses: [u32; 3]) -> bool {
-        self.class.mode == self.mode_for(mode) && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
+        self.class.mode == self.mode_for(mode)
+            && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
     }
 
-    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes single products, too, and one of groups or arrays nothing else.
+    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes
+    /// single products, too, and one of groups or arrays nothing else.
     const fn mode_for(&self, mode: GemmMode) -> GemmMode {
         let apart = self.class.mode.groups().is_some() || self.class.mode.is_array();
         if mode.several() || apart { mode } else { self.class.mode }

@@ -17,13 +17,16 @@ words! {
     pub enum DecompositionKind {
         /// Each tile of D by itself, its K whole.
         DataParallel = "dataparallel",
-        /// Each tile of D by itself, its K in as many parts as `split_k` says, of which there may be one.
+        /// Each tile of D by itself, its K in as many parts as `split_k` says, of which there may
+        /// be one.
         SplitK = "splitk",
-        /// The same, and a second kernel adds the parts: of all tiles at once, by as many blocks as there are accesses of a thread.
+        /// The same, and a second kernel adds the parts: of all tiles at once, by as many blocks as
+        /// there are accesses of a thread.
         SplitKParallel = "splitkparallel",
         /// As under `splitk`, and the parts of a tile are those of the blocks of one cluster.
         SplitKCluster = "splitkcluster",
-        /// Whole waves of tiles by themselves, and the k-tiles of what is left in equal spans, one for each cluster.
+        /// Whole waves of tiles by themselves, and the k-tiles of what is left in equal spans, one
+        /// for each cluster.
         StreamK = "streamk",
     }
 }
@@ -32,7 +35,8 @@ words! {
 pub(crate) type Cut = (u32, DecompositionKind);
 
 impl DecompositionKind {
-    /// Of so many tickets of a tile, those that parts of K draw: none where a second kernel adds them, by which that is told.
+    /// Of so many tickets of a tile, those that parts of K draw: none where a second kernel adds
+    /// them, by which that is told.
     pub(crate) const fn tickets(self, tickets: u32) -> u32 {
         if matches!(self, Self::SplitKParallel) { 0 } else { tickets }
     }
@@ -55,8 +59,8 @@ words! {
         Shared = "shared",
         /// In registers, to which a consumer brings an A of 8 or 32 bits that is M-major.
         Registers = "registers",
-        /// Registers where a kernel of the other knobs can take it from there, else shared memory. No description has it: one that is made of
-        /// knobs has what it comes to.
+        /// Registers where a kernel of the other knobs can take it from there, else shared memory.
+        /// No description has it: one that is made of knobs has what it comes to.
         Auto = "auto",
     }
 }

@@ -1,8 +1,10 @@
 //! Every knob of a kernel, once.
 //!
-//! A row of the table gives a knob its type, its command-line flag, its JSON name and its meaning; a family says which knobs it
-//! has, and which main loops it runs. They make the family's own struct, with its knobs and nobody else's, and [`Pins`], in which every knob of every family is
-//! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where it is read.
+//! A row of the table gives a knob its type, its command-line flag, its JSON name and its meaning;
+//! a family says which knobs it has, and which main loops it runs. They make the family's own
+//! struct, with its knobs and nobody else's, and [`Pins`], in which every knob of every family is
+//! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where
+//! it is read.
 
 use super::{
     kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
@@ -35,7 +37,8 @@ macro_rules! knobs {
             $(($field) => { $ty };)*
         }
 
-        /// Gives a `$` and the families to a macro: each with its room below `src/family/`, its descriptions, and its knobs.
+        /// Gives a `$` and the families to a macro: each with its room below `src/family/`, its
+        /// descriptions, and its knobs.
         macro_rules! families {
             ($d dollar:tt $d then:ident) => {
                 $d then! { $d dollar $($(#[doc = $family_doc])* $Family $room $Desc $Knobs;)* }
@@ -105,7 +108,8 @@ macro_rules! knobs {
             }
         })*
 
-        /// Some knobs, pinned; what is `None` is left to the resolver. Those of operands belong to the user's A and B.
+        /// Some knobs, pinned; what is `None` is left to the resolver. Those of operands belong to
+        /// the user's A and B.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
         pub struct Pins {
@@ -178,7 +182,8 @@ macro_rules! knobs {
                 Ok(())
             }
 
-            /// Every pinned knob's value in the words that [`set`](Self::set) reads, in the order of [`TABLE`](Self::TABLE).
+            /// Every pinned knob's value in the words that [`set`](Self::set) reads, in the order
+            /// of [`TABLE`](Self::TABLE).
             pub fn words(&self) -> Vec<Option<String>> {
                 vec![$(self.$field.as_ref().map(Words::spell)),*]
             }
@@ -193,8 +198,9 @@ knobs! {
             threadblock warp mainloop stages swizzle split_k decomposition align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
         }
 
-        /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile is made of are the tiles of
-        /// warpgroups and their instructions on tensor cores, of warps and of threads on the CUDA cores.
+        /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile
+        /// is made of are the tiles of warpgroups and their instructions on tensor cores, of warps
+        /// and of threads on the CUDA cores.
         WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3, divides DataParallel SplitK SplitKParallel SplitKCluster StreamK {
             threadblock warp instruction stages swizzle split_k decomposition align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
@@ -208,9 +214,11 @@ knobs! {
     knobs {
         /// Tile of C that a block computes, and its depth along K.
         threadblock: Mnk, flag "--threadblock";
-        /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores, that of a warpgroup.
+        /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores,
+        /// that of a warpgroup.
         warp: Mnk, flag "--warp";
-        /// What one instruction of tensor cores computes; where threads multiply what TMA brings, what a thread computes.
+        /// What one instruction of tensor cores computes; where threads multiply what TMA brings,
+        /// what a thread computes.
         instruction: Mnk, flag "--instruction";
         /// How tiles come from global to shared memory.
         mainloop: MainloopKind, flag "--mainloop";
@@ -218,15 +226,23 @@ knobs! {
         stages: u32, flag "--stages";
         /// The rasterization order of tiles.
         swizzle: SwizzleKind, flag "--swizzle";
-        /// Parts into which K is cut, each another block's; decomposition says who adds their partial accumulators.
+        /// Parts into which K is cut, each another block's; decomposition says who adds their
+        /// partial accumulators.
         split_k: u32, flag "--split-k", since then 1;
-        /// How k-tiles are divided: dataparallel, each tile's whole; splitk, in as many parts as split_k says, which the block that comes last adds in a workspace; splitkparallel, in as many, which a second kernel adds there; splitkcluster, in as many, 8 at most, those of the blocks of one cluster, which take no workspace; streamk, whole waves of tiles as they are, and equal spans of the k-tiles of what is left.
+        /// How k-tiles are divided: dataparallel, each tile's whole; splitk, in as many parts as
+        /// split_k says, which the block that comes last adds in a workspace; splitkparallel, in as
+        /// many, which a second kernel adds there; splitkcluster, in as many, 8 at most, those of
+        /// the blocks of one cluster, which take no workspace; streamk, whole waves of tiles as
+        /// they are, and equal spans of the k-tiles of what is left.
         decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
-        /// Elements of A in one access; A's address, leading dimension and batch stride are multiples of it.
+        /// Elements of A in one access; A's address, leading dimension and batch stride are
+        /// multiples of it.
         align_a: u32, flag "--align-a";
-        /// Elements of B in one access; B's address, leading dimension and batch stride are multiples of it.
+        /// Elements of B in one access; B's address, leading dimension and batch stride are
+        /// multiples of it.
         align_b: u32, flag "--align-b";
-        /// Elements of C and D in one access; their addresses, leading dimensions and batch strides are multiples of it.
+        /// Elements of C and D in one access; their addresses, leading dimensions and batch strides
+        /// are multiples of it.
         align_c: u32, flag "--align-c";
         /// Where A's tile lies in shared memory.
         smem_a: SmemLayout, flag "--smem-a";
@@ -236,25 +252,34 @@ knobs! {
         blocks_per_sm: u32, flag "--blocks-per-sm";
         /// Blocks of a cluster, along M and N: those in a line share what they copy.
         cluster: Mn, flag "--cluster";
-        /// How consumers share tiles: cooperative, all of them one tile; ping-pong, each whole tiles.
+        /// How consumers share tiles: cooperative, all of them one tile; ping-pong, each whole
+        /// tiles.
         schedule: ScheduleKind, flag "--schedule";
-        /// Groups of products that a consumer on tensor cores leaves under way, at most, when it goes on to the next stage; promoted accumulators leave none.
+        /// Groups of products that a consumer on tensor cores leaves under way, at most, when it
+        /// goes on to the next stage; promoted accumulators leave none.
         pending: u32, flag "--pending", since then 1;
-        /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is fast accumulation, or after each stage of 128 bytes.
+        /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is
+        /// fast accumulation, or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
-        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of its 24 bits, f16x3 a window of exponents, tf32x3 by mma.sync 22 bits, bf16x1 8; none but for f32 there.
+        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of
+        /// its 24 bits, f16x3 a window of exponents, tf32x3 by mma.sync 22 bits, bf16x1 8; none but
+        /// for f32 there.
         emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
-        /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and M-major, in registers.
+        /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and M-major,
+        /// in registers.
         a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;
-        /// Whether an instruction's sums of integers stop at the ends of their range, instead of wrapping; so does what is added of parts and slices of K.
+        /// Whether an instruction's sums of integers stop at the ends of their range, instead of
+        /// wrapping; so does what is added of parts and slices of K.
         saturate: SaturateKind, flag "--saturate", since then SaturateKind::Off;
         /// Neighbours along M or N that a lane holds before the next lane's begin.
         interleave: InterleaveKind, flag "--interleave";
-        /// K-blocks of a tile in one turn of their loop; other main loops than the single-stage one have no such loop.
+        /// K-blocks of a tile in one turn of their loop; other main loops than the single-stage one
+        /// have no such loop.
         unroll: UnrollKind, flag "--unroll";
         /// Whether a kernel may need more registers than its threads can have.
         spills: SpillKind, flag "--spills";
-        /// What becomes of an accumulator on its way to D: of the product, whichever family computes it.
+        /// What becomes of an accumulator on its way to D: of the product, whichever family
+        /// computes it.
         epilogue: EpilogueDesc, flag "--epilogue";
     }
 }
@@ -292,14 +317,22 @@ impl Pins {
         self.first().is_none()
     }
 
-    /// Those that belong to an operand change places with it, and so do an epilogue's vectors; shapes belong to the kernel and stay.
+    /// Those that belong to an operand change places with it, and so do an epilogue's vectors;
+    /// shapes belong to the kernel and stay.
     #[must_use]
     pub(super) const fn exchange(self) -> Self {
         let epilogue = match self.epilogue {
             Some(epilogue) => Some(epilogue.exchange()),
             None => None,
         };
-        Self { align_a: self.align_b, align_b: self.align_a, smem_a: self.smem_b, smem_b: self.smem_a, epilogue, ..self }
+        Self {
+            align_a: self.align_b,
+            align_b: self.align_a,
+            smem_a: self.smem_b,
+            smem_b: self.smem_a,
+            epilogue,
+            ..self
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Configurations as types: [`Auto`], and [`With`] one leaf more. A leaf pins a knob, or, as CUTLASS nests them, a whole loop nest;
-//! what no leaf pins, the resolver chooses.
+//! Configurations as types: [`Auto`], and [`With`] one leaf more. A leaf pins a knob, or, as
+//! CUTLASS nests them, a whole loop nest; what no leaf pins, the resolver chooses.
 
 use super::{
     kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
@@ -11,12 +11,16 @@ use crate::{
     schedule::ScheduleKind,
     shape::{Mn, Mnk, Shape, TiledBy},
     smem::SmemChoice,
-    threadblock::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized, SwizzleKind},
+    threadblock::{
+        MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized,
+        SwizzleKind,
+    },
     warp::{self, InterleaveKind, UnrollKind},
 };
 use core::marker::PhantomData;
 
-/// What the last parameter of [`Gemm`](crate::device::Gemm) says: which knobs are pinned, and which are left to the resolver.
+/// What the last parameter of [`Gemm`](crate::device::Gemm) says: which knobs are pinned, and which
+/// are left to the resolver.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a configuration",
     label = "not a configuration",
@@ -37,8 +41,8 @@ impl Config for Auto {
     const PINS: Pins = Pins::NONE;
 }
 
-/// A configuration with one leaf more: `Base` is [`Auto`] or another `With`. Leaves of different knobs commute; of two that pin
-/// one knob, the outer one counts.
+/// A configuration with one leaf more: `Base` is [`Auto`] or another `With`. Leaves of different
+/// knobs commute; of two that pin one knob, the outer one counts.
 pub struct With<Base, L>(PhantomData<(Base, L)>);
 
 impl<Base: Config, L: Leaf> Config for With<Base, L> {
@@ -136,7 +140,8 @@ leaves! {
     Saturate => saturate: SaturateKind::On;
     /// [`InterleaveKind::Vector`].
     VectorInterleave => interleave: InterleaveKind::Vector;
-    /// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in all makes its tile one piece.
+    /// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in
+    /// all makes its tile one piece.
     Interleave<const N> => interleave: InterleaveKind::Elements(N);
     /// [`UnrollKind::Full`].
     FullUnroll => unroll: UnrollKind::Full;

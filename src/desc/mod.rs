@@ -1,8 +1,9 @@
 //! The one value in the middle: everything a kernel has to know, and whether it can be a kernel.
 //!
-//! A [`GemmDesc`] is made from types and pins by the resolver, from flags or JSON by the command line, or by an explorer; all pass the same
-//! [`check`](GemmDesc::check). Its problem is row-major in C: a column-major C has exchanged A and B
-//! before. Where they change places once more, to have A in registers, C is column-major.
+//! A [`GemmDesc`] is made from types and pins by the resolver, from flags or JSON by the command
+//! line, or by an explorer; all pass the same [`check`](GemmDesc::check). Its problem is row-major
+//! in C: a column-major C has exchanged A and B before. Where they change places once more, to have
+//! A in registers, C is column-major.
 
 mod class;
 mod combination;

@@ -33,7 +33,11 @@ impl<T: Named> Words for T {
 
     fn read(text: &str) -> Result<Self, String> {
         let words = || T::VALUES.iter().map(|value| value.word()).collect::<Vec<_>>().join(", ");
-        T::VALUES.iter().copied().find(|value| value.word() == text).ok_or_else(|| format!("it is one of {}", words()))
+        T::VALUES
+            .iter()
+            .copied()
+            .find(|value| value.word() == text)
+            .ok_or_else(|| format!("it is one of {}", words()))
     }
 
     fn spell(&self) -> String {
@@ -69,7 +73,9 @@ impl Words for Mn {
     const FORM: &'static str = "MxN";
 
     fn read(text: &str) -> Result<Self, String> {
-        let extents = text.split_once('x').and_then(|(m, n)| Some(Self { m: m.parse().ok()?, n: n.parse().ok()? }));
+        let extents = text
+            .split_once('x')
+            .and_then(|(m, n)| Some(Self { m: m.parse().ok()?, n: n.parse().ok()? }));
         extents.ok_or_else(|| "it is a shape MxN, 2x1 for one".to_owned())
     }
 
@@ -121,7 +127,8 @@ impl Words for SmemLayout {
             if let Some(padding) = rest.strip_prefix('+') {
                 return Some(Self::Padded { along, padding: padding.parse().ok()? });
             }
-            let numbers: Option<Vec<u32>> = rest.strip_prefix('^')?.split(',').map(|number| number.parse().ok()).collect();
+            let numbers: Option<Vec<u32>> =
+                rest.strip_prefix('^')?.split(',').map(|number| number.parse().ok()).collect();
             match numbers?[..] {
                 [bits, base, shift] => Some(Self::Swizzled { along, bits, base, shift }),
                 _ => None,
@@ -139,7 +146,9 @@ impl Words for SmemLayout {
         match *self {
             Self::Auto => "auto".to_owned(),
             Self::Padded { along, padding } => format!("{}+{padding}", name(along)),
-            Self::Swizzled { along, bits, base, shift } => format!("{}^{bits},{base},{shift}", name(along)),
+            Self::Swizzled { along, bits, base, shift } => {
+                format!("{}^{bits},{base},{shift}", name(along))
+            }
         }
     }
 }
@@ -207,9 +216,14 @@ mod tests {
         reads_back(7u32);
         reads_back(Mnk::new(128, 64, 8));
         MainloopKind::ALL.into_iter().for_each(reads_back);
-        [SwizzleKind::Identity(8), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert]
-            .into_iter()
-            .for_each(reads_back);
+        [
+            SwizzleKind::Identity(8),
+            SwizzleKind::Horizontal,
+            SwizzleKind::Grouped(3),
+            SwizzleKind::Hilbert,
+        ]
+        .into_iter()
+        .for_each(reads_back);
         [InterleaveKind::Elements(2), InterleaveKind::Vector].into_iter().for_each(reads_back);
         [UnrollKind::By(4), UnrollKind::Full].into_iter().for_each(reads_back);
         [SpillKind::Refused, SpillKind::Allowed].into_iter().for_each(reads_back);
@@ -227,13 +241,18 @@ mod tests {
 
     #[test]
     fn what_is_no_value_is_refused_with_the_form() {
-        for text in ["", "128x128", "128x128x8x1", "128x128x", "-1x2x3", "99999999999x1x1", "axbxc"] {
+        for text in ["", "128x128", "128x128x8x1", "128x128x", "-1x2x3", "99999999999x1x1", "axbxc"]
+        {
             assert!(Mnk::read(text).unwrap_err().contains("MxNxK"), "{text}");
         }
         for text in ["", "mn", "k", "mn+", "k+x", "mn^3,2", "mn^3,2,0,1", "n+4", "mn-4", "k^"] {
             assert!(SmemLayout::read(text).unwrap_err().contains("mn+4"), "{text}");
         }
-        assert!(u32::read("-1").is_err() && SwizzleKind::read("vertical").is_err() && MainloopKind::read("").is_err());
+        assert!(
+            u32::read("-1").is_err()
+                && SwizzleKind::read("vertical").is_err()
+                && MainloopKind::read("").is_err()
+        );
         let why = EpilogueDesc::read("alpha * akk").unwrap_err();
         assert!(why.contains("`akk` is not known") && why.ends_with("(column 9)"), "{why}");
     }

@@ -3,8 +3,8 @@
 use crate::{
     arch::Machine,
     call::{
-        Arguments, Elements, Further, Host, HostCall, Matrices, MatrixElements, Memory, Offsets, Problem, Source, Space, View,
-        check_types,
+        Arguments, Elements, Further, Host, HostCall, Matrices, MatrixElements, Memory, Offsets,
+        Problem, Source, Space, View, check_types,
     },
     desc::GemmDesc,
     error::Error,
@@ -34,15 +34,25 @@ pub trait Executor: Space {
     ///
     /// # Errors
     /// Those of [`Gemm::run`](super::Gemm::run).
-    fn execute_array(desc: &GemmDesc, queue: &Self::Queue, calls: Vec<CallIn<'_, Self>>) -> Result<(), Error>;
+    fn execute_array(
+        desc: &GemmDesc,
+        queue: &Self::Queue,
+        calls: Vec<CallIn<'_, Self>>,
+    ) -> Result<(), Error>;
 
     /// Transposes, by the kernel that `choice` gives for what becomes of elements.
     ///
     /// # Errors
     /// Those of [`Transpose::run`](super::Transpose::run).
-    fn transpose(choice: Choice, combine: Combine, queue: &Self::Queue, call: TransposeCallIn<'_, Self>) -> Result<(), Error>;
+    fn transpose(
+        choice: Choice,
+        combine: Combine,
+        queue: &Self::Queue,
+        call: TransposeCallIn<'_, Self>,
+    ) -> Result<(), Error>;
 
-    /// Bytes of the workspace that a product takes, or each of an array, with A and B at their addresses.
+    /// Bytes of the workspace that a product takes, or each of an array, with A and B at their
+    /// addresses.
     ///
     /// # Errors
     /// Those of [`Gemm::workspace_size`](super::Gemm::workspace_size).
@@ -52,8 +62,11 @@ pub trait Executor: Space {
     fn machine(queue: &Self::Queue) -> Option<Machine>;
 }
 
-impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'a, S, A, B, C> {
-    /// The problem without its data; where nothing else was said, matrices are packed, in the orders of the types.
+impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
+    Arguments<'a, S, A, B, C>
+{
+    /// The problem without its data; where nothing else was said, matrices are packed, in the
+    /// orders of the types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let (m, n, k) = self.extents;
         let groups = self.groups.as_ref().map(Offsets::groups);
@@ -62,12 +75,22 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
             let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
             let memory = Elements::of(length);
             let view = match self.strides[which].or(self.strides[beside]) {
-                Some(strides) => View::strided(memory, strides, order, extents).one_behind_another(extents),
-                None => View::packed(memory, order, extents, self.leading[which].or(self.leading[beside])),
+                Some(strides) => {
+                    View::strided(memory, strides, order, extents).one_behind_another(extents)
+                }
+                None => View::packed(
+                    memory,
+                    order,
+                    extents,
+                    self.leading[which].or(self.leading[beside]),
+                ),
             };
             // Groups share all matrices but B.
             let shared = Some(0).filter(|_| groups.is_some() && which != 1);
-            shared.or(self.batch_strides[which]).or(self.batch_strides[beside]).map_or(view, |stride| view.batched(stride))
+            shared
+                .or(self.batch_strides[which])
+                .or(self.batch_strides[beside])
+                .map_or(view, |stride| view.batched(stride))
         };
         Problem {
             m,
@@ -79,21 +102,37 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
             b: matrix(1, B::length(&self.b), orders.b, (k, n)),
             c: self.c.as_ref().map(|c| matrix(2, C::length(c), orders.c, (m, n))),
             d: matrix(3, C::length_mut(&self.d), orders.c, (m, n)),
-            vectors: self.vectors.as_ref().map(|kind, vector| View::vector(Elements::of(C::length(vector)), kind.side())),
+            vectors: self
+                .vectors
+                .as_ref()
+                .map(|kind, vector| View::vector(Elements::of(C::length(vector)), kind.side())),
             scalars: self.scalars,
             workspace: None,
         }
     }
 
-    /// What a choice among kernels reads of it, with a workspace of so many bytes: where operands may be transposed to it, it is theirs.
+    /// What a choice among kernels reads of it, with a workspace of so many bytes: where operands
+    /// may be transposed to it, it is theirs.
     pub(crate) fn size(&self, workspace: u64) -> ProblemSize {
-        let (for_passes, workspace) = (workspace, if self.strides[..2] == [None; 2] { workspace } else { 0 });
-        let leading = [0, 1].map(|which| self.strides[which].map(|[rows, columns]| rows.max(columns)).or(self.leading[which]));
+        let (for_passes, workspace) =
+            (workspace, if self.strides[..2] == [None; 2] { workspace } else { 0 });
+        let leading = [0, 1].map(|which| {
+            self.strides[which].map(|[rows, columns]| rows.max(columns)).or(self.leading[which])
+        });
         match &self.groups {
-            Some(offsets) => {
-                ProblemSize { leading, for_passes, ..ProblemSize::of_groups(self.extents, offsets.groups().count()) }
-            }
-            None => ProblemSize { extents: self.extents, batch: self.batch, workspace, for_passes, leading, groups: false },
+            Some(offsets) => ProblemSize {
+                leading,
+                for_passes,
+                ..ProblemSize::of_groups(self.extents, offsets.groups().count())
+            },
+            None => ProblemSize {
+                extents: self.extents,
+                batch: self.batch,
+                workspace,
+                for_passes,
+                leading,
+                groups: false,
+            },
         }
     }
 
@@ -107,7 +146,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         C::queue(&self.d)
     }
 
-    /// The problem of each product without its data, one but of an array; for work in a queue, with A and B at their addresses. Nothing is read.
+    /// The problem of each product without its data, one but of an array; for work in a queue, with
+    /// A and B at their addresses. Nothing is read.
     pub(crate) fn problems(&self, orders: Orders, queue: Option<&S::Queue>) -> Vec<Problem> {
         let first = self.problem(orders);
         let addresses = |a: A::Ref<'_, S>, b: B::Ref<'_, S>| {
@@ -125,7 +165,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         core::iter::once(first.at(addresses(self.a, self.b))).chain(further).collect()
     }
 
-    /// What a choice among kernels of a description's family reads of it, with a workspace of so many bytes.
+    /// What a choice among kernels of a description's family reads of it, with a workspace of so
+    /// many bytes.
     pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
         let size = self.size(workspace);
         if self.further.is_empty() {
@@ -136,7 +177,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         ProblemSize { workspace: array.workspace.min(size.workspace), ..array }
     }
 
-    /// Whether the matrices hold elements of these types: where types are values, a caller may give others.
+    /// Whether the matrices hold elements of these types: where types are values, a caller may give
+    /// others.
     pub(crate) fn check_types(&self, types: Combined) -> Result<(), Refusal> {
         let pairs = [
             (Operand::A, A::kind(&self.a), types.a),
@@ -144,17 +186,25 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
             (Operand::D, C::kind_mut(&self.d), types.c),
         ];
         let c = self.c.matrix().map(|c| (Operand::C, C::kind(c), types.c));
-        let vectors = self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), C::kind(vector), types.c));
+        let vectors = self
+            .vectors
+            .iter()
+            .map(|(kind, vector)| (Operand::Vector(kind), C::kind(vector), types.c));
         let further = self.further.iter().flat_map(|Further { a, b, c, d }| {
             let c = c.as_ref().map(|c| (Operand::C, C::kind(c), types.c));
-            [(Operand::A, A::kind(a), types.a), (Operand::B, B::kind(b), types.b), (Operand::D, C::kind_mut(d), types.c)]
-                .into_iter()
-                .chain(c)
+            [
+                (Operand::A, A::kind(a), types.a),
+                (Operand::B, B::kind(b), types.b),
+                (Operand::D, C::kind_mut(d), types.c),
+            ]
+            .into_iter()
+            .chain(c)
         });
         check_types(pairs.into_iter().chain(c).chain(vectors).chain(further))
     }
 
-    /// The calls of all products of an array, as the user has them: the workspace is the first one's.
+    /// The calls of all products of an array, as the user has them: the workspace is the first
+    /// one's.
     pub(crate) fn calls<'q>(mut self, orders: Orders, queue: &'q S::Queue) -> Vec<CallIn<'q, S>>
     where
         'a: 'q,
@@ -166,7 +216,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements> A
         calls.extend(further.into_iter().map(|Further { a, b, c, d }| {
             let vectors = vectors.map(|_, vector| C::read(vector, queue));
             let (a, b) = (A::read(a, queue), B::read(b, queue));
-            let (c, d) = (shared.map(|shared| C::read(c.unwrap_or(shared), queue)), C::write(d, queue));
+            let (c, d) =
+                (shared.map(|shared| C::read(c.unwrap_or(shared), queue)), C::write(d, queue));
             problem.with(Matrices { a, b, c, d, vectors })
         }));
         calls
@@ -197,9 +248,15 @@ impl Executor for Host {
         run_on_host(&Array(desc), Mode::Fast, calls)
     }
 
-    fn transpose(choice: Choice, combine: Combine, (): &(), call: TransposeCallIn<'_, Self>) -> Result<(), Error> {
+    fn transpose(
+        choice: Choice,
+        combine: Combine,
+        (): &(),
+        call: TransposeCallIn<'_, Self>,
+    ) -> Result<(), Error> {
         // Accesses of a width that the extents allow: addresses do not matter here.
-        let desc = choice.desc(combine, call.d.memory.kind().bytes_of(1), &call.problem().at([0; 3]));
+        let desc =
+            choice.desc(combine, call.d.memory.kind().bytes_of(1), &call.problem().at([0; 3]));
         run_on_host(&desc, Mode::Fast, call)
     }
 

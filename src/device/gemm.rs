@@ -1,6 +1,9 @@
 //! The type a user writes.
 //!
-#![allow(clippy::type_complexity, reason = "ten parameters are the point: each is something a user may say")]
+#![allow(
+    clippy::type_complexity,
+    reason = "ten parameters are the point: each is something a user may say"
+)]
 
 use super::{executor::Executor, operation::GemmOperation};
 use crate::{
@@ -19,9 +22,10 @@ use core::marker::PhantomData;
 
 /// `D = epilogue(A·B, C)`, by one kernel.
 ///
-/// The types of the operands and their layouts come first. What follows has defaults: what products are accumulated in, which
-/// units multiply, which instructions may be used, and the configuration, every knob of which
-/// [`default_gemm_configuration`](crate::family::default_gemm_configuration) chooses.
+/// The types of the operands and their layouts come first. What follows has defaults: what products
+/// are accumulated in, which units multiply, which instructions may be used, and the configuration,
+/// every knob of which [`default_gemm_configuration`](crate::family::default_gemm_configuration)
+/// chooses.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -55,31 +59,54 @@ pub struct Gemm<
     Op = Simt,
     Architecture = <Op as OpClass>::Arch,
     Configuration = Auto,
->(PhantomData<Types<A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Op, Architecture, Configuration>>)
+>(
+    PhantomData<
+        Types<A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Op, Architecture, Configuration>,
+    >,
+)
 where
     A: Element,
     Op: OpClass;
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> {}
+impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy
+    for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
+}
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> {
+impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone
+    for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Op: OpClass, Ar: Arch, Cfg>
-    Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+impl<
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg,
+> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     /// The kernel of these types. An invalid configuration does not compile.
     #[must_use]
-    #[allow(clippy::new_without_default, reason = "Default would hide the bound whose message names the missing configuration")]
+    #[allow(
+        clippy::new_without_default,
+        reason = "Default would hide the bound whose message names the missing configuration"
+    )]
     pub fn new() -> Self
     where
         Cfg: Config,
     {
         const {
-            // A configuration that is invalid fails the build here, and the compiler goes on to name the line that calls this.
+            // A configuration that is invalid fails the build here, and the compiler goes on to
+            // name the line that calls this.
             let _ = Self::checked();
         }
         Cfg::register();
@@ -95,13 +122,17 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
     /// The same GEMM with `N` stages.
     #[must_use]
-    pub fn stages<const N: u32>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Stages<N>>> {
+    pub fn stages<const N: u32>(
+        self,
+    ) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Stages<N>>> {
         self.with()
     }
 
     /// The same GEMM with another threadblock tile.
     #[must_use]
-    pub fn threadblock<S: Shape>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Threadblock<S>>> {
+    pub fn threadblock<S: Shape>(
+        self,
+    ) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Threadblock<S>>> {
         self.with()
     }
 
@@ -113,21 +144,35 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
     /// The same GEMM with another epilogue.
     #[must_use]
-    pub fn epilogue<E: Node>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, EpilogueTree<E>>> {
+    pub fn epilogue<E: Node>(
+        self,
+    ) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, EpilogueTree<E>>> {
         self.with()
     }
 }
 
-impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Op: OpClass, Ar: Arch, Cfg: Config>
-    Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+impl<
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Config,
+> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     /// The description of these types, checked while compiling.
     pub const DESC: GemmDesc = valid(&Self::COMPLETIONS).first();
 
     /// What completes what is pinned: what a problem chooses among.
-    const COMPLETIONS: Result<Completions, Unresolved> = resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
+    const COMPLETIONS: Result<Completions, Unresolved> =
+        resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
     /// What these types are as values.
-    pub(super) const OPERATION: &GemmOperation = &GemmOperation::of_types(valid(&Self::COMPLETIONS));
+    pub(super) const OPERATION: &GemmOperation =
+        &GemmOperation::of_types(valid(&Self::COMPLETIONS));
     const CLASS: Class = {
         let types = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
         Class::new(Op::KIND, Ar::KIND, types, [LA::ORDER, LB::ORDER])
@@ -138,8 +183,10 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::DESC
     }
 
-    /// [`DESC`](Self::DESC), by a call: a `const` of the caller's is evaluated by `cargo check`, too, which sees no other invalid configuration. In a `const` of the caller's, an invalid configuration fails the build with the compiler's arrow at that
-    /// `const`. An invalid `DESC` has the first arrow in this library, and the second at the caller.
+    /// [`DESC`](Self::DESC), by a call: a `const` of the caller's is evaluated by `cargo check`,
+    /// too, which sees no other invalid configuration. In a `const` of the caller's, an invalid
+    /// configuration fails the build with the compiler's arrow at that `const`. An invalid `DESC`
+    /// has the first arrow in this library, and the second at the caller.
     ///
     /// ```compile_fail,E0080
     /// use falchion::prelude::*;
@@ -151,22 +198,30 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::of_valid_types()
     }
 
-    /// A function of its own: `DESC` is evaluated after what points at the caller, and wherever a program has the call, so that none panics.
+    /// A function of its own: `DESC` is evaluated after what points at the caller, and wherever a
+    /// program has the call, so that none panics.
     const fn of_valid_types() -> GemmDesc {
         Self::DESC
     }
 
-    /// Whether this kernel can compute the product: sizes, leading dimensions, what its epilogue reads.
+    /// Whether this kernel can compute the product: sizes, leading dimensions, what its epilogue
+    /// reads.
     ///
     /// # Errors
     /// A [`Refusal`] with the operand, its value and the limit.
-    pub fn can_implement<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<(), Refusal> {
+    pub fn can_implement<S: Executor>(
+        &self,
+        arguments: &Arguments<'_, S, A, B, C>,
+    ) -> Result<(), Refusal> {
         Self::OPERATION.can_implement(arguments)
     }
 
-    /// Bytes of the [workspace](Arguments::workspace) with which the product takes the least time: 0 on the host, and where every operand is read where
-    /// it lies, no sum is cut into parts, and no maps of an [array](Arguments::array) and no offsets [by value](Arguments::groups_by_value) lie there. With less, K is in fewer parts or whole, and an array of many products is several launches; an
-    /// operand that is not read where it lies is refused, and [`Route`](crate::refusal::Route) says which are not.
+    /// Bytes of the [workspace](Arguments::workspace) with which the product takes the least time:
+    /// 0 on the host, and where every operand is read where it lies, no sum is cut into parts, and
+    /// no maps of an [array](Arguments::array) and no offsets [by
+    /// value](Arguments::groups_by_value) lie there. With less, K is in fewer parts or whole, and
+    /// an array of many products is several launches; an operand that is not read where it lies is
+    /// refused, and [`Route`](crate::refusal::Route) says which are not.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -179,31 +234,43 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     ///
     /// # Errors
     /// Those of [`can_implement`](Self::can_implement).
-    pub fn workspace_size<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<u64, Refusal> {
+    pub fn workspace_size<S: Executor>(
+        &self,
+        arguments: &Arguments<'_, S, A, B, C>,
+    ) -> Result<u64, Refusal> {
         Self::OPERATION.workspace_size(arguments)
     }
 
     /// Computes the product: on the host for host slices, on their device for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated. Nothing waits but for a kernel that is not prepared, where
-    /// `emulation` is f16x3 for what the operands are scaled by, and for offsets of [`groups_checked`](Arguments::groups_checked). Operands that have to be repacked are, in the arguments'
-    /// [workspace](Arguments::workspace). See "What `run` promises" in the documentation.
+    /// On a device, the work is enqueued on D's stream; nothing is allocated. Nothing waits but for
+    /// a kernel that is not prepared, where `emulation` is f16x3 for what the operands are scaled
+    /// by, and for offsets of [`groups_checked`](Arguments::groups_checked). Operands that have to
+    /// be repacked are, in the arguments' [workspace](Arguments::workspace). See "What `run`
+    /// promises" in the documentation.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
+    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`]
+    /// for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         Self::OPERATION.run(arguments)
     }
 
-    /// [`run`](Self::run) of so many products, of matrices one behind another: of [`Arguments::batch`].
+    /// [`run`](Self::run) of so many products, of matrices one behind another: of
+    /// [`Arguments::batch`].
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    pub fn batched<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>, count: usize) -> Result<(), Error> {
+    pub fn batched<S: Executor>(
+        &self,
+        arguments: Arguments<'_, S, A, B, C>,
+        count: usize,
+    ) -> Result<(), Error> {
         self.run(arguments.batch(count))
     }
 
-    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`]. Offsets in host memory for operands on a device are [`Arguments::groups_by_value`]'s.
+    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`].
+    /// Offsets in host memory for operands on a device are [`Arguments::groups_by_value`]'s.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -219,7 +286,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     /// ```
     ///
     /// # Errors
-    /// Those of [`run`](Self::run); [`Error::Refused`] for no group, and in host memory for offsets that descend or leave D.
+    /// Those of [`run`](Self::run); [`Error::Refused`] for no group, and in host memory for offsets
+    /// that descend or leave D.
     pub fn grouped<'a, S: Executor>(
         &self,
         arguments: Arguments<'a, S, A, B, C>,
@@ -228,8 +296,9 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         self.run(arguments.groups(offsets))
     }
 
-    /// The description that a problem runs with on a machine: of those that complete what is pinned, with as many parts of K as the workspace has
-    /// room for, the one that should take the least time, by the model of `src/family/extents.rs`.
+    /// The description that a problem runs with on a machine: of those that complete what is
+    /// pinned, with as many parts of K as the workspace has room for, the one that should take the
+    /// least time, by the model of `src/family/extents.rs`.
     pub fn desc_for(size: &ProblemSize, machine: &Machine) -> GemmDesc {
         Self::OPERATION.desc_for(size, machine)
     }

@@ -5,7 +5,10 @@ use crate::{
     arch::{Arch, Machine, OpClass},
     call::{Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
-    cuda::{Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, machine_of, report::Report, transpose},
+    cuda::{
+        Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, machine_of,
+        report::Report, transpose,
+    },
     desc::{Config, GemmDesc, GemmMode},
     error::Error,
     family::ProblemSize,
@@ -22,10 +25,15 @@ use std::sync::Arc;
 
 impl Executor for Cuda {
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        CudaKernel::for_run(stream, &call.kernel_of(*desc).for_scalars(&call.scalars))?.run(stream, call)
+        CudaKernel::for_run(stream, &call.kernel_of(*desc).for_scalars(&call.scalars))?
+            .run(stream, call)
     }
 
-    fn execute_array(desc: &GemmDesc, stream: &Arc<CudaStream>, calls: Vec<CudaCall<'_>>) -> Result<(), Error> {
+    fn execute_array(
+        desc: &GemmDesc,
+        stream: &Arc<CudaStream>,
+        calls: Vec<CudaCall<'_>>,
+    ) -> Result<(), Error> {
         let Some(first) = calls.first() else { return Ok(()) };
         let given = first.workspace.as_ref().map_or(0, DeviceMatrix::bytes);
         let (desc, _) = desc.for_array_within(calls.len(), given);
@@ -33,7 +41,12 @@ impl Executor for Cuda {
         CudaKernel::for_run(stream, &desc)?.run_array(stream, calls)
     }
 
-    fn transpose(choice: Choice, combine: Combine, stream: &Arc<CudaStream>, call: CudaTransposeCall<'_>) -> Result<(), Error> {
+    fn transpose(
+        choice: Choice,
+        combine: Combine,
+        stream: &Arc<CudaStream>,
+        call: CudaTransposeCall<'_>,
+    ) -> Result<(), Error> {
         transpose(choice, combine, stream, &call)
     }
 
@@ -56,7 +69,8 @@ const fn of_batches(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
-/// The kernel of any array: of products whose maps lie in a workspace, where there is one; of few is another.
+/// The kernel of any array: of products whose maps lie in a workspace, where there is one; of few
+/// is another.
 const fn of_arrays(desc: GemmDesc) -> GemmDesc {
     desc.for_array(usize::MAX)
 }
@@ -66,11 +80,13 @@ const fn of_groups(desc: GemmDesc) -> GemmDesc {
     desc.for_groups(Axis::M)
 }
 
-/// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or a [`GemmOperation`] make. `Clone + Send + Sync`; clones
-/// share the kernels.
+/// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or
+/// a [`GemmOperation`] make. `Clone + Send + Sync`; clones share the kernels.
 ///
-/// A configuration that leaves a choice to the problem has a kernel for each description that may be chosen, and one more for all numbers of parts of K;
-/// every call of the kind that was prepared takes the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a single product one of those that were prepared.
+/// A configuration that leaves a choice to the problem has a kernel for each description that may
+/// be chosen, and one more for all numbers of parts of K; every call of the kind that was prepared
+/// takes the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a
+/// single product one of those that were prepared.
 pub struct Kernel<G> {
     prepared: Arc<PreparedKernels>,
     _gemm: PhantomData<fn() -> G>,
@@ -79,7 +95,8 @@ pub struct Kernel<G> {
 struct PreparedKernels {
     /// That of the description of the types.
     first: CudaKernel,
-    /// Of each configuration that the operation chooses among: with K whole, and in parts; `None` of what the device does not take.
+    /// Of each configuration that the operation chooses among: with K whole, and in parts; `None`
+    /// of what the device does not take.
     kernels: Vec<[Option<CudaKernel>; 2]>,
     operation: GemmOperation,
     machine: Machine,
@@ -107,7 +124,8 @@ impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Cfg> Operator<A, B, C>
 }
 
 impl<G> Kernel<G> {
-    /// The kernel of a problem, and the description that it runs with, where that is not the kernel's own. The first stands in for one that the device does not take.
+    /// The kernel of a problem, and the description that it runs with, where that is not the
+    /// kernel's own. The first stands in for one that the device does not take.
     fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
         let PreparedKernels { first, kernels, operation, machine } = &*self.prepared;
         let (number, cut) = operation.choice(size, machine);
@@ -170,7 +188,8 @@ impl<G> Kernel<G> {
     /// Enqueues the product on another stream of the same device.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the stream is of another device.
+    /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the
+    /// stream is of another device.
     pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         stream: &Arc<CudaStream>,
@@ -193,12 +212,23 @@ impl<G> Kernel<G> {
     }
 }
 
-impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Op: OpClass, Ar: Arch, Cfg: Config>
-    Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+impl<
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Config,
+> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
-    /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that runs neither wait for one nor are
-    /// refused under capture, whatever their extents. Not those of narrower accesses, nor a transpose of an operand in another order than its type's;
-    /// those of batches are [`prepare_batched`](Self::prepare_batched)'s.
+    /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that
+    /// runs neither wait for one nor are refused under capture, whatever their extents. Not those
+    /// of narrower accesses, nor a transpose of an operand in another order than its type's; those
+    /// of batches are [`prepare_batched`](Self::prepare_batched)'s.
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
@@ -214,8 +244,9 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
         Self::OPERATION.prepared(context, of_batches)
     }
 
-    /// The same of every kernel that an [array](Arguments::array) of more than one product may take, what makes maps in its workspace among them, but for arrays of which an operand takes a pass:
-    /// their kernels are those of [`prepare`](Self::prepare).
+    /// The same of every kernel that an [array](Arguments::array) of more than one product may
+    /// take, what makes maps in its workspace among them, but for arrays of which an operand takes
+    /// a pass: their kernels are those of [`prepare`](Self::prepare).
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
@@ -235,7 +266,8 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 /// What prepares an operator that has no types of its own units: by `prepared`, as [`Gemm`] does.
 macro_rules! prepares {
     () => {
-        /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`] does.
+        /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`]
+        /// does.
         ///
         /// # Errors
         /// Those of [`CudaKernel::prepare`].
@@ -269,12 +301,24 @@ macro_rules! prepares {
     };
 }
 
-impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Cfg: Config>
-    GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+impl<
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Cfg: Config,
+> GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
     prepares!();
 
-    fn prepared(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> GemmDesc) -> Result<Kernel<Self>, Error> {
+    fn prepared(
+        &self,
+        context: &Arc<CudaContext>,
+        mode: fn(GemmDesc) -> GemmDesc,
+    ) -> Result<Kernel<Self>, Error> {
         self.operation(Some(&machine_of(context)?))?.prepared(context, mode)
     }
 }
@@ -282,7 +326,11 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 impl GemmOperation {
     prepares!();
 
-    fn prepared<G>(&self, context: &Arc<CudaContext>, mode: fn(GemmDesc) -> GemmDesc) -> Result<Kernel<G>, Error> {
+    fn prepared<G>(
+        &self,
+        context: &Arc<CudaContext>,
+        mode: fn(GemmDesc) -> GemmDesc,
+    ) -> Result<Kernel<G>, Error> {
         let machine = machine_of(context)?;
         let descs: Vec<_> = self.kernels().flatten().collect();
         // Side by side: compilers wait for nobody.
@@ -304,7 +352,12 @@ impl GemmOperation {
             _ => CudaKernel::prepare(context, &mode(self.desc()))?,
         };
         Ok(Kernel {
-            prepared: Arc::new(PreparedKernels { first, kernels, operation: self.clone(), machine }),
+            prepared: Arc::new(PreparedKernels {
+                first,
+                kernels,
+                operation: self.clone(),
+                machine,
+            }),
             _gemm: PhantomData,
         })
     }

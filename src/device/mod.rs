@@ -12,7 +12,10 @@ mod universal;
 #[doc(hidden)]
 pub use crate::host::run_on_host;
 pub use crate::{
-    call::{Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, Readable, Space, Writable},
+    call::{
+        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, Readable, Space,
+        Writable,
+    },
     family::{Explanation, ProblemSize, Request},
     pass::transpose::TransposeArguments,
 };

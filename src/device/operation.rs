@@ -15,10 +15,13 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's `library::GemmUniversalOperation`.
+/// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's
+/// `library::GemmUniversalOperation`.
 ///
-/// It has the kernels of the [`Gemm`](super::Gemm) of the same types, and its [`run`](Self::run) is that one's: on the host for host slices, on their device for
-/// device slices. Operands are [`AnySlice`](super::AnySlice)s, or slices whose types the program names; they have to hold what the operation was made of.
+/// It has the kernels of the [`Gemm`](super::Gemm) of the same types, and its [`run`](Self::run) is
+/// that one's: on the host for host slices, on their device for device slices. Operands are
+/// [`AnySlice`](super::AnySlice)s, or slices whose types the program names; they have to hold what
+/// the operation was made of.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -57,7 +60,8 @@ use std::sync::Arc;
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// What else can be said, units, an architecture, knobs in the command line's words, is a [`Request`]:
+/// What else can be said, units, an architecture, knobs in the command line's words, is a
+/// [`Request`]:
 ///
 /// ```
 /// use falchion::{arch::OpKind, device::Request, prelude::*};
@@ -95,8 +99,9 @@ impl Configurations {
 }
 
 impl GemmOperation {
-    /// The operation on the CUDA cores of matrices like these; C and D are alike. Every knob is chosen, and products are accumulated in what the first row
-    /// of [`COMBINATIONS`](crate::desc::COMBINATIONS) with these types says.
+    /// The operation on the CUDA cores of matrices like these; C and D are alike. Every knob is
+    /// chosen, and products are accumulated in what the first row of
+    /// [`COMBINATIONS`](crate::desc::COMBINATIONS) with these types says.
     ///
     /// # Errors
     /// Those of [`of`](Self::of).
@@ -104,11 +109,12 @@ impl GemmOperation {
         Self::of(&Request { a: Some(a), b: Some(b), c: Some(c), ..Request::default() })
     }
 
-    /// The operation that is asked for. It is of the architecture that a [`Gemm`](super::Gemm) of its units has, where none is asked for.
+    /// The operation that is asked for. It is of the architecture that a [`Gemm`](super::Gemm) of
+    /// its units has, where none is asked for.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value of a knob, [`Error::Description`]
-    /// when types contradict the description.
+    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value
+    /// of a knob, [`Error::Description`] when types contradict the description.
     pub fn of(request: &Request) -> Result<Self, Error> {
         Ok(Self::made(request.completions(request.units().default_arch())?))
     }
@@ -128,24 +134,33 @@ impl GemmOperation {
         self.configurations.get().first()
     }
 
-    /// The description that a problem runs with on a machine, as [`Gemm::desc_for`](super::Gemm::desc_for) says.
+    /// The description that a problem runs with on a machine, as
+    /// [`Gemm::desc_for`](super::Gemm::desc_for) says.
     pub fn desc_for(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
         self.configurations.get().at(self.choice(size, machine))
     }
 
-    /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K, where it does.
+    /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K,
+    /// where it does.
     pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
-        CHOSEN.of(&self.configurations, size, machine, || self.configurations.get().choice(size, machine))
+        CHOSEN.of(&self.configurations, size, machine, || {
+            self.configurations.get().choice(size, machine)
+        })
     }
 
-    /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first: each with K as it has it, and in parts, if a problem chooses how many.
+    /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first: each with K as
+    /// it has it, and in parts, if a problem chooses how many.
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
         let completions = self.configurations.get();
-        completions.all().iter().map(|desc| [Some(*desc), (!completions.ways(desc).is_empty()).then(|| desc.cut(2))])
+        completions
+            .all()
+            .iter()
+            .map(|desc| [Some(*desc), (!completions.ways(desc).is_empty()).then(|| desc.cut(2))])
     }
 
-    /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the epilogue reads.
+    /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the
+    /// epilogue reads.
     ///
     /// # Errors
     /// A [`Refusal`] with the operand, its value and the limit.
@@ -156,10 +171,14 @@ impl GemmOperation {
         let desc = self.desc().for_scalars(&arguments.scalars);
         arguments.check_types(desc.user_types())?;
         arguments.products()?;
-        arguments.problems(desc.orders(), None).into_iter().try_for_each(|problem| problem.seen_by(&desc).map(drop))
+        arguments
+            .problems(desc.orders(), None)
+            .into_iter()
+            .try_for_each(|problem| problem.seen_by(&desc).map(drop))
     }
 
-    /// Bytes of the [workspace](Arguments::workspace) that the product takes, as [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
+    /// Bytes of the [workspace](Arguments::workspace) that the product takes, as
+    /// [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
     ///
     /// # Errors
     /// Those of [`can_implement`](Self::can_implement).
@@ -174,17 +193,20 @@ impl GemmOperation {
         S::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&queue)))
     }
 
-    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Arguments are of [`AnySlice`](super::AnySlice)s, or name their elements:
-    /// `Arguments::<_, f32, f32, f32>::new(..)`.
+    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Arguments are of
+    /// [`AnySlice`](super::AnySlice)s, or name their elements: `Arguments::<_, f32, f32,
+    /// f32>::new(..)`.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit the kernel or the machine, or an operand holds elements of another type; see [`Error`] for the others.
+    /// [`Error::Refused`] when the product does not fit the kernel or the machine, or an operand
+    /// holds elements of another type; see [`Error`] for the others.
     pub fn run<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
         let queue = arguments.queue();
-        let desc = self.desc_of::<S>(&queue, &arguments.size_for(&self.desc(), arguments.workspace_given()));
+        let desc = self
+            .desc_of::<S>(&queue, &arguments.size_for(&self.desc(), arguments.workspace_given()));
         arguments.check_types(desc.user_types())?;
         match arguments.products()? {
             None => S::execute(&desc, &queue, arguments.call(desc.orders(), &queue)),

@@ -1,5 +1,8 @@
 //! The operator of the machine that it runs on.
-#![allow(clippy::type_complexity, reason = "eight parameters are the point: each is something a user may say")]
+#![allow(
+    clippy::type_complexity,
+    reason = "eight parameters are the point: each is something a user may say"
+)]
 
 use super::{executor::Executor, gemm::valid, operation::GemmOperation};
 use crate::{
@@ -20,11 +23,17 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-/// `D = epilogue(A·B, C)`, by the units and the architecture of the machine that it runs on; its name is of CUTLASS's `GemmUniversal`.
+/// `D = epilogue(A·B, C)`, by the units and the architecture of the machine that it runs on; its
+/// name is of CUTLASS's `GemmUniversal`.
 ///
-/// A [`Gemm`](super::Gemm) says which units multiply and which instructions may be used, and is refused by an older machine. This one asks the device: tensor cores multiply
-/// what they can exactly, the newest instructions that there are, and everything else, true `f32` among it, is the CUDA cores'. Which description runs is chosen as
-/// [`Gemm::desc_for`](super::Gemm::desc_for) says; with a [workspace](Self::workspace_size) there are more to choose among. Its knobs are the machine's: who pins one takes a [`Gemm`](super::Gemm), whose units and architecture are known. On the host it is the description of the CUDA cores where they have the types, else that of Hopper's tensor cores.
+/// A [`Gemm`](super::Gemm) says which units multiply and which instructions may be used, and is
+/// refused by an older machine. This one asks the device: tensor cores multiply what they can
+/// exactly, the newest instructions that there are, and everything else, true `f32` among it, is
+/// the CUDA cores'. Which description runs is chosen as [`Gemm::desc_for`](super::Gemm::desc_for)
+/// says; with a [workspace](Self::workspace_size) there are more to choose among. Its knobs are the
+/// machine's: who pins one takes a [`Gemm`](super::Gemm), whose units and architecture are known.
+/// On the host it is the description of the CUDA cores where they have the types, else that of
+/// Hopper's tensor cores.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -42,28 +51,49 @@ use std::{
 /// use falchion::prelude::*;
 /// GemmUniversal::<f32, RowMajor, F16, RowMajor, f32, RowMajor>::new();
 /// ```
-pub struct GemmUniversal<A, LayoutA, B, LayoutB, C, LayoutC, Accumulator = <A as Element>::Accumulator, Configuration = Auto>(
-    PhantomData<fn() -> (A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Configuration)>,
-)
+pub struct GemmUniversal<
+    A,
+    LayoutA,
+    B,
+    LayoutB,
+    C,
+    LayoutC,
+    Accumulator = <A as Element>::Accumulator,
+    Configuration = Auto,
+>(PhantomData<fn() -> (A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Configuration)>)
 where
     A: Element;
 
 impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Copy for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg> {}
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Clone for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg> {
+impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Clone
+    for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc: Element, Cfg: Config>
-    GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+impl<
+    A: Element,
+    LA: Layout,
+    B: Element,
+    LB: Layout,
+    C: Element,
+    LC: Layout,
+    Acc: Element,
+    Cfg: Config,
+> GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
     const TYPES: Combined = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
     /// What completes these types on the host.
     const COMPLETIONS: Result<Completions, Unresolved> = {
         let op = if Self::TYPES.is_of(OpKind::Simt) { OpKind::Simt } else { OpKind::TensorOp };
-        resolve(Class::new(op, op.default_arch(), Self::TYPES, [LA::ORDER, LB::ORDER]), LC::ORDER.frame(), Cfg::PINS)
+        resolve(
+            Class::new(op, op.default_arch(), Self::TYPES, [LA::ORDER, LB::ORDER]),
+            LC::ORDER.frame(),
+            Cfg::PINS,
+        )
     };
     const ON_HOST: &GemmOperation = &GemmOperation::of_types(valid(&Self::COMPLETIONS));
 
@@ -80,59 +110,85 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
 
     /// The same operator with another epilogue.
     #[must_use]
-    pub fn epilogue<E: Node>(self) -> GemmUniversal<A, LA, B, LB, C, LC, Acc, With<Cfg, EpilogueTree<E>>>
+    pub fn epilogue<E: Node>(
+        self,
+    ) -> GemmUniversal<A, LA, B, LB, C, LC, Acc, With<Cfg, EpilogueTree<E>>>
     where
         With<Cfg, EpilogueTree<E>>: Config,
     {
         GemmUniversal::new()
     }
 
-    /// The operation that it is on a machine; on the host without one. It is made once in a process.
+    /// The operation that it is on a machine; on the host without one. It is made once in a
+    /// process.
     ///
     /// # Errors
     /// A [`Refusal`] when the machine has no units that multiply such types.
     pub fn operation(&self, machine: Option<&Machine>) -> Result<&'static GemmOperation, Refusal> {
         let Some(machine) = machine else { return Ok(Self::ON_HOST) };
-        static KNOWN: RwLock<Option<HashMap<(GemmDesc, ArchKind), &'static GemmOperation>>> = RwLock::new(None);
+        static KNOWN: RwLock<Option<HashMap<(GemmDesc, ArchKind), &'static GemmOperation>>> =
+            RwLock::new(None);
         let arch = ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70);
         // Types, layouts and epilogue have one description on the host.
         let key = (Self::ON_HOST.desc(), arch);
-        if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
+        if let Some(known) = KNOWN
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .and_then(|known| known.get(&key))
+        {
             return Ok(known);
         }
-        let class = Class::new(units_of(Self::TYPES, arch), arch, Self::TYPES, [LA::ORDER, LB::ORDER]);
-        let completions = resolve(class, LC::ORDER.frame(), Cfg::PINS).map_err(|unresolved| unresolved.because)?;
+        let class =
+            Class::new(units_of(Self::TYPES, arch), arch, Self::TYPES, [LA::ORDER, LB::ORDER]);
+        let completions = resolve(class, LC::ORDER.frame(), Cfg::PINS)
+            .map_err(|unresolved| unresolved.because)?;
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
         let made = || &*Box::leak(Box::new(GemmOperation::made(completions)));
         Ok(*known.get_or_insert_default().entry(key).or_insert_with(made))
     }
 
     /// The operation where D is.
-    fn here<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<&'static GemmOperation, Refusal> {
+    fn here<S: Executor>(
+        &self,
+        arguments: &Arguments<'_, S, A, B, C>,
+    ) -> Result<&'static GemmOperation, Refusal> {
         self.operation(S::machine(&arguments.queue()).as_ref())
     }
 
-    /// Bytes of the workspace with which the product takes the least time, as [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
+    /// Bytes of the workspace with which the product takes the least time, as
+    /// [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
     ///
     /// # Errors
-    /// A [`Refusal`] with the operand, its value and the limit, or of types that the machine does not multiply.
-    pub fn workspace_size<S: Executor>(&self, arguments: &Arguments<'_, S, A, B, C>) -> Result<u64, Refusal> {
+    /// A [`Refusal`] with the operand, its value and the limit, or of types that the machine does
+    /// not multiply.
+    pub fn workspace_size<S: Executor>(
+        &self,
+        arguments: &Arguments<'_, S, A, B, C>,
+    ) -> Result<u64, Refusal> {
         self.here(arguments)?.workspace_size(arguments)
     }
 
-    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Without a [workspace](Arguments::workspace) it takes the best of what needs none.
+    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Without a
+    /// [workspace](Arguments::workspace) it takes the best of what needs none.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`] for the others.
+    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`]
+    /// for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         self.here(&arguments)?.run(arguments)
     }
 
-    /// [`run`](Self::run) of so many products, of matrices one behind another: of [`Arguments::batch`].
+    /// [`run`](Self::run) of so many products, of matrices one behind another: of
+    /// [`Arguments::batch`].
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    pub fn batched<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>, count: usize) -> Result<(), Error> {
+    pub fn batched<S: Executor>(
+        &self,
+        arguments: Arguments<'_, S, A, B, C>,
+        count: usize,
+    ) -> Result<(), Error> {
         self.run(arguments.batch(count))
     }
 
@@ -149,14 +205,17 @@ impl<A: Element, LA: Layout, B: Element, LB: Layout, C: Element, LC: Layout, Acc
     }
 }
 
-/// Which units multiply on an architecture: tensor cores what they have as it is, or what nothing else has. `f32` they only have in parts.
+/// Which units multiply on an architecture: tensor cores what they have as it is, or what nothing
+/// else has. `f32` they only have in parts.
 fn units_of(types: Combined, arch: ArchKind) -> OpKind {
     let exact = !matches!(types.a, ElementKind::F32);
     let have = exact && default_gemm_configurations(OpKind::TensorOp, arch, types).is_ok();
     if have || !types.is_of(OpKind::Simt) { OpKind::TensorOp } else { OpKind::Simt }
 }
 
-/// `D = A·B` of packed row-major matrices, A of m x k, B of k x n, by the best kernel of the machine that they are on: one line for [`GemmUniversal`], which takes everything else that can be said of a product.
+/// `D = A·B` of packed row-major matrices, A of m x k, B of k x n, by the best kernel of the
+/// machine that they are on: one line for [`GemmUniversal`], which takes everything else that can
+/// be said of a product.
 ///
 /// ```
 /// let (m, n, k) = (300, 200, 100);
@@ -169,7 +228,8 @@ fn units_of(types: Combined, arch: ArchKind) -> OpKind {
 /// Device slices run on their device, on D's stream.
 ///
 /// # Errors
-/// [`Error::Refused`] when a slice is shorter than its matrix, or the machine has no kernel that needs no workspace; see [`Error`] for the others.
+/// [`Error::Refused`] when a slice is shorter than its matrix, or the machine has no kernel that
+/// needs no workspace; see [`Error`] for the others.
 pub fn gemm<'a, A, B, C, S>(
     (m, n, k): (usize, usize, usize),
     a: impl Readable<'a, A, In = S>,
@@ -182,5 +242,10 @@ where
     C: Element<Storage = C> + Pod,
     S: Executor,
 {
-    GemmUniversal::<A, RowMajor, B, RowMajor, C, RowMajor>::new().run(Arguments::new((m, n, k), a, b, d))
+    GemmUniversal::<A, RowMajor, B, RowMajor, C, RowMajor>::new().run(Arguments::new(
+        (m, n, k),
+        a,
+        b,
+        d,
+    ))
 }

@@ -45,7 +45,12 @@ impl Op {
     /// Nodes that this one takes.
     pub const fn arity(self) -> usize {
         match self {
-            Self::Nop | Self::Accumulator | Self::Source | Self::Vector(_) | Self::Scalar(_) | Self::Constant(_) => 0,
+            Self::Nop
+            | Self::Accumulator
+            | Self::Source
+            | Self::Vector(_)
+            | Self::Scalar(_)
+            | Self::Constant(_) => 0,
             Self::Relu | Self::User(_) => 1,
             Self::Add | Self::Multiply | Self::Scale | Self::Minimum | Self::Maximum => 2,
         }

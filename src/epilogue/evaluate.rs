@@ -24,9 +24,11 @@ pub struct Reads {
 impl EpilogueDesc {
     /// What the epilogue reads: a part that is scaled by 0 is not read.
     pub fn reads(&self, scalars: &[f64; SCALARS]) -> Reads {
-        // A stack of sets of leaves, eight bits each, the last node's lowest: no tree has more than sixteen at once.
+        // A stack of sets of leaves, eight bits each, the last node's lowest: no tree has more than
+        // sixteen at once.
         let push = |stack: u128, (at, op): (usize, &Op)| {
-            let zero = matches!(op, Op::Scale) && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
+            let zero = matches!(op, Op::Scale)
+                && self.scale_of(at).is_some_and(|slot| scalars[slot] == 0.0);
             let parts = match op.arity() {
                 1 => stack,
                 2 if !zero => stack | stack >> 8,
@@ -74,7 +76,10 @@ impl<T> Beside<T> {
 
     /// Something else of each.
     pub fn map<'a, U>(&'a self, f: impl Fn(&'a T) -> U) -> Beside<U> {
-        Beside { source: self.source.as_ref().map(&f), vectors: self.vectors.as_ref().map(|_, vector| f(vector)) }
+        Beside {
+            source: self.source.as_ref().map(&f),
+            vectors: self.vectors.as_ref().map(|_, vector| f(vector)),
+        }
     }
 }
 
@@ -116,7 +121,8 @@ impl<E: Compute> Rows<E> {
 
 /// The epilogue of a row of accumulators, and the same row of what else it reads.
 ///
-/// The description has been checked, and so have its functions; one that is not known, or not of these numbers, leaves its operand as it is.
+/// The description has been checked, and so have its functions; one that is not known, or not of
+/// these numbers, leaves its operand as it is.
 pub fn evaluate<'r, E: Compute>(
     desc: &EpilogueDesc,
     scalars: &[f64; SCALARS],
@@ -132,13 +138,21 @@ pub fn evaluate<'r, E: Compute>(
             Op::Accumulator => rows.push(accumulators.iter().copied()),
             Op::Source => rows.push_read(beside.source, length),
             Op::Vector(kind) => rows.push_read(beside.vectors.get(kind).copied(), length),
-            Op::Scalar(slot) => rows.push(core::iter::repeat_n(E::from_scalar(scalars[slot as usize % SCALARS]), length)),
-            Op::Constant(x) => rows.push(core::iter::repeat_n(E::from_scalar(f64::from(x)), length)),
+            Op::Scalar(slot) => rows.push(core::iter::repeat_n(
+                E::from_scalar(scalars[slot as usize % SCALARS]),
+                length,
+            )),
+            Op::Constant(x) => {
+                rows.push(core::iter::repeat_n(E::from_scalar(f64::from(x)), length))
+            }
             Op::Add => rows.zip(E::plus),
             Op::Multiply => rows.zip(E::times),
             Op::Scale => {
                 // As the device sees it: a scalar that rounds to 0 is 0.
-                if desc.scale_of(at).is_some_and(|slot| E::from_scalar(scalars[slot]) == E::default()) {
+                if desc
+                    .scale_of(at)
+                    .is_some_and(|slot| E::from_scalar(scalars[slot]) == E::default())
+                {
                     rows.zip(|_, _| E::default());
                 } else {
                     rows.zip(E::times);
@@ -149,7 +163,9 @@ pub fn evaluate<'r, E: Compute>(
             Op::Relu => rows.map(|x| x.at_least(E::default())),
             Op::User(id) => {
                 if let Some(UserFunction { host: f32, f64, .. }) = registered(id) {
-                    let f64 = f64.map_or(core::convert::identity as fn(f64) -> f64, |function| function.host);
+                    let f64 = f64.map_or(core::convert::identity as fn(f64) -> f64, |function| {
+                        function.host
+                    });
                     rows.map(|x| x.through(Functions { f32, f64 }));
                 }
             }

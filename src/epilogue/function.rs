@@ -12,8 +12,8 @@ use std::{
 
 /// A function of one number, in two languages.
 ///
-/// It computes in `f32`. An epilogue that computes in `f64` or in integers, each of which is an `f64`, takes [`F64`](Self::F64), and is refused
-/// where there is none.
+/// It computes in `f32`. An epilogue that computes in `f64` or in integers, each of which is an
+/// `f64`, takes [`F64`](Self::F64), and is refused where there is none.
 ///
 /// ```
 /// use falchion::epilogue::{Acc, Apply, F64Function, Function, Node};
@@ -40,7 +40,8 @@ pub trait Function: 'static {
     const F64: Option<F64Function> = None;
 }
 
-/// A user's function of `f64`, in both languages: an integer goes through it and is rounded to the nearest, of two such to the even one.
+/// A user's function of `f64`, in both languages: an integer goes through it and is rounded to the
+/// nearest, of two such to the even one.
 #[derive(Clone, Copy, Debug)]
 pub struct F64Function {
     /// A C++ expression of type `double` in `double x`.
@@ -49,7 +50,8 @@ pub struct F64Function {
     pub host: fn(f64) -> f64,
 }
 
-/// The name of a user's function in a description: FNV-1a of its name and texts, alike in every process.
+/// The name of a user's function in a description: FNV-1a of its name and texts, alike in every
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NodeId(pub u64);
 
@@ -97,7 +99,8 @@ impl UserFunction {
     /// Its text in an epilogue of `compute`.
     ///
     /// # Errors
-    /// [`Refusal::NodeOfF32`] where it is a function of `f32` alone, and `f32` does not hold every number of the epilogue.
+    /// [`Refusal::NodeOfF32`] where it is a function of `f32` alone, and `f32` does not hold every
+    /// number of the epilogue.
     pub(super) fn text(&self, compute: ComputeKind) -> Result<&'static str, Refusal> {
         match (compute, self.f64) {
             (ComputeKind::F32, _) => Ok(self.cuda),
@@ -109,7 +112,8 @@ impl UserFunction {
 
 static REGISTRY: LazyLock<RwLock<HashMap<NodeId, UserFunction>>> = LazyLock::new(RwLock::default);
 
-/// Makes a function known to this process, so that descriptions can name it. Types do it by themselves.
+/// Makes a function known to this process, so that descriptions can name it. Types do it by
+/// themselves.
 pub fn register<F: Function>() -> NodeId {
     let id = NodeId::of::<F>();
     if registered(id).is_none() {

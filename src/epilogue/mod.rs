@@ -10,8 +10,9 @@
 //! evaluate(), row by row            an expression in the generated header
 //! ```
 //!
-//! `Scaled<S, X>` with `S = 0` is 0 whatever X is: with beta = 0 a NaN in C cannot reach D, and C is not read. A user's
-//! function is a node like any other ([`Function`], [`Apply`]). [`BiasM`], [`BiasN`], [`ScaleM`] and [`ScaleN`] are vectors along the user's M and N, whatever order D has.
+//! `Scaled<S, X>` with `S = 0` is 0 whatever X is: with beta = 0 a NaN in C cannot reach D, and C
+//! is not read. A user's function is a node like any other ([`Function`], [`Apply`]). [`BiasM`],
+//! [`BiasN`], [`ScaleM`] and [`ScaleN`] are vectors along the user's M and N, whatever order D has.
 //!
 //! ```
 //! use falchion::epilogue::{EpilogueDesc, LinearCombination, Node, Relu};
@@ -47,6 +48,7 @@ pub use function::{F64Function, Function, NodeId, UserFunction, register, regist
 pub use parse::ParseEpilogueError;
 pub(crate) use spell::{expression, functions};
 pub use tree::{
-    Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination, LinearCombinationRelu, Maximum, Minimum,
-    Multiply, Node, Relu, Scalar, ScalarNode, ScaleM, ScaleN, Scaled, Source,
+    Acc, Add, Alpha, Apply, Beta, BiasM, BiasN, Clamp, Constant, LinearCombination,
+    LinearCombinationRelu, Maximum, Minimum, Multiply, Node, Relu, Scalar, ScalarNode, ScaleM,
+    ScaleN, Scaled, Source,
 };

@@ -20,7 +20,12 @@ pub struct ParseEpilogueError {
 
 impl fmt::Display for ParseEpilogueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the epilogue is not an expression: {}\n{}", self.why, pointed(&self.text, self.at))
+        write!(
+            f,
+            "the epilogue is not an expression: {}\n{}",
+            self.why,
+            pointed(&self.text, self.at)
+        )
     }
 }
 
@@ -34,9 +39,11 @@ impl std::error::Error for ParseEpilogueError {}
 /// factor  = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
 /// ```
 ///
-/// Numbers are whole; a fraction is a scalar, whose value a call gives. Names are `acc`, `source`, `bias_m`, `bias_n`, `scale_m`, `scale_n`, `alpha`, `beta` and `s2` to `s7`;
-/// functions are `relu(x)`, `min(x, y)`, `max(x, y)`, `clamp(x, low, high)`, `multiply(x, y)`, and a [registered](super::register) one of the
-/// user's: `user_` and its [`NodeId`], 16 hexadecimal digits, as the id prints.
+/// Numbers are whole; a fraction is a scalar, whose value a call gives. Names are `acc`, `source`,
+/// `bias_m`, `bias_n`, `scale_m`, `scale_n`, `alpha`, `beta` and `s2` to `s7`; functions are
+/// `relu(x)`, `min(x, y)`, `max(x, y)`, `clamp(x, low, high)`, `multiply(x, y)`, and a
+/// [registered](super::register) one of the user's: `user_` and its [`NodeId`], 16 hexadecimal
+/// digits, as the id prints.
 impl FromStr for EpilogueDesc {
     type Err = ParseEpilogueError;
 
@@ -96,7 +103,11 @@ impl Reader<'_> {
     }
 
     fn need(&mut self, wanted: char) -> Result<(), ParseEpilogueError> {
-        if self.take(wanted) { Ok(()) } else { Err(self.unread(&format!("`{wanted}` was expected here"))) }
+        if self.take(wanted) {
+            Ok(())
+        } else {
+            Err(self.unread(&format!("`{wanted}` was expected here")))
+        }
     }
 
     fn word(&mut self, accept: impl Fn(char) -> bool) -> String {
@@ -143,13 +154,17 @@ impl Reader<'_> {
                     Ok(x) => Ok(EpilogueDesc::leaf(Op::Constant(x))),
                     Err(_) => {
                         self.at = start;
-                        Err(self.fault("a whole number from -2147483648 to 2147483647 was expected here"))
+                        Err(self.fault(
+                            "a whole number from -2147483648 to 2147483647 was expected here",
+                        ))
                     }
                 }
             }
             Some(c) if c.is_ascii_alphabetic() => self.named(),
             Some(_) => Err(self.fault("a name, a number or `(` was expected here")),
-            None => Err(self.fault("the expression ends where a name, a number or `(` was expected")),
+            None => {
+                Err(self.fault("the expression ends where a name, a number or `(` was expected"))
+            }
         }
     }
 
@@ -175,7 +190,8 @@ impl Reader<'_> {
             "clamp" => Some((3, &[Op::Maximum, Op::Minimum])),
             _ => None,
         };
-        let user = name.strip_prefix("user_").and_then(|id| u64::from_str_radix(id, 16).ok()).map(NodeId);
+        let user =
+            name.strip_prefix("user_").and_then(|id| u64::from_str_radix(id, 16).ok()).map(NodeId);
         if function.is_none() && user.is_none() {
             self.at = start;
             return Err(self.fault(&format!(

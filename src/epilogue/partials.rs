@@ -1,7 +1,8 @@
 //! Where a consumer's accumulators lie in the workspace, of a kernel whose K is cut into parts.
 //!
-//! Each part of a tile of D has a slot, and in that each consumer that shares the tile: four accumulators of a thread side by side, which move in one access,
-//! and the threads' one behind another.
+//! Each part of a tile of D has a slot, and in that each consumer that shares the tile: four
+//! accumulators of a thread side by side, which move in one access, and the threads' one behind
+//! another.
 //!
 //! ```text
 //! place = (accumulator / 4 * threads + thread) * 4 + accumulator mod 4
@@ -39,11 +40,18 @@ impl IndexMap for SlotMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        Some((point.column / TOGETHER * self.threads + point.row) * TOGETHER + point.column % TOGETHER)
+        Some(
+            (point.column / TOGETHER * self.threads + point.row) * TOGETHER
+                + point.column % TOGETHER,
+        )
     }
 
     fn layout(&self) -> Option<Composed> {
         let (threads, accumulators) = (self.threads, self.accumulators);
-        affine(self.domain(), &[(threads, TOGETHER)], &[(TOGETHER, 1), (accumulators / TOGETHER, threads * TOGETHER)])
+        affine(
+            self.domain(),
+            &[(threads, TOGETHER)],
+            &[(TOGETHER, 1), (accumulators / TOGETHER, threads * TOGETHER)],
+        )
     }
 }

@@ -7,7 +7,8 @@ use super::{
 use crate::{numeric::ComputeKind, operand::OperandKind};
 use core::fmt;
 
-/// How tightly a text holds together: a product is put in parentheses where it is scaled, a sum wherever it is not first.
+/// How tightly a text holds together: a product is put in parentheses where it is scaled, a sum
+/// wherever it is not first.
 #[derive(Clone, Copy, PartialEq)]
 enum Bond {
     Atom,
@@ -26,14 +27,23 @@ impl Part {
         Self { text, bond: Bond::Atom }
     }
 
-    /// The text as the right operand of an operator, whose left operand was read before: `a + (b + c)`, `s * (t * x)`.
+    /// The text as the right operand of an operator, whose left operand was read before: `a + (b +
+    /// c)`, `s * (t * x)`.
     fn right_of(&self, operator: Bond) -> String {
-        if self.bond == Bond::Sum || self.bond == operator { format!("({})", self.text) } else { self.text.clone() }
+        if self.bond == Bond::Sum || self.bond == operator {
+            format!("({})", self.text)
+        } else {
+            self.text.clone()
+        }
     }
 }
 
 /// Spells the tree: `leaf` a node of no operands, `call` a function of its operands' texts.
-fn spell(desc: &EpilogueDesc, leaf: impl Fn(Op) -> String, call: impl Fn(Op, &[Part]) -> Part) -> String {
+fn spell(
+    desc: &EpilogueDesc,
+    leaf: impl Fn(Op) -> String,
+    call: impl Fn(Op, &[Part]) -> Part,
+) -> String {
     let mut stack: Vec<Part> = Vec::new();
     for op in desc.ops() {
         let parts = stack.split_off(stack.len().saturating_sub(op.arity()));
@@ -56,7 +66,8 @@ const fn number(compute: ComputeKind) -> &'static str {
     if matches!(compute, ComputeKind::F32) { "float" } else { "double" }
 }
 
-/// The C++ expression in `accumulator`, `source` and `scalar[]`, all of type `Compute`, and in `params`, `row` and `column`.
+/// The C++ expression in `accumulator`, `source` and `scalar[]`, all of type `Compute`, and in
+/// `params`, `row` and `column`.
 pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
     let leaf = |op| match op {
         Op::Accumulator => "accumulator".to_owned(),
@@ -81,7 +92,11 @@ pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
             Op::Maximum => "at_least".to_owned(),
             Op::Relu => return Part::atom(format!("at_least({}, Compute(0))", joined(parts))),
             Op::User(id) => {
-                return Part::atom(format!("convert<Compute>(user_{id}(convert<{}>({})))", number(compute), joined(parts)));
+                return Part::atom(format!(
+                    "convert<Compute>(user_{id}(convert<{}>({})))",
+                    number(compute),
+                    joined(parts)
+                ));
             }
             _ => String::new(),
         };
@@ -91,7 +106,11 @@ pub(crate) fn expression(desc: &EpilogueDesc, compute: ComputeKind) -> String {
 
 /// The user's functions, which have been checked, each on a line that a compiler's message names.
 pub(crate) fn functions(desc: &EpilogueDesc, compute: ComputeKind) -> String {
-    let mut ids: Vec<_> = desc.ops().iter().filter_map(|op| if let Op::User(id) = op { Some(*id) } else { None }).collect();
+    let mut ids: Vec<_> = desc
+        .ops()
+        .iter()
+        .filter_map(|op| if let Op::User(id) = op { Some(*id) } else { None })
+        .collect();
     ids.sort_by_key(|id| id.0);
     ids.dedup();
     ids.iter()
@@ -117,8 +136,14 @@ impl fmt::Display for EpilogueDesc {
             _ => "nop".to_owned(),
         };
         let text = spell(self, leaf, |op, parts| match op {
-            Op::Add => Part { text: format!("{} + {}", parts[0].text, parts[1].right_of(Bond::Sum)), bond: Bond::Sum },
-            Op::Scale => Part { text: format!("{} * {}", parts[0].text, parts[1].right_of(Bond::Product)), bond: Bond::Product },
+            Op::Add => Part {
+                text: format!("{} + {}", parts[0].text, parts[1].right_of(Bond::Sum)),
+                bond: Bond::Sum,
+            },
+            Op::Scale => Part {
+                text: format!("{} * {}", parts[0].text, parts[1].right_of(Bond::Product)),
+                bond: Bond::Product,
+            },
             Op::Multiply => Part::atom(format!("multiply({})", joined(parts))),
             Op::Minimum => Part::atom(format!("min({})", joined(parts))),
             Op::Maximum => Part::atom(format!("max({})", joined(parts))),

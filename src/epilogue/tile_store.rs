@@ -1,9 +1,11 @@
 //! From a thread's accumulators to D.
 //!
-//! A thread's accumulator (i, j) belongs to row `fragment_a(thread, i)` and column `fragment_b(thread, j)` of the block's tile;
-//! neighbours along N are stored together, as far as alignment goes; where that is an element, lanes of the CUDA cores exchange theirs first
-//! ([`BlockedToStriped`](crate::warp::exchange::BlockedToStriped)). When K is sliced, the slices hand their accumulators to
-//! slice 0 through shared memory, one after the other, so that partial accumulators are added in the order of the slices:
+//! A thread's accumulator (i, j) belongs to row `fragment_a(thread, i)` and column
+//! `fragment_b(thread, j)` of the block's tile; neighbours along N are stored together, as far as
+//! alignment goes; where that is an element, lanes of the CUDA cores exchange theirs first
+//! ([`BlockedToStriped`](crate::warp::exchange::BlockedToStriped)). When K is sliced, the slices
+//! hand their accumulators to slice 0 through shared memory, one after the other, so that partial
+//! accumulators are added in the order of the slices:
 //!
 //! ```text
 //! place = accumulator * threads_per_slice + thread mod threads_per_slice
@@ -21,9 +23,12 @@ use crate::{
     warp::mma_simt::{FragmentMap, ThreadTiles},
 };
 
-/// Accumulators of all of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time, whose main loop needs so many registers of so many: each time waits for the second-level cache. As many registers as the accumulators had, which are of no
-/// more use by then, or 64, where it has so many beside 64 others. But where warps share the depth and 32 do, those of more would leave room for fewer blocks, and in the loop of streams, which keeps what it knows of
-/// its units, they would be spilled; and a main loop that needs nearly all of the registers has no more than 64 for them.
+/// Accumulators of all of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time, whose main
+/// loop needs so many registers of so many: each time waits for the second-level cache. As many
+/// registers as the accumulators had, which are of no more use by then, or 64, where it has so many
+/// beside 64 others. But where warps share the depth and 32 do, those of more would leave room for
+/// fewer blocks, and in the loop of streams, which keeps what it knows of its units, they would be
+/// spilled; and a main loop that needs nearly all of the registers has no more than 64 for them.
 pub(crate) const fn sums_ahead(base: &MmaBase, [needed, registers]: [u32; 2]) -> u32 {
     const OTHERS: u32 = 64;
     const NEARLY_NONE: u32 = 16;
@@ -50,7 +55,8 @@ pub(crate) const fn sums_ahead(base: &MmaBase, [needed, registers]: [u32; 2]) ->
     most
 }
 
-/// The map (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of K.
+/// The map (thread, accumulator) to `row * tile_n + column` of the block's tile, for one slice of
+/// K.
 #[derive(Clone, Copy, Debug)]
 pub struct AccumulatorMap(pub ThreadTiles);
 
@@ -64,15 +70,18 @@ impl IndexMap for AccumulatorMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let (a, b) = (FragmentMap::of(self.0, OperandKind::A), FragmentMap::of(self.0, OperandKind::B));
+        let (a, b) =
+            (FragmentMap::of(self.0, OperandKind::A), FragmentMap::of(self.0, OperandKind::B));
         let columns = b.domain().column;
-        let (row, column) = (a.mn(point.row, point.column / columns), b.mn(point.row, point.column % columns));
+        let (row, column) =
+            (a.mn(point.row, point.column / columns), b.mn(point.row, point.column % columns));
         Some(row * self.0.block.n + column)
     }
 
     fn layout(&self) -> Option<Composed> {
         let n = self.0.block.n;
-        let sides = [self.0.fragment_modes(OperandKind::B, 1), self.0.fragment_modes(OperandKind::A, n)];
+        let sides =
+            [self.0.fragment_modes(OperandKind::B, 1), self.0.fragment_modes(OperandKind::A, n)];
         affine(self.domain(), &self.0.modes([n, 1]), sides.as_flattened())
     }
 }

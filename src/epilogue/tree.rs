@@ -40,7 +40,8 @@ leaves! {
     BiasM = Op::Vector(VectorKind::BiasM);
     /// The element of `bias_n`, a vector of one value a column of D.
     BiasN = Op::Vector(VectorKind::BiasN);
-    /// The element of `scale_m`, a vector of one value a row of D: nothing but its name sets it apart from a bias.
+    /// The element of `scale_m`, a vector of one value a row of D: nothing but its name sets it
+    /// apart from a bias.
     ScaleM = Op::Vector(VectorKind::ScaleM);
     /// The element of `scale_n`, a vector of one value a column of D.
     ScaleN = Op::Vector(VectorKind::ScaleN);
@@ -93,7 +94,10 @@ binary! {
 }
 
 /// A node that is one number for the whole product.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar", note = "Scaled<S, X> scales by Alpha, Beta or Scalar<SLOT>")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar",
+    note = "Scaled<S, X> scales by Alpha, Beta or Scalar<SLOT>"
+)]
 pub trait ScalarNode: Node {}
 impl ScalarNode for Alpha {}
 impl ScalarNode for Beta {}

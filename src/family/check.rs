@@ -1,4 +1,5 @@
-//! Whether a description is a kernel: one rule book a family, read by the compiler, the run time and the property tests.
+//! Whether a description is a kernel: one rule book a family, read by the compiler, the run time
+//! and the property tests.
 
 use crate::{
     arch::Machine,
@@ -45,7 +46,8 @@ impl GemmDesc {
         within(Field::SplitKOfGroups, self.split_k() as u64, 1, 1)
     }
 
-    /// A description that does not check panics with its sentence, which fails a build where it is a constant.
+    /// A description that does not check panics with its sentence, which fails a build where it is
+    /// a constant.
     pub const fn expect(self) -> Self {
         match self.check() {
             Ok(()) => self,
@@ -66,7 +68,12 @@ impl Class {
             ComputeKind::F32 => !matches!(plain, ComputeKind::F64),
         };
         if !legal {
-            return Err(Refusal::Compute { compute: self.compute, accumulator: self.accumulator, c, nearest: plain });
+            return Err(Refusal::Compute {
+                compute: self.compute,
+                accumulator: self.accumulator,
+                c,
+                nearest: plain,
+            });
         }
         self.output.epilogue.check()
     }

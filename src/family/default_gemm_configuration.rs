@@ -1,7 +1,8 @@
-//! What a kernel is configured as unless the user says otherwise: a table, whose rows stand in the families' rooms, one for each class of types.
+//! What a kernel is configured as unless the user says otherwise: a table, whose rows stand in the
+//! families' rooms, one for each class of types.
 //!
-//! A row names architectures, combinations of types, and the knobs. The same row answers types, while compiling, and flags and
-//! files.
+//! A row names architectures, combinations of types, and the knobs. The same row answers types,
+//! while compiling, and flags and files.
 
 use super::{ALL_ROWS, resolve::check_pins};
 use crate::{
@@ -19,13 +20,17 @@ pub(super) struct Row {
     pub types: &'static [Combined],
     /// What has to be pinned for it: accumulators that are promoted are others.
     pub promotion: Option<PromotionKind>,
-    /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what a problem chooses among.
+    /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what a problem chooses
+    /// among.
     pub families: &'static [FamilyDesc],
-    /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are the columns of its instructions, and of an operand that may lie along K alone it is the one that does.
+    /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are
+    /// the columns of its instructions, and of an operand that may lie along K alone it is the one
+    /// that does.
     pub of_columns: &'static [FamilyDesc],
     /// What a problem chooses among beside, unless shapes or how K is divided are pinned.
     pub beside: &'static [Alternative],
-    /// What a problem of another family's row of these types chooses among beside, where that family would have operands copied to where TMA can read them.
+    /// What a problem of another family's row of these types chooses among beside, where that
+    /// family would have operands copied to where TMA can read them.
     pub in_place: &'static [FamilyDesc],
 }
 
@@ -33,7 +38,8 @@ pub(super) struct Row {
 pub(super) enum Alternative {
     /// As it is given: K of the same tiles is divided otherwise, or another family copies them.
     AsGiven(FamilyDesc),
-    /// Column-major for the kernel, also in a tile that is a kernel as it is given: rows of D are columns of a tile.
+    /// Column-major for the kernel, also in a tile that is a kernel as it is given: rows of D are
+    /// columns of a tile.
     OfColumns(FamilyDesc),
 }
 
@@ -67,7 +73,10 @@ impl Row {
 }
 
 /// What reads operands in place beside a row of these types, which TMA feeds.
-pub(super) const fn in_place(of: &Row, (op, arch, types): (OpKind, ArchKind, Combined)) -> &'static [FamilyDesc] {
+pub(super) const fn in_place(
+    of: &Row,
+    (op, arch, types): (OpKind, ArchKind, Combined),
+) -> &'static [FamilyDesc] {
     let (mut room, mut i) = (if of.is_of_tensors() { 0 } else { ALL_ROWS.len() }, 0);
     while room < ALL_ROWS.len() {
         if i == ALL_ROWS[room].len() {
@@ -75,7 +84,11 @@ pub(super) const fn in_place(of: &Row, (op, arch, types): (OpKind, ArchKind, Com
             continue;
         }
         let row = &ALL_ROWS[room][i];
-        if !row.in_place.is_empty() && op as u8 == row.op as u8 && has_arch(row.archs, arch) && types.is_among(row.types) {
+        if !row.in_place.is_empty()
+            && op as u8 == row.op as u8
+            && has_arch(row.archs, arch)
+            && types.is_among(row.types)
+        {
             return row.in_place;
         }
         i += 1;
@@ -84,7 +97,12 @@ pub(super) const fn in_place(of: &Row, (op, arch, types): (OpKind, ArchKind, Com
 }
 
 /// Operands of two types.
-pub(super) const fn mixed(a: ElementKind, b: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combined {
+pub(super) const fn mixed(
+    a: ElementKind,
+    b: ElementKind,
+    accumulator: ElementKind,
+    c: ElementKind,
+) -> Combined {
     Combined { a, b, accumulator, c }
 }
 
@@ -93,12 +111,19 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
     mixed(ab, ab, accumulator, c)
 }
 
-/// What a class may take: the first row that has what is pinned. An instruction that is pinned is of as many rows of A as the row's, or of the first row's where it is of none's.
+/// What a class may take: the first row that has what is pinned. An instruction that is pinned is
+/// of as many rows of A as the row's, or of the first row's where it is of none's.
 ///
 /// # Errors
-/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when the table has no row;
-/// [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of these types has what is pinned.
-pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pins) -> Result<&'static Row, Refusal> {
+/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when
+/// the table has no row; [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of
+/// these types has what is pinned.
+pub(super) const fn rows(
+    op: OpKind,
+    arch: ArchKind,
+    types: Combined,
+    pins: &Pins,
+) -> Result<&'static Row, Refusal> {
     let (mut room, mut i, mut elsewhere, mut refused) = (0, 0, None, None);
     let mut of_others: Option<&'static Row> = None;
     while room < ALL_ROWS.len() {
@@ -124,7 +149,9 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
             Ok(()) if of_others.is_none() => of_others = Some(row),
             Ok(()) => {}
             // Of a row that has the main loop, the sentence is of the knob that it lacks.
-            Err(refusal @ Refusal::OtherFamilysKnob { .. }) if pins.mainloop.is_some() => refused = Some(refusal),
+            Err(refusal @ Refusal::OtherFamilysKnob { .. }) if pins.mainloop.is_some() => {
+                refused = Some(refusal)
+            }
             Err(refusal) if refused.is_none() => refused = Some(refusal),
             Err(_) => {}
         }
@@ -139,13 +166,20 @@ pub(super) const fn rows(op: OpKind, arch: ArchKind, types: Combined, pins: &Pin
     }
 }
 
-/// The nearest architecture of those of a row and of one that was found: the next newer one, or else the next older one.
-const fn nearest_of(archs: &[ArchKind], arch: ArchKind, mut nearest: Option<ArchKind>) -> Option<ArchKind> {
+/// The nearest architecture of those of a row and of one that was found: the next newer one, or
+/// else the next older one.
+const fn nearest_of(
+    archs: &[ArchKind],
+    arch: ArchKind,
+    mut nearest: Option<ArchKind>,
+) -> Option<ArchKind> {
     let mut i = 0;
     while i < archs.len() {
         let (other, own) = (archs[i] as u8, arch as u8);
         nearest = match nearest {
-            Some(found) if found as u8 > own && (other <= own || other >= found as u8) => Some(found),
+            Some(found) if found as u8 > own && (other <= own || other >= found as u8) => {
+                Some(found)
+            }
             Some(found) if (found as u8) < own && other <= found as u8 => Some(found),
             _ => Some(archs[i]),
         };
@@ -173,23 +207,35 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
     false
 }
 
-/// What types on an architecture may take, by default the first: that is what [`Auto`](crate::desc::Auto) stands for.
+/// What types on an architecture may take, by default the first: that is what
+/// [`Auto`](crate::desc::Auto) stands for.
 ///
 /// # Errors
-/// Those of a table without a row: [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`].
-pub const fn default_gemm_configurations(op: OpKind, arch: ArchKind, types: Combined) -> Result<&'static [FamilyDesc], Refusal> {
+/// Those of a table without a row: [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or
+/// [`Refusal::OfOtherUnits`].
+pub const fn default_gemm_configurations(
+    op: OpKind,
+    arch: ArchKind,
+    types: Combined,
+) -> Result<&'static [FamilyDesc], Refusal> {
     match rows(op, arch, types, &Pins::NONE) {
         Ok(row) => Ok(row.families),
         Err(refusal) => Err(refusal),
     }
 }
 
-/// The description of a product whose types are values, configured by default. C may be column-major: then the description
-/// is that of the exchanged problem.
+/// The description of a product whose types are values, configured by default. C may be
+/// column-major: then the description is that of the exchanged problem.
 ///
 /// # Errors
-/// Those of [`default_gemm_configurations`]; the description itself is still to be checked, with what the caller changes in it.
-pub fn default_description(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3]) -> Result<GemmDesc, Refusal> {
+/// Those of [`default_gemm_configurations`]; the description itself is still to be checked, with
+/// what the caller changes in it.
+pub fn default_description(
+    op: OpKind,
+    arch: ArchKind,
+    types: Combined,
+    [a, b, c]: [Order; 3],
+) -> Result<GemmDesc, Refusal> {
     let families = default_gemm_configurations(op, arch, types)?;
     Ok(GemmDesc::of_values(op, arch, types, [a, b, c], families[0]))
 }

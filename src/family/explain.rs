@@ -1,4 +1,5 @@
-//! What follows from a description, gathered. The laboratory says it in words, for `falchion gemm --explain`.
+//! What follows from a description, gathered. The laboratory says it in words, for `falchion gemm
+//! --explain`.
 
 /// A struct of facts, each beside what it is made of.
 macro_rules! explanation {

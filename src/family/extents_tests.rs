@@ -10,13 +10,23 @@ use crate::{
 };
 
 /// The tile that a problem takes, of A and B in these orders and D row-major.
-fn tile(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> (u32, u32) {
+fn tile(
+    kind: ElementKind,
+    orders: [Order; 2],
+    promoted: bool,
+    extents: (usize, usize, usize),
+) -> (u32, u32) {
     let tile = taken(kind, orders, promoted, extents).threadblock();
     (tile.m, tile.n)
 }
 
 /// The description that it takes.
-fn taken(kind: ElementKind, orders: [Order; 2], promoted: bool, extents: (usize, usize, usize)) -> GemmDesc {
+fn taken(
+    kind: ElementKind,
+    orders: [Order; 2],
+    promoted: bool,
+    extents: (usize, usize, usize),
+) -> GemmDesc {
     sized(kind, orders, promoted, ProblemSize::of(extents))
 }
 
@@ -35,7 +45,12 @@ fn sized(kind: ElementKind, orders: [Order; 2], promoted: bool, size: ProblemSiz
 }
 
 /// The description that a problem takes whose matrices hold elements of one type, D in rows.
-fn of_one_type(element: ElementKind, op: OpKind, orders: [Order; 2], size: ProblemSize) -> GemmDesc {
+fn of_one_type(
+    element: ElementKind,
+    op: OpKind,
+    orders: [Order; 2],
+    size: ProblemSize,
+) -> GemmDesc {
     let matrix = |order| Some(MatrixType { element, order });
     let [a, b] = orders.map(matrix);
     let request = Request { a, b, c: matrix(Order::Row), op: Some(op), ..Request::default() };
@@ -46,8 +61,8 @@ fn from_registers(desc: &GemmDesc) -> bool {
     desc.warp_specialized().is_some_and(|desc| desc.a_from_registers())
 }
 
-/// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it was measured
-/// (`docs/performance/explore/hopper_tiles_*.jsonl`, `hopper_promoted.jsonl`).
+/// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it
+/// was measured (`docs/performance/explore/hopper_tiles_*.jsonl`, `hopper_promoted.jsonl`).
 #[test]
 fn problems_take_the_tiles_that_measured_best() {
     let along_k = [Order::Row, Order::Col];
@@ -62,7 +77,8 @@ fn problems_take_the_tiles_that_measured_best() {
             assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
         }
     }
-    // Where much of D goes to device memory, what has fewer bytes a product (`short_k.jsonl`, `tiles_in_graphs.jsonl` there).
+    // Where much of D goes to device memory, what has fewer bytes a product (`short_k.jsonl`,
+    // `tiles_in_graphs.jsonl` there).
     for (kind, of_24576, of_7168) in [
         (ElementKind::Bf16, (128, 176), (128, 128)),
         (ElementKind::E4m3, (128, 192), (128, 128)),
@@ -87,12 +103,17 @@ fn problems_take_the_tiles_that_measured_best() {
     }
 }
 
-/// What measured best of small squares, or within a tenth of it (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`, `in_graphs.jsonl`).
+/// What measured best of small squares, or within a tenth of it
+/// (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`, `in_graphs.jsonl`).
 #[test]
 fn small_problems_take_small_tiles() {
     let wanted = [(64, 16), (64, 32), (64, 128), (128, 144), (128, 128), (128, 192)];
     for (size, wanted) in [256, 512, 1024, 1536, 2048, 3072].into_iter().zip(wanted) {
-        assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)), wanted, "{size}");
+        assert_eq!(
+            tile(ElementKind::Bf16, [Order::Row, Order::Col], false, (size, size, size)),
+            wanted,
+            "{size}"
+        );
     }
     // Of those in parts 128 rows.
     let singles = [
@@ -106,22 +127,34 @@ fn small_problems_take_small_tiles() {
         (4096, 256, 1),
     ];
     for (size, rows, parts) in singles {
-        let desc = of_one_type(ElementKind::F32, OpKind::Simt, [Order::Row; 2], ProblemSize::of((size, size, size)));
+        let desc = of_one_type(
+            ElementKind::F32,
+            OpKind::Simt,
+            [Order::Row; 2],
+            ProblemSize::of((size, size, size)),
+        );
         assert_eq!((desc.threadblock().m, desc.split_k()), (rows, parts), "{size}");
     }
 }
 
-/// Few rows of `f32` take tiles of as many, with K in parts; `f64` of few tiles small ones, the fastest or one within three hundredths of it (`docs/performance/explore/few_rows_simt.jsonl`, `f64_few_tiles.jsonl`).
+/// Few rows of `f32` take tiles of as many, with K in parts; `f64` of few tiles small ones, the
+/// fastest or one within three hundredths of it (`docs/performance/explore/few_rows_simt.jsonl`,
+/// `f64_few_tiles.jsonl`).
 #[test]
 fn few_rows_and_few_tiles_have_tiles_of_their_own() {
     let taken = |element, op, b, extents| {
-        let tile = of_one_type(element, op, [Order::Row, b], ProblemSize::of(extents)).threadblock();
+        let tile =
+            of_one_type(element, op, [Order::Row, b], ProblemSize::of(extents)).threadblock();
         (tile.m, tile.n)
     };
     for (rows, wanted) in [(1, (8, 128)), (8, (8, 128)), (16, (16, 128)), (32, (32, 64))] {
         for (n, k) in [(4096, 4096), (2112, 7168), (7168, 16384), (24576, 1536)] {
             for b in [Order::Row, Order::Col] {
-                assert_eq!(taken(ElementKind::F32, OpKind::Simt, b, (rows, n, k)), wanted, "{rows} of {n} x {k}");
+                assert_eq!(
+                    taken(ElementKind::F32, OpKind::Simt, b, (rows, n, k)),
+                    wanted,
+                    "{rows} of {n} x {k}"
+                );
             }
         }
     }
@@ -137,58 +170,92 @@ fn few_rows_and_few_tiles_have_tiles_of_their_own() {
         ((2048, 2048, 2048), (128, 128)),
         ((1024, 256, 16384), (128, 128)),
     ] {
-        assert_eq!(taken(ElementKind::F64, OpKind::TensorOp, Order::Col, extents), wanted, "{extents:?}");
+        assert_eq!(
+            taken(ElementKind::F64, OpKind::TensorOp, Order::Col, extents),
+            wanted,
+            "{extents:?}"
+        );
     }
 }
 
-/// `f32` on the CUDA cores: what measured best, or within a twentieth of it (`docs/performance/explore/streams_f32.jsonl`). Without a workspace nothing is streamed or transposed.
+/// `f32` on the CUDA cores: what measured best, or within a twentieth of it
+/// (`docs/performance/explore/streams_f32.jsonl`). Without a workspace nothing is streamed or
+/// transposed.
 #[test]
 fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     let singles = |orders, size| of_one_type(ElementKind::F32, OpKind::Simt, orders, size);
     let taken = |orders: [Order; 2], size: usize, workspace: u64| {
-        let desc = singles(orders, ProblemSize { workspace, for_passes: workspace, ..ProblemSize::of((size, size, size)) });
+        let desc = singles(
+            orders,
+            ProblemSize { workspace, for_passes: workspace, ..ProblemSize::of((size, size, size)) },
+        );
         (desc.streams_k(), desc.warp_specialized().is_some())
     };
     let (rows, direct) = ([Order::Row; 2], [Order::Col, Order::Row]);
     for size in [2304, 2560, 3000, 3072, 5000] {
-        assert_eq!([rows, direct].map(|orders| taken(orders, size, u64::MAX)), [(true, false); 2], "{size}");
+        assert_eq!(
+            [rows, direct].map(|orders| taken(orders, size, u64::MAX)),
+            [(true, false); 2],
+            "{size}"
+        );
         assert!(!taken(rows, size, 0).0, "{size}");
     }
     for size in [2048, 4096, 7000, 8192] {
-        assert_eq!([rows, direct].map(|orders| taken(orders, size, u64::MAX)), [(false, true); 2], "{size}");
-        assert_eq!([rows, direct].map(|orders| taken(orders, size, 0)), [(false, false), (false, true)], "{size}");
+        assert_eq!(
+            [rows, direct].map(|orders| taken(orders, size, u64::MAX)),
+            [(false, true); 2],
+            "{size}"
+        );
+        assert_eq!(
+            [rows, direct].map(|orders| taken(orders, size, 0)),
+            [(false, false), (false, true)],
+            "{size}"
+        );
     }
     for size in [256, 512, 1024, 1280] {
         assert_eq!(taken(rows, size, u64::MAX), (false, false), "{size}");
     }
-    // Sixteen products one behind another are fed by TMA behind a transpose; of an array each would be a launch, and groups are not transposed.
+    // Sixteen products one behind another are fed by TMA behind a transpose; of an array each would
+    // be a launch, and groups are not transposed.
     let by_tma = |size| singles(rows, size).warp_specialized().is_some();
     let batch = ProblemSize { batch: 16, ..ProblemSize::of((1024, 1024, 1024)) };
-    let first = singles(rows, ProblemSize { workspace: 0, for_passes: 0, ..ProblemSize::of((4096, 4096, 4096)) });
+    let first = singles(
+        rows,
+        ProblemSize { workspace: 0, for_passes: 0, ..ProblemSize::of((4096, 4096, 4096)) },
+    );
     let groups = ProblemSize::of_groups((8192, 4096, 4096), 2);
     assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
-/// Idle multiprocessors of the last wave count where memory limits, and clusters of the small tile pay only where rows begin within sectors (`docs/performance/explore/few_rows_of_weights.jsonl`, `small_clusters.jsonl`).
+/// Idle multiprocessors of the last wave count where memory limits, and clusters of the small tile
+/// pay only where rows begin within sectors (`docs/performance/explore/few_rows_of_weights.jsonl`,
+/// `small_clusters.jsonl`).
 #[test]
 fn what_is_idle_and_shared_counts() {
     let along_k = [Order::Row, Order::Col];
     for kind in [ElementKind::Bf16, ElementKind::E4m3] {
         assert_eq!(tile(kind, along_k, false, (64, 24576, 1536)), (64, 64), "{kind}");
     }
-    let cluster = |size: usize| taken(ElementKind::Bf16, along_k, false, (size, size, size)).cluster().count();
+    let cluster = |size: usize| {
+        taken(ElementKind::Bf16, along_k, false, (size, size, size)).cluster().count()
+    };
     assert_eq!([1000, 1008, 1664, 1800, 2304].map(cluster), [2, 1, 1, 2, 1]);
 }
 
-/// Two blocks of a multiprocessor end at the same time, and both places are taken again: three tiles of f32 take what four do (`docs/performance/explore/waves_of_two_simt.jsonl`).
+/// Two blocks of a multiprocessor end at the same time, and both places are taken again: three
+/// tiles of f32 take what four do (`docs/performance/explore/waves_of_two_simt.jsonl`).
 #[test]
 fn three_tiles_on_two_places_count_as_four() {
     let of = |batch| ProblemSize { batch, ..ProblemSize::of((333, 511, 255)) };
-    let tile = |batch| of_one_type(ElementKind::F32, OpKind::Simt, [Order::Row, Order::Col], of(batch)).threadblock();
+    let tile = |batch| {
+        of_one_type(ElementKind::F32, OpKind::Simt, [Order::Row, Order::Col], of(batch))
+            .threadblock()
+    };
     assert_eq!([22, 33].map(|batch| (tile(batch).m, tile(batch).n)), [(128, 128), (64, 128)]);
 }
 
-/// Of f32 a short K and 64 rows take tiles that are eight deep; a deep K, whose parts have a multiprocessor each, does not (`docs/performance/explore/short_tiles_simt.jsonl`).
+/// Of f32 a short K and 64 rows take tiles that are eight deep; a deep K, whose parts have a
+/// multiprocessor each, does not (`docs/performance/explore/short_tiles_simt.jsonl`).
 #[test]
 fn singles_take_shallow_tiles_where_that_measured_best() {
     let taken = |orders, size| {
@@ -196,14 +263,22 @@ fn singles_take_shallow_tiles_where_that_measured_best() {
         (tile.m, tile.n, tile.k)
     };
     for orders in [[Order::Row; 2], [Order::Row, Order::Col]] {
-        assert_eq!(taken(orders, ProblemSize { batch: 1024, ..ProblemSize::of((64, 64, 64)) }), (64, 64, 8), "{orders:?}");
+        assert_eq!(
+            taken(orders, ProblemSize { batch: 1024, ..ProblemSize::of((64, 64, 64)) }),
+            (64, 64, 8),
+            "{orders:?}"
+        );
         let all = u64::MAX;
         assert_eq!(
             taken(orders, ProblemSize { workspace: all, ..ProblemSize::of((64, 4096, 4096)) }),
             (64, 128, 8),
             "{orders:?}"
         );
-        assert_eq!(taken(orders, ProblemSize { workspace: all, ..ProblemSize::of((64, 64, 65536)) }), (64, 64, 32), "{orders:?}");
+        assert_eq!(
+            taken(orders, ProblemSize { workspace: all, ..ProblemSize::of((64, 64, 65536)) }),
+            (64, 64, 32),
+            "{orders:?}"
+        );
     }
 }
 
@@ -213,13 +288,24 @@ fn singles_take_shallow_tiles_where_that_measured_best() {
 fn a_deep_k_is_cut_where_the_workspace_has_room() {
     let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
     let taken = |knobs: &[(&str, &str)], size: ProblemSize| {
-        let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
-        let request = Request { a: matrix, b: matrix, c: matrix, op: Some(OpKind::Simt), knobs, ..Request::default() };
+        let knobs =
+            knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
+        let request = Request {
+            a: matrix,
+            b: matrix,
+            c: matrix,
+            op: Some(OpKind::Simt),
+            knobs,
+            ..Request::default()
+        };
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
     };
     let parts = |extents| taken(&[], ProblemSize::of(extents)).split_k();
     assert_eq!([(64, 64, 65536), (512, 512, 32768), (256, 256, 65536)].map(parts), [132, 16, 66]);
-    assert_eq!([(4096, 4096, 4096), (4096, 4096, 1), (64, 64, 0), (0, 64, 65536)].map(parts), [1; 4]);
+    assert_eq!(
+        [(4096, 4096, 4096), (4096, 4096, 1), (64, 64, 0), (0, 64, 65536)].map(parts),
+        [1; 4]
+    );
     for extents in [(64, 64, 65536), (512, 512, 32768), (64, 4096, 4096), (100, 60, 70_000)] {
         let best = taken(&[], ProblemSize::of(extents));
         let bytes = Partials::of(&best, (extents.0, extents.1), 1).workspace_bytes();
@@ -227,29 +313,49 @@ fn a_deep_k_is_cut_where_the_workspace_has_room() {
         let within = |workspace| taken(&[], ProblemSize { workspace, ..ProblemSize::of(extents) });
         assert_eq!((within(bytes), within(0).split_k()), (best, 1));
         let less = within(bytes - 1);
-        assert!(Partials::of(&less, (extents.0, extents.1), 1).workspace_bytes() < bytes, "{extents:?}");
+        assert!(
+            Partials::of(&less, (extents.0, extents.1), 1).workspace_bytes() < bytes,
+            "{extents:?}"
+        );
         for pinned in ["1", "3"] {
-            assert_eq!(taken(&[("split_k", pinned)], ProblemSize::of(extents)).split_k().to_string(), pinned);
+            assert_eq!(
+                taken(&[("split_k", pinned)], ProblemSize::of(extents)).split_k().to_string(),
+                pinned
+            );
         }
     }
 }
 
-/// What measured best of parts, all of which a second kernel adds (`docs/performance/explore/parallel_tensor_op.jsonl`).
+/// What measured best of parts, all of which a second kernel adds
+/// (`docs/performance/explore/parallel_tensor_op.jsonl`).
 #[test]
 fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
     let (deep, long) = ((512, 512, 32768), (1024, 256, 16384));
-    for (kind, extents) in
-        [(ElementKind::Bf16, deep), (ElementKind::Bf16, long), (ElementKind::E4m3, deep), (ElementKind::E4m3, long)]
-    {
+    for (kind, extents) in [
+        (ElementKind::Bf16, deep),
+        (ElementKind::Bf16, long),
+        (ElementKind::E4m3, deep),
+        (ElementKind::E4m3, long),
+    ] {
         let desc = taken(kind, [Order::Row, Order::Col], false, extents);
         let tile = desc.threadblock();
-        let wanted = if (kind, extents) == (ElementKind::Bf16, deep) { (128, 128, 8, true) } else { (64, 128, 4, true) };
-        assert_eq!((tile.m, tile.n, desc.split_k(), desc.reduces_in_parallel()), wanted, "{kind} {extents:?}");
+        let wanted = if (kind, extents) == (ElementKind::Bf16, deep) {
+            (128, 128, 8, true)
+        } else {
+            (64, 128, 4, true)
+        };
+        assert_eq!(
+            (tile.m, tile.n, desc.split_k(), desc.reduces_in_parallel()),
+            wanted,
+            "{kind} {extents:?}"
+        );
     }
 }
 
-/// A cluster's blocks have the parts of K where that measured less time than all else, with a workspace and without one; where it measured more, none is taken
-/// (`docs/performance/explore/split_k_cluster.jsonl`, `few_tiles_tensor_op.jsonl`, `deep_parts.jsonl`).
+/// A cluster's blocks have the parts of K where that measured less time than all else, with a
+/// workspace and without one; where it measured more, none is taken
+/// (`docs/performance/explore/split_k_cluster.jsonl`, `few_tiles_tensor_op.jsonl`,
+/// `deep_parts.jsonl`).
 #[test]
 fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
     let along_k = [Order::Row, Order::Col];
@@ -260,24 +366,41 @@ fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
         ((16, 1024, 4096), (64, 16, 4)),
     ] {
         for (kind, workspace) in [(ElementKind::Bf16, u64::MAX), (ElementKind::F16, 0)] {
-            let desc = sized(kind, along_k, false, ProblemSize { workspace, ..ProblemSize::of(extents) });
+            let desc =
+                sized(kind, along_k, false, ProblemSize { workspace, ..ProblemSize::of(extents) });
             let tile = desc.threadblock();
             assert_eq!((tile.m, tile.n, desc.split_k()), wanted, "{kind} {extents:?}");
-            assert!(desc.cuts_by_cluster() && Partials::of(&desc, (extents.0, extents.1), 1).bytes() == 0, "{desc:?}");
+            assert!(
+                desc.cuts_by_cluster()
+                    && Partials::of(&desc, (extents.0, extents.1), 1).bytes() == 0,
+                "{desc:?}"
+            );
         }
     }
     let whole = [(4096, 4096), (4096, 7168), (24576, 1536), (7168, 16384), (16384, 7168)];
     let few = [1, 16, 32, 64].into_iter().flat_map(|m| whole.map(|(n, k)| (m, n, k)));
     let squares = [256, 512, 768, 1000, 1024].map(|size| (size, size, size));
-    for extents in few.chain(squares).chain([(512, 512, 32768), (64, 64, 65536), (1024, 256, 16384), (512, 512, 4096)]) {
-        assert!(!taken(ElementKind::Bf16, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
+    for extents in few.chain(squares).chain([
+        (512, 512, 32768),
+        (64, 64, 65536),
+        (1024, 256, 16384),
+        (512, 512, 4096),
+    ]) {
+        assert!(
+            !taken(ElementKind::Bf16, along_k, false, extents).cuts_by_cluster(),
+            "{extents:?}"
+        );
     }
     for extents in [(16, 2112, 7168), (64, 2112, 7168), (16, 4096, 4096)] {
-        assert!(!taken(ElementKind::E4m3, along_k, false, extents).cuts_by_cluster(), "{extents:?}");
+        assert!(
+            !taken(ElementKind::E4m3, along_k, false, extents).cuts_by_cluster(),
+            "{extents:?}"
+        );
     }
 }
 
-/// Where rows begin within sectors of memory, blocks of a cluster share what TMA brings (`docs/performance/explore/pitches_tensor_op.jsonl`).
+/// Where rows begin within sectors of memory, blocks of a cluster share what TMA brings
+/// (`docs/performance/explore/pitches_tensor_op.jsonl`).
 #[test]
 fn rows_within_sectors_take_clusters() {
     let cluster = |kind, orders, size: ProblemSize| {
@@ -286,9 +409,16 @@ fn rows_within_sectors_take_clusters() {
     };
     let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);
     let square = |size| ProblemSize::of((size, size, size));
-    for (kind, squares) in [(ElementKind::Bf16, [5000, 4104]), (ElementKind::E4m3, [5008, 4112]), (ElementKind::I8, [5008, 4112])]
-    {
-        assert_eq!(squares.map(|size| cluster(kind, along_k, square(size))), [(256, 160, 2), (256, 192, 2)], "{kind}");
+    for (kind, squares) in [
+        (ElementKind::Bf16, [5000, 4104]),
+        (ElementKind::E4m3, [5008, 4112]),
+        (ElementKind::I8, [5008, 4112]),
+    ] {
+        assert_eq!(
+            squares.map(|size| cluster(kind, along_k, square(size))),
+            [(256, 160, 2), (256, 192, 2)],
+            "{kind}"
+        );
     }
     // B lies along K for the kernel where D is column-major, and the user's A along K.
     for (orders, wanted) in [(along_n, (256, 160, 2)), ([Order::Col, Order::Row], (128, 256, 2))] {
@@ -297,15 +427,22 @@ fn rows_within_sectors_take_clusters() {
     assert_eq!(cluster(ElementKind::Bf16, [Order::Col, Order::Row], square(4104)), (256, 192, 2));
     let pitched = ProblemSize { leading: [Some(4104); 2], ..square(4096) };
     assert!(cluster(ElementKind::Bf16, along_k, pitched).2 > 1);
-    assert_eq!([4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2), [1; 3]);
+    assert_eq!(
+        [4096, 4112, 5008].map(|size| cluster(ElementKind::Bf16, along_k, square(size)).2),
+        [1; 3]
+    );
 }
 
-/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever they are, so that the smallest is taken, those of 22 fit one in 128x176 alone, of which there are 132.
+/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever
+/// they are, so that the smallest is taken, those of 22 fit one in 128x176 alone, of which there
+/// are 132.
 #[test]
 fn a_batch_takes_the_tile_of_its_waves() {
     let chosen = |batch| {
-        let [a, b, c] = [Order::Row, Order::Col, Order::Row].map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
-        let (op, size) = (Some(OpKind::TensorOp), ProblemSize { batch, ..ProblemSize::of((128, 1056, 4096)) });
+        let [a, b, c] = [Order::Row, Order::Col, Order::Row]
+            .map(|order| Some(MatrixType { element: ElementKind::Bf16, order }));
+        let (op, size) =
+            (Some(OpKind::TensorOp), ProblemSize { batch, ..ProblemSize::of((128, 1056, 4096)) });
         let knobs = vec![("decomposition".to_owned(), "splitk".to_owned())];
         let request = Request { a, b, c, op, knobs, ..Request::default() };
         request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc.threadblock().n
@@ -313,27 +450,41 @@ fn a_batch_takes_the_tile_of_its_waves() {
     assert_eq!([1, 22].map(chosen), [32, 176]);
 }
 
-/// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is taken.
+/// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is
+/// taken.
 #[test]
 fn what_is_no_kernel_is_not_taken() {
-    assert_eq!(tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)), (128, 192));
+    assert_eq!(
+        tile(ElementKind::Bf16, [Order::Row, Order::Row], false, (4096, 2112, 7168)),
+        (128, 192)
+    );
 }
 
-/// An operand that is MN-major comes from registers where it can, one of two such operands, and nothing else does.
+/// An operand that is MN-major comes from registers where it can, one of two such operands, and
+/// nothing else does.
 #[test]
 fn what_lies_along_m_or_n_comes_from_registers() {
     let (row, col, square) = (Order::Row, Order::Col, (4096, 4096, 4096));
-    for (kind, wanted) in [(ElementKind::E4m3, (128, 256)), (ElementKind::I8, (128, 256)), (ElementKind::Tf32, (64, 256))] {
+    for (kind, wanted) in [
+        (ElementKind::E4m3, (128, 256)),
+        (ElementKind::I8, (128, 256)),
+        (ElementKind::Tf32, (64, 256)),
+    ] {
         for (orders, transposed) in [([col, col], 0), ([row, row], 0), ([col, row], 1)] {
             let desc = taken(kind, orders, false, square);
             assert_eq!((desc.threadblock().m, desc.threadblock().n), wanted, "{kind} {orders:?}");
-            assert!(from_registers(&desc) && desc.features().transposed == transposed, "{kind} {orders:?}");
+            assert!(
+                from_registers(&desc) && desc.features().transposed == transposed,
+                "{kind} {orders:?}"
+            );
         }
     }
     assert_eq!(tile(ElementKind::E4m3, [col, col], false, (8192, 8192, 8192)), (128, 192));
-    for (kind, orders, promoted) in
-        [(ElementKind::E4m3, [row, col], false), (ElementKind::Bf16, [col, col], false), (ElementKind::E4m3, [col, col], true)]
-    {
+    for (kind, orders, promoted) in [
+        (ElementKind::E4m3, [row, col], false),
+        (ElementKind::Bf16, [col, col], false),
+        (ElementKind::E4m3, [col, col], true),
+    ] {
         assert!(!from_registers(&taken(kind, orders, promoted, square)), "{kind} {orders:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! What the model of time knows of a kernel, in products of a multiprocessor: [`extents`](super::extents) explains the numbers.
+//! What the model of time knows of a kernel, in products of a multiprocessor:
+//! [`extents`](super::extents) explains the numbers.
 
 use crate::{
     arch::{Machine, OpKind},
@@ -8,7 +9,8 @@ use crate::{
     threadblock::PARTS_AT_ONCE,
 };
 
-/// Products in a microsecond of one multiprocessor on Hopper, of its tensor cores or of threads: the unit of the model.
+/// Products in a microsecond of one multiprocessor on Hopper, of its tensor cores or of threads:
+/// the unit of the model.
 pub(super) const fn products_of_a_microsecond(op: OpKind, element: ElementKind) -> u64 {
     match op {
         OpKind::TensorOp => 4_500_000 * 16 / at_least_one(element.bits()) as u64,
@@ -19,22 +21,25 @@ pub(super) const fn products_of_a_microsecond(op: OpKind, element: ElementKind) 
 /// What the model has to know of a description.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
-    /// How many operands a call transposes to its workspace first: no kernel measured was so much slower without that it paid
-    /// (`docs/performance/explore/hopper_registers_*.jsonl`).
+    /// How many operands a call transposes to its workspace first: no kernel measured was so much
+    /// slower without that it paid (`docs/performance/explore/hopper_registers_*.jsonl`).
     pub transposed: u32,
     /// Time of one step along K of one tile, in products.
     pub each: f64,
-    /// The same where rows lie such that TMA asks for more lines than they have; `None` where it does not copy.
+    /// The same where rows lie such that TMA asks for more lines than they have; `None` where it
+    /// does not copy.
     pub lines: Option<Lines>,
     /// Time of one step that no resident block fills, in products.
     pub latency: f64,
     /// By how much it is longer for a block that has its multiprocessor to itself.
     pub alone: f64,
-    /// What a block takes of a multiprocessor, which others share; `None` where blocks are persistent, one a multiprocessor.
+    /// What a block takes of a multiprocessor, which others share; `None` where blocks are
+    /// persistent, one a multiprocessor.
     pub block: Option<BlockResources>,
     /// Time of a tile's begin and end, in products.
     pub not_hidden: f64,
-    /// The same of the second tile, and of each one behind it: none, where consumers take tiles under ping-pong.
+    /// The same of the second tile, and of each one behind it: none, where consumers take tiles
+    /// under ping-pong.
     pub further: [f64; 2],
     /// What memory takes to bring A and B; `None` where it is never what limits.
     pub memory: Option<Bandwidth>,
@@ -66,7 +71,8 @@ impl Features {
         self.lines.map_or(self.each, |lines| lines.products)
     }
 
-    /// Time of one step along K of one tile, where each row of A, or of B, begins within a sector of memory or not.
+    /// Time of one step along K of one tile, where each row of A, or of B, begins within a sector
+    /// of memory or not.
     pub(super) fn step(&self, within: impl FnOnce() -> [bool; 2]) -> f64 {
         let Some(Lines { products, loads: [a, b] }) = self.lines else { return self.each };
         let twice = |loads: f64, within: bool| if within { 2.0 * loads } else { loads };
@@ -76,10 +82,12 @@ impl Features {
         }
     }
 
-    /// Time of the begin and end of so many tiles, one after the other, where memory is what limits or not.
+    /// Time of the begin and end of so many tiles, one after the other, where memory is what limits
+    /// or not.
     pub(super) fn ends(&self, load: f64, by_memory: bool) -> f64 {
         let first = self.not_hidden;
-        let [second, each] = if by_memory && self.further != [0.0; 2] { [first; 2] } else { self.further };
+        let [second, each] =
+            if by_memory && self.further != [0.0; 2] { [first; 2] } else { self.further };
         first * load.min(1.0) + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
     }
 
@@ -99,13 +107,15 @@ impl Features {
 pub(super) struct Bandwidth {
     /// From device memory, to one of all multiprocessors.
     pub first: f64,
-    /// To one multiprocessor, whichever memory has it: what it has under way fills no more bandwidth than that.
+    /// To one multiprocessor, whichever memory has it: what it has under way fills no more
+    /// bandwidth than that.
     pub own: f64,
     /// What it waits longer for one that nobody else has brought before.
     pub longer: f64,
     /// From the second-level cache, where it was brought before.
     pub again: f64,
-    /// Elements that the second-level cache keeps of what is written; others go to device memory as fast as they come from it.
+    /// Elements that the second-level cache keeps of what is written; others go to device memory as
+    /// fast as they come from it.
     pub kept: f64,
 }
 
@@ -157,10 +167,16 @@ pub(super) struct Reduced {
 }
 
 impl Reduced {
-    /// That of slots of so many bytes, of which the second-level cache takes in and gives back so many in a microsecond, where a multiprocessor has so many products in it, and the launch takes so many microseconds.
+    /// That of slots of so many bytes, of which the second-level cache takes in and gives back so
+    /// many in a microsecond, where a multiprocessor has so many products in it, and the launch
+    /// takes so many microseconds.
     pub const fn of(slot: u64, (launched, bytes): (f64, f64), microsecond: f64) -> Self {
         const LEVEL: f64 = 0.25;
-        Self { launched: launched * microsecond, added: LEVEL * microsecond, brought: slot as f64 / bytes * microsecond }
+        Self {
+            launched: launched * microsecond,
+            added: LEVEL * microsecond,
+            brought: slot as f64 / bytes * microsecond,
+        }
     }
 
     /// That of kernels which have no such second one.
@@ -169,21 +185,37 @@ impl Reduced {
 
 impl Exchange {
     /// That of kernels whose K is whole.
-    pub const NONE: Self = Self::Workspace { begun: 0.0, stored: 0.0, added: 0.0, brought: 0.0, apart: Reduced::NONE };
+    pub const NONE: Self =
+        Self::Workspace { begun: 0.0, stored: 0.0, added: 0.0, brought: 0.0, apart: Reduced::NONE };
 
     /// That of kernels whose K cannot be cut.
-    pub const NEVER: Self = Self::Workspace { begun: f64::MAX, stored: 0.0, added: 0.0, brought: 0.0, apart: Reduced::NONE };
+    pub const NEVER: Self = Self::Workspace {
+        begun: f64::MAX,
+        stored: 0.0,
+        added: 0.0,
+        brought: 0.0,
+        apart: Reduced::NONE,
+    };
 
-    /// Time of streams: a block ends a tile that another one began, and begins one that another goes on with.
+    /// Time of streams: a block ends a tile that another one began, and begins one that another
+    /// goes on with.
     pub(super) fn of_streams(&self) -> f64 {
         match *self {
-            Self::Workspace { begun, stored, added, brought, .. } => begun + 2.0 * (stored + added + brought),
+            Self::Workspace { begun, stored, added, brought, .. } => {
+                begun + 2.0 * (stored + added + brought)
+            }
             Self::Cluster { .. } => f64::MAX,
         }
     }
 
-    /// Time of so many parts of so many tiles, which are divided so, where a multiprocessor has `load` units.
-    pub(super) fn cost(&self, (mut parts, way): (u32, DecompositionKind), load: f64, tiles: f64) -> f64 {
+    /// Time of so many parts of so many tiles, which are divided so, where a multiprocessor has
+    /// `load` units.
+    pub(super) fn cost(
+        &self,
+        (mut parts, way): (u32, DecompositionKind),
+        load: f64,
+        tiles: f64,
+    ) -> f64 {
         if parts < 2 {
             return 0.0;
         }
@@ -191,7 +223,10 @@ impl Exchange {
             Self::Workspace { stored, apart: Reduced { launched, added, brought }, .. }
                 if matches!(way, DecompositionKind::SplitKParallel) =>
             {
-                launched + load * stored + f64::from(parts.div_ceil(PARTS_AT_ONCE)) * added + tiles * f64::from(parts) * brought
+                launched
+                    + load * stored
+                    + f64::from(parts.div_ceil(PARTS_AT_ONCE)) * added
+                    + tiles * f64::from(parts) * brought
             }
             Self::Workspace { begun, stored, added, brought, .. } => {
                 let mut adding = 0.0;
@@ -201,7 +236,9 @@ impl Exchange {
                 }
                 begun + load * stored + adding
             }
-            Self::Cluster { met, awaited, sent } => met + load * (f64::from(parts) * awaited + f64::from(parts - 1) * sent),
+            Self::Cluster { met, awaited, sent } => {
+                met + load * (f64::from(parts) * awaited + f64::from(parts - 1) * sent)
+            }
         }
     }
 }

@@ -12,26 +12,35 @@ use crate::{
 };
 
 impl GemmDesc {
-    /// The description of types and knobs given as values, in the user's order; a column-major C exchanges the operands.
-    /// Not checked yet.
-    pub fn of_values(op: OpKind, arch: ArchKind, types: Combined, [a, b, c]: [Order; 3], family: FamilyDesc) -> Self {
-        let desc = Self { class: Class::new(op, arch, types, [a, b]), frame: Frame::AsGiven, family };
+    /// The description of types and knobs given as values, in the user's order; a column-major C
+    /// exchanges the operands. Not checked yet.
+    pub fn of_values(
+        op: OpKind,
+        arch: ArchKind,
+        types: Combined,
+        [a, b, c]: [Order; 3],
+        family: FamilyDesc,
+    ) -> Self {
+        let desc =
+            Self { class: Class::new(op, arch, types, [a, b]), frame: Frame::AsGiven, family };
         desc.framed(c.frame()).settled()
     }
 
-    /// The same product with some knobs changed, which belong to the user's A and B. Not checked yet.
+    /// The same product with some knobs changed, which belong to the user's A and B. Not checked
+    /// yet.
     #[must_use]
     pub fn with(&self, pins: Pins) -> Self {
         let desc = self.with_family(self.family_of_user().pinned(pins));
         desc.pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE }.framed(desc.frame))
     }
 
-    /// The same product by another family, or other knobs of the same, which belong to the user's A and B. D stays column-major for the kernel where it is
-    /// and can be. Not checked yet.
+    /// The same product by another family, or other knobs of the same, which belong to the user's A
+    /// and B. D stays column-major for the kernel where it is and can be. Not checked yet.
     #[must_use]
     pub fn with_family(&self, family: FamilyDesc) -> Self {
         let (types, orders, class) = (self.user_types(), self.orders(), &self.class);
-        let mut desc = Self::of_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
+        let mut desc =
+            Self::of_values(class.op, class.arch, types, [orders.a, orders.b, orders.c], family);
         if self.is_of_columns() {
             desc = desc.of_columns();
         }
@@ -45,7 +54,8 @@ impl GemmDesc {
         self.family.pinned(self.user_pins())
     }
 
-    /// The description whose epilogue can compute with these scalars: integers give way to `f32` when a scalar is not whole.
+    /// The description whose epilogue can compute with these scalars: integers give way to `f32`
+    /// when a scalar is not whole.
     pub fn for_scalars(mut self, scalars: &[f64]) -> Self {
         if !self.computes_with(scalars) {
             self.class.compute = ComputeKind::F32;
@@ -59,37 +69,65 @@ impl GemmDesc {
         !matches!(self.class.compute, ComputeKind::I32) || scalars.iter().all(whole)
     }
 
-    /// The description with narrower accesses: each alignment cut down to at most what is given. Where an asynchronous copy moves no such access, threads copy through registers, by
-    /// the pipelined main loop; and where a thread has too few for that, in tiles of half as many rows or columns. Sums are in the same order.
+    /// The description with narrower accesses: each alignment cut down to at most what is given.
+    /// Where an asynchronous copy moves no such access, threads copy through registers, by the
+    /// pipelined main loop; and where a thread has too few for that, in tiles of half as many rows
+    /// or columns. Sums are in the same order.
     #[must_use]
     pub fn narrowed(self, given: [u32; 3]) -> Self {
         let [a, b, c] = self.alignments();
-        let pins =
-            Pins { align_a: Some(a.min(given[0])), align_b: Some(b.min(given[1])), align_c: Some(c.min(given[2])), ..Pins::NONE };
+        let pins = Pins {
+            align_a: Some(a.min(given[0])),
+            align_b: Some(b.min(given[1])),
+            align_c: Some(c.min(given[2])),
+            ..Pins::NONE
+        };
         let narrow = self.pinned(pins);
         let too_narrow = |operand: OperandKind| {
-            let (element, align) = (narrow.class.operand(operand).element, narrow.alignments()[operand.index()]);
+            let (element, align) =
+                (narrow.class.operand(operand).element, narrow.alignments()[operand.index()]);
             align < element.elements_in(LEAST_ASYNCHRONOUS_COPY)
         };
         match narrow.family.mainloop() {
-            MainloopKind::Multistage if too_narrow(OperandKind::A) || too_narrow(OperandKind::B) => {
-                narrow.pinned(Pins { mainloop: Some(MainloopKind::Pipelined), stages: Some(2), ..Pins::NONE }).of_few_registers()
+            MainloopKind::Multistage
+                if too_narrow(OperandKind::A) || too_narrow(OperandKind::B) =>
+            {
+                narrow
+                    .pinned(Pins {
+                        mainloop: Some(MainloopKind::Pipelined),
+                        stages: Some(2),
+                        ..Pins::NONE
+                    })
+                    .of_few_registers()
             }
             MainloopKind::SingleStage | MainloopKind::Pipelined => narrow.of_few_registers(),
             _ => narrow,
         }
     }
 
-    /// The description in tiles of half, or a quarter, of the rows or columns of a warp, the more of both, with which it has registers; itself where there is no such.
+    /// The description in tiles of half, or a quarter, of the rows or columns of a warp, the more
+    /// of both, with which it has registers; itself where there is no such.
     fn of_few_registers(self) -> Self {
         let mut smaller = self;
         let mut tiles = 1;
-        while tiles < MOST_TILES_OF_ONE && matches!(smaller.check(), Err(Refusal::Registers { .. })) {
+        while tiles < MOST_TILES_OF_ONE && matches!(smaller.check(), Err(Refusal::Registers { .. }))
+        {
             let pins = smaller.family.pins();
-            let (Some(warp), Some(threadblock)) = (pins.warp, pins.threadblock) else { return self };
-            let half =
-                |shape: Mnk| if warp.m > warp.n { Mnk { m: shape.m / 2, ..shape } } else { Mnk { n: shape.n / 2, ..shape } };
-            smaller = smaller.pinned(Pins { warp: Some(half(warp)), threadblock: Some(half(threadblock)), ..Pins::NONE });
+            let (Some(warp), Some(threadblock)) = (pins.warp, pins.threadblock) else {
+                return self;
+            };
+            let half = |shape: Mnk| {
+                if warp.m > warp.n {
+                    Mnk { m: shape.m / 2, ..shape }
+                } else {
+                    Mnk { n: shape.n / 2, ..shape }
+                }
+            };
+            smaller = smaller.pinned(Pins {
+                warp: Some(half(warp)),
+                threadblock: Some(half(threadblock)),
+                ..Pins::NONE
+            });
             tiles *= 2;
         }
         if smaller.check().is_ok() { smaller } else { self }

@@ -1,8 +1,8 @@
-//! From types and problems to descriptions: the rows of defaults, what completes pins, what a problem chooses; and from a description to its
-//! family's room, which answers for it.
+//! From types and problems to descriptions: the rows of defaults, what completes pins, what a
+//! problem chooses; and from a description to its family's room, which answers for it.
 //!
-//! `families!` is the one list. Each room has `ROWS`, the axes that complete pins, the rule book, the facts that choose among kernels, the plan,
-//! and the explanation.
+//! `families!` is the one list. Each room has `ROWS`, the axes that complete pins, the rule book,
+//! the facts that choose among kernels, the plan, and the explanation.
 
 mod check;
 mod choose;
@@ -91,7 +91,8 @@ macro_rules! rooms {
                 }
             }
 
-            /// The knobs at a place along the axes, of which these are the row's with what is pinned; `None` where there are none.
+            /// The knobs at a place along the axes, of which these are the row's with what is
+            /// pinned; `None` where there are none.
             const fn along_axes(&self, class: &Class, pins: &Pins, place: [u32; resolve::AXES]) -> Option<Self> {
                 match self {
                     $(Self::$Family(knobs) => match $room::along_axes(class, *knobs, pins, place) {
@@ -135,8 +136,10 @@ impl GemmDesc {
         asked!(self, desc => desc.features())
     }
 
-    /// The most clusters that stream: what a workspace has room for, which is counted before the device is known, and before a compiler has said how many registers a thread takes. As many as a multiprocessor should
-    /// hold by what the description says, on each multiprocessor that there may be.
+    /// The most clusters that stream: what a workspace has room for, which is counted before the
+    /// device is known, and before a compiler has said how many registers a thread takes. As many
+    /// as a multiprocessor should hold by what the description says, on each multiprocessor that
+    /// there may be.
     #[doc(hidden)]
     pub const fn most_streams(&self) -> u32 {
         let held = self.features().resident(&self.class.arch.machine());
@@ -165,7 +168,9 @@ impl GemmDesc {
     pub fn one_schedule(&self) -> Result<Program, Refusal> {
         match self.plan()?.program()? {
             HostProgram::OneSchedule(program) => Ok(*program),
-            HostProgram::Roles(_) => Err(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) }),
+            HostProgram::Roles(_) => {
+                Err(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })
+            }
         }
     }
 
@@ -179,8 +184,8 @@ impl GemmDesc {
         self.geometry().shared_bytes
     }
 
-    /// How the operands of a problem, the user's, reach its kernel. Where addresses are not known, they are multiples of 16 bytes, as
-    /// allocations begin.
+    /// How the operands of a problem, the user's, reach its kernel. Where addresses are not known,
+    /// they are multiples of 16 bytes, as allocations begin.
     ///
     /// # Errors
     /// Those of [`check`](Self::check).
@@ -189,21 +194,28 @@ impl GemmDesc {
         Ok(Routes::of(self, self.plan()?.needs(), &problem.read_by(self)).framed(self.frame))
     }
 
-    /// Bytes of the workspace that the products of an array take, one after the other, or a problem alone: the user's, whose kernel reads them at their addresses.
+    /// Bytes of the workspace that the products of an array take, one after the other, or a problem
+    /// alone: the user's, whose kernel reads them at their addresses.
     ///
     /// # Errors
     /// Those of [`check`](Self::check), and why the description cannot compute one of them.
     #[doc(hidden)]
     pub fn workspace_of(&self, problems: &[Problem]) -> Result<u64, Refusal> {
         let Some(first) = problems.first() else { return Ok(0) };
-        let desc = if problems.len() > 1 { self.for_array(problems.len()) } else { *self }.for_scalars(&first.scalars);
+        let desc = if problems.len() > 1 { self.for_array(problems.len()) } else { *self }
+            .for_scalars(&first.scalars);
         let needs = desc.plan()?.needs();
-        let seen = problems.iter().map(|problem| problem.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Routes::of_each(&desc, needs, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
+        let seen =
+            problems.iter().map(|problem| problem.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Routes::of_each(&desc, needs, &seen)
+            .iter()
+            .map(Routes::workspace_bytes)
+            .max()
+            .unwrap_or(0))
     }
 
-    /// The description that a problem, the user's, runs with: accesses are as wide as its leading dimensions, extents and, where they are known, addresses
-    /// allow.
+    /// The description that a problem, the user's, runs with: accesses are as wide as its leading
+    /// dimensions, extents and, where they are known, addresses allow.
     ///
     /// # Errors
     /// Why this description cannot compute the problem.

@@ -1,8 +1,9 @@
-//! From what a user asks for, in values and words, to descriptions: what the command line's flags and an operation go through.
+//! From what a user asks for, in values and words, to descriptions: what the command line's flags
+//! and an operation go through.
 //!
-//! Types that are not given follow from those that are, by the first row of the operation class's table
-//! ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's row, or a description, and then
-//! from flags.
+//! Types that are not given follow from those that are, by the first row of the operation class's
+//! table ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's
+//! row, or a description, and then from flags.
 
 use crate::{
     arch::{ArchKind, Machine, OpKind},
@@ -30,7 +31,8 @@ pub struct Request {
     pub arch: Option<ArchKind>,
     /// Everything at once; types that are given beside it have to agree with it.
     pub description: Option<GemmDesc>,
-    /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is column-major.
+    /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is
+    /// column-major.
     pub knobs: Vec<(String, String)>,
 }
 
@@ -54,22 +56,43 @@ pub struct ProblemSize {
 impl ProblemSize {
     /// One product of (m, n, k), with a workspace as large as is asked for.
     pub const fn of(extents: (usize, usize, usize)) -> Self {
-        Self { extents, batch: 1, workspace: u64::MAX, for_passes: u64::MAX, leading: [None; 2], groups: false }
+        Self {
+            extents,
+            batch: 1,
+            workspace: u64::MAX,
+            for_passes: u64::MAX,
+            leading: [None; 2],
+            groups: false,
+        }
     }
 
-    /// So many products of an array, as many as a launch of a description's kernel takes: where their maps lie in the workspace, what is left of that is for parts of K. Nothing is for copies, behind which each product
-    /// is a launch of its own.
+    /// So many products of an array, as many as a launch of a description's kernel takes: where
+    /// their maps lie in the workspace, what is left of that is for parts of K. Nothing is for
+    /// copies, behind which each product is a launch of its own.
     #[must_use]
     pub const fn of_array(self, desc: &GemmDesc, products: usize) -> Self {
         let (desc, workspace) = desc.for_array_within(products, self.workspace);
         let most = desc.products_of_launch() as usize;
-        Self { batch: if products < most { products } else { most }, workspace, for_passes: 0, ..self }
+        Self {
+            batch: if products < most { products } else { most },
+            workspace,
+            for_passes: 0,
+            ..self
+        }
     }
 
-    /// So many groups of m rows together, as if they were of as many rows each. Their K stays whole, so that there is nothing for a workspace to hold.
+    /// So many groups of m rows together, as if they were of as many rows each. Their K stays
+    /// whole, so that there is nothing for a workspace to hold.
     pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
         let rows = if groups == 0 { m } else { m.div_ceil(groups) };
-        Self { extents: (rows, n, k), batch: groups, workspace: 0, for_passes: u64::MAX, leading: [None; 2], groups: true }
+        Self {
+            extents: (rows, n, k),
+            batch: groups,
+            workspace: 0,
+            for_passes: u64::MAX,
+            leading: [None; 2],
+            groups: true,
+        }
     }
 }
 
@@ -77,7 +100,8 @@ impl ProblemSize {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
-    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of [`default_gemm_configuration`](super::default_gemm_configuration) for these types.
+    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of
+    /// [`default_gemm_configuration`](super::default_gemm_configuration) for these types.
     Default,
     /// The description given.
     Description,
@@ -128,20 +152,27 @@ pub struct Resolved {
 }
 
 impl Request {
-    /// The description, with `newest` as the architecture when none is asked for: of several that complete what is asked for, the first.
+    /// The description, with `newest` as the architecture when none is asked for: of several that
+    /// complete what is asked for, the first.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value, [`Error::Description`] when
-    /// types contradict the description.
+    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no
+    /// value, [`Error::Description`] when types contradict the description.
     pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {
         self.chosen(newest, Completions::first)
     }
 
-    /// The same, of several the one that a problem takes on a machine; on the architecture's own if none is given.
+    /// The same, of several the one that a problem takes on a machine; on the architecture's own if
+    /// none is given.
     ///
     /// # Errors
     /// Those of [`resolve`](Self::resolve).
-    pub fn resolve_for(&self, newest: ArchKind, size: ProblemSize, machine: Option<&Machine>) -> Result<Resolved, Error> {
+    pub fn resolve_for(
+        &self,
+        newest: ArchKind,
+        size: ProblemSize,
+        machine: Option<&Machine>,
+    ) -> Result<Resolved, Error> {
         self.chosen(newest, |completions| {
             let machine = machine.copied().unwrap_or(completions.first().class.arch.machine());
             completions.choose(&size, &machine)
@@ -175,13 +206,19 @@ impl Request {
         }
     }
 
-    fn chosen(&self, newest: ArchKind, choice: impl Fn(&Completions) -> GemmDesc) -> Result<Resolved, Error> {
+    fn chosen(
+        &self,
+        newest: ArchKind,
+        choice: impl Fn(&Completions) -> GemmDesc,
+    ) -> Result<Resolved, Error> {
         let pins = self.pins()?;
         let desc = choice(&self.pinned(newest, pins)?);
         let origin = if self.description.is_some() { Origin::Description } else { Origin::Default };
         // What a knob would be if none were pinned; of a description that is given all are.
         let unpinned = match self.description {
-            None if !pins.is_none() => self.by_default(newest, Pins::NONE).map_or(Pins::NONE, |all| choice(&all).user_pins()),
+            None if !pins.is_none() => self
+                .by_default(newest, Pins::NONE)
+                .map_or(Pins::NONE, |all| choice(&all).user_pins()),
             _ => desc.user_pins(),
         };
         let (types, orders, knobs) = (desc.user_types(), desc.orders(), desc.user_pins());
@@ -195,16 +232,29 @@ impl Request {
             ("--op", desc.class.op.to_string(), self.op.is_some()),
             ("--arch", desc.class.arch.to_string(), self.arch.is_some()),
         ];
-        let mut choices = Vec::from(values.map(|(flag, value, given)| Choice { flag, value, from: flagged(given) }));
-        let named = |name: &str| self.knobs.iter().any(|(given, _)| Pins::renamed(given).unwrap_or(given) == name);
-        for ((&(name, flag, _), value), unpinned) in Pins::TABLE.iter().zip(knobs.words()).zip(unpinned.words()) {
-            let from = if named(name) || value == unpinned { flagged(named(name)) } else { Origin::Derived };
+        let mut choices = Vec::from(values.map(|(flag, value, given)| Choice {
+            flag,
+            value,
+            from: flagged(given),
+        }));
+        let named = |name: &str| {
+            self.knobs.iter().any(|(given, _)| Pins::renamed(given).unwrap_or(given) == name)
+        };
+        for ((&(name, flag, _), value), unpinned) in
+            Pins::TABLE.iter().zip(knobs.words()).zip(unpinned.words())
+        {
+            let from = if named(name) || value == unpinned {
+                flagged(named(name))
+            } else {
+                Origin::Derived
+            };
             choices.extend(value.map(|value| Choice { flag, value, from }));
         }
         Ok(Resolved { desc, orders, knobs, choices })
     }
 
-    /// The description that was given, with what is pinned. All its knobs stand, so nothing is derived from a pin.
+    /// The description that was given, with what is pinned. All its knobs stand, so nothing is
+    /// derived from a pin.
     fn changed(&self, mut given: GemmDesc, pins: Pins) -> Result<GemmDesc, Error> {
         self.agrees(given.user_types(), given.orders(), given.class.op)?;
         given.class.arch = self.arch.unwrap_or(given.class.arch);
@@ -222,17 +272,19 @@ impl Request {
         Ok(resolve(class, order(self.c).frame(), pins)?)
     }
 
-    /// The first row of the table that agrees with what is given, or of the other table, to be refused by its names; without
-    /// one, what is given.
+    /// The first row of the table that agrees with what is given, or of the other table, to be
+    /// refused by its names; without one, what is given.
     fn types(&self, op: OpKind) -> Combined {
         let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
         let (a, b, c) = (kind(self.a), kind(self.b), kind(self.c));
         let agree = |wanted: Option<ElementKind>, kind| wanted.is_none_or(|wanted| wanted == kind);
         let other = if matches!(op, OpKind::Simt) { OpKind::TensorOp } else { OpKind::Simt };
-        let row = [op, other]
-            .into_iter()
-            .flat_map(Combined::all_of)
-            .find(|row| agree(a, row.a) && agree(b, row.b) && agree(c, row.c) && agree(self.accumulator, row.accumulator));
+        let row = [op, other].into_iter().flat_map(Combined::all_of).find(|row| {
+            agree(a, row.a)
+                && agree(b, row.b)
+                && agree(c, row.c)
+                && agree(self.accumulator, row.accumulator)
+        });
         let first = a.or(b).or(c).or(self.accumulator).unwrap_or(ElementKind::F32);
         row.copied().unwrap_or(Combined {
             a: a.unwrap_or(first),
@@ -244,9 +296,14 @@ impl Request {
 
     /// Whether types given beside a description are its own.
     fn agrees(&self, types: Combined, orders: Orders, op: OpKind) -> Result<(), Error> {
-        let contradicts = |name: &str, given: &dyn ToString, stated: &dyn ToString| Error::Description {
-            because: format!("it says that {name} is {}, and {} was asked for", stated.to_string(), given.to_string()),
-        };
+        let contradicts =
+            |name: &str, given: &dyn ToString, stated: &dyn ToString| Error::Description {
+                because: format!(
+                    "it says that {name} is {}, and {} was asked for",
+                    stated.to_string(),
+                    given.to_string()
+                ),
+            };
         let matrices = [
             ("A", self.a, MatrixType { element: types.a, order: orders.a }),
             ("B", self.b, MatrixType { element: types.b, order: orders.b }),
@@ -289,8 +346,12 @@ mod tests {
             (("bf16:row", "", "f32:row"), "bf16", "bf16", "f32", "f32"),
             (("", "", "u8:row"), "u8", "u8", "i32", "u8"),
         ] {
-            let types = typed(given.0, given.1, given.2).resolve(ArchKind::Sm80).unwrap().desc.user_types();
-            assert_eq!([types.a, types.b, types.accumulator, types.c].map(ElementKind::name), [a, b, accumulator, c]);
+            let types =
+                typed(given.0, given.1, given.2).resolve(ArchKind::Sm80).unwrap().desc.user_types();
+            assert_eq!(
+                [types.a, types.b, types.accumulator, types.c].map(ElementKind::name),
+                [a, b, accumulator, c]
+            );
         }
         let says = sentence(&typed("f32:row", "f64:row", ""));
         assert!(says.starts_with("no kernel multiplies f32 by f64"), "{says}");
@@ -305,15 +366,22 @@ mod tests {
             assert_eq!(resolved.desc.user_pins(), resolved.knobs);
             assert_eq!((resolved.knobs.align_a, resolved.knobs.align_b), (Some(2), Some(4)));
             assert_eq!(resolved.desc.orders(), resolved.orders);
-            assert_eq!(resolved.choices.iter().filter(|choice| choice.from == Origin::Flag).count(), 5);
+            assert_eq!(
+                resolved.choices.iter().filter(|choice| choice.from == Origin::Flag).count(),
+                5
+            );
 
             let again = Request { description: Some(resolved.desc), ..Request::default() };
             let again = again.resolve(ArchKind::Sm90).unwrap();
-            assert_eq!((again.desc, again.orders, again.knobs), (resolved.desc, resolved.orders, resolved.knobs));
+            assert_eq!(
+                (again.desc, again.orders, again.knobs),
+                (resolved.desc, resolved.orders, resolved.knobs)
+            );
         }
     }
 
-    /// Of tensor cores a threadblock tile of 256 rows is shared by two consumers; by default ping-pong gives each its own.
+    /// Of tensor cores a threadblock tile of 256 rows is shared by two consumers; by default
+    /// ping-pong gives each its own.
     #[test]
     fn what_follows_from_a_pin_is_said_to() {
         let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());
@@ -331,14 +399,19 @@ mod tests {
             choices.iter().find(|choice| choice.flag == flag).expect("a knob of its family").from
         };
         let of = |flag| from(&request, flag);
-        assert_eq!([of("--threadblock"), of("--schedule"), of("--swizzle")], [Origin::Flag, Origin::Derived, Origin::Default]);
+        assert_eq!(
+            [of("--threadblock"), of("--schedule"), of("--swizzle")],
+            [Origin::Flag, Origin::Derived, Origin::Default]
+        );
         assert_eq!(from(&Request { knobs: Vec::new(), ..request }, "--schedule"), Origin::Default);
     }
 
     #[test]
     fn a_description_is_not_contradicted() {
-        let description = typed("f32:row", "f32:col", "f32:col").resolve(ArchKind::Sm80).unwrap().desc;
-        let beside = |request: Request| sentence(&Request { description: Some(description), ..request });
+        let description =
+            typed("f32:row", "f32:col", "f32:col").resolve(ArchKind::Sm80).unwrap().desc;
+        let beside =
+            |request: Request| sentence(&Request { description: Some(description), ..request });
         let says = beside(typed("f64:row", "", ""));
         assert!(says.ends_with("it says that A is f32:row, and f64:row was asked for"), "{says}");
         let says = beside(Request { accumulator: Some(ElementKind::F64), ..Request::default() });
@@ -350,11 +423,24 @@ mod tests {
     /// Of a main loop that is pinned the sentence is of the knob that it lacks.
     #[test]
     fn a_knob_of_another_main_loop_is_refused_by_its_name() {
-        for (name, words) in [("smem_a", "mn+4"), ("unroll", "2"), ("blocks_per_sm", "1"), ("interleave", "4")] {
-            let knobs = vec![("mainloop".to_owned(), "warpspecialized".to_owned()), (name.to_owned(), words.to_owned())];
-            let said = Request { knobs, ..Request::default() }.resolve(ArchKind::Sm90).unwrap_err().to_string();
+        for (name, words) in
+            [("smem_a", "mn+4"), ("unroll", "2"), ("blocks_per_sm", "1"), ("interleave", "4")]
+        {
+            let knobs = vec![
+                ("mainloop".to_owned(), "warpspecialized".to_owned()),
+                (name.to_owned(), words.to_owned()),
+            ];
+            let said = Request { knobs, ..Request::default() }
+                .resolve(ArchKind::Sm90)
+                .unwrap_err()
+                .to_string();
             let flag = name.replace('_', "-");
-            assert!(said.starts_with(&format!("--{flag} is not a knob of the warpspecialized main loop")), "{said}");
+            assert!(
+                said.starts_with(&format!(
+                    "--{flag} is not a knob of the warpspecialized main loop"
+                )),
+                "{said}"
+            );
         }
     }
 
@@ -365,7 +451,8 @@ mod tests {
             ("depth", "1", "depth cannot be `1`: there is no knob of this name"),
             ("stages", "99", "stages = 99 is out of range (2 to 16)"),
         ] {
-            let request = Request { knobs: vec![(name.into(), words.into())], ..Request::default() };
+            let request =
+                Request { knobs: vec![(name.into(), words.into())], ..Request::default() };
             assert!(sentence(&request).starts_with(says), "{}", sentence(&request));
         }
     }

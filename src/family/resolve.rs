@@ -1,7 +1,9 @@
-//! From a class and pins to descriptions: what is pinned stands, and the rest is a row's, or derived.
+//! From a class and pins to descriptions: what is pinned stands, and the rest is a row's, or
+//! derived.
 //!
-//! The configurations of the row come first, each with what is pinned. Where none of them is a kernel then, the axes of the family are
-//! walked from the first: its room says which knobs lie along them, and which axis may help against a refusal.
+//! The configurations of the row come first, each with what is pinned. Where none of them is a
+//! kernel then, the axes of the family are walked from the first: its room says which knobs lie
+//! along them, and which axis may help against a refusal.
 
 use super::{
     default_gemm_configuration::{in_place, rows},
@@ -39,7 +41,13 @@ pub(crate) struct Completions {
 impl Completions {
     pub(crate) const fn of(first: GemmDesc) -> Self {
         let features = first.features();
-        Self { descs: [first; MOST_CONFIGURATIONS], features: [features; MOST_CONFIGURATIONS], count: 1, of_row: 1, ways: &[] }
+        Self {
+            descs: [first; MOST_CONFIGURATIONS],
+            features: [features; MOST_CONFIGURATIONS],
+            count: 1,
+            of_row: 1,
+            ways: &[],
+        }
     }
 
     const fn and(mut self, other: GemmDesc) -> Self {
@@ -69,9 +77,11 @@ impl Completions {
         false
     }
 
-    /// The same, of which a problem may also choose into how many parts K is cut, unless that is pinned.
+    /// The same, of which a problem may also choose into how many parts K is cut, unless that is
+    /// pinned.
     const fn cut_unless(self, pins: &Pins) -> Self {
-        const WAYS: [DecompositionKind; 2] = [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
+        const WAYS: [DecompositionKind; 2] =
+            [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
         let ways: &[_] = match pins.decomposition {
             None => &WAYS,
             Some(DecompositionKind::SplitK) => &[DecompositionKind::SplitK],
@@ -82,9 +92,12 @@ impl Completions {
         Self { ways: if cuts { ways } else { &[] }, ..self }
     }
 
-    /// In which ways a problem may cut K of a configuration into as many parts as it chooses: in none one of streams or of a cluster's parts, which are compiled, nor one of another family beside those of the row.
+    /// In which ways a problem may cut K of a configuration into as many parts as it chooses: in
+    /// none one of streams or of a cluster's parts, which are compiled, nor one of another family
+    /// beside those of the row.
     pub(crate) const fn ways(&self, desc: &GemmDesc) -> &'static [DecompositionKind] {
-        let of_row = desc.warp_specialized().is_some() == self.descs[0].warp_specialized().is_some();
+        let of_row =
+            desc.warp_specialized().is_some() == self.descs[0].warp_specialized().is_some();
         if of_row && !desc.cuts_by_cluster() && !desc.streams_k() { self.ways } else { &[] }
     }
 
@@ -112,9 +125,13 @@ impl Completions {
 /// The kernels of a class and of pins, which are the user's, seen from a frame.
 ///
 /// # Errors
-/// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned: with pins none of which
-/// can be left out of that.
-pub(crate) const fn resolve(user: Class, frame: Frame, pins: Pins) -> Result<Completions, Unresolved> {
+/// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned:
+/// with pins none of which can be left out of that.
+pub(crate) const fn resolve(
+    user: Class,
+    frame: Frame,
+    pins: Pins,
+) -> Result<Completions, Unresolved> {
     let because = match complete(user, frame, pins) {
         Ok(completions) => return Ok(completions),
         Err(refusal) => refusal,
@@ -145,12 +162,14 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     }
     let given = match found {
         Some(all) => Ok(all),
-        None => match found_along_axes(placed(user, frame, families[0], pins), &pins.framed(frame)) {
+        None => match found_along_axes(placed(user, frame, families[0], pins), &pins.framed(frame))
+        {
             Ok(desc) => Ok(Completions::of(desc)),
             Err(refusal) => Err(refusal),
         },
     };
-    // A tile of the row's that is a kernel either way has D as it is given; of one that is pinned a problem chooses between the two.
+    // A tile of the row's that is a kernel either way has D as it is given; of one that is pinned a
+    // problem chooses between the two.
     let mut all = given;
     let mut i = 0;
     while i < row.of_columns.len() {
@@ -171,8 +190,11 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     let mut i = 0;
     while i < row.beside.len() {
         let family = row.beside[i].family();
-        let is_left =
-            if pins.pins_shapes() { row.beside[i].is_of_columns() && leaves_tile(family, &pins) } else { !pins.divides_k() };
+        let is_left = if pins.pins_shapes() {
+            row.beside[i].is_of_columns() && leaves_tile(family, &pins)
+        } else {
+            !pins.divides_k()
+        };
         if is_left
             && check_pins(family, &pins, user.op, user.arch).is_ok()
             && let Ok(desc) = legal(row.beside[i].of(placed(user, frame, *family, pins)))
@@ -195,7 +217,8 @@ const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, 
     Ok(all.cut_unless(&pins))
 }
 
-/// Whether what is pinned leaves a configuration its tile: no shape at all, or rows and columns that are its own.
+/// Whether what is pinned leaves a configuration its tile: no shape at all, or rows and columns
+/// that are its own.
 const fn leaves_tile(family: &FamilyDesc, pins: &Pins) -> bool {
     match (family.pins().threadblock, pins.threadblock) {
         (Some(own), Some(pinned)) => own.m == pinned.m && own.n == pinned.n,
@@ -203,7 +226,8 @@ const fn leaves_tile(family: &FamilyDesc, pins: &Pins) -> bool {
     }
 }
 
-/// Whether what is pinned leaves a configuration its cluster, if its blocks have parts of K: who says how many parts there are, says by whom, too.
+/// Whether what is pinned leaves a configuration its cluster, if its blocks have parts of K: who
+/// says how many parts there are, says by whom, too.
 const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
     if !matches!(family.pins().decomposition, Some(DecompositionKind::SplitKCluster)) {
         return true;
@@ -232,22 +256,29 @@ const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
 /// The same, with as many stages as shared memory holds beside a cluster's parts.
 const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     match legal(desc) {
-        Err(refusal) if pins.stages.is_none() && desc.cuts_by_cluster() => match refusal.stages_that_fit() {
-            Some(stages) => legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
-            None => Err(refusal),
-        },
+        Err(refusal) if pins.stages.is_none() && desc.cuts_by_cluster() => {
+            match refusal.stages_that_fit() {
+                Some(stages) => legal(desc.pinned(Pins { stages: Some(stages), ..Pins::NONE })),
+                None => Err(refusal),
+            }
+        }
         checked => checked,
     }
 }
 
-/// The first kernel along the axes: with D as it is given, or, of tiles whose rows of D no swizzle divides, column-major for the kernel, whose tiles have any whole number of eight columns.
+/// The first kernel along the axes: with D as it is given, or, of tiles whose rows of D no swizzle
+/// divides, column-major for the kernel, whose tiles have any whole number of eight columns.
 ///
 /// # Errors
 /// Those of [`walk`].
 const fn found_along_axes(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     let columns = base.of_columns();
     match walk(base, pins) {
-        Err(Refusal::NotMultiple { field: Field::Warp(Axis::N), .. }) if columns.is_of_columns() => walk(columns, pins),
+        Err(Refusal::NotMultiple { field: Field::Warp(Axis::N), .. })
+            if columns.is_of_columns() =>
+        {
+            walk(columns, pins)
+        }
         found => found,
     }
 }
@@ -306,26 +337,41 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
 }
 
 /// Whether the family has all that is pinned.
-pub(super) const fn check_pins(family: &FamilyDesc, pins: &Pins, op: OpKind, arch: ArchKind) -> Result<(), Refusal> {
+pub(super) const fn check_pins(
+    family: &FamilyDesc,
+    pins: &Pins,
+    op: OpKind,
+    arch: ArchKind,
+) -> Result<(), Refusal> {
     let foreign = family.foreign(*pins);
     let nearest = Word(family.mainloop().name());
     match (foreign.mainloop, foreign.split_first()) {
         (_, None) => Ok(()),
-        (Some(mainloop), _) => Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest }),
+        (Some(mainloop), _) => {
+            Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest })
+        }
         (None, Some((one, _))) => {
             let [Some(flag)] = one.flags() else { return Ok(()) };
             if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
                 return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation }));
             }
-            if let (Some(DecompositionKind::SplitKCluster), Some(_)) = (one.decomposition, family.pins().decomposition) {
+            if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
+                (one.decomposition, family.pins().decomposition)
+            {
                 return Err(one_schedule::by_clusters(family.mainloop()));
             }
             match FamilyDesc::mainloop_with(one) {
                 // Of two families with the same main loops, one multiplies on tensor cores.
-                Some(other) if family.foreign(Pins { mainloop: Some(other), ..Pins::NONE }).is_none() => {
+                Some(other)
+                    if family.foreign(Pins { mainloop: Some(other), ..Pins::NONE }).is_none() =>
+                {
                     Err(Refusal::KnobOfMmaSync { flag, mainloop: nearest })
                 }
-                Some(other) => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: Word(other.name()) }),
+                Some(other) => Err(Refusal::OtherFamilysKnob {
+                    flag,
+                    mainloop: nearest,
+                    other: Word(other.name()),
+                }),
                 None => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: nearest }),
             }
         }

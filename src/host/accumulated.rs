@@ -1,4 +1,5 @@
-//! What a thread makes of its fragments: accumulators, or a record of what it would have multiplied.
+//! What a thread makes of its fragments: accumulators, or a record of what it would have
+//! multiplied.
 
 use super::accumulators::Accumulators;
 use crate::{
@@ -34,19 +35,34 @@ impl Accumulated {
     /// Adds the outer product of a fragment of A and one of B.
     pub fn multiply(&mut self, a: &[Held], b: &[Held]) {
         match self {
-            Self::Numbers(numbers) => numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word),
+            Self::Numbers(numbers) => {
+                numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word)
+            }
             Self::Names(names) => {
-                names.iter_mut().zip([a, b]).for_each(|(names, side)| names.extend(side.iter().map(|held| held.word)));
+                names
+                    .iter_mut()
+                    .zip([a, b])
+                    .for_each(|(names, side)| names.extend(side.iter().map(|held| held.word)));
             }
         }
     }
 
-    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction adds them; without one, one after the other.
-    pub fn add_steps(&mut self, instruction: Option<&(Instruction, RegisterParts)>, a: &[Vec<Held>], b: &[Vec<Held>]) {
+    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction
+    /// adds them; without one, one after the other.
+    pub fn add_steps(
+        &mut self,
+        instruction: Option<&(Instruction, RegisterParts)>,
+        a: &[Vec<Held>],
+        b: &[Vec<Held>],
+    ) {
         match (self, instruction) {
-            (Self::Numbers(numbers), Some(instruction)) => numbers.add_steps(instruction, &turned(a), &turned(b)),
+            (Self::Numbers(numbers), Some(instruction)) => {
+                numbers.add_steps(instruction, &turned(a), &turned(b))
+            }
             (Self::Numbers(numbers), None) => numbers.add_at_once(|numbers| {
-                a.iter().zip(b).for_each(|(a, b)| numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word));
+                a.iter().zip(b).for_each(|(a, b)| {
+                    numbers.add_products([a.len(), b.len()], |i| a[i].word, |j| b[j].word)
+                });
             }),
             (names, _) => a.iter().zip(b).for_each(|(a, b)| names.multiply(a, b)),
         }

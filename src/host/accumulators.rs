@@ -1,7 +1,10 @@
 //! Accumulators of one of four types: what the checked mode adds up, many at a time.
 
 use crate::{
-    numeric::{Accumulator, ElementKind, F16, Instruction, Number, Saturating, emulation::RegisterParts, sum_of_parts},
+    numeric::{
+        Accumulator, ElementKind, F16, Instruction, Number, Saturating, emulation::RegisterParts,
+        sum_of_parts,
+    },
     operand::OperandKind,
     sys::simd::{Vectorized, dispatch},
     thread::mma::outer_product,
@@ -90,7 +93,11 @@ impl Accumulators {
 
     /// Zeros of such a block.
     pub(super) fn of_block(base: &MmaBase, count: usize) -> Self {
-        if base.saturates() { Self::Saturating(vec![Saturating::default(); count]) } else { Self::zeros(base.accumulator, count) }
+        if base.saturates() {
+            Self::Saturating(vec![Saturating::default(); count])
+        } else {
+            Self::zeros(base.accumulator, count)
+        }
     }
 
     /// Elements of a type, widened; `None` where they become other numbers.
@@ -175,7 +182,9 @@ impl Accumulators {
 
     /// Those of parts of K, added in their order; of parts of unlike types, the first's.
     pub(super) fn sum_of_parts(parts: &[&Self]) -> Self {
-        let Some(mut sum) = parts.first().map(|&first| first.clone()) else { return Self::default() };
+        let Some(mut sum) = parts.first().map(|&first| first.clone()) else {
+            return Self::default();
+        };
         for at in 0..sum.len() {
             let word = |part: usize| parts[part].word(at);
             each!(&mut sum, numbers => numbers[at] = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| of_word(word(part))));
@@ -185,27 +194,49 @@ impl Accumulators {
 
     /// Adds some others, each to the one at its place, or to 0; of another type, nothing.
     pub(super) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
-        fn add<T: Accumulator>(accumulators: Option<&mut [T]>, others: Option<&[T]>, to_zero: bool) {
-            for (sum, &other) in accumulators.into_iter().flatten().zip(others.into_iter().flatten()) {
+        fn add<T: Accumulator>(
+            accumulators: Option<&mut [T]>,
+            others: Option<&[T]>,
+            to_zero: bool,
+        ) {
+            for (sum, &other) in
+                accumulators.into_iter().flatten().zip(others.into_iter().flatten())
+            {
                 *sum = if to_zero { T::default() } else { *sum }.plus(other);
             }
         }
         match (self, others) {
-            (Self::F32(accumulators), Self::F32(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
-            (Self::F64(accumulators), Self::F64(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
-            (Self::I32(accumulators), Self::I32(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
-            (Self::F16(accumulators), Self::F16(others)) => add(accumulators.get_mut(range.clone()), others.get(range), to_zero),
-            (Self::Saturating(sums), Self::Saturating(others)) => add(sums.get_mut(range.clone()), others.get(range), to_zero),
+            (Self::F32(accumulators), Self::F32(others)) => {
+                add(accumulators.get_mut(range.clone()), others.get(range), to_zero)
+            }
+            (Self::F64(accumulators), Self::F64(others)) => {
+                add(accumulators.get_mut(range.clone()), others.get(range), to_zero)
+            }
+            (Self::I32(accumulators), Self::I32(others)) => {
+                add(accumulators.get_mut(range.clone()), others.get(range), to_zero)
+            }
+            (Self::F16(accumulators), Self::F16(others)) => {
+                add(accumulators.get_mut(range.clone()), others.get(range), to_zero)
+            }
+            (Self::Saturating(sums), Self::Saturating(others)) => {
+                add(sums.get_mut(range.clone()), others.get(range), to_zero)
+            }
             _ => {}
         }
     }
 
     /// Adds the outer product of two fragments, which are words.
-    pub(super) fn add_products(&mut self, extents: [usize; 2], a: impl Fn(usize) -> u64 + Copy, b: impl Fn(usize) -> u64 + Copy) {
+    pub(super) fn add_products(
+        &mut self,
+        extents: [usize; 2],
+        a: impl Fn(usize) -> u64 + Copy,
+        b: impl Fn(usize) -> u64 + Copy,
+    ) {
         each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
     }
 
-    /// Adds sums of products that an instruction adds at once, where it matters which those are: of integers that do not wrap.
+    /// Adds sums of products that an instruction adds at once, where it matters which those are: of
+    /// integers that do not wrap.
     pub(super) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
         let Self::Saturating(sums) = self else { return products(self) };
         let mut own = Self::Saturating(vec![Saturating::default(); sums.len()]);
@@ -213,8 +244,14 @@ impl Accumulators {
         self.add_range(0..own.len(), &own, false);
     }
 
-    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds what it takes of them: numbers of `f32`, or of `f16`.
-    pub(super) fn add_steps(&mut self, (instruction, parts): &(Instruction, RegisterParts), a: &[Vec<u64>], b: &[Vec<u64>]) {
+    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds
+    /// what it takes of them: numbers of `f32`, or of `f16`.
+    pub(super) fn add_steps(
+        &mut self,
+        (instruction, parts): &(Instruction, RegisterParts),
+        a: &[Vec<u64>],
+        b: &[Vec<u64>],
+    ) {
         fn add<T: Copy>(
             sums: &mut [T],
             [a, b]: [&[Vec<u64>]; 2],
@@ -222,33 +259,55 @@ impl Accumulators {
             parts: &RegisterParts,
             step: impl Fn(T, &[f32], &[f32]) -> T,
         ) {
-            let taken = |operand, row: &Vec<u64>| parts.taken(operand, row.iter().map(|&word| number(word)).collect());
+            let taken = |operand, row: &Vec<u64>| {
+                parts.taken(operand, row.iter().map(|&word| number(word)).collect())
+            };
             let a = a.iter().map(|row| taken(OperandKind::A, row));
             let columns: Vec<_> = b.iter().map(|column| taken(OperandKind::B, column)).collect();
             for (sums, row) in sums.chunks_exact_mut(columns.len().max(1)).zip(a) {
-                sums.iter_mut().zip(&columns).for_each(|(sum, column)| *sum = step(*sum, &row, column));
+                sums.iter_mut()
+                    .zip(&columns)
+                    .for_each(|(sum, column)| *sum = step(*sum, &row, column));
             }
         }
         match self {
-            Self::F32(sums) => add(sums, [a, b], of_word, parts, |sum, a, b| instruction.sum_from(sum, a, b)),
+            Self::F32(sums) => {
+                add(sums, [a, b], of_word, parts, |sum, a, b| instruction.sum_from(sum, a, b))
+            }
             Self::F16(sums) => {
                 let half = |word| of_word::<F16>(word).to_f32();
-                add(sums, [a, b], half, parts, |sum, a, b| F16::from_f32(instruction.step(sum.to_f32(), a, b)));
+                add(sums, [a, b], half, parts, |sum, a, b| {
+                    F16::from_f32(instruction.step(sum.to_f32(), a, b))
+                });
             }
             Self::F64(_) | Self::I32(_) | Self::Saturating(_) => {}
         }
     }
 
-    /// Adds the outer product of two fragments to the accumulators from `at` on; of another type, nothing.
+    /// Adds the outer product of two fragments to the accumulators from `at` on; of another type,
+    /// nothing.
     pub(super) fn add_outer(&mut self, at: usize, a: &Self, b: &Self) {
         fn add<T: Accumulator>(accumulators: &mut [T], a: &[T], b: &[T]) {
-            dispatch(Outer { accumulators, extents: [a.len(), b.len()], a: |i: usize| a[i], b: |j: usize| b[j] });
+            dispatch(Outer {
+                accumulators,
+                extents: [a.len(), b.len()],
+                a: |i: usize| a[i],
+                b: |j: usize| b[j],
+            });
         }
         match (self, a, b) {
-            (Self::F32(accumulators), Self::F32(a), Self::F32(b)) => add(&mut accumulators[at..], a, b),
-            (Self::F64(accumulators), Self::F64(a), Self::F64(b)) => add(&mut accumulators[at..], a, b),
-            (Self::I32(accumulators), Self::I32(a), Self::I32(b)) => add(&mut accumulators[at..], a, b),
-            (Self::F16(accumulators), Self::F16(a), Self::F16(b)) => add(&mut accumulators[at..], a, b),
+            (Self::F32(accumulators), Self::F32(a), Self::F32(b)) => {
+                add(&mut accumulators[at..], a, b)
+            }
+            (Self::F64(accumulators), Self::F64(a), Self::F64(b)) => {
+                add(&mut accumulators[at..], a, b)
+            }
+            (Self::I32(accumulators), Self::I32(a), Self::I32(b)) => {
+                add(&mut accumulators[at..], a, b)
+            }
+            (Self::F16(accumulators), Self::F16(a), Self::F16(b)) => {
+                add(&mut accumulators[at..], a, b)
+            }
             _ => {}
         }
     }

@@ -1,4 +1,5 @@
-//! Chains of fused multiply-adds: panels gathered through the composition, multiplied with wide vectors.
+//! Chains of fused multiply-adds: panels gathered through the composition, multiplied with wide
+//! vectors.
 
 use super::{
     composition::Composition,
@@ -17,7 +18,8 @@ use crate::{
 };
 use core::ops::Range;
 
-/// K that is packed at once: eight rows and a few columns of it stay in the first-level cache, the panels in the second.
+/// K that is packed at once: eight rows and a few columns of it stay in the first-level cache, the
+/// panels in the second.
 const CHUNK: u32 = 256;
 
 /// All blocks of one product, through the composition of its program.
@@ -45,7 +47,8 @@ impl<'a, T: Accumulator + Number> Chains<'a, T> {
     ) -> Result<Self, Error> {
         let whole = composition.is_whole(operands.tiling.slices);
         let packing = |operand, widest| Packing::new(operands, composition, operand, widest);
-        let packings = [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, register_columns::<T>())?];
+        let packings =
+            [packing(OperandKind::A, ROWS)?, packing(OperandKind::B, register_columns::<T>())?];
         Ok(Self { operands, composition, step, whole, streams, packings })
     }
 }
@@ -65,7 +68,11 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
 
     /// All slices of K.
     fn numbers(&self) -> usize {
-        self.composition.shares.iter().map(|share| share.panels[0].slots() * share.panels[1].slots()).sum()
+        self.composition
+            .shares
+            .iter()
+            .map(|share| share.panels[0].slots() * share.panels[1].slots())
+            .sum()
     }
 
     fn tiles(&self) -> (u32, u32) {
@@ -111,7 +118,15 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
             let (own, others) = accumulators.split_at_mut(rows * columns);
             accumulators = others;
             let (widest, step) = (self.packings[1].widest, self.step as usize);
-            dispatch(Product { a: panel_a, b: panel_b, rows, columns, widest, step, accumulators: own });
+            dispatch(Product {
+                a: panel_a,
+                b: panel_b,
+                rows,
+                columns,
+                widest,
+                step,
+                accumulators: own,
+            });
         }
     }
 

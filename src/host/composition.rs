@@ -1,9 +1,10 @@
 //! A program, composed: which element of A and of B each multiplication reads.
 //!
-//! One block is run on names instead of numbers, through the very copies, layouts and fragments of the checked mode. What
-//! comes out says, for each warp and k, which row of A stands in each of its rows and which column of B in each of its
-//! columns: the warp's two [`Panel`]s. Warps that form a grid, each row of it with one panel of A and each column of it with
-//! one of B, are one larger product of larger panels. A wrong map makes a wrong composition.
+//! One block is run on names instead of numbers, through the very copies, layouts and fragments of
+//! the checked mode. What comes out says, for each warp and k, which row of A stands in each of its
+//! rows and which column of B in each of its columns: the warp's two [`Panel`]s. Warps that form a
+//! grid, each row of it with one panel of A and each column of it with one of B, are one larger
+//! product of larger panels. A wrong map makes a wrong composition.
 
 use super::{
     accumulated::Accumulated,
@@ -31,7 +32,8 @@ pub struct Name {
 }
 
 impl Name {
-    /// As what moves through a block; what was never named is the first element. Tiles have fewer than 2^24 rows.
+    /// As what moves through a block; what was never named is the first element. Tiles have fewer
+    /// than 2^24 rows.
     fn word(self) -> u64 {
         u64::from(self.tile) << 48 | u64::from(self.mn) << 24 | u64::from(self.k)
     }
@@ -62,11 +64,13 @@ impl Panel {
         self.elements.len() / self.slots().max(1)
     }
 
-    /// The first element, when the panel is a rectangle of the tile: slots along MN, k-blocks along K.
+    /// The first element, when the panel is a rectangle of the tile: slots along MN, k-blocks along
+    /// K.
     pub fn rectangle(&self) -> Option<Name> {
         let first = *self.elements.first()?;
         let slots = self.slots() as u32;
-        let expected = (0..).map(|i: u32| Name { mn: first.mn + i % slots, k: first.k + i / slots, ..first });
+        let expected =
+            (0..).map(|i: u32| Name { mn: first.mn + i % slots, k: first.k + i / slots, ..first });
         self.elements.iter().copied().zip(expected).all(|(a, b)| a == b).then_some(first)
     }
 
@@ -74,13 +78,17 @@ impl Panel {
     fn joined(panels: &[&Self]) -> Self {
         let mut places: Vec<(u32, &Self, usize)> = Vec::new();
         for panel in panels {
-            places.extend(panel.stored.iter().enumerate().map(|(slot, &stored)| (stored, *panel, slot)));
+            places.extend(
+                panel.stored.iter().enumerate().map(|(slot, &stored)| (stored, *panel, slot)),
+            );
         }
         places.sort_by_key(|place| place.0);
         let depth = panels.first().map_or(0, |panel| panel.depth());
         let mut elements = Vec::with_capacity(depth * places.len());
         for group in 0..depth {
-            elements.extend(places.iter().map(|(_, panel, slot)| panel.elements[group * panel.slots() + slot]));
+            elements.extend(
+                places.iter().map(|(_, panel, slot)| panel.elements[group * panel.slots() + slot]),
+            );
         }
         Self { stored: places.iter().map(|place| place.0).collect(), elements }
     }
@@ -109,12 +117,18 @@ impl Composition {
         let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
         // Two tiles: enough to see that every tile takes the same way.
         let accumulators = Accumulated::Names(Default::default());
-        let threads = run_block(program, &Started { source: &name, accumulators, tiles: &[2], seed: 0 }, None)?.concat();
+        let threads = run_block(
+            program,
+            &Started { source: &name, accumulators, tiles: &[2], seed: 0 },
+            None,
+        )?
+        .concat();
         stored_once(program)?;
         whole(program)?;
         let mut shares = Vec::new();
         for slice in 0..tiles.warps().k {
-            let warps = (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == slice);
+            let warps =
+                (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == slice);
             let shares_of_warps: Vec<Share> = warps
                 .map(|warp| Ok(Share { panels: panels_of(program, &threads, warp)?, slice }))
                 .collect::<Result<_, Fault>>()?;
@@ -130,15 +144,19 @@ impl Composition {
     pub fn of_one_product(block: Mnk) -> Self {
         let panel = |extent: u32| Panel {
             stored: (0..extent).collect(),
-            elements: (0..block.k).flat_map(|k| (0..extent).map(move |mn| Name { tile: 0, mn, k })).collect(),
+            elements: (0..block.k)
+                .flat_map(|k| (0..extent).map(move |mn| Name { tile: 0, mn, k }))
+                .collect(),
         };
         Self { shares: vec![Share { panels: [panel(block.m), panel(block.n)], slice: 0 }] }
     }
 
     /// Whether each slice is one product, its rows and columns stored in order.
     pub fn is_whole(&self, slices: u32) -> bool {
-        let in_order = |panel: &Panel| (0..).zip(&panel.stored).all(|(slot, &stored)| slot == stored);
-        self.shares.len() == slices as usize && self.shares.iter().all(|share| share.panels.iter().all(in_order))
+        let in_order =
+            |panel: &Panel| (0..).zip(&panel.stored).all(|(slot, &stored)| slot == stored);
+        self.shares.len() == slices as usize
+            && self.shares.iter().all(|share| share.panels.iter().all(in_order))
     }
 }
 
@@ -151,7 +169,11 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
     let collector = warp % (tiles.threads_per_slice() / WARP);
     let tile_columns = tiles.block.n;
     let stored_at = |lane: u32, i: u32, j: u32| {
-        let offset = program.maps.accumulator.at(at(collector * WARP + lane, i * columns + j)).ok_or(fault)?;
+        let offset = program
+            .maps
+            .accumulator
+            .at(at(collector * WARP + lane, i * columns + j))
+            .ok_or(fault)?;
         Ok((offset / tile_columns, offset % tile_columns))
     };
     let arrangement = tiles.lanes;
@@ -162,7 +184,8 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
             OperandKind::A => arrangement.place(lane).0,
             OperandKind::B => arrangement.place(lane).1,
         };
-        // One lane for each row, or column, of the grid of lanes; all others hold what one of these holds.
+        // One lane for each row, or column, of the grid of lanes; all others hold what one of these
+        // holds.
         let mut leads: Vec<u32> = (0..WARP).collect();
         leads.sort_by_key(|&lane| (own(lane), lane));
         leads.dedup_by_key(|lane| own(*lane));
@@ -199,7 +222,9 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
         for i in 0..rows {
             for j in 0..columns {
                 let place = (lane_m * rows + i, lane_n * columns + j);
-                if stored_at(lane, i, j)? != (panels[0].stored[place.0 as usize], panels[1].stored[place.1 as usize]) {
+                if stored_at(lane, i, j)?
+                    != (panels[0].stored[place.0 as usize], panels[1].stored[place.1 as usize])
+                {
                     return Err(fault);
                 }
             }
@@ -228,12 +253,14 @@ fn joined(warps: &[Share]) -> Option<Share> {
     whole.then(|| Share { panels: distinct.map(|panels| Panel::joined(&panels)), slice })
 }
 
-/// Whether the threads of a slice store each element of the tile once, and each partial accumulator once.
+/// Whether the threads of a slice store each element of the tile once, and each partial accumulator
+/// once.
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.base.tiles.block.n;
     let place = |offset: u32| (offset / columns, offset % columns);
     if program.base.tiles.warps().k > 1
-        && let Err(laws::Violation::Shared { second, .. }) = laws::injective(program.maps.partials.as_ref())
+        && let Err(laws::Violation::Shared { second, .. }) =
+            laws::injective(program.maps.partials.as_ref())
     {
         return Err(Fault::PartialStoredTwice { thread: second.row, accumulator: second.column });
     }

@@ -34,9 +34,11 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     /// [`Error::Refused`] where such numbers do not go together.
     pub fn of(operands: &'a Operands<'_>, from: ElementKind) -> Result<Self, Error> {
         let (class, scalars) = (operands.class, &operands.problem.scalars);
-        let (Some(accumulators), Some(source), Some(narrowing)) =
-            (E::widening(from), E::widening(class.output.element), E::narrowing(class.output.element))
-        else {
+        let (Some(accumulators), Some(source), Some(narrowing)) = (
+            E::widening(from),
+            E::widening(class.output.element),
+            E::narrowing(class.output.element),
+        ) else {
             return Err(unknown(class));
         };
         Ok(Self { desc: &class.output.epilogue, scalars, accumulators, source, narrowing })
@@ -61,13 +63,17 @@ impl<'a, E: Computed> Epilogue<'a, E> {
             Some(bytes) => widened(bytes, &mut buffers.beside.source),
             None => buffers.beside.source = None,
         }
-        beside.vectors.iter().for_each(|(kind, bytes)| widened(bytes, buffers.beside.vectors.slot(kind)));
+        beside
+            .vectors
+            .iter()
+            .for_each(|(kind, bytes)| widened(bytes, buffers.beside.vectors.slot(kind)));
     }
 
     /// The first `count` of the row, to D; they are forgotten.
     pub fn write(&self, buffers: &mut Buffers<E>, count: usize, d: &mut [u8]) {
         let Buffers { accumulators, beside, rows } = buffers;
-        let (accumulators_read, beside) = (&accumulators[..count.min(accumulators.len())], beside.map(Vec::as_slice));
+        let (accumulators_read, beside) =
+            (&accumulators[..count.min(accumulators.len())], beside.map(Vec::as_slice));
         let results = evaluate(self.desc, self.scalars, accumulators_read, beside, rows);
         (self.narrowing)(results, d);
         accumulators.clear();
@@ -78,9 +84,18 @@ impl<'a, E: Computed> Epilogue<'a, E> {
 ///
 /// # Errors
 /// Those of [`Epilogue::of`].
-pub(super) fn finished(of: &Operands<'_>, accumulators: &Accumulators, read: &Beside<Vec<u8>>) -> Result<Vec<u8>, Error> {
-    fn computed<E: Computed>(of: &Operands<'_>, accumulators: &Accumulators, read: &Beside<Vec<u8>>) -> Result<Vec<u8>, Error> {
-        let (epilogue, mut buffers) = (Epilogue::<E>::of(of, accumulators.kind())?, Buffers::default());
+pub(super) fn finished(
+    of: &Operands<'_>,
+    accumulators: &Accumulators,
+    read: &Beside<Vec<u8>>,
+) -> Result<Vec<u8>, Error> {
+    fn computed<E: Computed>(
+        of: &Operands<'_>,
+        accumulators: &Accumulators,
+        read: &Beside<Vec<u8>>,
+    ) -> Result<Vec<u8>, Error> {
+        let (epilogue, mut buffers) =
+            (Epilogue::<E>::of(of, accumulators.kind())?, Buffers::default());
         let count = accumulators.len();
         let mut d = vec![0; of.class.output.element.matrix_bytes(count as u64) as usize];
         epilogue.append(&mut buffers, accumulators.bytes(), count);

@@ -1,4 +1,5 @@
-//! Blocks of the fast mode: operands packed once for all blocks that read them, multiplied side by side.
+//! Blocks of the fast mode: operands packed once for all blocks that read them, multiplied side by
+//! side.
 
 use super::{operands::Product, parallel::parallel_pieces, progress::BLOCKS, store::Blocks};
 use crate::{error::Error, numeric::ElementKind, refusal::Refusal, schedule::Fault};
@@ -6,12 +7,14 @@ use bytemuck::Pod;
 use core::ops::Range;
 use std::collections::BTreeSet;
 
-/// Memory for the accumulators and packed operands of the blocks that are computed side by side, where there is as much; one block is always computed.
+/// Memory for the accumulators and packed operands of the blocks that are computed side by side,
+/// where there is as much; one block is always computed.
 const BUDGET_BYTES: usize = 64 << 20;
 /// What threads and their stacks may take beside it.
 const BESIDE_BYTES: usize = 192 << 20;
 
-/// Bytes that blocks may take side by side, of which one takes so many: fewer where the process cannot have as many.
+/// Bytes that blocks may take side by side, of which one takes so many: fewer where the process
+/// cannot have as many.
 ///
 /// # Errors
 /// [`Refusal::OutOfMemory`] where not even one block fits.
@@ -24,8 +27,13 @@ fn budget(block: usize) -> Result<usize, Refusal> {
         }
         budget /= 2;
     }
-    let available = (0..usize::BITS).map(|bits| block >> bits).find(|&bytes| free(bytes)).unwrap_or(0);
-    if available == block { Ok(block) } else { Err(Refusal::OutOfMemory { needed: block as u64, available: available as u64 }) }
+    let available =
+        (0..usize::BITS).map(|bits| block >> bits).find(|&bytes| free(bytes)).unwrap_or(0);
+    if available == block {
+        Ok(block)
+    } else {
+        Err(Refusal::OutOfMemory { needed: block as u64, available: available as u64 })
+    }
 }
 
 /// How blocks are packed and multiplied.
@@ -42,7 +50,8 @@ pub(super) trait Arithmetic: Sync {
     fn numbers(&self) -> usize;
     /// K-tiles that are packed at once, and all of them.
     fn tiles(&self) -> (u32, u32);
-    /// Parts of K of a tile, in order, whose accumulators are made one after the other and added: the first k-tile of each, and how many it has. One, where it is not cut.
+    /// Parts of K of a tile, in order, whose accumulators are made one after the other and added:
+    /// the first k-tile of each, and how many it has. One, where it is not cut.
     fn parts(&self, _tile: (u32, u32)) -> Vec<(u32, u32)> {
         vec![(0, self.tiles().1)]
     }
@@ -109,20 +118,26 @@ impl Batch {
             self.multiply_tiles(arithmetic, 0..arithmetic.tiles().1, numbers);
             parallel_pieces(numbers, piece, |_, numbers| arithmetic.finish(numbers));
         }
-        parallel_pieces(numbers, piece, |block, numbers| arithmetic.unscale(self.tiles[block], numbers));
+        parallel_pieces(numbers, piece, |block, numbers| {
+            arithmetic.unscale(self.tiles[block], numbers)
+        });
     }
 
-    /// The same part by part, and their sums: from where a block's part ends to where the next one of any block does.
+    /// The same part by part, and their sums: from where a block's part ends to where the next one
+    /// of any block does.
     fn multiply_parts<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut [A::Number]) {
         let piece = arithmetic.numbers();
         let area = arithmetic.extents().0 * arithmetic.extents().1;
         let parts: Vec<_> = self.tiles.iter().map(|&tile| arithmetic.parts(tile)).collect();
-        let ends: BTreeSet<u32> = parts.iter().flatten().map(|(begin, count)| begin + count).collect();
+        let ends: BTreeSet<u32> =
+            parts.iter().flatten().map(|(begin, count)| begin + count).collect();
         let mut partials = vec![Vec::<A::Number>::new(); parts.len()];
         let mut begin = 0;
         for end in ends {
             self.multiply_tiles(arithmetic, begin..end, numbers);
-            for ((numbers, parts), partials) in numbers.chunks_exact_mut(piece).zip(&parts).zip(&mut partials) {
+            for ((numbers, parts), partials) in
+                numbers.chunks_exact_mut(piece).zip(&parts).zip(&mut partials)
+            {
                 for _ in parts.iter().filter(|(begin, count)| begin + count == end) {
                     arithmetic.finish(numbers);
                     partials.extend_from_slice(&numbers[..area]);
@@ -138,7 +153,12 @@ impl Batch {
     }
 
     /// Adds the products of some k-tiles.
-    fn multiply_tiles<A: Arithmetic>(&self, arithmetic: &A, tiles: Range<u32>, numbers: &mut [A::Number]) {
+    fn multiply_tiles<A: Arithmetic>(
+        &self,
+        arithmetic: &A,
+        tiles: Range<u32>,
+        numbers: &mut [A::Number],
+    ) {
         let (piece, (step, _)) = (arithmetic.numbers(), arithmetic.tiles());
         let mut packed: [Vec<A::Strip>; 2] = Default::default();
         for first in tiles.clone().step_by(step as usize) {
@@ -151,7 +171,9 @@ impl Batch {
             }
             parallel_pieces(numbers, piece, |block, numbers| {
                 let (row, column) = self.tiles[block];
-                let strip = |side: usize, number: u32| &packed[side][self.strips[side].partition_point(|&strip| strip < number)];
+                let strip = |side: usize, number: u32| {
+                    &packed[side][self.strips[side].partition_point(|&strip| strip < number)]
+                };
                 arithmetic.multiply([strip(0, row), strip(1, column)], numbers);
                 BLOCKS.advance();
             });
@@ -162,7 +184,8 @@ impl Batch {
 /// Bytes of a block's accumulators, of all parts of K.
 fn block_bytes<A: Arithmetic>(arithmetic: &A) -> usize {
     let (parts, (rows, columns)) = (arithmetic.most_parts(), arithmetic.extents());
-    size_of::<A::Number>() * (arithmetic.numbers() + if parts > 1 { parts * rows * columns } else { 0 })
+    size_of::<A::Number>()
+        * (arithmetic.numbers() + if parts > 1 { parts * rows * columns } else { 0 })
 }
 
 /// Computes D, of so many rows and columns of tiles; block i is at `place(i)`.
@@ -181,7 +204,11 @@ pub(super) fn compute<A: Arithmetic>(
     let mut numbers = Vec::new();
     let block = block_bytes(arithmetic) + arithmetic.strip_bytes().iter().sum::<usize>();
     // What is small is there.
-    let budget = if block.saturating_mul(blocks.len()) > BUDGET_BYTES / 16 { budget(block)? } else { BUDGET_BYTES };
+    let budget = if block.saturating_mul(blocks.len()) > BUDGET_BYTES / 16 {
+        budget(block)?
+    } else {
+        BUDGET_BYTES
+    };
     while !blocks.is_empty() {
         let batch = Batch::next(arithmetic, (&mut blocks, budget), &place)?;
         batch.multiply(arithmetic, &mut numbers);

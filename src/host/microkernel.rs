@@ -1,7 +1,8 @@
-//! The product of two panels, vectorized: `accumulators += A·B`, k by k, each sum a chain of fused multiply-adds in the order of k.
+//! The product of two panels, vectorized: `accumulators += A·B`, k by k, each sum a chain of fused
+//! multiply-adds in the order of k.
 //!
-//! A panel is packed in [`Sections`] of slots: one section after the other, and within a section k by k, so that what a
-//! microkernel reads lies in one piece.
+//! A panel is packed in [`Sections`] of slots: one section after the other, and within a section k
+//! by k, so that what a microkernel reads lies in one piece.
 
 use crate::{
     numeric::Accumulator,
@@ -11,13 +12,14 @@ use crate::{
 /// Rows of a section of A.
 pub(super) const ROWS: usize = 8;
 
-/// Columns of accumulators kept in registers: two vectors. With 32 registers there are 8 rows of them, with 16 there are 4, so that a step of K loads
-/// 6 vectors for 8 multiply-adds.
+/// Columns of accumulators kept in registers: two vectors. With 32 registers there are 8 rows of
+/// them, with 16 there are 4, so that a step of K loads 6 vectors for 8 multiply-adds.
 pub(super) fn register_columns<T>() -> usize {
     (2 * vector_bytes() / size_of::<T>()).clamp(LEAST, MOST)
 }
 
-/// Rows of accumulators kept in registers, of so many bytes each: two vectors of AVX2 fill half of its registers with four.
+/// Rows of accumulators kept in registers, of so many bytes each: two vectors of AVX2 fill half of
+/// its registers with four.
 const fn register_rows(bytes: usize) -> usize {
     if bytes == 64 { ROWS / 2 } else { ROWS }
 }
@@ -26,7 +28,8 @@ const fn register_rows(bytes: usize) -> usize {
 const LEAST: usize = 4;
 const MOST: usize = 32;
 
-/// The slots of a panel, cut into pieces: as wide as is allowed while there are so many left, then narrower.
+/// The slots of a panel, cut into pieces: as wide as is allowed while there are so many left, then
+/// narrower.
 #[derive(Clone)]
 pub(super) struct Sections {
     next: usize,
@@ -124,11 +127,18 @@ impl<T: Accumulator> Product<'_, T> {
     }
 }
 
-/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`: all of each eight of A, or a half. Where it matters what is added at once, all of it is.
+/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`: all of each eight
+/// of A, or a half. Where it matters what is added at once, all of it is.
 #[inline(always)]
-fn tile<T: Accumulator, const COLUMNS: usize, const PART: usize>(a: &[T], b: &[T], accumulators: &mut [T], columns: usize) {
+fn tile<T: Accumulator, const COLUMNS: usize, const PART: usize>(
+    a: &[T],
+    b: &[T],
+    accumulators: &mut [T],
+    columns: usize,
+) {
     let rows = const { register_rows(COLUMNS * size_of::<T>()) };
-    // Copied one by one: what checks that slices do not overlap takes their addresses, and keeps them in memory.
+    // Copied one by one: what checks that slices do not overlap takes their addresses, and keeps
+    // them in memory.
     let mut registers = [[T::default(); COLUMNS]; ROWS];
     each!(I in [0 1 2 3 4 5 6 7] {
         if I < rows && !T::IN_STEPS {
@@ -156,7 +166,11 @@ fn tile<T: Accumulator, const COLUMNS: usize, const PART: usize>(a: &[T], b: &[T
 }
 
 #[inline(always)]
-fn row<T: Accumulator, const COLUMNS: usize>(mut accumulators: [T; COLUMNS], a: T, b: &[T; COLUMNS]) -> [T; COLUMNS] {
+fn row<T: Accumulator, const COLUMNS: usize>(
+    mut accumulators: [T; COLUMNS],
+    a: T,
+    b: &[T; COLUMNS],
+) -> [T; COLUMNS] {
     for (sum, b) in accumulators.iter_mut().zip(b) {
         *sum = sum.mul_add(a, *b);
     }

@@ -97,7 +97,12 @@ impl<'a> Operands<'a> {
     /// The walk of the block at `origin` over an operand.
     pub fn iterator(&self, operand: OperandKind, origin: u64) -> TileIterator {
         let extent = self.matrix(operand).extents.0;
-        TileIterator { origin, extent_mn: extent as u64, extent_k: self.problem.k as u64, tile_k: self.tiling.block.k }
+        TileIterator {
+            origin,
+            extent_mn: extent as u64,
+            extent_k: self.problem.k as u64,
+            tile_k: self.tiling.block.k,
+        }
     }
 
     /// An operand, seen as MN x K.
@@ -115,17 +120,29 @@ impl<'a> Operands<'a> {
     pub fn beside(&self, row: usize, columns: Range<usize>, vectors: &mut Vectors<Vec<u8>>) {
         for (kind, view) in self.vectors.iter() {
             let elements = vectors.slot(kind).get_or_insert_default();
-            columns.clone().for_each(|column| elements.extend_from_slice(self.element(view, 0, row, column)));
+            columns
+                .clone()
+                .for_each(|column| elements.extend_from_slice(self.element(view, 0, row, column)));
         }
     }
 
     /// The element of a product's matrix that belongs to one of D; zeros outside of D.
-    pub fn element<'b>(&self, view: &View<&'b [u8]>, product: u32, row: usize, column: usize) -> &'b [u8] {
+    pub fn element<'b>(
+        &self,
+        view: &View<&'b [u8]>,
+        product: u32,
+        row: usize,
+        column: usize,
+    ) -> &'b [u8] {
         let width = self.class.output.element.bytes_of(1) as usize;
         let inside = row < self.problem.m && column < self.problem.n;
-        let element = view
-            .memory
-            .get(if inside { (product as usize * view.batch_stride + view.offset(row, column)) * width } else { usize::MAX }..);
+        let element = view.memory.get(
+            if inside {
+                (product as usize * view.batch_stride + view.offset(row, column)) * width
+            } else {
+                usize::MAX
+            }..,
+        );
         element.and_then(|bytes| bytes.get(..width)).unwrap_or(&[0; 8][..width])
     }
 

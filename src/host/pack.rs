@@ -30,7 +30,12 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
     ///
     /// # Errors
     /// Those of [`Operands::widening`].
-    pub fn new(operands: Operands<'a>, composition: &'a Composition, operand: OperandKind, widest: usize) -> Result<Self, Error> {
+    pub fn new(
+        operands: Operands<'a>,
+        composition: &'a Composition,
+        operand: OperandKind,
+        widest: usize,
+    ) -> Result<Self, Error> {
         let panels = composition.shares.iter().map(|share| &share.panels[operand.index()]);
         let panels = panels.map(|panel| (panel, panel.rectangle())).collect();
         let (matrix, widening) = (operands.matrix(operand), operands.widening(operand)?);
@@ -45,7 +50,8 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
     /// Packs `tiles` of all panels of the strip of tiles number `strip`, panel by panel.
     pub fn pack(&self, strip: u32, tiles: Range<u32>, into: &mut [T]) {
         let block = self.operands.tiling.block;
-        let origin = u64::from(strip) * u64::from(if self.operand == OperandKind::A { block.m } else { block.n });
+        let origin = u64::from(strip)
+            * u64::from(if self.operand == OperandKind::A { block.m } else { block.n });
         let walk = self.operands.iterator(self.operand, origin);
         let mut rest = into;
         for &(panel, rectangle) in &self.panels {
@@ -67,7 +73,9 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
             for (to, (tile, group)) in section.zip(groups) {
                 for (to, e) in to.iter_mut().zip(&panel.elements[group * slots + first..]) {
                     let element = walk.element(tile, e.mn, e.k);
-                    let one = |(mn, k): (u64, u64)| (self.widening.one)(self.matrix.from(mn as usize, k as usize));
+                    let one = |(mn, k): (u64, u64)| {
+                        (self.widening.one)(self.matrix.from(mn as usize, k as usize))
+                    };
                     *to = element.map_or_else(T::default, one);
                 }
             }
@@ -88,7 +96,8 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
         let (tile_k, depth) = (walk.tile_k as usize, panel.depth());
         let k = tiles.start as usize * tile_k + first.k as usize;
         // Tiles that follow one another without a gap are one.
-        let (depth, count) = if depth == tile_k { (depth * tiles.len(), 1) } else { (depth, tiles.len()) };
+        let (depth, count) =
+            if depth == tile_k { (depth * tiles.len(), 1) } else { (depth, tiles.len()) };
         Rectangles {
             from: self.matrix,
             widening: self.widening,
@@ -103,7 +112,8 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
     }
 }
 
-/// Rectangles of a matrix of MN x K, one after the other along K, widened; beyond the matrix, zeros.
+/// Rectangles of a matrix of MN x K, one after the other along K, widened; beyond the matrix,
+/// zeros.
 struct Rectangles<'r, T> {
     from: Matrix<'r>,
     widening: Widening<T>,
@@ -131,7 +141,10 @@ impl<T: Accumulator + Number> Vectorized for Rectangles<'_, T> {
         for rectangle in 0..self.count {
             let (mn, k) = (self.origin.0, self.origin.1 + rectangle * self.step);
             let (height, width) = self.from.extents;
-            let there = (height.saturating_sub(mn).min(self.slots), width.saturating_sub(k).min(self.depth));
+            let there = (
+                height.saturating_sub(mn).min(self.slots),
+                width.saturating_sub(k).min(self.depth),
+            );
             if there != (self.slots, self.depth) {
                 for (slot, section) in Sections::of(self.slots, self.widest) {
                     self.part(rectangle, slot, section).fill(T::default());
@@ -175,7 +188,9 @@ impl<T: Accumulator + Number> Rectangles<'_, T> {
     fn along_k(&mut self, rectangle: usize, there: (usize, usize), line: &mut [T]) {
         for (slot, section) in Sections::of(self.slots, self.widest) {
             for within in 0..there.0.saturating_sub(slot).min(section) {
-                let from = self.from.from(self.origin.0 + slot + within, self.origin.1 + rectangle * self.step);
+                let from = self
+                    .from
+                    .from(self.origin.0 + slot + within, self.origin.1 + rectangle * self.step);
                 (self.widening.row)(from, &mut line[..there.1]);
                 let to = self.part(rectangle, slot, section)[within..].iter_mut().step_by(section);
                 to.zip(&line[..there.1]).for_each(|(to, from)| *to = *from);

@@ -20,7 +20,10 @@ use crate::{
     desc::GemmDesc,
     error::Error,
     index::at,
-    numeric::{Accumulator, ElementKind, EmulationKind, F16, Number, Saturating, emulation::EmulationBlocks},
+    numeric::{
+        Accumulator, ElementKind, EmulationKind, F16, Number, Saturating,
+        emulation::EmulationBlocks,
+    },
     operand::OperandKind,
     plan::{HostProgram, Program, WarpSpecializedProgram},
     refusal::{Refusal, Word},
@@ -46,7 +49,8 @@ pub enum Mode {
     },
 }
 
-/// What the host runs: a description, or a program of one, which someone may have changed, to see what becomes of it.
+/// What the host runs: a description, or a program of one, which someone may have changed, to see
+/// what becomes of it.
 pub trait HostKernel {
     /// What it computes.
     type Call<'a>;
@@ -58,11 +62,13 @@ pub trait HostKernel {
     fn run(&self, mode: Mode, call: Self::Call<'_>) -> Result<(), Error>;
 }
 
-/// Runs a description or a program on operands in host memory: the one way, for types and for values.
+/// Runs a description or a program on operands in host memory: the one way, for types and for
+/// values.
 ///
 /// # Errors
-/// [`Error::Refused`] when the description or the call is refused, or a warp-specialized program in the fast mode, which knows their
-/// descriptions alone; [`Error::Fault`] when the checked mode finds one.
+/// [`Error::Refused`] when the description or the call is refused, or a warp-specialized program in
+/// the fast mode, which knows their descriptions alone; [`Error::Fault`] when the checked mode
+/// finds one.
 pub fn run_on_host<K: HostKernel>(kernel: &K, mode: Mode, call: K::Call<'_>) -> Result<(), Error> {
     kernel.run(mode, call)
 }
@@ -82,7 +88,8 @@ impl HostKernel for GemmDesc {
             }
             Mode::Fast => {}
         }
-        // The fast mode knows no subtiles of D: accumulators are the same where A and B change places.
+        // The fast mode knows no subtiles of D: accumulators are the same where A and B change
+        // places.
         let desc = desc.of_rows();
         in_frame_of(&desc, call, |mut call| match desc.warp_specialized() {
             Some(desc) => warp_specialized::execute_fast(&desc, call),
@@ -110,7 +117,9 @@ impl HostKernel for Program {
 
     fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
         self.desc.check()?;
-        in_frame_of(&self.desc, call, |mut call| execute(self, None, mode, slice::from_mut(&mut call)))
+        in_frame_of(&self.desc, call, |mut call| {
+            execute(self, None, mode, slice::from_mut(&mut call))
+        })
     }
 }
 
@@ -120,14 +129,17 @@ impl HostKernel for Array<'_, Program> {
     fn run(&self, mode: Mode, calls: Vec<HostCall<'_>>) -> Result<(), Error> {
         let Program { desc, .. } = self.0;
         desc.check()?;
-        let mut calls = calls.into_iter().map(|call| call.seen_by(desc)).collect::<Result<Vec<_>, _>>()?;
+        let mut calls =
+            calls.into_iter().map(|call| call.seen_by(desc)).collect::<Result<Vec<_>, _>>()?;
         HostCall::check_array(&calls)?;
         if calls.first().is_none_or(|call| call.m == 0 || call.n == 0) {
             return Ok(());
         }
         // As many as a launch takes.
         let mut launches = calls.chunks_mut(desc.products_of_launch() as usize);
-        launches.try_for_each(|calls| execute(self.0, None, mode, calls)).map_err(|error| error.framed(desc.frame))
+        launches
+            .try_for_each(|calls| execute(self.0, None, mode, calls))
+            .map_err(|error| error.framed(desc.frame))
     }
 }
 
@@ -142,9 +154,13 @@ impl HostKernel for WarpSpecializedProgram {
     }
 }
 
-/// Does `run` with a user's call as the kernel of a description sees it; nothing where no D has an element.
-/// Of groups, it does each as a product of its own.
-fn in_frame_of(desc: &GemmDesc, call: HostCall<'_>, mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>) -> Result<(), Error> {
+/// Does `run` with a user's call as the kernel of a description sees it; nothing where no D has an
+/// element. Of groups, it does each as a product of its own.
+fn in_frame_of(
+    desc: &GemmDesc,
+    call: HostCall<'_>,
+    mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut call = call.seen_by(desc)?;
     // Offsets are checked whatever D is.
     let groups = call.groups()?;
@@ -162,18 +178,26 @@ pub(super) fn has_roles(desc: &GemmDesc) -> Refusal {
     Refusal::IsWarpSpecialized { mainloop: Word(desc.family.mainloop().name()) }
 }
 
-/// A program whose threads all follow one schedule, what it composes to where that is known, and how it is run.
+/// A program whose threads all follow one schedule, what it composes to where that is known, and
+/// how it is run.
 struct OneSchedule<'p> {
     program: &'p Program,
     composition: Option<&'p Composition>,
     work: Work,
 }
 
-/// Runs a program on operands in host memory: of one call, or of all products of an array, of which there is one.
+/// Runs a program on operands in host memory: of one call, or of all products of an array, of which
+/// there is one.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program does what it must not.
-fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, calls: &mut [HostCall<'_>]) -> Result<(), Error> {
+/// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program
+/// does what it must not.
+fn execute(
+    program: &Program,
+    composition: Option<&Composition>,
+    mode: Mode,
+    calls: &mut [HostCall<'_>],
+) -> Result<(), Error> {
     let Some(call) = calls.first() else { return Ok(()) };
     let products = if calls.len() > 1 { calls.len() } else { call.batch };
     let (desc, tiles) = (&program.desc, &program.base.tiles);
@@ -186,26 +210,35 @@ fn execute(program: &Program, composition: Option<&Composition>, mode: Mode, cal
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), program.clusters);
     let arithmetic = program.arithmetic();
-    // Slices of K have sums of their own, which whole panels of steps do not know; nor do those know parts of K that are not those of all tiles.
+    // Slices of K have sums of their own, which whole panels of steps do not know; nor do those
+    // know parts of K that are not those of all tiles.
     let seed = match mode {
         Mode::Checked { seed } => Some(seed),
         Mode::Fast if arithmetic.is_some() && (desc.streams_k() || tiling.slices > 1) => Some(0),
         Mode::Fast => None,
     };
     if let Some(seed) = seed {
-        return OneSchedule { program, composition, work: work(products)? }.checked(seed, tiling, calls);
+        return OneSchedule { program, composition, work: work(products)? }
+            .checked(seed, tiling, calls);
     }
     let this = OneSchedule { program, composition, work: work(1)? };
-    let streams = if desc.streams_k() { Some(TileParts::of_products(&work(products)?, &program.units)?) } else { None };
+    let streams = if desc.streams_k() {
+        Some(TileParts::of_products(&work(products)?, &program.units)?)
+    } else {
+        None
+    };
     (0..products).try_for_each(|number| {
-        let product = &mut Product::of(&desc.class, tiling, product_of(calls, &*program.addresses, number)?)?;
+        let product =
+            &mut Product::of(&desc.class, tiling, product_of(calls, &*program.addresses, number)?)?;
         let streams = streams.as_ref().map(|streams| &streams[number]);
         if let Some(instruction) = arithmetic {
             return warp_specialized::stepped_unscaled(product, instruction);
         }
         match desc.class.accumulator {
             ElementKind::F64 => this.fast::<f64>(product, streams),
-            ElementKind::I32 if program.base.saturates() => this.fast::<Saturating>(product, streams),
+            ElementKind::I32 if program.base.saturates() => {
+                this.fast::<Saturating>(product, streams)
+            }
             ElementKind::I32 => this.fast::<i32>(product, streams),
             ElementKind::F16 => this.fast::<F16>(product, streams),
             _ => this.fast::<f32>(product, streams),
@@ -229,10 +262,21 @@ impl OneSchedule<'_> {
                 let number = unit.product as usize;
                 let factors = factors_of(calls, &*program.addresses, number)?;
                 // Types are checked before anything is read.
-                let problem =
-                    Product::of(&program.desc.class, tiling, product_of(calls, &*program.addresses, number)?)?.operands.problem;
+                let problem = Product::of(
+                    &program.desc.class,
+                    tiling,
+                    product_of(calls, &*program.addresses, number)?,
+                )?
+                .operands
+                .problem;
                 let bytes = factors.map(|factor| factor.bytes());
-                let operands = Operands { class: &program.desc.class, tiling, problem, bytes, vectors: Default::default() };
+                let operands = Operands {
+                    class: &program.desc.class,
+                    tiling,
+                    problem,
+                    bytes,
+                    vectors: Default::default(),
+                };
                 read.push((unit, operands));
             }
             let tiles = checked_block(program, &read, order, stored)?;
@@ -246,14 +290,23 @@ impl OneSchedule<'_> {
                         continue;
                     }
                     arrived.sort_by_key(|(part, _)| *part);
-                    accumulators = Accumulators::sum_of_parts(&arrived.iter().map(|(_, part)| part).collect::<Vec<_>>());
+                    accumulators = Accumulators::sum_of_parts(
+                        &arrived.iter().map(|(_, part)| part).collect::<Vec<_>>(),
+                    );
                     arrived.clear();
                 }
                 let call = product_of(calls, &*program.addresses, product as usize)?;
                 let mut product = Product::of(&program.desc.class, tiling, call)?;
-                let extents = (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
+                let extents =
+                    (program.base.tiles.block.m as usize, program.base.tiles.block.n as usize);
                 let (piece, kind) = (accumulators.len(), accumulators.kind());
-                let blocks = Blocks { tiles: &[(row, column)], extents, accumulators: accumulators.bytes(), piece, kind };
+                let blocks = Blocks {
+                    tiles: &[(row, column)],
+                    extents,
+                    accumulators: accumulators.bytes(),
+                    piece,
+                    kind,
+                };
                 blocks.store(&mut product)?;
             }
         }
@@ -261,7 +314,11 @@ impl OneSchedule<'_> {
     }
 
     /// Many blocks at once, through the composition.
-    fn fast<T: Accumulator + Number>(&self, product: &mut Product<'_>, streams: Option<&TileParts>) -> Result<(), Error> {
+    fn fast<T: Accumulator + Number>(
+        &self,
+        product: &mut Product<'_>,
+        streams: Option<&TileParts>,
+    ) -> Result<(), Error> {
         let own;
         let composition = match self.composition {
             Some(composition) => composition,
@@ -273,14 +330,17 @@ impl OneSchedule<'_> {
         let tiles = (self.work.rows as usize, self.work.columns as usize);
         let place = |block| match streams {
             Some(_) => Ok((block / self.work.columns, block % self.work.columns)),
-            None => unit_of(&self.work, &self.program.units, block, 0).map(|unit| (unit.row, unit.column)),
+            None => unit_of(&self.work, &self.program.units, block, 0)
+                .map(|unit| (unit.row, unit.column)),
         };
-        let chains = Chains::<T>::of(product.operands, (composition, self.program.base.step()), streams)?;
+        let chains =
+            Chains::<T>::of(product.operands, (composition, self.program.base.step()), streams)?;
         compute(&chains, tiles, place, product)
     }
 }
 
-/// The units of work of a block in the checked mode, each with A and B of its product. `stored` is whether accumulators are stored once; what goes wrong before that is told first.
+/// The units of work of a block in the checked mode, each with A and B of its product. `stored` is
+/// whether accumulators are stored once; what goes wrong before that is told first.
 fn checked_block(
     program: &Program,
     units: &[(Unit, Operands<'_>)],
@@ -289,8 +349,8 @@ fn checked_block(
 ) -> Result<Vec<Accumulators>, Error> {
     let (class, base) = (&program.desc.class, &program.base);
     let Mnk { m, n, .. } = base.tiles.block;
-    let [Some(of_a), Some(of_b)] =
-        OperandKind::BOTH.map(|operand| Accumulators::words_of(class.accumulator, class.operand(operand).element))
+    let [Some(of_a), Some(of_b)] = OperandKind::BOTH
+        .map(|operand| Accumulators::words_of(class.accumulator, class.operand(operand).element))
     else {
         return Err(unknown(class));
     };
@@ -302,23 +362,30 @@ fn checked_block(
         ]
     };
     // Of each k-tile, of all units: its unit, and its number in K.
-    let of_unit = |(i, (unit, _)): (usize, &(Unit, _))| (unit.k_begin..unit.k_begin + unit.k_count).map(move |k| (i, k));
+    let of_unit = |(i, (unit, _)): (usize, &(Unit, _))| {
+        (unit.k_begin..unit.k_begin + unit.k_count).map(move |k| (i, k))
+    };
     let k_tiles: Vec<_> = units.iter().enumerate().flat_map(of_unit).collect();
-    let read: Vec<_> = units.iter().map(|of| (walks(of), OperandKind::BOTH.map(|operand| of.1.matrix(operand)))).collect();
+    let read: Vec<_> = units
+        .iter()
+        .map(|of| (walks(of), OperandKind::BOTH.map(|operand| of.1.matrix(operand))))
+        .collect();
     let source = |operand: OperandKind, tile: u32, mn: u32, k: u32| {
         let ((unit, k_tile), side) = (k_tiles[tile as usize], operand.index());
         let (walks, matrices) = &read[unit];
         let element = walks[side].element(k_tile, mn, k);
         element.map_or(0, |(mn, k)| words[side](matrices[side].from(mn as usize, k as usize)))
     };
-    let accumulators = Accumulated::Numbers(Accumulators::of_block(base, base.tiles.accumulators() as usize));
+    let accumulators =
+        Accumulated::Numbers(Accumulators::of_block(base, base.tiles.accumulators() as usize));
     let tiles: Vec<_> = units.iter().map(|(unit, _)| unit.k_count).collect();
-    let threads = run_block(program, &Started { source: &source, accumulators, tiles: &tiles, seed }, None)?;
+    let threads =
+        run_block(program, &Started { source: &source, accumulators, tiles: &tiles, seed }, None)?;
     stored?;
     let tile_of = |unit: usize| {
         let mut tile = Accumulators::of_block(base, (m * n) as usize);
-        for (thread, index) in
-            (0..base.tiles.threads_per_slice()).flat_map(|t| (0..base.tiles.accumulators()).map(move |i| (t, i)))
+        for (thread, index) in (0..base.tiles.threads_per_slice())
+            .flat_map(|t| (0..base.tiles.accumulators()).map(move |i| (t, i)))
         {
             if let Some(place) = program.maps.accumulator.at(at(thread, index)) {
                 tile.set(place as usize, threads[thread as usize][unit].word(index));

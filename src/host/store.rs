@@ -13,7 +13,8 @@ use crate::{
     operand::Vectors,
 };
 
-/// Columns that are evaluated at once, at least where there are so many: their rows stay in the first-level cache.
+/// Columns that are evaluated at once, at least where there are so many: their rows stay in the
+/// first-level cache.
 const SPAN: usize = 512;
 
 /// Rows that are stored one after the other.
@@ -55,14 +56,17 @@ impl Blocks<'_> {
         let (class, problem) = (operands.class, &operands.problem);
         let mut order: Vec<usize> = (0..self.tiles.len()).collect();
         order.sort_by_key(|&block| self.tiles[block]);
-        let [first, last] = [order.first(), order.last()].map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
+        let [first, last] = [order.first(), order.last()]
+            .map(|block| block.map_or(0, |&block| self.tiles[block].0 as usize));
         let (first, last) = (first * self.extents.0, problem.m.min((last + 1) * self.extents.0));
-        let (epilogue, element) = (Epilogue::<E>::of(operands, self.kind)?, class.output.element.bytes_of(1) as usize);
+        let (epilogue, element) =
+            (Epilogue::<E>::of(operands, self.kind)?, class.output.element.bytes_of(1) as usize);
         // The leading dimension of a single row may be any number.
         let line = problem.d.strides[0].max(1).saturating_mul(element);
         let end = d.len().min(last.saturating_mul(line));
         let d = d.get_mut(first.saturating_mul(line)..end).unwrap_or_default();
-        let span = Span { epilogue, element, operands, source: *source, ldc: problem.source().strides[0] };
+        let span =
+            Span { epilogue, element, operands, source: *source, ldc: problem.source().strides[0] };
         let piece = if d.len() <= FEW { d.len() } else { line.saturating_mul(ROWS) };
         parallel_pieces(d, piece, |number, rows| {
             let mut buffers = Buffers::default();
@@ -74,7 +78,14 @@ impl Blocks<'_> {
     }
 
     /// One row of D, from all blocks that have a part of it.
-    fn row<E: Computed>(&self, span: &Span<'_, E>, order: &[usize], row: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
+    fn row<E: Computed>(
+        &self,
+        span: &Span<'_, E>,
+        order: &[usize],
+        row: usize,
+        buffers: &mut Buffers<E>,
+        d: &mut [u8],
+    ) {
         let (tile_m, tile_n) = self.extents;
         let (strip, within) = ((row / tile_m) as u32, row % tile_m);
         let first = order.partition_point(|&block| self.tiles[block].0 < strip);
@@ -87,7 +98,8 @@ impl Blocks<'_> {
                 span.store(row, begin, buffers, d);
                 begin = column;
             }
-            let line = &self.accumulators[(block * self.piece + within * tile_n) * bytes..][..tile_n * bytes];
+            let line = &self.accumulators[(block * self.piece + within * tile_n) * bytes..]
+                [..tile_n * bytes];
             span.epilogue.append(buffers, line, tile_n);
         }
         span.store(row, begin, buffers, d);
@@ -105,7 +117,8 @@ struct Span<'a, E> {
 }
 
 impl<E: Computed> Span<'_, E> {
-    /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D; and forgets them.
+    /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D; and
+    /// forgets them.
     fn store(&self, row: usize, column: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
         let count = buffers.accumulators.len().min(self.operands.problem.n.saturating_sub(column));
         let range = |first: usize| first * self.element..(first + count) * self.element;
@@ -116,7 +129,11 @@ impl<E: Computed> Span<'_, E> {
         };
         let mut vectors = Vectors::NONE;
         self.operands.beside(row, column..column + count, &mut vectors);
-        self.epilogue.read(buffers, &Beside { source: c, vectors: vectors.as_ref().map(|_, vector| vector.as_slice()) }, count);
+        self.epilogue.read(
+            buffers,
+            &Beside { source: c, vectors: vectors.as_ref().map(|_, vector| vector.as_slice()) },
+            count,
+        );
         match d.get_mut(range(column)) {
             Some(d) => self.epilogue.write(buffers, count, d),
             None => buffers.accumulators.clear(),

@@ -1,7 +1,8 @@
 //! Whether wide accesses are what they are taken for: neighbours, and aligned.
 //!
-//! The checked executor moves one element at a time; the kernel moves as many as the description says lie side by side. A map
-//! under which they do not is a fault, though every element by itself would arrive.
+//! The checked executor moves one element at a time; the kernel moves as many as the description
+//! says lie side by side. A map under which they do not is a fault, though every element by itself
+//! would arrive.
 
 use crate::{
     index::{Coord, IndexMap, at, points},
@@ -17,15 +18,22 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
         let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
         let (loaded, loaded_along_k) = base.fragment_access(operand);
         // As vectors are copied, and as fragments load them.
-        for (along_k, width) in [(facts.k_contiguous, facts.shared_access()), (loaded_along_k, loaded)] {
+        for (along_k, width) in
+            [(facts.k_contiguous, facts.shared_access()), (loaded_along_k, loaded)]
+        {
             vectors(smem.as_ref(), operand, width, if along_k { (0, 1) } else { (1, 0) })?;
         }
-        // Rows that `ldmatrix` reads begin where their first element lies, and that is a whole vector.
+        // Rows that `ldmatrix` reads begin where their first element lies, and that is a whole
+        // vector.
         let width = if base.instruction.is_some() { 1 } else { loaded };
         let fragment = maps.fragment[operand.index()].as_ref();
         for point in points(fragment).filter(|point| point.column.is_multiple_of(width)) {
             if !side_by_side(width, |i| fragment.at(at(point.row, point.column + i))) {
-                return Err(Fault::VectorApart { operand, mn: fragment.at(point).unwrap_or(0), k: 0 });
+                return Err(Fault::VectorApart {
+                    operand,
+                    mn: fragment.at(point).unwrap_or(0),
+                    k: 0,
+                });
             }
         }
     }
@@ -38,8 +46,14 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether accesses of so many neighbours along a tile's rows, or along its columns, are that in shared memory.
-pub(super) fn vectors(map: &dyn IndexMap, operand: OperandKind, width: u32, along: (u32, u32)) -> Result<(), Fault> {
+/// Whether accesses of so many neighbours along a tile's rows, or along its columns, are that in
+/// shared memory.
+pub(super) fn vectors(
+    map: &dyn IndexMap,
+    operand: OperandKind,
+    width: u32,
+    along: (u32, u32),
+) -> Result<(), Fault> {
     for Coord { row, column } in points(map) {
         let begins = (row * along.0 + column * along.1).is_multiple_of(width);
         if begins && !side_by_side(width, |i| map.at(at(row + i * along.0, column + i * along.1))) {
@@ -49,8 +63,11 @@ pub(super) fn vectors(map: &dyn IndexMap, operand: OperandKind, width: u32, alon
     Ok(())
 }
 
-/// Whether `width` places follow one another, the first a multiple of `width`. Points that a map leaves out are other faults.
+/// Whether `width` places follow one another, the first a multiple of `width`. Points that a map
+/// leaves out are other faults.
 fn side_by_side(width: u32, place: impl Fn(u32) -> Option<u32>) -> bool {
     let Some(first) = place(0) else { return true };
-    width == 1 || first.is_multiple_of(width) && (1..width).all(|i| place(i).is_none_or(|next| next == first + i))
+    width == 1
+        || first.is_multiple_of(width)
+            && (1..width).all(|i| place(i).is_none_or(|next| next == first + i))
 }

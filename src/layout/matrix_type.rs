@@ -14,7 +14,11 @@ use core::{fmt, str::FromStr};
 /// assert_eq!(refused.to_string(), "the operand `bf16:diagonal` names the order `diagonal`; it is `row` or `col`");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "String", into = "String"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "String", into = "String")
+)]
 pub struct MatrixType {
     /// The elements.
     pub element: ElementKind,
@@ -33,8 +37,8 @@ impl MatrixType {
         Self { element, order: Order::Col }
     }
 
-    /// An operand of a BLAS call, by its argument `TRANS`: `N`, column-major as it lies, `T`, the transpose of what lies so, or `C`, which is that of real
-    /// numbers; small letters too.
+    /// An operand of a BLAS call, by its argument `TRANS`: `N`, column-major as it lies, `T`, the
+    /// transpose of what lies so, or `C`, which is that of real numbers; small letters too.
     ///
     /// # Errors
     /// [`Error::Text`] for another letter.
@@ -55,16 +59,23 @@ impl FromStr for MatrixType {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refused = |because: String| Error::Text { what: "operand", text: text.to_owned(), because };
-        let (element, order) =
-            text.split_once(':').ok_or_else(|| refused("is not of the form `type:row` or `type:col`".to_owned()))?;
+        let refused =
+            |because: String| Error::Text { what: "operand", text: text.to_owned(), because };
+        let (element, order) = text
+            .split_once(':')
+            .ok_or_else(|| refused("is not of the form `type:row` or `type:col`".to_owned()))?;
         let element = ElementKind::from_name(element).ok_or_else(|| {
-            refused(format!("names the type `{element}`; the types are {}", ElementKind::ALL.map(ElementKind::name).join(", ")))
+            refused(format!(
+                "names the type `{element}`; the types are {}",
+                ElementKind::ALL.map(ElementKind::name).join(", ")
+            ))
         })?;
         let order = match order {
             "row" => Order::Row,
             "col" => Order::Col,
-            other => return Err(refused(format!("names the order `{other}`; it is `row` or `col`"))),
+            other => {
+                return Err(refused(format!("names the order `{other}`; it is `row` or `col`")));
+            }
         };
         Ok(Self { element, order })
     }

@@ -1,7 +1,7 @@
 //! Where a matrix lies in memory.
 //!
-//! `C = A·B` stored by columns has the bytes of `Cᵀ = Bᵀ·Aᵀ` stored by rows. So a column-major C exchanges the operands and
-//! transposes their layouts ([`Frame`]), and the kernel writes rows.
+//! `C = A·B` stored by columns has the bytes of `Cᵀ = Bᵀ·Aᵀ` stored by rows. So a column-major C
+//! exchanges the operands and transposes their layouts ([`Frame`]), and the kernel writes rows.
 
 mod matrix_type;
 

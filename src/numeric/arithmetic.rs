@@ -21,7 +21,8 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
     fn narrowed(sum: Self::Sum) -> Self;
 }
 
-/// The sum of an accumulator's parts, which are 256 at most: neighbours in ascending k, so many at a time, and then those sums in the same way.
+/// The sum of an accumulator's parts, which are 256 at most: neighbours in ascending k, so many at
+/// a time, and then those sums in the same way.
 pub fn sum_of_parts<T: Accumulator>(parts: usize, at_once: usize, part: impl Fn(usize) -> T) -> T {
     let mut sums = [T::Sum::default(); MOST_PARTS as usize];
     let mut count = parts.min(sums.len());
@@ -30,7 +31,8 @@ pub fn sum_of_parts<T: Accumulator>(parts: usize, at_once: usize, part: impl Fn(
         let groups = count.div_ceil(at_once.max(2));
         for group in 0..groups {
             let members = group * at_once..count.min((group + 1) * at_once);
-            sums[group] = sums[members].iter().copied().reduce(Accumulator::plus).unwrap_or_default();
+            sums[group] =
+                sums[members].iter().copied().reduce(Accumulator::plus).unwrap_or_default();
         }
         count = groups;
     }
@@ -76,8 +78,9 @@ impl Accumulator for i32 {
     own_sum!();
 }
 
-/// An integer whose sums stop at the ends of its range. Products are added as those of `i32`, whose sums of one instruction fit; a [`plus`](Accumulator::plus)
-/// is what an instruction does with the sum of its products.
+/// An integer whose sums stop at the ends of its range. Products are added as those of `i32`, whose
+/// sums of one instruction fit; a [`plus`](Accumulator::plus) is what an instruction does with the
+/// sum of its products.
 #[derive(Clone, Copy, PartialEq, Debug, Default, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct Saturating(pub i32);
@@ -96,8 +99,9 @@ impl Accumulator for Saturating {
     own_sum!();
 }
 
-/// One rounding: the product of two binary16 numbers is exact in binary64. The sum need not be, but where it is not, one term
-/// is below 2^-30 of the other, so binary64 can land on no tie of binary16 that the exact sum is not on.
+/// One rounding: the product of two binary16 numbers is exact in binary64. The sum need not be, but
+/// where it is not, one term is below 2^-30 of the other, so binary64 can land on no tie of
+/// binary16 that the exact sum is not on.
 impl Accumulator for F16 {
     const KIND: ElementKind = ElementKind::F16;
     #[inline(always)]
@@ -130,7 +134,8 @@ pub struct Functions {
 
 /// The arithmetic of an epilogue: `f32`, `f64`, or `i32`, which wraps.
 ///
-/// Minimum, maximum and comparison are spelled as comparisons, so that NaN and the sign of zero come out alike everywhere.
+/// Minimum, maximum and comparison are spelled as comparisons, so that NaN and the sign of zero
+/// come out alike everywhere.
 pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
     /// From a scalar argument, rounded to nearest.
     fn from_scalar(x: f64) -> Self;
@@ -216,7 +221,8 @@ impl Compute for i32 {
 mod tests {
     use super::*;
 
-    /// Against exact integer arithmetic: every binary16 is a multiple of 2^-24, so the sum is a multiple of 2^-48.
+    /// Against exact integer arithmetic: every binary16 is a multiple of 2^-24, so the sum is a
+    /// multiple of 2^-48.
     fn exact_fma(a: F16, b: F16, c: F16) -> F16 {
         let fixed = |x: F16| (x.to_f64() * f64::from(1u32 << 24)) as i128;
         let sum = fixed(a) * fixed(b) + (fixed(c) << 24);
@@ -239,7 +245,9 @@ mod tests {
         let mut state = 0x9e37_79b9_7f4a_7c15u64;
         let mut finite = 0;
         for _ in 0..2_000_000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let part = |shift: u32| F16::from_bits((state >> shift) as u16);
             let (a, b, c) = (part(8), part(24), part(40));
             if !(a.is_finite() && b.is_finite() && c.is_finite()) {

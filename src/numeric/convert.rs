@@ -80,7 +80,8 @@ narrow! {
     i32 => i32, |x| x;
     i32 => i8, |x| x.clamp(-128, 127) as i8;
     i32 => u8, |x| x.clamp(0, 255) as u8;
-    // From files and references. Odd rounding first, or a number near a tie of the narrower type would round twice.
+    // From files and references. Odd rounding first, or a number near a tie of the narrower type
+    // would round twice.
     f64 => f32, |x| x as f32;
     f64 => F16, |x| F16::from_f32(round_to_odd(x));
     f64 => Bf16, |x| Bf16::from_f32(round_to_odd(x));
@@ -94,7 +95,8 @@ narrow! {
 /// The NaN of both 8-bit types.
 const FP8_NAN: u8 = 0x7f;
 
-/// To binary32, with the last bit set where anything was cut off, so that a second rounding is the only one.
+/// To binary32, with the last bit set where anything was cut off, so that a second rounding is the
+/// only one.
 #[inline(always)]
 pub fn round_to_odd(x: f64) -> f32 {
     let near = x as f32;

@@ -2,21 +2,24 @@
 
 use crate::words::words;
 
-/// 1 + 4 + 3 bits, bias 7. No infinity; NaN is `S.1111.111`, and 448 the largest number. Source: Micikevicius et al., *FP8
-/// Formats for Deep Learning* (2022), table 1.
+/// 1 + 4 + 3 bits, bias 7. No infinity; NaN is `S.1111.111`, and 448 the largest number. Source:
+/// Micikevicius et al., *FP8 Formats for Deep Learning* (2022), table 1.
 pub use float8::F8E4M3 as E4m3;
-/// 1 + 5 + 2 bits, bias 15: the upper half of a binary16, with its infinities and NaNs; 57344 is the largest number.
+/// 1 + 5 + 2 bits, bias 15: the upper half of a binary16, with its infinities and NaNs; 57344 is
+/// the largest number.
 pub use float8::F8E5M2 as E5m2;
 /// The upper half of a binary32.
 pub use half::bf16 as Bf16;
 /// IEEE 754 binary16.
 pub use half::f16 as F16;
 
-/// A number with the exponent of `f32` and 10 bits of fraction, stored as an `f32`; the tensor cores' f32 mode.
+/// A number with the exponent of `f32` and 10 bits of fraction, stored as an `f32`; the tensor
+/// cores' f32 mode.
 ///
-/// A matrix of `Tf32` is a matrix of any `f32`. Tensor cores read the upper 19 bits and ignore the 13 below them
-/// ([`Tf32::as_read`]), which cuts numbers off towards zero. What this library itself makes for such a matrix, from a file or a
-/// seed, is rounded to nearest even ([`Tf32::nearest`]), and then loses nothing when it is read.
+/// A matrix of `Tf32` is a matrix of any `f32`. Tensor cores read the upper 19 bits and ignore the
+/// 13 below them ([`Tf32::as_read`]), which cuts numbers off towards zero. What this library itself
+/// makes for such a matrix, from a file or a seed, is rounded to nearest even ([`Tf32::nearest`]),
+/// and then loses nothing when it is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tf32;
 
@@ -24,8 +27,8 @@ impl Tf32 {
     /// The bits of an `f32` that tensor cores ignore.
     const IGNORED: u32 = (1 << 13) - 1;
 
-    /// What tensor cores take `x` for: `x` without its low 13 bits. A NaN with no bit above them, such as no instruction makes,
-    /// is an infinity for them.
+    /// What tensor cores take `x` for: `x` without its low 13 bits. A NaN with no bit above them,
+    /// such as no instruction makes, is an infinity for them.
     #[inline(always)]
     pub const fn as_read(x: f32) -> f32 {
         f32::from_bits(x.to_bits() & !Self::IGNORED)
@@ -139,10 +142,12 @@ impl ElementKind {
         matches!(self, Self::E4m3 | Self::E5m2)
     }
 
-    /// Whether a number, rounded to nearest even, is within the type's range. Floating-point types take every number: beyond the largest
-    /// comes infinity, or for fp8 the largest again.
+    /// Whether a number, rounded to nearest even, is within the type's range. Floating-point types
+    /// take every number: beyond the largest comes infinity, or for fp8 the largest again.
     pub fn takes(self, x: f64) -> bool {
-        let within = |least: i32, most: i32| (f64::from(least)..=f64::from(most)).contains(&x.round_ties_even());
+        let within = |least: i32, most: i32| {
+            (f64::from(least)..=f64::from(most)).contains(&x.round_ties_even())
+        };
         match self {
             Self::I8 => within(i8::MIN.into(), i8::MAX.into()),
             Self::U8 => within(u8::MIN.into(), u8::MAX.into()),

@@ -1,16 +1,18 @@
 //! One step of a tensor core on the host: exact products, aligned, cut off, added, rounded.
 //!
-//! With the addends `t_0 = acc` and `t_i = a_i b_i`, each with the sum `e_i` of its factors' exponents, not normalized, and
-//! `E` the largest of the `e_i`,
+//! With the addends `t_0 = acc` and `t_i = a_i b_i`, each with the sum `e_i` of its factors'
+//! exponents, not normalized, and `E` the largest of the `e_i`,
 //!
 //! ```text
 //! acc' = round( 2^(E - F) * sum of trunc(t_i * 2^(F - E)) )        F = aligned_bits
 //! ```
 //!
-//! A subnormal factor has the least exponent of its type and a significand below 1. Zeros have no exponent. `E` may be below -126, an
-//! accumulator's least exponent, of which only the rounding knows, but is no less than -133. A sum that is cut off to nothing is +0, whatever its
-//! sign was. An H200's answers on numbers like these are in `tests/data/h200_steps.jsonl`, and `tests/gpu/tensor_steps.rs` draws more. Where a factor or the accumulator is infinite or no number, the
-//! result is infinite or the NaN `0x7fffffff`.
+//! A subnormal factor has the least exponent of its type and a significand below 1. Zeros have no
+//! exponent. `E` may be below -126, an accumulator's least exponent, of which only the rounding
+//! knows, but is no less than -133. A sum that is cut off to nothing is +0, whatever its sign was.
+//! An H200's answers on numbers like these are in `tests/data/h200_steps.jsonl`, and
+//! `tests/gpu/tensor_steps.rs` draws more. Where a factor or the accumulator is infinite or no
+//! number, the result is infinite or the NaN `0x7fffffff`.
 
 use super::{
     ElementKind, F16, Tf32,
@@ -23,7 +25,8 @@ const FRACTION: u32 = 23;
 const PRODUCT_FRACTION: u32 = 2 * FRACTION;
 /// The least exponent of a binary32.
 pub(super) const LEAST: i32 = -126;
-/// The least exponent that addends are aligned to: found on an H200, by `tests/gpu/tensor_steps.rs`.
+/// The least exponent that addends are aligned to: found on an H200, by
+/// `tests/gpu/tensor_steps.rs`.
 pub(super) const LEAST_ALIGNED: i32 = -133;
 /// What tensor cores make of what is no number.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
@@ -53,11 +56,14 @@ impl Parts {
     }
 }
 
-/// The magnitude of a finite number's significand, with [`FRACTION`] bits of fraction, and its exponent, no less than `least`.
+/// The magnitude of a finite number's significand, with [`FRACTION`] bits of fraction, and its
+/// exponent, no less than `least`.
 #[inline(always)]
 pub(super) const fn apart(x: f32, least: i32) -> (u32, i32) {
-    let (field, fraction) = ((x.to_bits() >> FRACTION & 0xff) as i32, x.to_bits() & ((1 << FRACTION) - 1));
-    let (significand, exponent) = if field == 0 { (fraction, LEAST) } else { (fraction | 1 << FRACTION, field - 127) };
+    let (field, fraction) =
+        ((x.to_bits() >> FRACTION & 0xff) as i32, x.to_bits() & ((1 << FRACTION) - 1));
+    let (significand, exponent) =
+        if field == 0 { (fraction, LEAST) } else { (fraction | 1 << FRACTION, field - 127) };
     let below = if least > exponent { least - exponent } else { 0 };
     (significand >> if below > 31 { 31 } else { below }, exponent + below)
 }
@@ -80,9 +86,10 @@ pub(super) fn power(exponent: i32) -> f64 {
 impl Instruction {
     /// One step: the new accumulator, from the old one and the products of `a` and `b`.
     ///
-    /// The numbers are elements of the instruction's types, which are all `f32` numbers; those of tf32 are cut to 19 bits, as
-    /// the hardware reads them. Of slices of unequal length the longer one's rest is left out. A step has
-    /// [`products`](Instruction::products) of them; fewer are as many and zeros, and more are several steps.
+    /// The numbers are elements of the instruction's types, which are all `f32` numbers; those of
+    /// tf32 are cut to 19 bits, as the hardware reads them. Of slices of unequal length the longer
+    /// one's rest is left out. A step has [`products`](Instruction::products) of them; fewer are as
+    /// many and zeros, and more are several steps.
     ///
     /// ```
     /// use falchion::{arch::ArchKind, numeric::{Combined, ElementKind::*, Instruction}};
@@ -95,15 +102,19 @@ impl Instruction {
     /// ```
     pub fn step(&self, accumulator: f32, a: &[f32], b: &[f32]) -> f32 {
         let products = self.products as usize;
-        a.chunks(products).zip(b.chunks(products)).fold(accumulator, |sum, (a, b)| self.fused(sum, a, b))
+        a.chunks(products)
+            .zip(b.chunks(products))
+            .fold(accumulator, |sum, (a, b)| self.fused(sum, a, b))
     }
 
     /// One step of as many products as there are.
     fn fused(&self, accumulator: f32, a: &[f32], b: &[f32]) -> f32 {
-        let read = |x: f32, kind| if matches!(kind, ElementKind::Tf32) { Tf32::as_read(x) } else { x };
+        let read =
+            |x: f32, kind| if matches!(kind, ElementKind::Tf32) { Tf32::as_read(x) } else { x };
         let pairs = || a.iter().zip(b).map(|(&a, &b)| (read(a, self.a), read(b, self.b)));
         if !accumulator.is_finite() || pairs().any(|(a, b)| !(a.is_finite() && b.is_finite())) {
-            let sum = pairs().map(|(a, b)| f64::from(a) * f64::from(b)).sum::<f64>() + f64::from(accumulator);
+            let sum = pairs().map(|(a, b)| f64::from(a) * f64::from(b)).sum::<f64>()
+                + f64::from(accumulator);
             return if sum.is_nan() { NAN } else { sum as f32 };
         }
         let (least_a, least_b) = (least_exponent(self.a), least_exponent(self.b));
@@ -115,17 +126,21 @@ impl Instruction {
         let first = Parts::of(accumulator, own);
         let first = Parts { significand: first.significand << FRACTION, ..first };
         let exponent = |parts: &Parts| (parts.significand != 0).then_some(parts.exponent);
-        let Some(top) = pairs().map(|pair| exponent(&product(pair))).fold(exponent(&first), Option::max) else {
+        let Some(top) =
+            pairs().map(|pair| exponent(&product(pair))).fold(exponent(&first), Option::max)
+        else {
             return self.rounded(0.0);
         };
         let top = top.max(LEAST_ALIGNED);
         let aligned = |parts: Parts| {
             // A zero's exponent may be above the largest.
-            let shift = (PRODUCT_FRACTION - self.aligned_bits) + (top - parts.exponent).max(0) as u32;
+            let shift =
+                (PRODUCT_FRACTION - self.aligned_bits) + (top - parts.exponent).max(0) as u32;
             let kept = if shift < u64::BITS { (parts.significand >> shift) as i64 } else { 0 };
             if parts.negative { -kept } else { kept }
         };
-        let sum = pairs().map(|pair| aligned(product(pair))).fold(aligned(first), |sum, part| sum + part);
+        let sum =
+            pairs().map(|pair| aligned(product(pair))).fold(aligned(first), |sum, part| sum + part);
         self.rounded(sum as f64 * power(top - self.aligned_bits as i32))
     }
 

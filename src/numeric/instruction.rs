@@ -1,13 +1,16 @@
 //! How tensor cores add: one row for each pair of operand types and architecture.
 //!
-//! One step of a matrix instruction computes `acc' = round(acc + sum of a_i b_i)`, the sum over a fixed number of products that
-//! are added at once. The addends are exact. They are aligned to the largest exponent among them, what lies more than
-//! `aligned_bits` below it is cut off, and only the sum is rounded. See [`Instruction::step`].
+//! One step of a matrix instruction computes `acc' = round(acc + sum of a_i b_i)`, the sum over a
+//! fixed number of products that are added at once. The addends are exact. They are aligned to the
+//! largest exponent among them, what lies more than `aligned_bits` below it is cut off, and only
+//! the sum is rounded. See [`Instruction::step`].
 //!
-//! NVIDIA documents none of this. The rows are those of Xie, Wang, Yang, Yang, *MMA-Sim: Bit-Accurate Reference Model of Tensor
-//! Cores and Matrix Cores* (arXiv 2511.10909), who compared their model with the machines bit by bit on random operands. How such
-//! things are found out: Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor cores* (PeerJ Computer Science
-//! 7:e330, 2021), and Khattak, Mikaitis, *Accurate Models of NVIDIA Tensor Cores* (arXiv 2512.07004).
+//! NVIDIA documents none of this. The rows are those of Xie, Wang, Yang, Yang, *MMA-Sim:
+//! Bit-Accurate Reference Model of Tensor Cores and Matrix Cores* (arXiv 2511.10909), who compared
+//! their model with the machines bit by bit on random operands. How such things are found out:
+//! Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor cores* (PeerJ Computer
+//! Science 7:e330, 2021), and Khattak, Mikaitis, *Accurate Models of NVIDIA Tensor Cores* (arXiv
+//! 2512.07004).
 //!
 //! | machine | types | products of a step | bits kept below the largest exponent | the sum is |
 //! |---|---|---|---|---|
@@ -51,12 +54,13 @@ pub struct Instruction {
 impl Instruction {
     /// The instruction that multiplies such types in a kernel for `arch`, without promotion.
     ///
-    /// `None` where the architecture has none, and for integers: their sums are exact modulo 2^32, as those of `i32`'s
-    /// [`Accumulator`](super::Accumulator).
+    /// `None` where the architecture has none, and for integers: their sums are exact modulo 2^32,
+    /// as those of `i32`'s [`Accumulator`](super::Accumulator).
     ///
-    /// On a machine newer than `arch` the same instruction adds more products at once and keeps more bits of them, so that other
-    /// bits may come out. The error bound made of this row holds there too: [`unit`](Self::unit) only shrinks; and the `mma.sync`
-    /// of sm89 for fp8 keeps 25 bits on sm90.
+    /// On a machine newer than `arch` the same instruction adds more products at once and keeps
+    /// more bits of them, so that other bits may come out. The error bound made of this row holds
+    /// there too: [`unit`](Self::unit) only shrinks; and the `mma.sync` of sm89 for fp8 keeps 25
+    /// bits on sm90.
     pub const fn of(types: Combined, arch: ArchKind) -> Option<Self> {
         use ElementKind::{Bf16, E4m3, E5m2, F16, Tf32};
         if !types.is_of(OpKind::TensorOp) {
@@ -84,7 +88,8 @@ impl Instruction {
         [self.a, self.b]
     }
 
-    /// Products along K that are added at once. The instruction's own K is this, or twice as much on sm80 to sm89.
+    /// Products along K that are added at once. The instruction's own K is this, or twice as much
+    /// on sm80 to sm89.
     pub const fn products(&self) -> u32 {
         self.products
     }
@@ -99,16 +104,18 @@ impl Instruction {
         self.sum
     }
 
-    /// Products along K after which the sum is added to one in f32 and begun anew; `None` where the tensor core's own sum is
-    /// kept to the end, which cuBLASLt calls fast accumulation.
+    /// Products along K after which the sum is added to one in f32 and begun anew; `None` where the
+    /// tensor core's own sum is kept to the end, which cuBLASLt calls fast accumulation.
     pub const fn promotion(&self) -> Option<u32> {
         self.promotion
     }
 
-    /// How far one step may be off, as a share of the largest sum of magnitudes: each of `products + 1` addends loses less than
-    /// `2^-aligned_bits` of the largest one, and the sum less than its rounding.
+    /// How far one step may be off, as a share of the largest sum of magnitudes: each of
+    /// `products + 1` addends loses less than `2^-aligned_bits` of the largest one, and the sum
+    /// less than its rounding.
     ///
-    /// `u = (products + 1) 2^-aligned_bits + r`, with `r = 2^-fraction_bits` where the sum is cut and 2^-11 for f16.
+    /// `u = (products + 1) 2^-aligned_bits + r`, with `r = 2^-fraction_bits` where the sum is cut
+    /// and 2^-11 for f16.
     pub fn unit(&self) -> f64 {
         let rounding = match self.sum {
             SumRounding::Truncated { fraction_bits } => 2f64.powi(-(fraction_bits as i32)),
@@ -122,7 +129,8 @@ impl Instruction {
         Self { products: if k < self.products { k } else { self.products }, ..self }
     }
 
-    /// The same of a warp's instruction that is `k` deep: where parts of f32 are multiplied it promotes what the warp's tile of so many k's makes.
+    /// The same of a warp's instruction that is `k` deep: where parts of f32 are multiplied it
+    /// promotes what the warp's tile of so many k's makes.
     pub const fn of_parts(self, emulation: EmulationKind, k: u32, tile_k: u32) -> Self {
         let each = emulation.products().len() as u32;
         if emulation.promotes_in_registers() {
@@ -132,7 +140,8 @@ impl Instruction {
         }
     }
 
-    /// The same instruction, its sums promoted to f32 after every `k` products: at least one step's, and whole steps.
+    /// The same instruction, its sums promoted to f32 after every `k` products: at least one
+    /// step's, and whole steps.
     ///
     /// CUTLASS and DeepGEMM promote fp8 after every 128: four `wgmma`.
     pub const fn promoted_every(self, k: u32) -> Self {
@@ -140,14 +149,15 @@ impl Instruction {
         Self { promotion: Some(steps * self.products), ..self }
     }
 
-    /// The whole number up to which sums of whole products are exact, whatever their order: so far every whole number survives
-    /// both the alignment and the rounding of a step.
+    /// The whole number up to which sums of whole products are exact, whatever their order: so far
+    /// every whole number survives both the alignment and the rounding of a step.
     pub const fn largest_whole(&self) -> f64 {
         let fraction_bits = match self.sum {
             SumRounding::Truncated { fraction_bits } => fraction_bits,
             SumRounding::NearestF16 => 10,
         };
-        let kept = if fraction_bits < self.aligned_bits { fraction_bits } else { self.aligned_bits };
+        let kept =
+            if fraction_bits < self.aligned_bits { fraction_bits } else { self.aligned_bits };
         (1u64 << (kept + 1)) as f64
     }
 }

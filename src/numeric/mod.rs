@@ -1,9 +1,10 @@
 //! The numbers a GEMM reads, accumulates and writes.
 //!
-//! [`Element`] is the type a user writes, [`ElementKind`] the same fact as a value, and [`Accumulator`] the arithmetic of the
-//! host executor, which rounds where the device rounds.
+//! [`Element`] is the type a user writes, [`ElementKind`] the same fact as a value, and
+//! [`Accumulator`] the arithmetic of the host executor, which rounds where the device rounds.
 //!
-//! [`Instruction`] says how tensor cores add, and does it on the host; [`emulation`] how they multiply `f32`.
+//! [`Instruction`] says how tensor cores add, and does it on the host; [`emulation`] how they
+//! multiply `f32`.
 //!
 //! Twin: `kernels/numeric.cuh`.
 
@@ -19,7 +20,9 @@ mod rows;
 mod tensor_sum;
 
 #[doc(hidden)]
-pub use arithmetic::{Accumulator, Compute, Functions, MOST_PARTS, Saturating, sum_of, sum_of_parts};
+pub use arithmetic::{
+    Accumulator, Compute, Functions, MOST_PARTS, Saturating, sum_of, sum_of_parts,
+};
 pub use combined::Combined;
 pub(crate) use convert::round_to_odd;
 #[doc(hidden)]

@@ -1,6 +1,8 @@
-//! Rows of elements whose type is a value, read into numbers that are computed with, and written from them.
+//! Rows of elements whose type is a value, read into numbers that are computed with, and written
+//! from them.
 //!
-//! Each conversion is one loop over a row, vectorized. Rows are bytes: an element need not be aligned in them.
+//! Each conversion is one loop over a row, vectorized. Rows are bytes: an element need not be
+//! aligned in them.
 
 use super::{Bf16, Compute, E4m3, E5m2, ElementKind, F16, Narrow, Saturating, Widen};
 use crate::sys::simd::{Vectorized, dispatch};
@@ -56,7 +58,9 @@ impl<T: Copy + Narrow<S>, S: NoUninit> Vectorized for Narrowed<'_, T, S> {
 }
 
 fn one<S: Pod + Widen<T>, T: Default>(bytes: &[u8]) -> T {
-    bytes.get(..size_of::<S>()).map_or_else(T::default, |bytes| pod_read_unaligned::<S>(bytes).widen())
+    bytes
+        .get(..size_of::<S>())
+        .map_or_else(T::default, |bytes| pod_read_unaligned::<S>(bytes).widen())
 }
 
 fn widened<S: Pod + Widen<T>, T>(from: &[u8], to: &mut [T]) {

@@ -1,18 +1,22 @@
-//! An operand of `f32` decomposed for tensor cores: rows of its parts, side by side, in the caller's workspace.
+//! An operand of `f32` decomposed for tensor cores: rows of its parts, side by side, in the
+//! caller's workspace.
 //!
-//! The operand is seen as `mn` x K, whatever its layout: rows of A, or columns of B. Row i of the workspace is
+//! The operand is seen as `mn` x K, whatever its layout: rows of A, or columns of B. Row i of the
+//! workspace is
 //!
 //! ```text
 //! [ first parts of row i, K of them | zeros | second parts | zeros | (third parts | zeros) ]
 //! ```
 //!
-//! each padded to a whole number of [`DEPTH`] elements, which are a stage of the product's ring. A *piece* is 8 neighbours along K, 16
-//! bytes of each part; a block takes a tile of 64 rows of 8 pieces. Threads of a warp take neighbours along K where the operand is
-//! K-major, and neighbouring rows where it is not: either way they read whole lines, and no shared memory is needed.
+//! each padded to a whole number of [`DEPTH`] elements, which are a stage of the product's ring. A
+//! *piece* is 8 neighbours along K, 16 bytes of each part; a block takes a tile of 64 rows of 8
+//! pieces. Threads of a warp take neighbours along K where the operand is K-major, and neighbouring
+//! rows where it is not: either way they read whole lines, and no shared memory is needed.
 //!
-//! Where rows are scaled ([`EmulationKind::F16x3`]) there are four steps: facts of rows are cleared, the largest magnitudes are found,
-//! the parts are written and numbers outside of the window counted, and each row's shift is written for the product's epilogue; the first row
-//! that is refused is left in a word of its own.
+//! Where rows are scaled ([`EmulationKind::F16x3`]) there are four steps: facts of rows are
+//! cleared, the largest magnitudes are found, the parts are written and numbers outside of the
+//! window counted, and each row's shift is written for the product's epilogue; the first row that
+//! is refused is left in a word of its own.
 //!
 //! Twin: `kernels/pass/decompose.cuh`.
 
@@ -20,7 +24,8 @@ use super::{PassBatch, unit_of};
 use crate::{
     call::{DEPTH, DecomposedLayout, Grid, LINE_BYTES, Launch},
     codegen::{
-        DecomposeParams, DecomposedLine, TranslationUnit, emulation_fingerprints, emulation_header, fingerprint_assertion,
+        DecomposeParams, DecomposedLine, TranslationUnit, emulation_fingerprints, emulation_header,
+        fingerprint_assertion,
     },
     facts::facts,
     numeric::EmulationKind,
@@ -101,8 +106,12 @@ pub struct DecomposeShapes {
 impl DecomposeShapes {
     /// Where the facts of row `number` lie, rows of a batch numbered one matrix behind the other.
     pub const fn line(&self, number: u32) -> u64 {
-        let (matrix, row) = (number as u64 / self.layout.mn as u64, number as u64 % self.layout.mn as u64);
-        self.parts + matrix * self.batch.strides_bytes[1] + self.layout.lines_offset() + row * LINE_BYTES
+        let (matrix, row) =
+            (number as u64 / self.layout.mn as u64, number as u64 % self.layout.mn as u64);
+        self.parts
+            + matrix * self.batch.strides_bytes[1]
+            + self.layout.lines_offset()
+            + row * LINE_BYTES
     }
 
     /// Where the number of the first row that is refused lies.
@@ -117,7 +126,8 @@ impl DecomposeDesc {
         TILE * PIECES / THREADS
     }
 
-    /// Which thread decomposes which piece of a tile in which step: threads of a warp take neighbours along K, or rows.
+    /// Which thread decomposes which piece of a tile in which step: threads of a warp take
+    /// neighbours along K, or rows.
     pub const fn pieces(&self, along_k: bool) -> PieceMap {
         let lanes = if along_k { Lanes::Along } else { Lanes::Across };
         PieceMap { threads: THREADS, lines: TILE, pieces: PIECES, lanes }
@@ -136,12 +146,23 @@ impl DecomposeDesc {
     /// # Errors
     /// [`Refusal::TooManyTiles`].
     pub fn launch(&self, shapes: &DecomposeShapes, step: DecomposeStep) -> Result<Launch, Refusal> {
-        let DecomposeShapes { layout, source, leading, along_k, parts, batch: PassBatch { matrices, strides_bytes } } = *shapes;
+        let DecomposeShapes {
+            layout,
+            source,
+            leading,
+            along_k,
+            parts,
+            batch: PassBatch { matrices, strides_bytes },
+        } = *shapes;
         let blocks = self.blocks(&layout, step);
         // The kernel's numbers are below 2^32, that of a row among those of all matrices, too.
         let rows = (layout.mn as u64).saturating_mul(matrices);
         let beyond = rows.max(layout.k as u64).max(layout.padded()) > u64::from(u32::MAX);
-        let grid = Grid::of_tiles(if beyond { u64::MAX } else { blocks.saturating_mul(matrices) }, THREADS, 0)?;
+        let grid = Grid::of_tiles(
+            if beyond { u64::MAX } else { blocks.saturating_mul(matrices) },
+            THREADS,
+            0,
+        )?;
         let [stride_source, stride_parts] = strides_bytes;
         let params = DecomposeParams {
             source,
@@ -155,7 +176,9 @@ impl DecomposeDesc {
             padded: layout.padded() as u32,
             tiles_across: (layout.padded() / u64::from(DEPTH)) as u32,
             along_k: u32::from(along_k),
-            vectors: u32::from((source | stride_source).is_multiple_of(16) && leading.is_multiple_of(4)),
+            vectors: u32::from(
+                (source | stride_source).is_multiple_of(16) && leading.is_multiple_of(4),
+            ),
             step: step as u32,
             blocks: blocks as u32,
             stride_source,
@@ -166,7 +189,8 @@ impl DecomposeDesc {
 }
 
 impl DecomposeDesc {
-    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
+    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run
+    /// time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let mut config = String::from("#pragma once\n");
         config.push_str(&DecomposedLine::declaration());
@@ -174,7 +198,13 @@ impl DecomposeDesc {
         config.push_str(&DecomposeStep::declaration());
         config.push_str(&emulation_header(self.emulation, Frame::AsGiven));
         config.push_str("struct Config {\n  using Facts = EmulationFacts;\n");
-        let own = [("kThreads", THREADS), ("kSteps", self.steps()), ("kTile", TILE), ("kPiece", PIECE), ("kPieces", PIECES)];
+        let own = [
+            ("kThreads", THREADS),
+            ("kSteps", self.steps()),
+            ("kTile", TILE),
+            ("kPiece", PIECE),
+            ("kPieces", PIECES),
+        ];
         config.push_str(&facts("int", &own));
         config.push_str("};\n");
         let mut fingerprints = String::new();
@@ -182,7 +212,11 @@ impl DecomposeDesc {
             fingerprints.push_str(&emulation_fingerprints(self.emulation, Frame::AsGiven));
             for along_k in [false, true] {
                 let twin = format!("pass::PieceMap<Config, {along_k}>");
-                fingerprints.push_str(&fingerprint_assertion(&twin, "pieces", &self.pieces(along_k)));
+                fingerprints.push_str(&fingerprint_assertion(
+                    &twin,
+                    "pieces",
+                    &self.pieces(along_k),
+                ));
             }
         }
         unit_of("decompose", ("DecomposeParams", "4"), config, &fingerprints)

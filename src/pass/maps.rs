@@ -1,7 +1,11 @@
-//! Tensor maps of the products of an array, made where the product's kernel finds them: of one template for each matrix, as all maps of a matrix differ by their address alone.
+//! Tensor maps of the products of an array, made where the product's kernel finds them: of one
+//! template for each matrix, as all maps of a matrix differ by their address alone.
 //!
-//! Templates and addresses come by value, so nothing of the caller's is read afterwards, and a captured graph holds them. A warp replaces the address in a copy of the template and brings it
-//! to memory; the kernel that TMA feeds acquires it there (`tensormap.replace`, `tensormap.cp_fenceproxy` and `fence.proxy.tensormap` of the PTX ISA, of sm_90a, from NVRTC 12.3 on).
+//! Templates and addresses come by value, so nothing of the caller's is read afterwards, and a
+//! captured graph holds them. A warp replaces the address in a copy of the template and brings it
+//! to memory; the kernel that TMA feeds acquires it there (`tensormap.replace`,
+//! `tensormap.cp_fenceproxy` and `fence.proxy.tensormap` of the PTX ISA, of sm_90a, from NVRTC 12.3
+//! on).
 //!
 //! Twin: `kernels/pass/maps.cuh`.
 
@@ -9,7 +13,10 @@ use super::unit_of;
 use crate::{
     arch::WARP,
     call::{Grid, Launch},
-    codegen::{Addresses, MOST_RECORDS, MOST_RECORDS_AT_ALL, MapsParams, TensorMap, TranslationUnit, records_fingerprint},
+    codegen::{
+        Addresses, MOST_RECORDS, MOST_RECORDS_AT_ALL, MapsParams, TensorMap, TranslationUnit,
+        records_fingerprint,
+    },
     threadblock::{MATRICES_OF_PRODUCT, ProductRecords},
 };
 
@@ -34,14 +41,21 @@ impl MapsDesc {
 
     /// The text of the kernel.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
-        let (map, params, behind) = (TensorMap::declaration(), MapsParams::declaration(), MapsParams::with_addresses(self.most));
-        let config =
-            format!("#pragma once\n{map}{params}{behind}struct Config {{\n  static constexpr int kThreads = {THREADS};\n}};\n");
+        let (map, params, behind) = (
+            TensorMap::declaration(),
+            MapsParams::declaration(),
+            MapsParams::with_addresses(self.most),
+        );
+        let config = format!(
+            "#pragma once\n{map}{params}{behind}struct Config {{\n  static constexpr int kThreads = {THREADS};\n}};\n"
+        );
         let fingerprints = if with_fingerprints { records_fingerprint() } else { String::new() };
         unit_of("maps", ("MapsOfProducts", "1"), config, &fingerprints)
     }
 
-    /// What makes the records of products from an address on, a multiple of 128, is launched with: as many launches as parameters hold addresses for. Each matrix that TMA moves has a template.
+    /// What makes the records of products from an address on, a multiple of 128, is launched with:
+    /// as many launches as parameters hold addresses for. Each matrix that TMA moves has a
+    /// template.
     pub fn launches(
         &self,
         templates: [Option<TensorMap>; MATRICES_OF_PRODUCT as usize],
@@ -49,12 +63,18 @@ impl MapsDesc {
         records: u64,
     ) -> Vec<(Launch, Vec<u8>)> {
         let most = self.most as usize;
-        let moved = templates.iter().rev().fold(0, |bits, template| bits << 1 | u32::from(template.is_some()));
+        let moved = templates
+            .iter()
+            .rev()
+            .fold(0, |bits, template| bits << 1 | u32::from(template.is_some()));
         let templates = templates.map(|template| template.unwrap_or(TensorMap { word: [0; 16] }));
         let launch = |(number, some): (usize, &[Addresses])| {
             let records = records + ProductRecords::bytes(number * most);
             let params = MapsParams { templates, records, moved, reserved: [0; 13] };
-            (Launch::new(Grid::of_blocks(some.len() as u32, THREADS, 0), &0u32), params.of(self.most, some))
+            (
+                Launch::new(Grid::of_blocks(some.len() as u32, THREADS, 0), &0u32),
+                params.of(self.most, some),
+            )
         };
         products.chunks(most).enumerate().map(launch).collect()
     }
@@ -65,13 +85,17 @@ mod tests {
     use super::*;
     use crate::index::{IndexMap, at};
 
-    /// What warps make in all launches: each product's addresses, and maps of what TMA moves, each once, at its place, and nothing behind the last.
+    /// What warps make in all launches: each product's addresses, and maps of what TMA moves, each
+    /// once, at its place, and nothing behind the last.
     #[test]
     fn launches_make_each_record_at_its_place() {
         for count in [0, 1, 7, 110, 111, 300, 1004, 1005, 3000] {
-            let products: Vec<Addresses> = (0..count as u64).map(|i| [0, 1, 2, 3].map(|matrix| 4 * i + matrix + 1000)).collect();
+            let products: Vec<Addresses> = (0..count as u64)
+                .map(|i| [0, 1, 2, 3].map(|matrix| 4 * i + matrix + 1000))
+                .collect();
             let (first, map) = (1u64 << 40, |word| Some(TensorMap { word: [word; 16] }));
-            let launches = MapsDesc::of(count).launches([map(1), map(2), None, map(4)], &products, first);
+            let launches =
+                MapsDesc::of(count).launches([map(1), map(2), None, map(4)], &products, first);
             assert_eq!(launches.len(), count.div_ceil(1004));
             let places = ProductRecords { products: count.max(1) as u32 };
             let mut words = vec![None; places.codomain() as usize];
@@ -82,24 +106,39 @@ mod tests {
                 assert_eq!((launch.grid.threads, params.moved), (128, 0b1011));
                 let own = ProductRecords { products: launch.grid.clusters };
                 let begin = (params.records - first) / 8;
-                for (product, piece) in (0..launch.grid.clusters).flat_map(|product| (0..8).map(move |piece| (product, piece))) {
+                for (product, piece) in (0..launch.grid.clusters)
+                    .flat_map(|product| (0..8).map(move |piece| (product, piece)))
+                {
                     let matrix = piece as usize % 4;
                     let address = addresses[4 * product as usize + matrix];
                     if piece < 4 && params.moved >> matrix & 1 == 0 {
                         continue;
                     }
-                    let place = begin as usize + own.at(at(product, piece)).expect("a place") as usize;
-                    assert!((first + 8 * place as u64).is_multiple_of(if piece < 4 { 128 } else { 8 }));
+                    let place =
+                        begin as usize + own.at(at(product, piece)).expect("a place") as usize;
+                    assert!((first + 8 * place as u64).is_multiple_of(if piece < 4 {
+                        128
+                    } else {
+                        8
+                    }));
                     let length = if piece < 4 { 16 } else { 1 };
                     for word in &mut words[place..place + length] {
-                        assert_eq!(word.replace((piece, address)), None, "{count}: product {product}, piece {piece}");
+                        assert_eq!(
+                            word.replace((piece, address)),
+                            None,
+                            "{count}: product {product}, piece {piece}"
+                        );
                     }
                 }
             }
             for (number, addresses) in (0..).zip(&products) {
                 for piece in (0..8).filter(|&piece| piece != 2) {
                     let place = places.at(at(number, piece)).expect("a place") as usize;
-                    assert_eq!(words[place], Some((piece, addresses[piece as usize % 4])), "{count}: product {number}");
+                    assert_eq!(
+                        words[place],
+                        Some((piece, addresses[piece as usize % 4])),
+                        "{count}: product {number}"
+                    );
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Kernels that move or rewrite an operand: before a product, or for themselves.
 //!
-//! A [`PassDesc`] is compiled; a [`Pass`] is what one call does with it: where it reads, where it writes, and what it is launched with.
+//! A [`PassDesc`] is compiled; a [`Pass`] is what one call does with it: where it reads, where it
+//! writes, and what it is launched with.
 
 pub mod decompose;
 pub mod maps;
@@ -40,8 +41,14 @@ pub enum PassDesc {
     Maps(MapsDesc),
 }
 
-/// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its blocks share a multiprocessor.
-fn unit_of(entry: &'static str, (params, blocks): (&str, &str), config: String, fingerprints: &str) -> TranslationUnit {
+/// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its
+/// blocks share a multiprocessor.
+fn unit_of(
+    entry: &'static str,
+    (params, blocks): (&str, &str),
+    config: String,
+    fingerprints: &str,
+) -> TranslationUnit {
     let bounds = format!("Config::kThreads, {blocks}");
     let source = format!(
         "#include \"config.cuh\"\n#include \"pass/{entry}.cuh\"\n#include \"schedule.cuh\"\n{fingerprints}{}",
@@ -51,7 +58,8 @@ fn unit_of(entry: &'static str, (params, blocks): (&str, &str), config: String, 
 }
 
 impl PassDesc {
-    /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no run time.
+    /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no
+    /// run time.
     pub fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
         match self {
             Self::Repack(desc) => desc.translation_unit(with_fingerprints),
@@ -98,7 +106,9 @@ impl PassDesc {
             return vec![Self::Decompose(DecomposeDesc { emulation: desc.knobs.emulation })];
         }
         let turned = OperandKind::BOTH.into_iter().find(|&operand| desc.reads_transposed(operand));
-        let turned = turned.map(|operand| Choice::moves(desc.class.operand(operand).element.bytes_of(1)).map(Self::Transpose));
+        let turned = turned.map(|operand| {
+            Choice::moves(desc.class.operand(operand).element.bytes_of(1)).map(Self::Transpose)
+        });
         core::iter::once(Self::Repack(REPACK)).chain(turned.into_iter().flatten()).collect()
     }
 }
@@ -129,43 +139,73 @@ pub enum Pass {
 }
 
 impl Pass {
-    /// What becomes of the operands of a problem, which is in the kernel's frame, before the kernel reads them; `None` of one that is read
-    /// where it lies. The workspace begins at `first`.
+    /// What becomes of the operands of a problem, which is in the kernel's frame, before the kernel
+    /// reads them; `None` of one that is read where it lies. The workspace begins at `first`.
     ///
     /// # Errors
-    /// [`Refusal::Overflow`]; those of a transpose, [`Refusal::TooManyTiles`] of all matrices together among them.
-    pub fn before(desc: &GemmDesc, (routes, problem): (&Routes, &Problem), first: u64) -> Result<[Option<Self>; 2], Refusal> {
+    /// [`Refusal::Overflow`]; those of a transpose, [`Refusal::TooManyTiles`] of all matrices
+    /// together among them.
+    pub fn before(
+        desc: &GemmDesc,
+        (routes, problem): (&Routes, &Problem),
+        first: u64,
+    ) -> Result<[Option<Self>; 2], Refusal> {
         let of = |operand| Self::of(desc, operand, (routes.of_operand(operand), problem), first);
         Ok([of(OperandKind::A)?, of(OperandKind::B)?])
     }
 
     /// That of an operand.
-    fn of(desc: &GemmDesc, operand: OperandKind, (way, problem): (&Way, &Problem), first: u64) -> Result<Option<Self>, Refusal> {
+    fn of(
+        desc: &GemmDesc,
+        operand: OperandKind,
+        (way, problem): (&Way, &Problem),
+        first: u64,
+    ) -> Result<Option<Self>, Refusal> {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
         let (source, to) = (view.memory.address, first + way.offset);
         let order = problem.order(&desc.class, operand);
         let (leading, (length, lines)) = (view.leading(order), problem.lines(operand, order));
         let bytes = |elements: usize| element.matrix_bytes(elements as u64);
         let (matrices, stride) = problem.matrices(view);
-        let batch = PassBatch { matrices, strides_bytes: [element.matrix_bytes(stride), way.apart] };
+        let batch =
+            PassBatch { matrices, strides_bytes: [element.matrix_bytes(stride), way.apart] };
         Ok(Some(match way.route {
             Route::Direct => return Ok(None),
             Route::Decomposed => {
-                let emulation = desc.warp_specialized().map_or(EmulationKind::None, |desc| desc.knobs.emulation);
+                let emulation = desc
+                    .warp_specialized()
+                    .map_or(EmulationKind::None, |desc| desc.knobs.emulation);
                 let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k };
                 let (leading, along_k) = (leading as u64, order.along_k(operand));
-                Self::Decompose(DecomposeShapes { layout, source, leading, along_k, parts: to, batch })
+                Self::Decompose(DecomposeShapes {
+                    layout,
+                    source,
+                    leading,
+                    along_k,
+                    parts: to,
+                    batch,
+                })
             }
             Route::Repacked => {
                 let stride = if lines > 1 { bytes(leading) } else { 0 };
-                let shapes = RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
-                let (operand, extents, leading) = (Operand::Workspace, [lines, length], way.leading);
+                let shapes =
+                    RepackShapes::new(lines as u64, bytes(length), stride, bytes(way.leading));
+                let (operand, extents, leading) =
+                    (Operand::Workspace, [lines, length], way.leading);
                 let overflow = Refusal::Overflow { operand, extents, leading, batch: [1, 0] };
-                Self::Repack(RepackCopy { shapes: shapes.ok_or(overflow)?, addresses: [source, to], batch })
+                Self::Repack(RepackCopy {
+                    shapes: shapes.ok_or(overflow)?,
+                    addresses: [source, to],
+                    batch,
+                })
             }
             Route::Transposed => {
-                let room = Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
-                let (apart, packed) = (element.matrix_elements(way.apart) as usize, TransposeProblem::packed(lines, length));
+                let room =
+                    Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
+                let (apart, packed) = (
+                    element.matrix_elements(way.apart) as usize,
+                    TransposeProblem::packed(lines, length),
+                );
                 let a = View::new(view.memory, Order::Row, leading).batched(stride as usize);
                 let d = View::new(room, Order::Row, way.leading).batched(apart);
                 let problem = TransposeProblem { batch: matrices as usize, a, d, ..packed };
@@ -182,7 +222,9 @@ impl Pass {
         match self {
             Self::Repack(..) => PassDesc::Repack(REPACK),
             Self::Transpose(desc, ..) => PassDesc::Transpose(*desc),
-            Self::Decompose(shapes) => PassDesc::Decompose(DecomposeDesc { emulation: shapes.layout.emulation }),
+            Self::Decompose(shapes) => {
+                PassDesc::Decompose(DecomposeDesc { emulation: shapes.layout.emulation })
+            }
         }
     }
 
@@ -196,16 +238,22 @@ impl Pass {
             Self::Transpose(desc, problem) => Ok(vec![desc.launch(problem)?]),
             Self::Decompose(shapes) => {
                 let emulation = shapes.layout.emulation;
-                DecomposeStep::of(emulation).iter().map(|&step| DecomposeDesc { emulation }.launch(shapes, step)).collect()
+                DecomposeStep::of(emulation)
+                    .iter()
+                    .map(|&step| DecomposeDesc { emulation }.launch(shapes, step))
+                    .collect()
             }
         }
     }
 
-    /// What the passes of both operands are launched with: two that repack in one launch, since a small one takes no longer than its launch.
+    /// What the passes of both operands are launched with: two that repack in one launch, since a
+    /// small one takes no longer than its launch.
     ///
     /// # Errors
     /// Those of [`launches`](Self::launches).
-    pub fn launches_of(passes: &[Option<Self>; 2]) -> Result<Vec<(PassDesc, Vec<Launch>)>, Refusal> {
+    pub fn launches_of(
+        passes: &[Option<Self>; 2],
+    ) -> Result<Vec<(PassDesc, Vec<Launch>)>, Refusal> {
         if let [Some(Self::Repack(one)), Some(Self::Repack(other))] = passes {
             return Ok(vec![(PassDesc::Repack(REPACK), vec![REPACK.launch(one, Some(other))?])]);
         }

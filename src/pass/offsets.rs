@@ -1,6 +1,8 @@
-//! Offsets of groups that the host has: a launch takes them by value, and its threads write them where the product's kernel reads them.
+//! Offsets of groups that the host has: a launch takes them by value, and its threads write them
+//! where the product's kernel reads them.
 //!
-//! Parameters are copied when a launch is enqueued, so nothing reads the caller's slice afterwards, and a captured graph holds the offsets.
+//! Parameters are copied when a launch is enqueued, so nothing reads the caller's slice afterwards,
+//! and a captured graph holds the offsets.
 //!
 //! Twin: `kernels/pass/offsets.cuh`.
 
@@ -22,15 +24,19 @@ impl OffsetsDesc {
     /// The text of the kernel.
     pub fn translation_unit(&self) -> TranslationUnit {
         let params = OffsetsParams::declaration();
-        let config = format!("#pragma once\n{params}struct Config {{\n  static constexpr int kThreads = {THREADS};\n}};\n");
+        let config = format!(
+            "#pragma once\n{params}struct Config {{\n  static constexpr int kThreads = {THREADS};\n}};\n"
+        );
         unit_of("offsets", ("OffsetsParams", "1"), config, "")
     }
 
-    /// What writes offsets from an address on is launched with: as many launches as parameters hold them in.
+    /// What writes offsets from an address on is launched with: as many launches as parameters hold
+    /// them in.
     pub fn launches(&self, offsets: &[u32], address: u64) -> Vec<Launch> {
         let launch = |(number, some): (usize, &[u32])| {
             let mut params = OffsetsParams {
-                destination: address + ElementKind::I32.matrix_bytes((number * MOST_OFFSETS) as u64),
+                destination: address
+                    + ElementKind::I32.matrix_bytes((number * MOST_OFFSETS) as u64),
                 count: some.len() as u32,
                 reserved: 0,
                 offsets: [0; MOST_OFFSETS],
@@ -46,16 +52,20 @@ impl OffsetsDesc {
 mod tests {
     use super::*;
 
-    /// What threads write of all launches, in the order in which they run: each offset once, at its place, and nothing behind the last.
+    /// What threads write of all launches, in the order in which they run: each offset once, at its
+    /// place, and nothing behind the last.
     #[test]
     fn launches_write_each_offset_at_its_place() {
-        for count in [0, 1, 2, MOST_OFFSETS - 1, MOST_OFFSETS, MOST_OFFSETS + 1, 3 * MOST_OFFSETS, 1000] {
+        for count in
+            [0, 1, 2, MOST_OFFSETS - 1, MOST_OFFSETS, MOST_OFFSETS + 1, 3 * MOST_OFFSETS, 1000]
+        {
             let offsets: Vec<u32> = (0..count as u32).map(|i| i * i + 7).collect();
             let (first, mut written) = (1u64 << 40, vec![None; count]);
             let launches = OffsetsDesc.launches(&offsets, first);
             assert_eq!(launches.len(), count.div_ceil(MOST_OFFSETS));
             for launch in &launches {
-                let params: OffsetsParams = bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<OffsetsParams>()]);
+                let params: OffsetsParams =
+                    bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<OffsetsParams>()]);
                 assert_eq!((launch.grid.clusters, launch.grid.threads), (1, THREADS));
                 for thread in (0..launch.grid.threads).filter(|&thread| thread < params.count) {
                     let place = (params.destination - first) / 4 + u64::from(thread);

@@ -1,16 +1,18 @@
 //! A matrix repacked: the same rows, each beginning at a multiple of 16 bytes.
 //!
-//! What is copied are bytes; which elements they are, and whether rows are rows or columns, does not matter. A *piece* is 16 bytes
-//! of a row of the copy. The source's rows begin anywhere, so a piece lies in one aligned access to the source, or in two:
+//! What is copied are bytes; which elements they are, and whether rows are rows or columns, does
+//! not matter. A *piece* is 16 bytes of a row of the copy. The source's rows begin anywhere, so a
+//! piece lies in one aligned access to the source, or in two:
 //!
 //! ```text
 //! source       |  . . x x x x x x  |  x x x x x x . .  |      accesses of 16 bytes, aligned
 //! destination      |  x x x x x x x x x x x x  |              a piece: both, shifted by the bytes that the first has too many
 //! ```
 //!
-//! A tile is some rows of some pieces; a thread takes so many pieces, all of whose accesses are under way at once. An access that
-//! reaches beyond the matrix, which happens in the tiles at its first and last bytes alone, is made byte by byte. What lies in the
-//! copy behind the end of a row is written as it comes: nobody reads it.
+//! A tile is some rows of some pieces; a thread takes so many pieces, all of whose accesses are
+//! under way at once. An access that reaches beyond the matrix, which happens in the tiles at its
+//! first and last bytes alone, is made byte by byte. What lies in the copy behind the end of a row
+//! is written as it comes: nobody reads it.
 //!
 //! Twin: `kernels/pass/repack.cuh`.
 
@@ -26,7 +28,8 @@ use crate::{
 /// Bytes of a piece, and of an access.
 pub const PIECE: u64 = 16;
 
-/// A repack pass's kernel, as a value: threads of a block, and pieces of a thread; together a power of two.
+/// A repack pass's kernel, as a value: threads of a block, and pieces of a thread; together a power
+/// of two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RepackDesc {
     /// Threads of a block.
@@ -51,7 +54,8 @@ pub struct RepackShapes {
     pub pitch: u64,
 }
 
-/// The map (thread, step) to `line * pitch + piece`: the place in the copy, in pieces, of what a thread copies in a step.
+/// The map (thread, step) to `line * pitch + piece`: the place in the copy, in pieces, of what a
+/// thread copies in a step.
 ///
 /// Neighbouring threads take neighbouring pieces of a row, and then those of the next row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,16 +71,18 @@ impl RepackDesc {
         self.threads * self.steps
     }
 
-    /// How wide the tiles are of rows of so many pieces, as a power of two: as wide as a row, where a tile has as many pieces.
+    /// How wide the tiles are of rows of so many pieces, as a power of two: as wide as a row, where
+    /// a tile has as many pieces.
     pub const fn log_pieces(&self, pieces: u64) -> u32 {
-        let (row, most) = (u64::BITS - pieces.saturating_sub(1).leading_zeros(), self.tile().ilog2());
+        let (row, most) =
+            (u64::BITS - pieces.saturating_sub(1).leading_zeros(), self.tile().ilog2());
         if row < most { row } else { most }
     }
 }
 
 impl RepackMap {
-    /// That of tiles with rows of `2^log_pieces` pieces, where rows of the copy are `2^log_pieces + between` pieces apart; a tile's row
-    /// is no longer than the tile.
+    /// That of tiles with rows of `2^log_pieces` pieces, where rows of the copy are `2^log_pieces +
+    /// between` pieces apart; a tile's row is no longer than the tile.
     pub fn new(desc: RepackDesc, log_pieces: u32, between: u16) -> Self {
         let log_pieces = log_pieces.min(desc.tile().ilog2());
         Self { desc, log_pieces, pitch: (1 << log_pieces) + u32::from(between) }
@@ -114,12 +120,14 @@ impl IndexMap for RepackMap {
     fn layout(&self) -> Option<Composed> {
         let (RepackDesc { threads, steps }, pieces) = (self.desc, 1 << self.log_pieces);
         let tile = affine(at(pieces, self.lines()), &[(pieces, 1)], &[(self.lines(), self.pitch)])?;
-        tile.compose_by(&affine(self.domain(), &[(threads, 1)], &[(steps, threads)])?.layout.into()).ok()
+        tile.compose_by(&affine(self.domain(), &[(threads, 1)], &[(steps, threads)])?.layout.into())
+            .ok()
     }
 }
 
-/// The map (beyond, byte) to one of the 32 bytes of two neighbouring accesses: which one becomes byte `byte` of a piece that begins
-/// `beyond` bytes behind the first. It is `beyond + byte`, computed as the kernel does: words move by two, by one, and by bits.
+/// The map (beyond, byte) to one of the 32 bytes of two neighbouring accesses: which one becomes
+/// byte `byte` of a piece that begins `beyond` bytes behind the first. It is `beyond + byte`,
+/// computed as the kernel does: words move by two, by one, and by bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Realignment;
 
@@ -132,7 +140,9 @@ impl Realignment {
             }
         }
         let bits = beyond % 4 * 8;
-        core::array::from_fn(|i| ((u64::from(words[i + 1]) << 32 | u64::from(words[i])) >> bits) as u32)
+        core::array::from_fn(|i| {
+            ((u64::from(words[i + 1]) << 32 | u64::from(words[i])) >> bits) as u32
+        })
     }
 }
 
@@ -146,7 +156,9 @@ impl IndexMap for Realignment {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let numbered = core::array::from_fn(|word| u32::from_le_bytes(core::array::from_fn(|byte| (4 * word + byte) as u8)));
+        let numbered = core::array::from_fn(|word| {
+            u32::from_le_bytes(core::array::from_fn(|byte| (4 * word + byte) as u8))
+        });
         let bytes = Self::realigned(numbered, point.row % PIECE as u32).map(u32::to_le_bytes);
         bytes.as_flattened().get(point.column as usize).map(|&byte| u32::from(byte))
     }
@@ -157,13 +169,20 @@ impl IndexMap for Realignment {
 }
 
 impl RepackShapes {
-    /// `rows` rows of `row_bytes` bytes, each beginning `stride` bytes behind the last, and `pitch` bytes in the copy. `None` where
-    /// there is nothing to copy, where rows overlap or their copies do, where the pitch is not a multiple of 16, and beyond 2^62 bytes.
+    /// `rows` rows of `row_bytes` bytes, each beginning `stride` bytes behind the last, and `pitch`
+    /// bytes in the copy. `None` where there is nothing to copy, where rows overlap or their copies
+    /// do, where the pitch is not a multiple of 16, and beyond 2^62 bytes.
     pub fn new(rows: u64, row_bytes: u64, stride: u64, pitch: u64) -> Option<Self> {
         let apart = rows == 1 || stride >= row_bytes;
-        let (source, copy) = (rows.checked_mul(stride)?.checked_add(row_bytes)?, rows.checked_mul(pitch)?);
+        let (source, copy) =
+            (rows.checked_mul(stride)?.checked_add(row_bytes)?, rows.checked_mul(pitch)?);
         let fits = source.max(copy) <= 1 << 62 && pitch.is_multiple_of(PIECE) && pitch >= row_bytes;
-        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self { rows, row_bytes, stride, pitch })
+        (rows > 0 && row_bytes > 0 && apart && fits).then_some(Self {
+            rows,
+            row_bytes,
+            stride,
+            pitch,
+        })
     }
 
     /// Pieces of a row.
@@ -176,7 +195,8 @@ impl RepackShapes {
         (self.rows - 1) * self.stride + self.row_bytes
     }
 
-    /// Bytes from the first of the source to the last, and from the first of the copy to the last that is written.
+    /// Bytes from the first of the source to the last, and from the first of the copy to the last
+    /// that is written.
     pub const fn reach(&self) -> [u64; 2] {
         [self.source_bytes(), (self.rows - 1) * self.pitch + self.pieces() * PIECE]
     }
@@ -204,13 +224,18 @@ impl RepackCopy {
     const fn blocks(&self, desc: &RepackDesc) -> u64 {
         let ((down, across), most) = (self.shapes.tiles(desc), u32::MAX as u64);
         let counts = self.shapes.rows <= most && self.shapes.pieces() <= most;
-        if counts { down.saturating_mul(across).saturating_mul(self.batch.matrices) } else { u64::MAX }
+        if counts {
+            down.saturating_mul(across).saturating_mul(self.batch.matrices)
+        } else {
+            u64::MAX
+        }
     }
 
     const fn params(&self, desc: &RepackDesc) -> RepackCopyParams {
         let RepackShapes { rows, row_bytes, stride, pitch } = self.shapes;
         let ((down, across), pieces) = (self.shapes.tiles(desc), self.shapes.pieces());
-        let ([source, destination], [stride_source, stride_copy]) = (self.addresses, self.batch.strides_bytes);
+        let ([source, destination], [stride_source, stride_copy]) =
+            (self.addresses, self.batch.strides_bytes);
         RepackCopyParams {
             source,
             destination,
@@ -245,7 +270,8 @@ impl RepackDesc {
 }
 
 impl RepackDesc {
-    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run time.
+    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run
+    /// time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let config = format!(
             "#pragma once\n{}{}struct Config {{\n  static constexpr int kThreads = {};\n  static constexpr int kSteps = {};\n}};\n",
@@ -256,7 +282,11 @@ impl RepackDesc {
         );
         let mut fingerprints = String::new();
         if with_fingerprints {
-            fingerprints.push_str(&fingerprint_assertion("pass::Realignment", "realignment", &Realignment));
+            fingerprints.push_str(&fingerprint_assertion(
+                "pass::Realignment",
+                "realignment",
+                &Realignment,
+            ));
             for log_pieces in 0..=self.tile().ilog2() {
                 let map = RepackMap::new(*self, log_pieces, 3);
                 let twin = format!("pass::RepackMap<Config, {log_pieces}, {}>", map.pitch);

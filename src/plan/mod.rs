@@ -1,5 +1,5 @@
-//! What follows from a description, made once and kept with its kernel: what it needs of operands, what is compiled, what a block takes,
-//! and what the host runs.
+//! What follows from a description, made once and kept with its kernel: what it needs of operands,
+//! what is compiled, what a block takes, and what the host runs.
 
 mod program;
 mod ring;
@@ -25,13 +25,19 @@ use crate::{
 pub trait Plan: Send + Sync {
     /// What A and B have to be, as the kernel has them, for it to read them where they lie.
     fn needs(&self) -> [OperandNeed; 2];
-    /// What a problem, operands of which are where the kernel reads them, is launched with, of a kernel of this geometry, of which the device
-    /// holds so many clusters at once.
+    /// What a problem, operands of which are where the kernel reads them, is launched with, of a
+    /// kernel of this geometry, of which the device holds so many clusters at once.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`]; those of tensor maps.
-    fn launch(&self, problem: &Problem, geometry: &Geometry, resident: u32) -> Result<Launch, Refusal>;
-    /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no run time.
+    fn launch(
+        &self,
+        problem: &Problem,
+        geometry: &Geometry,
+        resident: u32,
+    ) -> Result<Launch, Refusal>;
+    /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no
+    /// run time.
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit;
     /// What the host runs.
     ///
@@ -49,7 +55,8 @@ pub struct Geometry {
     pub cluster: u32,
     /// How units of work are divided among clusters.
     pub work: WorkKind,
-    /// Lines of D that tiles of groups begin at multiples of: what a vector has along them, where operands lie so.
+    /// Lines of D that tiles of groups begin at multiples of: what a vector has along them, where
+    /// operands lie so.
     pub group_step: u32,
     /// Threads of a block.
     pub threads: u32,
@@ -60,12 +67,19 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The grid of the second kernel, of so many tiles, where it adds what the description's kernel stores.
+    /// The grid of the second kernel, of so many tiles, where it adds what the description's kernel
+    /// stores.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
-    pub(crate) fn reduction_of(&self, desc: &GemmDesc, tiles: u64) -> Result<Option<Grid>, Refusal> {
-        let grid = |Reduction { blocks, threads }| Grid::of_tiles(tiles.saturating_mul(u64::from(blocks)), threads, 0);
+    pub(crate) fn reduction_of(
+        &self,
+        desc: &GemmDesc,
+        tiles: u64,
+    ) -> Result<Option<Grid>, Refusal> {
+        let grid = |Reduction { blocks, threads }| {
+            Grid::of_tiles(tiles.saturating_mul(u64::from(blocks)), threads, 0)
+        };
         self.reduction.filter(|_| desc.reduces_in_parallel()).map(grid).transpose()
     }
 }

@@ -27,9 +27,11 @@ pub struct Maps {
     pub copy: [Map; 2],
     /// (mn, k) to an offset in a stage, in elements.
     pub smem: [Map; 2],
-    /// (thread, fragment element) to `mn * step + k`, of a k-block of `step` k's: on the CUDA cores, to mn.
+    /// (thread, fragment element) to `mn * step + k`, of a k-block of `step` k's: on the CUDA
+    /// cores, to mn.
     pub fragment: [Map; 2],
-    /// (thread, `ldmatrix`) to the same of the first element of the row that it says; `None` where threads load what they hold.
+    /// (thread, `ldmatrix`) to the same of the first element of the row that it says; `None` where
+    /// threads load what they hold.
     pub rows: [Option<Map>; 2],
     /// (thread, k-block) to its first k.
     pub depth: Map,
@@ -39,7 +41,8 @@ pub struct Maps {
     pub partials: Map,
 }
 
-/// What the host executor runs: a description, the components of its block, its maps, its schedule. Tests change one of them and watch.
+/// What the host executor runs: a description, the components of its block, its maps, its schedule.
+/// Tests change one of them and watch.
 #[derive(Clone)]
 pub struct Program {
     /// The description.
@@ -79,7 +82,8 @@ impl Program {
                 Some(fragment) => tabled(&fragment),
                 None => tabled(&FragmentMap::of(base.tiles, operand)),
             }),
-            rows: OperandKind::BOTH.map(|operand| base.matrix_loads(operand).map(|loads| tabled(&loads))),
+            rows: OperandKind::BOTH
+                .map(|operand| base.matrix_loads(operand).map(|loads| tabled(&loads))),
             depth: match base.instruction {
                 Some(_) => tabled(&StepMap { tiles: base.tiles, step: base.step() }),
                 None => tabled(&DepthMap(base.tiles)),
@@ -98,13 +102,21 @@ impl Program {
         }
     }
 
-    /// How its instruction adds, and what of fragments; `None` where every accumulator is a chain of multiply-adds.
+    /// How its instruction adds, and what of fragments; `None` where every accumulator is a chain
+    /// of multiply-adds.
     pub fn arithmetic(&self) -> Option<(Instruction, RegisterParts)> {
         let class = &self.desc.class;
         let of_warp = self.base.instruction?;
         let [a, b] = OperandKind::BOTH.map(|operand| of_warp.factor(operand));
         let instruction = Instruction::of(Combined { a, b, ..class.combined() }, class.arch)?;
-        Some((instruction.of_parts(of_warp.math().emulation(), self.base.step(), self.base.tiles.warp.k), of_warp.parts()))
+        Some((
+            instruction.of_parts(
+                of_warp.math().emulation(),
+                self.base.step(),
+                self.base.tiles.warp.k,
+            ),
+            of_warp.parts(),
+        ))
     }
 
     /// The maps that have a CUDA twin, by name: what fingerprints are taken of.
@@ -133,8 +145,8 @@ impl Program {
         maps
     }
 
-    /// (thread, k-block and load or element of it) to the offset in a stage from which the thread reads of an operand: what the maps before compose to, of the first
-    /// warps and k-blocks.
+    /// (thread, k-block and load or element of it) to the offset in a stage from which the thread
+    /// reads of an operand: what the maps before compose to, of the first warps and k-blocks.
     fn reads(&self, operand: OperandKind) -> Map {
         let (maps, side, step) = (&self.maps, operand.index(), self.base.step());
         let of_k_block = maps.rows[side].as_ref().unwrap_or(&maps.fragment[side]);

@@ -23,7 +23,8 @@ pub struct RingProgram {
     pub expect_bytes: u32,
     /// Bytes of C that a consumer announces at its source barrier.
     pub source_bytes: u32,
-    /// Bytes of partial accumulators that a consumer of another block of the cluster sends to the first.
+    /// Bytes of partial accumulators that a consumer of another block of the cluster sends to the
+    /// first.
     pub part_bytes: u32,
     /// Bytes of them that a consumer of the first announces at its landed barrier.
     pub landing_bytes: u32,
@@ -41,17 +42,21 @@ pub struct RingProgram {
     pub share: Map,
     /// Parts in which a consumer multiplies a stage where each stage is promoted; 0 where none is.
     pub promoted_parts: u32,
-    /// Sets of registers to which a warp brings A in turn; 0 where products read A in shared memory.
+    /// Sets of registers to which a warp brings A in turn; 0 where products read A in shared
+    /// memory.
     pub fragment_sets: u32,
-    /// Subtiles in which a consumer stores its part of a tile of D; where threads store, a warp's part is one.
+    /// Subtiles in which a consumer stores its part of a tile of D; where threads store, a warp's
+    /// part is one.
     pub subtiles: u32,
     /// Whether units are parts of K, which are added before a tile of D is stored.
     pub split_k: bool,
     /// Whether threads multiply and store.
     pub by_threads: bool,
-    /// Whether the producer's maps, and consumers', lie in memory, so that they are to be acquired for each unit.
+    /// Whether the producer's maps, and consumers', lie in memory, so that they are to be acquired
+    /// for each unit.
     pub acquires: [bool; 2],
-    /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the launch gave.
+    /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the
+    /// launch gave.
     pub consumer_registers: u32,
 }
 
@@ -60,9 +65,12 @@ impl RingProgram {
     pub fn of(ring: Pipeline, options: &RoleOptions) -> Self {
         let (blocks, sharing) = (ring.blocks(), ring.sharing());
         let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
-        // (row, column) to the column: each rank of a cluster in turn; where nothing is shared, the block alone.
+        // (row, column) to the column: each rank of a cluster in turn; where nothing is shared, the
+        // block alone.
         let rank = |row, column| Some(if sharing > 1 { column } else { row });
-        let ranks = |rows| -> Map { Arc::new(Tabled::by(at(rows, sharing), blocks, |point| rank(point.row, point.column))) };
+        let ranks = |rows| -> Map {
+            Arc::new(Tabled::by(at(rows, sharing), blocks, |point| rank(point.row, point.column)))
+        };
         Self {
             ring,
             roles: options.roles(&ring),

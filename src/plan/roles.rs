@@ -18,7 +18,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// How operands are decomposed, and how their products are put together. Tests change one thing and watch.
+/// How operands are decomposed, and how their products are put together. Tests change one thing and
+/// watch.
 #[derive(Clone, Copy)]
 pub struct EmulationProgram {
     /// The bits of a number's parts, whose row has such a shift.
@@ -60,10 +61,12 @@ pub struct OperandMaps {
     pub corner: Map,
     /// (share, copy) to the byte of the operand's part of a stage at which a box lands.
     pub landing: Map,
-    /// (instruction's tile along M or N, step along K) to the byte of the operand's part of a stage at which a descriptor starts.
+    /// (instruction's tile along M or N, step along K) to the byte of the operand's part of a stage
+    /// at which a descriptor starts.
     pub start: Map,
-    /// (thread of each instruction's rows in turn, element of its registers of a stage) to the byte of the operand's part of a stage from
-    /// which the thread loads it; of no points where descriptors say what is read.
+    /// (thread of each instruction's rows in turn, element of its registers of a stage) to the byte
+    /// of the operand's part of a stage from which the thread loads it; of no points where
+    /// descriptors say what is read.
     pub fragments: Map,
     /// The descriptor's leading byte offset.
     pub leading: u32,
@@ -103,7 +106,8 @@ pub struct WarpSpecializedProgram {
     pub part: Map,
     /// (thread, accumulator) to `row * instruction N + column`.
     pub accumulator: Map,
-    /// (0, subtile) to `row * warp N + column` of the consumer's tile: which accumulators a subtile is made of.
+    /// (0, subtile) to `row * warp N + column` of the consumer's tile: which accumulators a subtile
+    /// is made of.
     pub subtile: Map,
     /// (row, column) of a subtile to a byte of the staging buffer: where it is staged.
     pub staging: Map,
@@ -111,11 +115,13 @@ pub struct WarpSpecializedProgram {
     pub fetch: SubtileMaps,
     /// From there to D.
     pub store: SubtileMaps,
-    /// What threads do where they multiply and store; `None` where warpgroups do, to which all maps above belong but for those of boxes.
+    /// What threads do where they multiply and store; `None` where warpgroups do, to which all maps
+    /// above belong but for those of boxes.
     pub threads: Option<ThreadMaps>,
     /// Which units of work a block takes.
     pub units: Units,
-    /// (product, piece) to the word of its place, where the maps and the addresses of an array's products lie in memory: as the kernel finds them.
+    /// (product, piece) to the word of its place, where the maps and the addresses of an array's
+    /// products lie in memory: as the kernel finds them.
     pub records: Map,
     /// Persistent clusters, where there are tiles for so many.
     pub clusters: u32,
@@ -139,27 +145,44 @@ fn nowhere() -> Map {
 
 impl WarpSpecializedProgram {
     /// The program of a description, of what is multiplied, and of its components.
-    pub(crate) fn of([desc, multiplied]: [WarpSpecializedDesc; 2], components: WarpSpecialized) -> Self {
+    pub(crate) fn of(
+        [desc, multiplied]: [WarpSpecializedDesc; 2],
+        components: WarpSpecialized,
+    ) -> Self {
         let [block, warp] = [desc.knobs.threadblock, desc.knobs.warp];
         let consumers = components.consumers;
         let threads = ThreadMaps::of(&desc, &components);
         let staging: Map = Arc::new(Tabled::of(&StagingMap::of(&components)));
         let across = warp.n.checked_div(components.subtile_columns).unwrap_or(1);
-        let subtile = table(1, u32::from(components.options.subtiles), warp.m * warp.n, |_, subtile| {
-            Some(subtile / across * ROWS * warp.n + subtile % across * components.subtile_columns)
-        });
-        let subtiles = SubtileMaps { subtile: subtile.clone(), staging: staging.clone(), swizzle: components.subtile_swizzle };
+        let subtile =
+            table(1, u32::from(components.options.subtiles), warp.m * warp.n, |_, subtile| {
+                Some(
+                    subtile / across * ROWS * warp.n
+                        + subtile % across * components.subtile_columns,
+                )
+            });
+        let subtiles = SubtileMaps {
+            subtile: subtile.clone(),
+            staging: staging.clone(),
+            swizzle: components.subtile_swizzle,
+        };
         Self {
             desc,
             multiplied,
             emulation: EmulationProgram::RIGHT,
             ring: RingProgram::of(components.ring, &components.options),
-            operands: OperandKind::BOTH.map(|operand| OperandMaps::of(&multiplied, &components, operand)),
+            operands: OperandKind::BOTH
+                .map(|operand| OperandMaps::of(&multiplied, &components, operand)),
             part: table(1, components.ring.consumers, block.m * block.n, |_, consumer| {
-                Some(consumer % consumers.m * warp.m * block.n + consumer / consumers.m % consumers.n * warp.n)
+                Some(
+                    consumer % consumers.m * warp.m * block.n
+                        + consumer / consumers.m % consumers.n * warp.n,
+                )
             }),
             accumulator: components.warpgroup().map_or_else(nowhere, |mma| {
-                Arc::new(Tabled::of(&AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows())))
+                Arc::new(Tabled::of(
+                    &AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows()),
+                ))
             }),
             subtile,
             staging,
@@ -167,7 +190,11 @@ impl WarpSpecializedProgram {
             store: subtiles,
             units: Arc::new(Work::unit),
             records: Arc::new(ProductRecords { products: MOST_RECORDS }),
-            clusters: if desc.streams() { desc.sum().most_streams() / components.ring.blocks().max(1) } else { CLUSTERS },
+            clusters: if desc.streams() {
+                desc.sum().most_streams() / components.ring.blocks().max(1)
+            } else {
+                CLUSTERS
+            },
             components,
             threads,
         }
@@ -177,7 +204,11 @@ impl WarpSpecializedProgram {
 impl OperandMaps {
     fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized, operand: OperandKind) -> Self {
         let tile = components.tile(operand);
-        let (shares, copies, box_mn) = (components.ring.shares(operand), components.copies(operand), components.box_mn(operand));
+        let (shares, copies, box_mn) = (
+            components.ring.shares(operand),
+            components.copies(operand),
+            components.box_mn(operand),
+        );
         let corner = |share, copy| Some(share * (tile.mn() / shares) + copy * box_mn);
         let landing = |share, copy| Some(corner(share, copy)? * tile.row_bytes());
         let boxes = Self {
@@ -195,7 +226,10 @@ impl OperandMaps {
         if let (OperandKind::A, Some(load)) = (operand, components.fragment_load()) {
             let (domain, bytes) = (load.domain(), load.tile.input().bytes_of(1));
             let byte = |thread, element| Some(load.at(at(thread, element))? * bytes);
-            return Self { fragments: table(domain.row, domain.column, load.tile.bytes(), byte), ..boxes };
+            return Self {
+                fragments: table(domain.row, domain.column, load.tile.bytes(), byte),
+                ..boxes
+            };
         }
         let StageTile::Warpgroup(tile) = tile else { return boxes };
         let extent = instruction_mn(desc, operand);
@@ -218,7 +252,8 @@ impl OperandMaps {
 pub struct ThreadMaps {
     /// Of A and of B: (thread, fragment element) to the row or column of the block's tile.
     pub fragment: [Map; 2],
-    /// Of A and of B: (row or column of the block's tile, k) to the byte of the operand's part of a stage.
+    /// Of A and of B: (row or column of the block's tile, k) to the byte of the operand's part of a
+    /// stage.
     pub stage: [Map; 2],
     /// (thread, k-block) to k.
     pub depth: Map,
@@ -232,8 +267,11 @@ impl ThreadMaps {
         let tiles = *components.threads()?;
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
         let stage = |operand| -> Map {
-            let (tile, bytes) = (components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
-            Arc::new(Tabled::by(tile.domain(), tile.codomain() * bytes, |point| Some(tile.at(point)? * bytes)))
+            let (tile, bytes) =
+                (components.boxed_tile(operand), desc.class.operand(operand).element.bytes_of(1));
+            Arc::new(Tabled::by(tile.domain(), tile.codomain() * bytes, |point| {
+                Some(tile.at(point)? * bytes)
+            }))
         };
         Some(Self {
             fragment: OperandKind::BOTH.map(|operand| tabled(&FragmentMap::of(tiles, operand))),

@@ -89,9 +89,13 @@ impl EmulationRefusal {
     /// The same refusal of the problem with A and B in each other's place, and each transposed.
     pub(super) const fn exchange(self) -> Self {
         match self {
-            Self::NothingToEmulate { emulation, a, b } => Self::NothingToEmulate { emulation, a: b, b: a },
+            Self::NothingToEmulate { emulation, a, b } => {
+                Self::NothingToEmulate { emulation, a: b, b: a }
+            }
             Self::NotFinite { line } => Self::NotFinite { line: line.exchange() },
-            Self::Window { line, outside, nonzero } => Self::Window { line: line.exchange(), outside, nonzero },
+            Self::Window { line, outside, nonzero } => {
+                Self::Window { line: line.exchange(), outside, nonzero }
+            }
             same => same,
         }
     }

@@ -1,4 +1,5 @@
-//! What a refusal is about: fields and parts of descriptions and calls, as values, each with its words.
+//! What a refusal is about: fields and parts of descriptions and calls, as values, each with its
+//! words.
 
 use super::Operand;
 use crate::words::words;
@@ -144,7 +145,8 @@ fields! {
     }
 }
 
-/// An extent of an instruction that reads an operand along its MN: of the kernel's axis, of the user's operand.
+/// An extent of an instruction that reads an operand along its MN: of the kernel's axis, of the
+/// user's operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct InstructionAlong {
     /// The axis of the instruction.
@@ -158,7 +160,9 @@ impl Field {
     pub(super) const fn exchange(self) -> Self {
         match self {
             Self::Extent(axis) => Self::Extent(axis.exchange()),
-            Self::InstructionAlong(along) => Self::InstructionAlong(InstructionAlong { operand: along.operand.other(), ..along }),
+            Self::InstructionAlong(along) => {
+                Self::InstructionAlong(InstructionAlong { operand: along.operand.other(), ..along })
+            }
             Self::FromRegistersAlongK(operand) => Self::FromRegistersAlongK(operand.other()),
             Self::Alignment(operand) => Self::Alignment(operand.exchange()),
             Self::Padding(operand) => Self::Padding(operand.other()),
@@ -263,7 +267,9 @@ impl Legal {
                 }
                 s
             }
-            Self::Vector(elements) => s.number(elements as u64).say(", which are the 16 bytes of TMA"),
+            Self::Vector(elements) => {
+                s.number(elements as u64).say(", which are the 16 bytes of TMA")
+            }
             Self::LanesTimesInstruction => s.say("2, 4, 8 and 16 times instruction M"),
         }
     }

@@ -1,7 +1,8 @@
 //! Why a request is not a kernel, or not a call: each reason a sentence.
 //!
-//! A refusal names the field, its value, the limit, and the nearest legal value. The same sentence is read in the compiler's
-//! output (a `const` that does not check), on the terminal (exit code 2), and in [`Error::Refused`](crate::Error::Refused).
+//! A refusal names the field, its value, the limit, and the nearest legal value. The same sentence
+//! is read in the compiler's output (a `const` that does not check), on the terminal (exit code 2),
+//! and in [`Error::Refused`](crate::Error::Refused).
 
 mod emulation;
 mod field;
@@ -23,7 +24,8 @@ use crate::{
 };
 use core::fmt;
 
-/// Ends a `const fn` with the refusal of a rule, which `?` cannot do there; of a rule that has a value, gives the value.
+/// Ends a `const fn` with the refusal of a rule, which `?` cannot do there; of a rule that has a
+/// value, gives the value.
 macro_rules! hold {
     ($rule:expr) => {
         match $rule {
@@ -34,100 +36,334 @@ macro_rules! hold {
 }
 pub(crate) use hold;
 
-/// Why a request was refused. Its fields are values; [`sentence`](Self::sentence) says them in words.
+/// Why a request was refused. Its fields are values; [`sentence`](Self::sentence) says them in
+/// words.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence, in words.rs, says what its fields are")]
 pub enum Refusal {
     // The description.
-    NoSuchCombination { types: Combined, nearest: Combined },
-    OfOtherUnits { types: Combined, op: OpKind, other: OpKind },
-    NoSuchOperation { types: Combined, op: OpKind, arch: ArchKind, nearest: ArchKind },
-    DoesNotNest { field: Field, inner: Part, value: u32, of: u32, nearest: u32 },
-    OutOfRange { field: Field, value: u64, least: u64, most: u64 },
-    NotOneOf { field: Field, value: u64, legal: Legal, nearest: u64 },
-    NotEven { field: Field, value: u32 },
-    NotMultiple { field: Field, value: u64, of: u64, nearest: u64 },
-    PipelinedStages { stages: u32 },
-    NoChoice { field: Field, mainloop: Word, nearest: Word },
-    OfTensorCores { field: Field, nearest: Word },
-    OtherFamilysKnob { flag: Word, mainloop: Word, other: Word },
-    KnobOfMmaSync { flag: Word, mainloop: Word },
-    OtherMainloop { mainloop: Word, op: OpKind, arch: ArchKind, nearest: Word },
-    HopperAlone { mainloop: Word, arch: ArchKind },
-    OnTensorCores { mainloop: Word, op: OpKind },
-    IsWarpSpecialized { mainloop: Word },
+    NoSuchCombination {
+        types: Combined,
+        nearest: Combined,
+    },
+    OfOtherUnits {
+        types: Combined,
+        op: OpKind,
+        other: OpKind,
+    },
+    NoSuchOperation {
+        types: Combined,
+        op: OpKind,
+        arch: ArchKind,
+        nearest: ArchKind,
+    },
+    DoesNotNest {
+        field: Field,
+        inner: Part,
+        value: u32,
+        of: u32,
+        nearest: u32,
+    },
+    OutOfRange {
+        field: Field,
+        value: u64,
+        least: u64,
+        most: u64,
+    },
+    NotOneOf {
+        field: Field,
+        value: u64,
+        legal: Legal,
+        nearest: u64,
+    },
+    NotEven {
+        field: Field,
+        value: u32,
+    },
+    NotMultiple {
+        field: Field,
+        value: u64,
+        of: u64,
+        nearest: u64,
+    },
+    PipelinedStages {
+        stages: u32,
+    },
+    NoChoice {
+        field: Field,
+        mainloop: Word,
+        nearest: Word,
+    },
+    OfTensorCores {
+        field: Field,
+        nearest: Word,
+    },
+    OtherFamilysKnob {
+        flag: Word,
+        mainloop: Word,
+        other: Word,
+    },
+    KnobOfMmaSync {
+        flag: Word,
+        mainloop: Word,
+    },
+    OtherMainloop {
+        mainloop: Word,
+        op: OpKind,
+        arch: ArchKind,
+        nearest: Word,
+    },
+    HopperAlone {
+        mainloop: Word,
+        arch: ArchKind,
+    },
+    OnTensorCores {
+        mainloop: Word,
+        op: OpKind,
+    },
+    IsWarpSpecialized {
+        mainloop: Word,
+    },
     GroupsNotStreamed,
     NoArrays,
     NoMaps,
     NoLongArrays,
-    NoLoopToUnroll { groups: u32, mainloop: Word },
-    NoAsynchronousCopy { arch: ArchKind },
-    CopyWidth { operand: Operand, bytes: u32, element: ElementKind, nearest: u32 },
-    CopyNotWhole { operand: Operand, access: u32, run: u32, nearest: u32 },
-    AccessDoesNotDivideTile { operand: Operand, access: u32, extent: u32, nearest: u32 },
-    AccessApart { field: Field, access: u32, run: u32 },
-    NotGathered { why: Ungathered },
-    SwizzleBeyondRow { operand: Operand, chunk: u32, row: u32 },
-    Registers { needed: u32, available: u32, threads: u32, blocks: u32 },
-    UnevenBoxes { axis: Axis, blocks: u32, boxes: u32, nearest: u32 },
-    SharedMemory { needed: u32, available: u32, stages: u32, stage: u32, partials: u32, blocks: u32, arch: u32 },
-    Epilogue { why: Malformed },
+    NoLoopToUnroll {
+        groups: u32,
+        mainloop: Word,
+    },
+    NoAsynchronousCopy {
+        arch: ArchKind,
+    },
+    CopyWidth {
+        operand: Operand,
+        bytes: u32,
+        element: ElementKind,
+        nearest: u32,
+    },
+    CopyNotWhole {
+        operand: Operand,
+        access: u32,
+        run: u32,
+        nearest: u32,
+    },
+    AccessDoesNotDivideTile {
+        operand: Operand,
+        access: u32,
+        extent: u32,
+        nearest: u32,
+    },
+    AccessApart {
+        field: Field,
+        access: u32,
+        run: u32,
+    },
+    NotGathered {
+        why: Ungathered,
+    },
+    SwizzleBeyondRow {
+        operand: Operand,
+        chunk: u32,
+        row: u32,
+    },
+    Registers {
+        needed: u32,
+        available: u32,
+        threads: u32,
+        blocks: u32,
+    },
+    UnevenBoxes {
+        axis: Axis,
+        blocks: u32,
+        boxes: u32,
+        nearest: u32,
+    },
+    SharedMemory {
+        needed: u32,
+        available: u32,
+        stages: u32,
+        stage: u32,
+        partials: u32,
+        blocks: u32,
+        arch: u32,
+    },
+    Epilogue {
+        why: Malformed,
+    },
     Emulation(EmulationRefusal),
-    NothingToSaturate { accumulator: ElementKind },
-    Compute { compute: ComputeKind, accumulator: ElementKind, c: ElementKind, nearest: ComputeKind },
+    NothingToSaturate {
+        accumulator: ElementKind,
+    },
+    Compute {
+        compute: ComputeKind,
+        accumulator: ElementKind,
+        c: ElementKind,
+        nearest: ComputeKind,
+    },
     // The machine.
-    MachineTooOld { arch: ArchKind, sm: u32 },
-    PtxTooOld { arch: ArchKind, ptx: ArchKind },
-    OtherMachine { mainloop: Word, arch: ArchKind, sm: u32 },
+    MachineTooOld {
+        arch: ArchKind,
+        sm: u32,
+    },
+    PtxTooOld {
+        arch: ArchKind,
+        ptx: ArchKind,
+    },
+    OtherMachine {
+        mainloop: Word,
+        arch: ArchKind,
+        sm: u32,
+    },
     // The problem.
-    ExtentTooLarge { field: Field, value: usize, most: u64 },
-    TooManyTiles { tiles: u64, most: u64 },
-    LeadingDimension { operand: Operand, value: usize, least: usize, order: Order },
-    TooShort { operand: Operand, length: usize, needed: u64, extents: [usize; 2], leading: usize, batch: [usize; 2] },
-    Overflow { operand: Operand, extents: [usize; 2], leading: usize, batch: [usize; 2] },
-    OutOfMemory { needed: u64, available: u64 },
-    Overlap { operand: Operand },
-    ArrayLength { operand: Operand, length: usize, products: usize },
+    ExtentTooLarge {
+        field: Field,
+        value: usize,
+        most: u64,
+    },
+    TooManyTiles {
+        tiles: u64,
+        most: u64,
+    },
+    LeadingDimension {
+        operand: Operand,
+        value: usize,
+        least: usize,
+        order: Order,
+    },
+    TooShort {
+        operand: Operand,
+        length: usize,
+        needed: u64,
+        extents: [usize; 2],
+        leading: usize,
+        batch: [usize; 2],
+    },
+    Overflow {
+        operand: Operand,
+        extents: [usize; 2],
+        leading: usize,
+        batch: [usize; 2],
+    },
+    OutOfMemory {
+        needed: u64,
+        available: u64,
+    },
+    Overlap {
+        operand: Operand,
+    },
+    ArrayLength {
+        operand: Operand,
+        length: usize,
+        products: usize,
+    },
     ArrayOfBatches,
     GroupsOfBatches,
-    ArrayUnlike { product: usize },
-    ArrayOverlaps { product: usize, other: usize },
-    BatchOverlaps { value: usize, nearest: u64 },
-    NotScaled { scalar: Scalar },
-    NotFinite { scalar: Scalar },
-    MissingOperand { operand: Operand },
-    UnknownNode { id: u64 },
-    NodeOfF32 { node: Word, compute: ComputeKind },
+    ArrayUnlike {
+        product: usize,
+    },
+    ArrayOverlaps {
+        product: usize,
+        other: usize,
+    },
+    BatchOverlaps {
+        value: usize,
+        nearest: u64,
+    },
+    NotScaled {
+        scalar: Scalar,
+    },
+    NotFinite {
+        scalar: Scalar,
+    },
+    MissingOperand {
+        operand: Operand,
+    },
+    UnknownNode {
+        id: u64,
+    },
+    NodeOfF32 {
+        node: Word,
+        compute: ComputeKind,
+    },
     NotPrepared,
     GroupsCaptured,
-    OtherDevice { operand: Operand },
-    PartlyShared { operand: Operand },
-    Workspace { given: u64, a: Route, b: Route, partials: bool, needed: u64 },
-    NotOnStream { operand: Operand },
-    ShorterThanLayout { operand: Operand, length: usize, needed: u64 },
-    WrittenWhileRead { written: Operand, read: Operand },
-    Strides { operand: Operand, strides: [usize; 2], order: Option<Order> },
-    ElementType { operand: Operand, given: ElementKind, wanted: ElementKind },
-    ElementAddress { operand: Operand, element: ElementKind, beyond: u64, bytes: u64 },
-    ElementBytes { given: ElementKind, bytes: u32 },
-    TensorStride { operand: Operand, field: Field, value: u64, of: u64, nearest: u64 },
-    TensorCorner { value: i32, of: u32, nearest: i32 },
+    OtherDevice {
+        operand: Operand,
+    },
+    PartlyShared {
+        operand: Operand,
+    },
+    Workspace {
+        given: u64,
+        a: Route,
+        b: Route,
+        partials: bool,
+        needed: u64,
+    },
+    NotOnStream {
+        operand: Operand,
+    },
+    ShorterThanLayout {
+        operand: Operand,
+        length: usize,
+        needed: u64,
+    },
+    WrittenWhileRead {
+        written: Operand,
+        read: Operand,
+    },
+    Strides {
+        operand: Operand,
+        strides: [usize; 2],
+        order: Option<Order>,
+    },
+    ElementType {
+        operand: Operand,
+        given: ElementKind,
+        wanted: ElementKind,
+    },
+    ElementAddress {
+        operand: Operand,
+        element: ElementKind,
+        beyond: u64,
+        bytes: u64,
+    },
+    ElementBytes {
+        given: ElementKind,
+        bytes: u32,
+    },
+    TensorStride {
+        operand: Operand,
+        field: Field,
+        value: u64,
+        of: u64,
+        nearest: u64,
+    },
+    TensorCorner {
+        value: i32,
+        of: u32,
+        nearest: i32,
+    },
 }
 
 impl Refusal {
     /// The most stages that shared memory holds, where there are too many and two fit.
     pub(crate) const fn stages_that_fit(&self) -> Option<u32> {
-        let Self::SharedMemory { needed, available, stages, stage, partials, .. } = *self else { return None };
-        let fit = available.saturating_sub(beside_stages(needed, stages, stage, partials)).checked_div(stage);
+        let Self::SharedMemory { needed, available, stages, stage, partials, .. } = *self else {
+            return None;
+        };
+        let fit = available
+            .saturating_sub(beside_stages(needed, stages, stage, partials))
+            .checked_div(stage);
         match fit {
             Some(fit @ 2..) if partials <= available => Some(fit),
             _ => None,
         }
     }
 
-    /// The same refusal of the transposed problem, with A and B in each other's place: of the user's operands for the kernel's. Shapes of
-    /// tiles stay the kernel's.
+    /// The same refusal of the transposed problem, with A and B in each other's place: of the
+    /// user's operands for the kernel's. Shapes of tiles stay the kernel's.
     const fn exchange(mut self) -> Self {
         match &mut self {
             Self::NotOneOf { field, .. }
@@ -148,12 +384,18 @@ impl Refusal {
             | Self::ElementType { operand, .. }
             | Self::ElementAddress { operand, .. }
             | Self::ShorterThanLayout { operand, .. } => *operand = operand.exchange(),
-            Self::TensorStride { operand, field, .. } => (*operand, *field) = (operand.exchange(), field.exchange()),
-            Self::WrittenWhileRead { written, read } => (*written, *read) = (written.exchange(), read.exchange()),
+            Self::TensorStride { operand, field, .. } => {
+                (*operand, *field) = (operand.exchange(), field.exchange())
+            }
+            Self::WrittenWhileRead { written, read } => {
+                (*written, *read) = (written.exchange(), read.exchange())
+            }
             Self::TooShort { operand, extents, .. } | Self::Overflow { operand, extents, .. } => {
                 (*operand, *extents) = (operand.exchange(), [extents[1], extents[0]]);
             }
-            Self::LeadingDimension { operand, order, .. } => (*operand, *order) = (operand.exchange(), order.transposed()),
+            Self::LeadingDimension { operand, order, .. } => {
+                (*operand, *order) = (operand.exchange(), order.transposed())
+            }
             Self::Strides { operand, strides, order } => {
                 (*operand, *strides) = (operand.exchange(), [strides[1], strides[0]]);
                 *order = match *order {
@@ -171,7 +413,8 @@ impl Refusal {
 
 framed!(Refusal, Operand, Field, EmulationRefusal);
 
-/// Bytes of shared memory that lie beside the stages; partial accumulators that share their memory do not.
+/// Bytes of shared memory that lie beside the stages; partial accumulators that share their memory
+/// do not.
 const fn beside_stages(needed: u32, stages: u32, stage: u32, partials: u32) -> u32 {
     if partials == needed { 0 } else { needed.saturating_sub(stages.saturating_mul(stage)) }
 }

@@ -69,7 +69,8 @@ words! {
         Direct = "direct",
         /// It is copied to the workspace first, in the same order, with rows that are whole.
         Repacked = "repacked",
-        /// It is transposed to the workspace first, and contiguous there along the index that the kernel reads it along.
+        /// It is transposed to the workspace first, and contiguous there along the index that the
+        /// kernel reads it along.
         Transposed = "transposed",
         /// Its parts are written to the workspace first, side by side along K.
         Decomposed = "decomposed",

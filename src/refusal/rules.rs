@@ -1,13 +1,19 @@
-//! Rules that many a number is held to: each refuses what breaks it, with the nearest number that does not.
+//! Rules that many a number is held to: each refuses what breaks it, with the nearest number that
+//! does not.
 
 use super::{Field, Legal, Refusal};
 
 /// Refuses what is not from `least` to `most`.
 pub const fn within(field: Field, value: u64, least: u64, most: u64) -> Result<(), Refusal> {
-    if value < least || value > most { Err(Refusal::OutOfRange { field, value, least, most }) } else { Ok(()) }
+    if value < least || value > most {
+        Err(Refusal::OutOfRange { field, value, least, most })
+    } else {
+        Ok(())
+    }
 }
 
-/// `value` is a multiple of `of`; the next one above is the nearest, or the last one up to `most`, which is no less than `of`.
+/// `value` is a multiple of `of`; the next one above is the nearest, or the last one up to `most`,
+/// which is no less than `of`.
 pub(crate) const fn multiple(field: Field, value: u64, of: u64, most: u64) -> Result<(), Refusal> {
     if value.is_multiple_of(of) {
         return Ok(());
@@ -17,7 +23,8 @@ pub(crate) const fn multiple(field: Field, value: u64, of: u64, most: u64) -> Re
     Err(Refusal::NotMultiple { field, value, of, nearest })
 }
 
-/// The power of two from `least` to `most`, both powers of two, that is nearest to `value`; of two such, the greater.
+/// The power of two from `least` to `most`, both powers of two, that is nearest to `value`; of two
+/// such, the greater.
 pub(crate) const fn nearest_power_of_two(value: u32, least: u32, most: u32) -> u32 {
     if value <= least {
         return least;

@@ -6,7 +6,8 @@ use crate::sentence::Sentence;
 /// Flags that are named.
 const FLAGS: usize = 3;
 
-/// No kernel was found that has what is pinned: why, of the first that was tried, and pins none of which can be left out of that.
+/// No kernel was found that has what is pinned: why, of the first that was tried, and pins none of
+/// which can be left out of that.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct Unresolved {
@@ -21,7 +22,8 @@ impl Unresolved {
         let s = self.because.sentence();
         let [Some(first), second, third] = self.flags else { return s };
         // That sentence names its flag.
-        if matches!(self.because, Refusal::OtherFamilysKnob { .. } | Refusal::OtherMainloop { .. }) {
+        if matches!(self.because, Refusal::OtherFamilysKnob { .. } | Refusal::OtherMainloop { .. })
+        {
             return s;
         }
         let s = s.say("; no kernel was found with this ").say(first.0);

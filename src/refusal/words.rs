@@ -279,7 +279,12 @@ impl Refusal {
 }
 
 /// Matrices of a batch, so many and so many elements apart, or the only one.
-const fn matrices(s: Sentence, [rows, columns]: [usize; 2], leading: usize, [count, apart]: [usize; 2]) -> Sentence {
+const fn matrices(
+    s: Sentence,
+    [rows, columns]: [usize; 2],
+    leading: usize,
+    [count, apart]: [usize; 2],
+) -> Sentence {
     let s = if count == 1 { s } else { say!(s, number count, " matrices of ") };
     let s = say!(s, number rows, " x ", number columns, " with a leading dimension of ", number leading);
     if count == 1 { s } else { say!(s, ", each ", number apart, " elements behind the one before") }

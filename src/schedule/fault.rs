@@ -3,7 +3,8 @@
 use super::{RoleStep, ShareName, SubtileName, Who};
 use crate::{operand::OperandKind, refusal::Refusal};
 
-/// Something that a kernel of this description would do wrong on a GPU, in one order of events that the GPU may choose.
+/// Something that a kernel of this description would do wrong on a GPU, in one order of events that
+/// the GPU may choose.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
@@ -12,17 +13,27 @@ pub enum Fault {
     OutOfBounds { thread: u32, byte: u64, size: u64 },
     #[error("thread {thread} reads byte {byte} of shared memory, which no one wrote")]
     Uninitialized { thread: u32, byte: u64 },
-    #[error("thread {thread} reads byte {byte} of shared memory before thread {by}'s copy to it was waited for")]
+    #[error(
+        "thread {thread} reads byte {byte} of shared memory before thread {by}'s copy to it was waited for"
+    )]
     Unlanded { thread: u32, byte: u64, by: u32 },
-    #[error("thread {thread} reads byte {byte} of shared memory, written by thread {by} with no barrier between")]
+    #[error(
+        "thread {thread} reads byte {byte} of shared memory, written by thread {by} with no barrier between"
+    )]
     ReadOfUnordered { thread: u32, byte: u64, by: u32 },
-    #[error("thread {thread} writes byte {byte} of shared memory, read by thread {by} with no barrier between")]
+    #[error(
+        "thread {thread} writes byte {byte} of shared memory, read by thread {by} with no barrier between"
+    )]
     WriteOverRead { thread: u32, byte: u64, by: u32 },
-    #[error("thread {thread} writes byte {byte} of shared memory, written by thread {by} with no barrier between")]
+    #[error(
+        "thread {thread} writes byte {byte} of shared memory, written by thread {by} with no barrier between"
+    )]
     WriteOverWrite { thread: u32, byte: u64, by: u32 },
     #[error("thread {thread} wants tile {wanted} of {operand} and finds tile {found} in its stage")]
     Stale { thread: u32, operand: OperandKind, wanted: u32, found: u32 },
-    #[error("thread {thread} multiplies k-block {k_block} of tile {tile}, and its fragment of {operand} holds another")]
+    #[error(
+        "thread {thread} multiplies k-block {k_block} of tile {tile}, and its fragment of {operand} holds another"
+    )]
     StaleFragment { thread: u32, operand: OperandKind, tile: u32, k_block: u32 },
     #[error("thread {thread} multiplies k-block {k_block} of tile {tile} after {found} others")]
     OutOfOrder { thread: u32, tile: u32, k_block: u32, found: u64 },
@@ -34,9 +45,13 @@ pub enum Fault {
     Unreduced { slices: u32, reduced: u32 },
     #[error("who performs it has no step {step}")]
     ForeignStep { step: &'static str },
-    #[error("the access to shared memory that begins at ({mn}, {k}) of {operand}'s tile is not one aligned piece")]
+    #[error(
+        "the access to shared memory that begins at ({mn}, {k}) of {operand}'s tile is not one aligned piece"
+    )]
     VectorApart { operand: OperandKind, mn: u32, k: u32 },
-    #[error("the store to D that begins with accumulator {accumulator} of thread {thread} is not one aligned piece")]
+    #[error(
+        "the store to D that begins with accumulator {accumulator} of thread {thread} is not one aligned piece"
+    )]
     StoreApart { thread: u32, accumulator: u32 },
     #[error("the map {map} leaves out ({row}, {column})")]
     LeftOut { map: &'static str, row: u32, column: u32 },
@@ -52,7 +67,9 @@ pub enum Fault {
     NeverStored { row: u32, column: u32 },
     #[error("tile ({row}, {column}) of D is computed by no block, or by two")]
     TileTwice { row: u32, column: u32 },
-    #[error("no descriptor of {operand} starts at {start} with distances of {leading} and {stride} bytes")]
+    #[error(
+        "no descriptor of {operand} starts at {start} with distances of {leading} and {stride} bytes"
+    )]
     NotADescriptor { operand: OperandKind, start: u32, leading: u32, stride: u32 },
     #[error("byte {byte} of a stage's part of {operand} is touched, which has {size}")]
     BeyondStage { operand: OperandKind, byte: u32, size: u32 },
@@ -70,7 +87,9 @@ pub enum Fault {
     WrittenTwice { row: u64, column: u64 },
     #[error("element ({row}, {column}) of D is never written")]
     NeverWritten { row: u64, column: u64 },
-    #[error("element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs")]
+    #[error(
+        "element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs"
+    )]
     Misplaced { row: u32, column: u32, found_row: u32, found_column: u32 },
     #[error("nobody can move: {who} waits at {step}, one of {waiting} that wait")]
     Deadlock { who: Who, step: RoleStep, waiting: u32 },
@@ -106,15 +125,21 @@ pub enum Fault {
     PartOverwritten { who: Who, part: u8, lost: u8 },
     #[error("{who} multiplies part {part} of a stage again")]
     PartAgain { who: Who, part: u8 },
-    #[error("{who} promotes part {part} of a stage while products that were not waited for write it")]
+    #[error(
+        "{who} promotes part {part} of a stage while products that were not waited for write it"
+    )]
     PartUnderWay { who: Who, part: u8 },
     #[error("{who} promotes part {part} of a stage and finds {}", found.map_or("nothing that is not promoted yet".to_owned(), |found| format!("part {found}")))]
     NothingToPromote { who: Who, part: u8, found: Option<u8> },
-    #[error("{who} stages subtile {subtile} while products that were not waited for write its accumulators")]
+    #[error(
+        "{who} stages subtile {subtile} while products that were not waited for write its accumulators"
+    )]
     ProductsUnderWay { who: Who, subtile: u8 },
     #[error("{who} takes accumulators to the epilogue of {multiplied} k-tiles, of {wanted}")]
     TileUnfinished { who: Who, multiplied: u32, wanted: u32 },
-    #[error("{who} takes the accumulators of a part of K to the epilogue, to which no other part is added")]
+    #[error(
+        "{who} takes the accumulators of a part of K to the epilogue, to which no other part is added"
+    )]
     PartNotAdded { who: Who },
     #[error("{who} brings its part of K to the others twice")]
     PartBroughtTwice { who: Who },
@@ -132,7 +157,9 @@ pub enum Fault {
     SubtileNotStaged { who: Who, wanted: SubtileName, found: Option<SubtileName> },
     #[error("{who} stores {subtile}, which asynchronous copies do not see yet")]
     NotVisible { who: Who, subtile: SubtileName },
-    #[error("{who} copies by maps of unit {unit}'s product that another kernel made, and has not acquired them")]
+    #[error(
+        "{who} copies by maps of unit {unit}'s product that another kernel made, and has not acquired them"
+    )]
     MapsNotAcquired { who: Who, unit: u32 },
     #[error("{who} stores {subtile} again")]
     SubtileStoredTwice { who: Who, subtile: SubtileName },

@@ -1,11 +1,14 @@
 //! The order of a kernel's steps, as a value.
 //!
-//! Every copy, barrier, wait and multiplication of a main loop is a step of a [`Schedule`]. The host executor runs the schedule;
-//! the CUDA executor spells it in the generated header, where `kernels/schedule.cuh` and `kernels/schedule/roles.cuh` unroll it.
-//! Nothing else in `kernels/` synchronizes anything. A schedule with a step left out is a mutant, which the checked executor finds.
+//! Every copy, barrier, wait and multiplication of a main loop is a step of a [`Schedule`]. The
+//! host executor runs the schedule; the CUDA executor spells it in the generated header, where
+//! `kernels/schedule.cuh` and `kernels/schedule/roles.cuh` unroll it. Nothing else in `kernels/`
+//! synchronizes anything. A schedule with a step left out is a mutant, which the checked executor
+//! finds.
 //!
-//! There are two kinds of steps. [`Step`]s are of kernels whose threads all do the same. [`RoleStep`]s are of kernels whose
-//! warpgroups have [`Roles`]: one moves what the others multiply.
+//! There are two kinds of steps. [`Step`]s are of kernels whose threads all do the same.
+//! [`RoleStep`]s are of kernels whose warpgroups have [`Roles`]: one moves what the others
+//! multiply.
 
 mod fault;
 mod kind;
@@ -42,7 +45,8 @@ words! {
 
 /// A kind of steps, and how it is spelled.
 pub trait Spelled: Copy + fmt::Display {
-    /// The type of `kernels/schedule.cuh` or `kernels/schedule/roles.cuh`. Its kinds are those of the enumeration `<CUDA>Kind`.
+    /// The type of `kernels/schedule.cuh` or `kernels/schedule/roles.cuh`. Its kinds are those of
+    /// the enumeration `<CUDA>Kind`.
     const CUDA: &'static str;
     /// The sections that schedules of such steps have.
     const SECTIONS: &'static [Section];
@@ -54,8 +58,9 @@ pub trait Spelled: Copy + fmt::Display {
     fn arguments(self) -> (u8, u8);
 }
 
-/// Declares a kind of steps: each step's name and its arguments. The names stand in the `.cuh` of [`Spelled::CUDA`] too, and a law of the house
-/// compares the two lists. `FILLER` is `Advance`, which all have.
+/// Declares a kind of steps: each step's name and its arguments. The names stand in the `.cuh` of
+/// [`Spelled::CUDA`] too, and a law of the house compares the two lists. `FILLER` is `Advance`,
+/// which all have.
 macro_rules! steps {
     (sections $($Section:ident)*; $(#[$meta:meta])* pub enum $Step:ident {
         $($(#[$doc:meta])* $Kind:ident $({ $($(#[$argument_doc:meta])* $argument:ident: $ty:ty,)+ })?,)+
@@ -155,9 +160,12 @@ impl<S: Spelled> Schedule<S> {
 
     /// Every place of the schedule, in order.
     pub fn places(&self) -> impl Iterator<Item = (Section, usize, S)> + '_ {
-        S::SECTIONS
-            .iter()
-            .flat_map(|section| self.steps(*section).iter().enumerate().map(move |(index, step)| (*section, index, *step)))
+        S::SECTIONS.iter().flat_map(|section| {
+            self.steps(*section)
+                .iter()
+                .enumerate()
+                .map(move |(index, step)| (*section, index, *step))
+        })
     }
 
     /// The schedule as a C++ struct.
@@ -169,10 +177,15 @@ impl<S: Spelled> Schedule<S> {
                 let (a, b) = step.arguments();
                 format!("{{{}Kind::{}, {a}, {b}}}", S::CUDA, step.name())
             };
-            let spelled: Vec<_> = if steps.is_empty() { vec![one(&S::FILLER)] } else { steps.iter().map(one).collect() };
+            let spelled: Vec<_> = if steps.is_empty() {
+                vec![one(&S::FILLER)]
+            } else {
+                steps.iter().map(one).collect()
+            };
             let mut list = section.name().to_owned();
             list[..1].make_ascii_uppercase();
-            // C++ has no empty array: the number of steps stands beside it. A static member would go to the device's memory.
+            // C++ has no empty array: the number of steps stands beside it. A static member would
+            // go to the device's memory.
             text.push_str(&format!(
                 "  struct {list} {{\n    static constexpr int kCount = {count};\n    static constexpr {cuda} step(int i) {{\n      constexpr {cuda} steps[] = {{{steps}}};\n      return steps[i];\n    }}\n  }};\n",
                 count = steps.len(),
@@ -194,7 +207,12 @@ impl<S: Spelled> fmt::Display for Schedule<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for section in S::SECTIONS {
             let line: Vec<_> = self.steps(*section).iter().map(S::to_string).collect();
-            writeln!(f, "{:>8}: {}", section.name(), if line.is_empty() { "-".to_owned() } else { line.join(" ") })?;
+            writeln!(
+                f,
+                "{:>8}: {}",
+                section.name(),
+                if line.is_empty() { "-".to_owned() } else { line.join(" ") }
+            )?;
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Steps of kernels whose threads all do the same.
 //!
-//! Two counters belong to each thread: `written`, the k-tiles put into shared memory so far, and `read`, the tile being
-//! multiplied. Tile `t` lives in stage `t mod stages`. Steps that would touch a tile beyond the last do nothing.
+//! Two counters belong to each thread: `written`, the k-tiles put into shared memory so far, and
+//! `read`, the tile being multiplied. Tile `t` lives in stage `t mod stages`. Steps that would
+//! touch a tile beyond the last do nothing.
 //!
 //! Twin: `kernels/schedule.cuh`.
 
@@ -16,7 +17,8 @@ steps! {
         Fetch,
         /// Tile `written`: staging registers to shared memory; then `written` is one more.
         Store,
-        /// Tile `written`: accesses of part `part` of `of`, from global to shared memory, asynchronously.
+        /// Tile `written`: accesses of part `part` of `of`, from global to shared memory,
+        /// asynchronously.
         Copy {
             /// Which part.
             part: u8,
@@ -47,15 +49,16 @@ steps! {
             /// Which k of the warp's tile.
             k_block: u8,
         },
-        /// `Multiply` of k-block `k_block`, and B's part of the `Load` of k-block `next`, each load behind the products that take what it
-        /// overwrites: B has one fragment.
+        /// `Multiply` of k-block `k_block`, and B's part of the `Load` of k-block `next`, each load
+        /// behind the products that take what it overwrites: B has one fragment.
         MultiplyLoad {
             /// Which k of the warp's tile.
             k_block: u8,
             /// Which k is loaded.
             next: u8,
         },
-        /// Every k-block of tile `read`, one after the other: both fragments are loaded, then multiplied.
+        /// Every k-block of tile `read`, one after the other: both fragments are loaded, then
+        /// multiplied.
         MultiplyTile,
         /// `read` is one more.
         Advance,
@@ -69,7 +72,8 @@ steps! {
             /// Which slice, from 1.
             slice: u8,
         },
-        /// What the thread is to write: from shared memory, or from its registers where there is none, to D.
+        /// What the thread is to write: from shared memory, or from its registers where there is
+        /// none, to D.
         Write,
     }
 }

@@ -60,7 +60,14 @@ impl fmt::Display for Who {
 
 impl fmt::Display for ShareName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "share {} of {} along K {} of tile {}", self.share, self.operand.name(), self.k, self.tile)?;
+        write!(
+            f,
+            "share {} of {} along K {} of tile {}",
+            self.share,
+            self.operand.name(),
+            self.k,
+            self.tile
+        )?;
         self.block.map_or(Ok(()), |block| write!(f, " of block {block}"))
     }
 }

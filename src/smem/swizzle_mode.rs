@@ -7,7 +7,8 @@ use core::fmt;
 /// Bytes of a chunk, the smallest piece that a swizzle moves.
 pub const CHUNK_BYTES: u32 = 16;
 
-/// How chunks of 16 bytes are permuted within the lines of 128 bytes of shared memory, which hold a word of each bank.
+/// How chunks of 16 bytes are permuted within the lines of 128 bytes of shared memory, which hold a
+/// word of each bank.
 ///
 /// ```text
 /// address bits   9 8 7 | 6 5 4 | 3..0        line mod 8 | chunk of the line | byte of the chunk
@@ -16,10 +17,14 @@ pub const CHUNK_BYTES: u32 = 16;
 /// Bytes32:                   ^               chunk ^= line mod 2
 /// ```
 ///
-/// The line is that of the *address*, not of the tile: the pattern starts with the tile only where the tile is aligned to
-/// [`repeat_bytes`](Self::repeat_bytes).
+/// The line is that of the *address*, not of the tile: the pattern starts with the tile only where
+/// the tile is aligned to [`repeat_bytes`](Self::repeat_bytes).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum SwizzleMode {
     /// As it comes: rows of a chunk.
     None,
@@ -50,7 +55,8 @@ impl SwizzleMode {
         if self.bits() == 0 { None } else { Some(self.row_bytes()) }
     }
 
-    /// Bytes after which the pattern repeats, those of eight rows, and the alignment under which a tile starts with it.
+    /// Bytes after which the pattern repeats, those of eight rows, and the alignment under which a
+    /// tile starts with it.
     pub const fn repeat_bytes(self) -> u32 {
         WAVEFRONT_BYTES << self.bits()
     }

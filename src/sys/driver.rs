@@ -1,4 +1,5 @@
-//! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without clusters.
+//! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without
+//! clusters.
 
 pub use crate::call::Grid;
 use crate::{
@@ -18,11 +19,15 @@ pub fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
     move |error| Error::Driver {
         call,
         code: error.0 as u32 as i32,
-        name: error.error_name().map_or_else(|_| "a code without a name".to_owned(), |name| name.to_string_lossy().into_owned()),
+        name: error.error_name().map_or_else(
+            |_| "a code without a name".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        ),
     }
 }
 
-/// Whether `libcuda` can be loaded. cudarc panics on its first use when it cannot, so this is asked before.
+/// Whether `libcuda` can be loaded. cudarc panics on its first use when it cannot, so this is asked
+/// before.
 ///
 /// # Errors
 /// [`Error::Library`], naming what was tried.
@@ -47,11 +52,14 @@ pub fn version() -> Result<(i32, i32), Error> {
     present()?;
     let mut version = 0;
     // SAFETY: the library is there, and the pointer is to an integer of ours.
-    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(driver("cuDriverGetVersion"))?;
+    unsafe { sys::cuDriverGetVersion(&mut version) }
+        .result()
+        .map_err(driver("cuDriverGetVersion"))?;
     Ok((version / 1000, version % 1000 / 10))
 }
 
-/// Whether the driver has the function `call`. cudarc panics on the first use of one that it cannot find, so this is asked before.
+/// Whether the driver has the function `call`. cudarc panics on the first use of one that it cannot
+/// find, so this is asked before.
 ///
 /// # Errors
 /// [`Error::Library`] without a driver, or with one that is too old.
@@ -67,14 +75,21 @@ pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
     })
 }
 
-/// How many clusters of a kernel the device can hold at once: what a persistent kernel asks before it chooses its grid. Graphics
-/// processing clusters have different numbers of multiprocessors, so it is not the multiprocessors over the cluster's blocks.
+/// How many clusters of a kernel the device can hold at once: what a persistent kernel asks before
+/// it chooses its grid. Graphics processing clusters have different numbers of multiprocessors, so
+/// it is not the multiprocessors over the cluster's blocks.
 ///
-/// `grid.clusters` does not count. The function's limit of dynamic shared memory has to have been raised to `grid.shared_bytes`.
+/// `grid.clusters` does not count. The function's limit of dynamic shared memory has to have been
+/// raised to `grid.shared_bytes`.
 ///
 /// # Errors
-/// [`Error::Refused`] where [`Grid::blocks`] refuses one cluster; [`Error::Library`], [`Error::Driver`].
-pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &Grid) -> Result<u32, Error> {
+/// [`Error::Refused`] where [`Grid::blocks`] refuses one cluster; [`Error::Library`],
+/// [`Error::Driver`].
+pub fn max_active_clusters(
+    function: &CudaFunction,
+    stream: &CudaStream,
+    grid: &Grid,
+) -> Result<u32, Error> {
     let one = Grid { clusters: 1, ..*grid };
     let blocks = one.blocks()?;
     offers("cuOccupancyMaxActiveClusters")?;
@@ -87,7 +102,8 @@ pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &
     cluster.value.clusterDim.z = 1;
     let config = config(stream, (blocks, &one), &mut cluster);
     let mut clusters = 0;
-    // SAFETY: the driver has the function; the context is current; all pointers are to values of ours that outlive the call.
+    // SAFETY: the driver has the function; the context is current; all pointers are to values of
+    // ours that outlive the call.
     unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function.cu_function(), &config) }
         .result()
         .map_err(driver("cuOccupancyMaxActiveClusters"))?;
@@ -97,37 +113,62 @@ pub fn max_active_clusters(function: &CudaFunction, stream: &CudaStream, grid: &
 /// Enqueues a kernel.
 ///
 /// # Errors
-/// [`Error::Refused`] where [`Grid::blocks`] does; [`Error::Driver`] when the driver refuses, as it does a grid that is not whole
-/// clusters of those that the kernel was compiled for.
+/// [`Error::Refused`] where [`Grid::blocks`] does; [`Error::Driver`] when the driver refuses, as it
+/// does a grid that is not whole clusters of those that the kernel was compiled for.
 ///
 /// # Safety
-/// The kernel takes one struct by value, whose bytes `params` begins with, and what it touches through the addresses in it is device
-/// memory of the stream's context, which stays and is not otherwise used until the kernel is done.
-pub unsafe fn enqueue(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
+/// The kernel takes one struct by value, whose bytes `params` begins with, and what it touches
+/// through the addresses in it is device memory of the stream's context, which stays and is not
+/// otherwise used until the kernel is done.
+pub unsafe fn enqueue(
+    function: &CudaFunction,
+    stream: &CudaStream,
+    grid: &Grid,
+    params: &[u8],
+) -> Result<(), Error> {
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     let mut arguments = [params.as_ptr().cast_mut().cast::<c_void>()];
     let (threads, shared) = ((grid.threads, 1, 1), grid.shared_bytes);
-    // SAFETY: the context is current; the one argument points to the struct that the kernel takes, which the driver copies before
-    // it returns; what the kernel touches the caller answers for.
-    unsafe { launch_kernel(function.cu_function(), (blocks, 1, 1), threads, shared, stream.cu_stream(), &mut arguments) }
-        .map_err(driver("cuLaunchKernel"))
+    // SAFETY: the context is current; the one argument points to the struct that the kernel takes,
+    // which the driver copies before it returns; what the kernel touches the caller answers for.
+    unsafe {
+        launch_kernel(
+            function.cu_function(),
+            (blocks, 1, 1),
+            threads,
+            shared,
+            stream.cu_stream(),
+            &mut arguments,
+        )
+    }
+    .map_err(driver("cuLaunchKernel"))
 }
 
-/// Whether the driver launches a grid that begins while the one before it ends, and captures such launches: since CUDA 12.3.
+/// Whether the driver launches a grid that begins while the one before it ends, and captures such
+/// launches: since CUDA 12.3.
 pub(crate) fn launches_dependents() -> bool {
-    static LAUNCHES: LazyLock<bool> = LazyLock::new(|| version().is_ok_and(|version| version >= (12, 3)));
+    static LAUNCHES: LazyLock<bool> =
+        LazyLock::new(|| version().is_ok_and(|version| version >= (12, 3)));
     *LAUNCHES
 }
 
-/// The same as [`enqueue`], and the grid begins while the one before it in the stream ends (programmatic dependent launch).
+/// The same as [`enqueue`], and the grid begins while the one before it in the stream ends
+/// (programmatic dependent launch).
 ///
 /// # Errors
 /// Those of [`enqueue`].
 ///
 /// # Safety
-/// Those of [`enqueue`]; [`launches_dependents`], the device is of compute capability 9.0 or newer, and all threads of the kernel wait for the grids before it (`griddepcontrol.wait`) before they touch memory.
-unsafe fn enqueue_dependent(function: &CudaFunction, stream: &CudaStream, grid: &Grid, params: &[u8]) -> Result<(), Error> {
+/// Those of [`enqueue`]; [`launches_dependents`], the device is of compute capability 9.0 or newer,
+/// and all threads of the kernel wait for the grids before it (`griddepcontrol.wait`) before they
+/// touch memory.
+unsafe fn enqueue_dependent(
+    function: &CudaFunction,
+    stream: &CudaStream,
+    grid: &Grid,
+    params: &[u8],
+) -> Result<(), Error> {
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     let mut arguments = [params.as_ptr().cast_mut().cast::<c_void>()];
@@ -136,15 +177,27 @@ unsafe fn enqueue_dependent(function: &CudaFunction, stream: &CudaStream, grid: 
     dependent.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     dependent.value.programmaticStreamSerializationAllowed = 1;
     let config = config(stream, (blocks, grid), &mut dependent);
-    // SAFETY: the context is current, and the driver has the function, since it is as new; all pointers are to values of ours that outlive the call, which copies the one argument; what the kernel touches,
-    // and when, the caller answers for.
-    unsafe { sys::cuLaunchKernelEx(&raw const config, function.cu_function(), arguments.as_mut_ptr(), std::ptr::null_mut()) }
-        .result()
-        .map_err(driver("cuLaunchKernelEx"))
+    // SAFETY: the context is current, and the driver has the function, since it is as new; all
+    // pointers are to values of ours that outlive the call, which copies the one argument; what the
+    // kernel touches, and when, the caller answers for.
+    unsafe {
+        sys::cuLaunchKernelEx(
+            &raw const config,
+            function.cu_function(),
+            arguments.as_mut_ptr(),
+            std::ptr::null_mut(),
+        )
+    }
+    .result()
+    .map_err(driver("cuLaunchKernelEx"))
 }
 
 /// A grid of so many blocks, with one attribute.
-fn config(stream: &CudaStream, (blocks, grid): (u32, &Grid), attribute: &mut sys::CUlaunchAttribute) -> sys::CUlaunchConfig {
+fn config(
+    stream: &CudaStream,
+    (blocks, grid): (u32, &Grid),
+    attribute: &mut sys::CUlaunchAttribute,
+) -> sys::CUlaunchConfig {
     sys::CUlaunchConfig {
         gridDimX: blocks,
         gridDimY: 1,
@@ -167,8 +220,9 @@ impl VouchedUnit {
     /// The unit.
     ///
     /// # Safety
-    /// Its entry point takes [`GemmParams`](crate::codegen::GemmParams) and nothing else, by value; of the operands it touches what
-    /// the extents and leading dimensions in it span, and writes D alone.
+    /// Its entry point takes [`GemmParams`](crate::codegen::GemmParams) and nothing else, by value;
+    /// of the operands it touches what the extents and leading dimensions in it span, and writes D
+    /// alone.
     pub const unsafe fn new(unit: TranslationUnit) -> Self {
         Self(unit)
     }
@@ -184,34 +238,49 @@ pub(crate) struct Kernels<'k> {
     pub function: &'k CudaFunction,
     /// The one that adds parts of K, where there is one.
     pub reduction: Option<&'k CudaFunction>,
-    /// Whether they are launched while the grid before ends: they wait for it, and device and driver have that.
+    /// Whether they are launched while the grid before ends: they wait for it, and device and
+    /// driver have that.
     pub dependent: bool,
 }
 
 /// Enqueues a kernel of ours, which takes the struct that `params` begins with.
 ///
-/// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products, transposes and passes. Those who make a launch have
-/// checked the addresses in `params`, of each product of an array: device memory of the stream's context, borrowed for the call and kept by cudarc until the stream is
-/// done with it, large enough for the extents and leading dimensions beside them, aligned as the kernel was compiled for, D apart from what is
-/// read; or of the workspace, which was found large enough and apart from all else. Tensor maps are made of the same addresses and extents.
+/// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products,
+/// transposes and passes. Those who make a launch have checked the addresses in `params`, of each
+/// product of an array: device memory of the stream's context, borrowed for the call and kept by
+/// cudarc until the stream is done with it, large enough for the extents and leading dimensions
+/// beside them, aligned as the kernel was compiled for, D apart from what is read; or of the
+/// workspace, which was found large enough and apart from all else. Tensor maps are made of the
+/// same addresses and extents.
 ///
 /// # Errors
 /// Those of [`enqueue`].
-pub(crate) fn launch(kernels: &Kernels<'_>, stream: &CudaStream, launch: &Launch, params: &[u8]) -> Result<(), Error> {
+pub(crate) fn launch(
+    kernels: &Kernels<'_>,
+    stream: &CudaStream,
+    launch: &Launch,
+    params: &[u8],
+) -> Result<(), Error> {
     if let Some(AddressRange { start, end }) = launch.clear {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // SAFETY: the context is current; the bytes are of the workspace, which the callers have checked, as said above.
-        unsafe { memset_d8_async(start, 0, (end - start) as usize, stream.cu_stream()) }.map_err(driver("cuMemsetD8Async"))?;
+        // SAFETY: the context is current; the bytes are of the workspace, which the callers have
+        // checked, as said above.
+        unsafe { memset_d8_async(start, 0, (end - start) as usize, stream.cu_stream()) }
+            .map_err(driver("cuMemsetD8Async"))?;
     }
     let reduction = kernels.reduction.zip(launch.reduction.as_ref());
-    [(kernels.function, &launch.grid)].into_iter().chain(reduction).try_for_each(|(function, grid)| {
-        // SAFETY: the size of the kernels' struct was asserted when they were compiled, and the first of these are its bytes; the rest the callers
-        // have checked, as said above. The second kernel reads the slots that the first one wrote, and C, and writes D. Those that are launched while others end wait for them.
-        unsafe {
-            match kernels.dependent {
-                true => enqueue_dependent(function, stream, grid, params),
-                false => enqueue(function, stream, grid, params),
+    [(kernels.function, &launch.grid)].into_iter().chain(reduction).try_for_each(
+        |(function, grid)| {
+            // SAFETY: the size of the kernels' struct was asserted when they were compiled, and the
+            // first of these are its bytes; the rest the callers have checked, as said above. The
+            // second kernel reads the slots that the first one wrote, and C, and writes D. Those
+            // that are launched while others end wait for them.
+            unsafe {
+                match kernels.dependent {
+                    true => enqueue_dependent(function, stream, grid, params),
+                    false => enqueue(function, stream, grid, params),
+                }
             }
-        }
-    })
+        },
+    )
 }

@@ -1,7 +1,7 @@
 //! What the process was started with, as a value.
 //!
-//! Where a library is looked for and where cubins are kept are functions of an [`Environment`]. Tests pass one of their own, so
-//! that no test changes the process's variables under another.
+//! Where a library is looked for and where cubins are kept are functions of an [`Environment`].
+//! Tests pass one of their own, so that no test changes the process's variables under another.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -20,11 +20,14 @@ pub struct Environment {
 impl Environment {
     /// That of this process, now.
     pub fn current() -> Self {
-        let cache_home = etcetera::base_strategy::choose_native_strategy().ok().map(|strategy| strategy.cache_dir());
+        let cache_home = etcetera::base_strategy::choose_native_strategy()
+            .ok()
+            .map(|strategy| strategy.cache_dir());
         Self { variables: std::env::vars_os().collect(), root: PathBuf::from("/"), cache_home }
     }
 
-    /// No variable set, no cache folder, and `root` for `/`: `/usr/local/cuda` is then looked for in `root/usr/local/cuda`.
+    /// No variable set, no cache folder, and `root` for `/`: `/usr/local/cuda` is then looked for
+    /// in `root/usr/local/cuda`.
     pub fn empty(root: impl Into<PathBuf>) -> Self {
         Self { variables: BTreeMap::new(), root: root.into(), cache_home: None }
     }
@@ -43,11 +46,14 @@ impl Environment {
 
     /// A variable's value; one set to nothing counts as not set.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
-        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+        self.variables
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
+            .filter(|value| !value.is_empty())
     }
 
-    /// The folders in a variable that lists them (`LD_LIBRARY_PATH`). An empty item would mean the current folder, from which
-    /// nothing is loaded: it is left out.
+    /// The folders in a variable that lists them (`LD_LIBRARY_PATH`). An empty item would mean the
+    /// current folder, from which nothing is loaded: it is left out.
     pub fn folders(&self, name: &str) -> Vec<PathBuf> {
         let Some(value) = self.variable(name) else { return Vec::new() };
         std::env::split_paths(value).filter(|folder| !folder.as_os_str().is_empty()).collect()

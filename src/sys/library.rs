@@ -1,7 +1,8 @@
 //! Finding a shared library, and saying where it was looked for.
 //!
-//! A library is looked for in the order of [`candidates`]: the place that a variable of ours names, the loader's path, the CUDA
-//! toolkit, Python's wheels, and last by its bare name. Each is opened by absolute path, so what loads is what was found.
+//! A library is looked for in the order of [`candidates`]: the place that a variable of ours names,
+//! the loader's path, the CUDA toolkit, Python's wheels, and last by its bare name. Each is opened
+//! by absolute path, so what loads is what was found.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsStr};
@@ -17,7 +18,8 @@ pub struct Wanted {
     pub library: &'static str,
     /// The file names it goes by, best first.
     pub files: &'static [&'static str],
-    /// How the files begin that must be loaded before it, from its own folder: `libnvrtc-builtins.so`.
+    /// How the files begin that must be loaded before it, from its own folder:
+    /// `libnvrtc-builtins.so`.
     pub companion: Option<&'static str>,
     /// The variable that names its file or folder and ends the search.
     pub variable: &'static str,
@@ -36,7 +38,8 @@ pub enum Place {
     Folder(PathBuf),
     /// Wherever the loader finds this name.
     Name(&'static str),
-    /// Nowhere: a variable that is not set, a pattern that nothing matches. Kept so that a refusal can name it.
+    /// Nowhere: a variable that is not set, a pattern that nothing matches. Kept so that a refusal
+    /// can name it.
     Nothing(String),
 }
 
@@ -52,8 +55,8 @@ impl fmt::Display for Place {
 
 /// Every place to look, in order.
 ///
-/// Where the variable `wanted.variable` is set, the place it names is the only one: a user who names a library does not want
-/// another.
+/// Where the variable `wanted.variable` is set, the place it names is the only one: a user who
+/// names a library does not want another.
 pub fn candidates(environment: &Environment, wanted: &Wanted) -> Vec<Place> {
     if let Some(value) = environment.variable(wanted.variable) {
         let path = std::path::absolute(value).unwrap_or_else(|_| PathBuf::from(value));
@@ -68,7 +71,10 @@ pub fn candidates(environment: &Environment, wanted: &Wanted) -> Vec<Place> {
         match environment.variable(name) {
             None => places.push(unset(name)),
             Some(home) => {
-                places.extend(["lib64", "lib", "targets/x86_64-linux/lib"].map(|lib| Place::Folder(Path::new(home).join(lib))));
+                places.extend(
+                    ["lib64", "lib", "targets/x86_64-linux/lib"]
+                        .map(|lib| Place::Folder(Path::new(home).join(lib))),
+                );
             }
         }
     }
@@ -90,7 +96,11 @@ fn toolkits(environment: &Environment, places: &mut Vec<Place>) {
     let none = versions.is_empty();
     for toolkit in std::iter::once(local.join("cuda")).chain(versions) {
         places.push(Place::Folder(toolkit.join("lib64")));
-        places.extend(children(&toolkit.join("targets"), "").into_iter().map(|target| Place::Folder(target.join("lib"))));
+        places.extend(
+            children(&toolkit.join("targets"), "")
+                .into_iter()
+                .map(|target| Place::Folder(target.join("lib"))),
+        );
     }
     if none {
         places.push(Place::Nothing(format!("{} (none)", local.join("cuda-*").display())));
@@ -103,7 +113,8 @@ fn version(folder: &Path) -> Vec<u32> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
-/// `nvidia/...` in the `site-packages` and `dist-packages` of the virtual environment, conda's, the user, the system and `/opt`.
+/// `nvidia/...` in the `site-packages` and `dist-packages` of the virtual environment, conda's, the
+/// user, the system and `/opt`.
 fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
     let opt = environment.root().join("opt");
     // A name for the refusal, and the prefixes it stands for.
@@ -118,16 +129,22 @@ fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
         }
     }
     groups.extend(
-        ["usr/local", "usr", "opt"].map(|folder| environment.root().join(folder)).map(|prefix| (prefix.clone(), vec![prefix])),
+        ["usr/local", "usr", "opt"]
+            .map(|folder| environment.root().join(folder))
+            .map(|prefix| (prefix.clone(), vec![prefix])),
     );
     groups.push((opt.join("*"), children(&opt, "")));
     for (name, prefixes) in groups {
         let before = places.len();
         let libs = prefixes.iter().flat_map(|prefix| ["lib", "lib64"].map(|lib| prefix.join(lib)));
         for python in libs.flat_map(|lib| children(&lib, "python")) {
-            for packages in ["site-packages", "dist-packages"].map(|packages| python.join(packages).join("nvidia")) {
+            for packages in ["site-packages", "dist-packages"]
+                .map(|packages| python.join(packages).join("nvidia"))
+            {
                 if packages.is_dir() {
-                    places.extend(wanted.wheels.iter().map(|wheel| Place::Folder(packages.join(wheel))));
+                    places.extend(
+                        wanted.wheels.iter().map(|wheel| Place::Folder(packages.join(wheel))),
+                    );
                 }
             }
         }
@@ -138,11 +155,14 @@ fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
     }
 }
 
-/// The folders in a folder whose names begin with `prefix`, in order of name; none where it cannot be read.
+/// The folders in a folder whose names begin with `prefix`, in order of name; none where it cannot
+/// be read.
 fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let named = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
-    let mut folders: Vec<_> = named.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let named =
+        entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
+    let mut folders: Vec<_> =
+        named.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
     folders.sort();
     folders
 }
@@ -165,7 +185,9 @@ impl Library {
         let mut because = String::new();
         for place in candidates(environment, wanted) {
             because = match place.open(wanted) {
-                Ok((handle, path)) => return Ok(Self { handle: Box::leak(Box::new(handle)), path, wanted: *wanted }),
+                Ok((handle, path)) => {
+                    return Ok(Self { handle: Box::leak(Box::new(handle)), path, wanted: *wanted });
+                }
                 Err(why) => why,
             };
             tried.push(match &place {
@@ -192,7 +214,8 @@ impl Library {
     /// # Errors
     /// [`Error::Library`] where the library has no such function: it is older than what we need.
     pub unsafe fn function<F: Copy>(&self, name: &'static CStr) -> Result<F, Error> {
-        // SAFETY: the caller vouches for the type. The pointer may outlive the symbol: the library is never unloaded.
+        // SAFETY: the caller vouches for the type. The pointer may outlive the symbol: the library
+        // is never unloaded.
         let found = unsafe { self.handle.get::<F>(name) };
         found.map(|symbol| *symbol).map_err(|error| Error::Library {
             library: self.wanted.library,
@@ -213,7 +236,9 @@ impl Place {
             Self::Folder(folder) if !folder.is_dir() => Err("no such folder".into()),
             Self::Folder(folder) => {
                 let mut why = format!("no {}", wanted.files.join(", no "));
-                for path in wanted.files.iter().map(|name| folder.join(name)).filter(|path| path.is_file()) {
+                for path in
+                    wanted.files.iter().map(|name| folder.join(name)).filter(|path| path.is_file())
+                {
                     match with_companions(&path, wanted) {
                         Ok(handle) => return Ok((handle, path)),
                         Err(message) => why = message,
@@ -225,16 +250,23 @@ impl Place {
     }
 }
 
-/// Loads what must come first, then the library. A companion that does not load is left to the library to complain of: not every
-/// version has one.
+/// Loads what must come first, then the library. A companion that does not load is left to the
+/// library to complain of: not every version has one.
 fn with_companions(path: &Path, wanted: &Wanted) -> Result<libloading::Library, String> {
-    let major =
-        |file: &Path| version(Path::new(file.to_string_lossy().rsplit(".so").next().unwrap_or_default())).first().copied();
+    let major = |file: &Path| {
+        version(Path::new(file.to_string_lossy().rsplit(".so").next().unwrap_or_default()))
+            .first()
+            .copied()
+    };
     if let (Some(prefix), Some(folder)) = (wanted.companion, path.parent()) {
         let entries = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
-        for companion in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix)) {
+        for companion in entries
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        {
             let companion = companion.path();
-            // Several versions may share a folder; each belongs to the library of its own major version.
+            // Several versions may share a folder; each belongs to the library of its own major
+            // version.
             if major(&companion).zip(major(path)).is_none_or(|(first, second)| first == second)
                 && let Ok(handle) = load(companion.as_os_str(), true)
             {
@@ -249,8 +281,9 @@ fn with_companions(path: &Path, wanted: &Wanted) -> Result<libloading::Library, 
 fn load(name: &OsStr, global: bool) -> Result<libloading::Library, String> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
     let flags = RTLD_NOW | if global { RTLD_GLOBAL } else { RTLD_LOCAL };
-    // SAFETY: loading runs the library's initializers. The names are those of NVIDIA's libraries, and a place is either the
-    // system's or one that the user's own variables name; an initializer of another library under such a name is out of our hands.
+    // SAFETY: loading runs the library's initializers. The names are those of NVIDIA's libraries,
+    // and a place is either the system's or one that the user's own variables name; an initializer
+    // of another library under such a name is out of our hands.
     unsafe { Library::open(Some(name), flags) }.map(Into::into).map_err(|error| because(&error))
 }
 

@@ -88,9 +88,13 @@ fn places_come_in_order() {
             _ => None,
         })
         .collect();
-    let wheels = |prefix: &str| [at(prefix).join("nvidia/cu13/lib"), at(prefix).join("nvidia/cuda_absent/lib")];
+    let wheels = |prefix: &str| {
+        [at(prefix).join("nvidia/cu13/lib"), at(prefix).join("nvidia/cuda_absent/lib")]
+    };
     let mut expected: Vec<PathBuf> =
-        ["/l1", "/l2", "/home-cuda/lib64", "/home-cuda/lib", "/home-cuda/targets/x86_64-linux/lib"].map(PathBuf::from).into();
+        ["/l1", "/l2", "/home-cuda/lib64", "/home-cuda/lib", "/home-cuda/targets/x86_64-linux/lib"]
+            .map(PathBuf::from)
+            .into();
     expected.extend(
         [
             "usr/local/cuda/lib64",
@@ -107,7 +111,8 @@ fn places_come_in_order() {
     expected.extend(wheels("usr/lib/python3/dist-packages"));
     expected.extend(wheels("opt/conda/lib/python3.10/site-packages"));
     assert_eq!(folders, expected);
-    let names = candidates(&environment, &ABSENT).split_off(candidates(&environment, &ABSENT).len() - 3);
+    let names =
+        candidates(&environment, &ABSENT).split_off(candidates(&environment, &ABSENT).len() - 3);
     assert_eq!(names, ABSENT.files.iter().map(|name| Place::Name(name)).collect::<Vec<_>>());
 }
 
@@ -116,14 +121,18 @@ fn a_named_place_that_does_not_work_ends_the_search() {
     let root = root();
     fs::create_dir_all(root.path().join("usr/local/cuda/lib64")).expect("a folder");
     let missing = root.path().join("nowhere");
-    let (tried, because, sentence) = refusal(&Environment::empty(root.path()).with("FALCHION_ABSENT", &missing));
+    let (tried, because, sentence) =
+        refusal(&Environment::empty(root.path()).with("FALCHION_ABSENT", &missing));
     assert_eq!(tried, [format!("{} (no such file or folder)", missing.display())]);
     assert!(because.starts_with("FALCHION_ABSENT names what does not load"), "{because}");
     assert!(sentence.contains("FALCHION_ABSENT"));
     let folder = root.path().join("usr/local/cuda/lib64");
     let (tried, ..) = refusal(&Environment::empty(root.path()).with("FALCHION_ABSENT", &folder));
     assert_eq!(tried.len(), 1);
-    assert!(tried[0].contains("no libfalchion-absent.so.13, no libfalchion-absent.so.12"), "{tried:?}");
+    assert!(
+        tried[0].contains("no libfalchion-absent.so.13, no libfalchion-absent.so.12"),
+        "{tried:?}"
+    );
 }
 
 #[test]
@@ -133,7 +142,11 @@ fn a_file_that_is_no_library_is_named_with_the_loaders_words() {
     fs::create_dir_all(&folder).expect("a folder");
     fs::write(folder.join(ABSENT.files[0]), b"not an ELF file at all").expect("a file");
     let (tried, _, _) = refusal(&Environment::empty(root.path()).with("LD_LIBRARY_PATH", &folder));
-    assert!(tried[1].contains(&*folder.to_string_lossy()) && tried[1].contains("libfalchion-absent.so.13"), "{tried:?}");
+    assert!(
+        tried[1].contains(&*folder.to_string_lossy())
+            && tried[1].contains("libfalchion-absent.so.13"),
+        "{tried:?}"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -143,7 +156,8 @@ fn a_library_is_loaded_by_absolute_path_and_a_missing_function_is_a_sentence() {
     let library = Library::find(&MATH, &Environment::empty("/")).expect("the C library's own libm");
     assert_eq!(library.path(), Path::new("libm.so.6"));
     // SAFETY: C: `double floor(double)`.
-    let floor = unsafe { library.function::<unsafe extern "C" fn(f64) -> f64>(c"floor") }.expect("floor");
+    let floor =
+        unsafe { library.function::<unsafe extern "C" fn(f64) -> f64>(c"floor") }.expect("floor");
     // SAFETY: as above.
     assert_eq!(unsafe { floor(2.5) }, 2.0);
     // SAFETY: never called.

@@ -1,4 +1,5 @@
-//! All the unsafe code there is: foreign functions behind types that hold their rules, and wide instructions.
+//! All the unsafe code there is: foreign functions behind types that hold their rules, and wide
+//! instructions.
 //!
 //! Libraries that are not ours are linked to nothing at build and looked for when first used.
 #![allow(unsafe_code)]

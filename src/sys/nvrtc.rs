@@ -1,7 +1,7 @@
 //! NVRTC: CUDA C++ in, a cubin for one architecture or PTX out, nothing on disk.
 //!
-//! The library is looked for when first asked for, by [`candidates`](super::library::candidates), and stays loaded.
-//! NVRTC may be called from any number of threads.
+//! The library is looked for when first asked for, by [`candidates`](super::library::candidates),
+//! and stays loaded. NVRTC may be called from any number of threads.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -37,7 +37,8 @@ pub struct Program {
     pub source: String,
     /// What `#include` finds: the name between its quotes, and the text. Nothing else is found.
     pub headers: Vec<(String, Cow<'static, str>)>,
-    /// The architecture: of a machine, `sm_90a` for one, whose cubin is made; or a virtual one, as `compute_80`, whose PTX is.
+    /// The architecture: of a machine, `sm_90a` for one, whose cubin is made; or a virtual one, as
+    /// `compute_80`, whose PTX is.
     pub arch: String,
     /// More of NVRTC's options, verbatim. `--gpu-architecture` and `-std=c++17` are given already.
     pub options: Vec<String>,
@@ -78,7 +79,8 @@ impl Program {
 pub struct Compiled {
     /// The machine code, or PTX without a NUL at its end.
     pub image: Vec<u8>,
-    /// Everything the compiler and ptxas said: warnings, and register counts under `--ptxas-options=-v`.
+    /// Everything the compiler and ptxas said: warnings, and register counts under
+    /// `--ptxas-options=-v`.
     pub log: String,
 }
 
@@ -94,7 +96,8 @@ macro_rules! functions {
 
         impl Functions {
             fn of(library: &Library) -> Result<Self, Error> {
-                // SAFETY: the types are nvrtc.h's, which have not changed since the functions were introduced (11.2 the latest).
+                // SAFETY: the types are nvrtc.h's, which have not changed since the functions were
+                // introduced (11.2 the latest).
                 Ok(Self { $($field: unsafe { library.function($symbol) }?),* })
             }
         }
@@ -128,8 +131,8 @@ pub struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// The process's NVRTC, looked for when first asked for. A search that failed is made again: a user may set a variable or
-    /// install a library meanwhile.
+    /// The process's NVRTC, looked for when first asked for. A search that failed is made again: a
+    /// user may set a variable or install a library meanwhile.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -150,7 +153,8 @@ impl Nvrtc {
     /// The NVRTC that `environment` leads to.
     ///
     /// # Errors
-    /// [`Error::Library`] where there is none, or it is too old; [`Error::Driver`] where it cannot tell its version.
+    /// [`Error::Library`] where there is none, or it is too old; [`Error::Driver`] where it cannot
+    /// tell its version.
     pub fn load(environment: &Environment) -> Result<Self, Error> {
         let library = Library::find(&NVRTC, environment)?;
         let functions = Functions::of(&library)?;
@@ -158,10 +162,12 @@ impl Nvrtc {
         // SAFETY: each pointer is to a live integer of ours.
         functions.check("nvrtcVersion", unsafe { (functions.version)(&mut major, &mut minor) })?;
         // SAFETY: as above.
-        functions.check("nvrtcGetNumSupportedArchs", unsafe { (functions.arch_count)(&mut count) })?;
+        functions
+            .check("nvrtcGetNumSupportedArchs", unsafe { (functions.arch_count)(&mut count) })?;
         let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
         // SAFETY: NVRTC writes as many integers as it just said, and `archs` holds as many.
-        functions.check("nvrtcGetSupportedArchs", unsafe { (functions.archs)(archs.as_mut_ptr()) })?;
+        functions
+            .check("nvrtcGetSupportedArchs", unsafe { (functions.archs)(archs.as_mut_ptr()) })?;
         archs.sort_unstable();
         Ok(Self { library, functions, version: (major, minor), archs })
     }
@@ -184,22 +190,30 @@ impl Nvrtc {
     /// Compiles a program to a cubin, or to PTX.
     ///
     /// # Errors
-    /// [`Error::Compile`] with NVRTC's log, whole; [`Error::Architecture`] where this NVRTC is too old or too new for the
-    /// architecture; [`Error::Nul`] where a text holds a NUL byte; [`Error::Driver`] for anything else NVRTC answers.
+    /// [`Error::Compile`] with NVRTC's log, whole; [`Error::Architecture`] where this NVRTC is too
+    /// old or too new for the architecture; [`Error::Nul`] where a text holds a NUL byte;
+    /// [`Error::Driver`] for anything else NVRTC answers.
     pub fn compile(&self, program: &Program) -> Result<Compiled, Error> {
         self.check_arch(&program.arch)?;
         let mut options = vec![format!("--gpu-architecture={}", program.arch), "-std=c++17".into()];
         if self.version.0 >= 13 {
-            // NVRTC's own cache gives the cubin again, and no word of the assembler's; ours keeps both.
+            // NVRTC's own cache gives the cubin again, and no word of the assembler's; ours keeps
+            // both.
             options.push("--no-cache".into());
         }
         options.extend_from_slice(&program.options);
-        let options = options.iter().map(|text| terminated("an option", text)).collect::<Result<Vec<_>, _>>()?;
+        let options = options
+            .iter()
+            .map(|text| terminated("an option", text))
+            .collect::<Result<Vec<_>, _>>()?;
         let options = pointers(&options);
 
         let unit = Compilation::new(&self.functions, program)?;
-        // SAFETY: the handle is live, and `options` holds `options.len()` pointers to strings that outlive the call.
-        let code = unsafe { (self.functions.compile)(unit.handle, count(options.len())?, options.as_ptr()) };
+        // SAFETY: the handle is live, and `options` holds `options.len()` pointers to strings that
+        // outlive the call.
+        let code = unsafe {
+            (self.functions.compile)(unit.handle, count(options.len())?, options.as_ptr())
+        };
         let log = unit.log()?;
         if code != 0 && !log.is_empty() {
             return Err(Error::Compile { log, node: None });
@@ -209,9 +223,13 @@ impl Nvrtc {
     }
 
     fn check_arch(&self, arch: &str) -> Result<(), Error> {
-        let refuse = |takes: String| Err(Error::Architecture { version: self.version, arch: arch.into(), takes });
+        let refuse = |takes: String| {
+            Err(Error::Architecture { version: self.version, arch: arch.into(), takes })
+        };
         let rest = arch.strip_prefix("sm_").or_else(|| arch.strip_prefix(VIRTUAL));
-        let number = rest.map(|rest| rest.trim_end_matches(['a', 'f'])).and_then(|rest| rest.parse::<i32>().ok());
+        let number = rest
+            .map(|rest| rest.trim_end_matches(['a', 'f']))
+            .and_then(|rest| rest.parse::<i32>().ok());
         let Some(number) = number else {
             return refuse("it takes names such as sm_90a".into());
         };
@@ -221,7 +239,9 @@ impl Nvrtc {
                 refuse(format!("it takes sm_{oldest} on; NVRTC 12 does"))
             }
             [oldest, ..] if number < *oldest => refuse(format!("it takes sm_{oldest} on")),
-            [.., newest] if number > *newest => refuse(format!("it takes up to sm_{newest}; a newer NVRTC may")),
+            [.., newest] if number > *newest => {
+                refuse(format!("it takes up to sm_{newest}; a newer NVRTC may"))
+            }
             archs => {
                 let names: Vec<_> = archs.iter().map(|arch| format!("sm_{arch}")).collect();
                 refuse(format!("it takes {}", names.join(", ")))
@@ -265,18 +285,27 @@ impl<'a> Compilation<'a> {
         let headers = count(program.headers.len())?;
         let (names, texts) = (pointers(&names), pointers(&texts));
         let mut unit = Self { functions, handle: ptr::null_mut() };
-        // SAFETY: every pointer is to a NUL-ended string that outlives the call (NVRTC copies them), and both lists hold
-        // `headers` of them.
+        // SAFETY: every pointer is to a NUL-ended string that outlives the call (NVRTC copies
+        // them), and both lists hold `headers` of them.
         let code = unsafe {
-            (functions.create)(&mut unit.handle, source.as_ptr(), name.as_ptr(), headers, texts.as_ptr(), names.as_ptr())
+            (functions.create)(
+                &mut unit.handle,
+                source.as_ptr(),
+                name.as_ptr(),
+                headers,
+                texts.as_ptr(),
+                names.as_ptr(),
+            )
         };
         functions.check("nvrtcCreateProgram", code)?;
         Ok(unit)
     }
 
     fn log(&self) -> Result<String, Error> {
-        let mut bytes =
-            self.bytes(("nvrtcGetProgramLogSize", self.functions.log_size), ("nvrtcGetProgramLog", self.functions.log))?;
+        let mut bytes = self.bytes(
+            ("nvrtcGetProgramLogSize", self.functions.log_size),
+            ("nvrtcGetProgramLog", self.functions.log),
+        )?;
         bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -284,9 +313,15 @@ impl<'a> Compilation<'a> {
     fn image(&self, kind: ImageKind) -> Result<Vec<u8>, Error> {
         let functions = self.functions;
         match kind {
-            ImageKind::Cubin => self.bytes(("nvrtcGetCUBINSize", functions.cubin_size), ("nvrtcGetCUBIN", functions.cubin)),
+            ImageKind::Cubin => self.bytes(
+                ("nvrtcGetCUBINSize", functions.cubin_size),
+                ("nvrtcGetCUBIN", functions.cubin),
+            ),
             ImageKind::Ptx => {
-                let mut text = self.bytes(("nvrtcGetPTXSize", functions.ptx_size), ("nvrtcGetPTX", functions.ptx))?;
+                let mut text = self.bytes(
+                    ("nvrtcGetPTXSize", functions.ptx_size),
+                    ("nvrtcGetPTX", functions.ptx),
+                )?;
                 text.truncate(text.iter().position(|&byte| byte == 0).unwrap_or(text.len()));
                 Ok(text)
             }
@@ -312,7 +347,8 @@ impl<'a> Compilation<'a> {
 impl Drop for Compilation<'_> {
     fn drop(&mut self) {
         if !self.handle.is_null() {
-            // SAFETY: a live handle, destroyed once; NVRTC sets it to null. What it answers changes nothing here.
+            // SAFETY: a live handle, destroyed once; NVRTC sets it to null. What it answers changes
+            // nothing here.
             let _ = unsafe { (self.functions.destroy)(&mut self.handle) };
         }
     }
@@ -329,7 +365,11 @@ fn pointers(texts: &[CString]) -> Vec<*const c_char> {
 
 fn count(length: usize) -> Result<c_int, Error> {
     // 3 is what NVRTC itself would answer, NVRTC_ERROR_INVALID_INPUT.
-    c_int::try_from(length).map_err(|_| Error::Driver { call: "nvrtcCreateProgram", code: 3, name: "too many texts".into() })
+    c_int::try_from(length).map_err(|_| Error::Driver {
+        call: "nvrtcCreateProgram",
+        code: 3,
+        name: "too many texts".into(),
+    })
 }
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]
@@ -339,16 +379,28 @@ mod tests {
     #[test]
     fn a_library_that_is_not_nvrtc_is_a_sentence() {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("this process's libraries");
-        let libc = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6")).expect("the C library");
-        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", libc)).expect_err("not NVRTC").to_string();
+        let libc = maps
+            .split_whitespace()
+            .find(|word| word.ends_with("/libc.so.6"))
+            .expect("the C library");
+        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", libc))
+            .expect_err("not NVRTC")
+            .to_string();
         assert!(error.contains("it has no nvrtcVersion") && error.contains(libc), "{error}");
     }
 
     #[test]
     fn a_place_with_no_nvrtc_is_a_sentence() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", folder.path())).expect_err("none").to_string();
-        for named in ["FALCHION_NVRTC", "libnvrtc.so.13", "libnvrtc.so.12", &*folder.path().to_string_lossy()] {
+        let error = Nvrtc::load(&Environment::empty("/").with("FALCHION_NVRTC", folder.path()))
+            .expect_err("none")
+            .to_string();
+        for named in [
+            "FALCHION_NVRTC",
+            "libnvrtc.so.13",
+            "libnvrtc.so.12",
+            &*folder.path().to_string_lossy(),
+        ] {
             assert!(error.contains(named), "no {named} in: {error}");
         }
     }

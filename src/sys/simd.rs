@@ -1,8 +1,10 @@
-//! One loop, compiled for several instruction sets; the widest that the CPU has is chosen when it runs.
+//! One loop, compiled for several instruction sets; the widest that the CPU has is chosen when it
+//! runs.
 //!
 //! The arithmetic is the same on each: no set contracts or reorders floating-point operations.
 
-/// A loop that is worth wide vectors. `run` has to be `#[inline(always)]`, or it is compiled for the baseline only.
+/// A loop that is worth wide vectors. `run` has to be `#[inline(always)]`, or it is compiled for
+/// the baseline only.
 pub trait Vectorized {
     /// What it computes.
     type Output;
@@ -10,7 +12,8 @@ pub trait Vectorized {
     fn run(self) -> Self::Output;
 }
 
-/// Bytes of the widest vectors that [`dispatch`] chooses on this CPU; elsewhere, those of most CPUs.
+/// Bytes of the widest vectors that [`dispatch`] chooses on this CPU; elsewhere, those of most
+/// CPUs.
 pub fn vector_bytes() -> usize {
     match Width::of_this_cpu() {
         Width::Avx512 => 64,
@@ -43,7 +46,10 @@ impl Width {
             {
                 return Self::Avx512;
             }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c") {
+            if is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("f16c")
+            {
                 return Self::Avx2;
             }
         }
@@ -55,7 +61,8 @@ impl Width {
 #[inline]
 pub fn dispatch<V: Vectorized>(work: V) -> V::Output {
     match Width::of_this_cpu() {
-        // SAFETY: the CPU has every feature that the function is compiled for; they were just asked for.
+        // SAFETY: the CPU has every feature that the function is compiled for; they were just asked
+        // for.
         #[cfg(target_arch = "x86_64")]
         Width::Avx512 => unsafe { avx512(work) },
         // SAFETY: as above.

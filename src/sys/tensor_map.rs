@@ -10,12 +10,12 @@ use crate::{
 use cudarc::driver::sys;
 use std::{ffi::c_void, mem::MaybeUninit, sync::OnceLock};
 
-/// Packs a description of a tensor at a device address. The host's work alone: nothing is read at the address, and nothing is
-/// enqueued.
+/// Packs a description of a tensor at a device address. The host's work alone: nothing is read at
+/// the address, and nothing is enqueued.
 ///
 /// # Errors
-/// [`Error::Refused`] where [`TensorMapDesc::check_at`] refuses; [`Error::Library`] without a driver, or with one of before CUDA 12;
-/// [`Error::Driver`].
+/// [`Error::Refused`] where [`TensorMapDesc::check_at`] refuses; [`Error::Library`] without a
+/// driver, or with one of before CUDA 12; [`Error::Driver`].
 pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
     static OFFERED: OnceLock<()> = OnceLock::new();
     desc.check_at(address)?;
@@ -26,8 +26,8 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
     let steps = [1u32; 5];
     // The driver's own type is aligned more strictly than a parameter has to be.
     let mut map = MaybeUninit::<sys::CUtensorMap>::uninit();
-    // SAFETY: the driver has the function. `map` is room for what it writes; the arrays have five elements, and the rank, which was
-    // checked, is five at most; the address is only written down.
+    // SAFETY: the driver has the function. `map` is room for what it writes; the arrays have five
+    // elements, and the rank, which was checked, is five at most; the address is only written down.
     unsafe {
         sys::cuTensorMapEncodeTiled(
             map.as_mut_ptr(),
@@ -40,8 +40,8 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
             steps.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
             swizzle(desc.swizzle),
-            // The second-level cache fetches pieces of 128 bytes: 256 cost a fifth of the speed at pitches of 16 more than a multiple of 32
-            // bytes, and gained nothing at others.
+            // The second-level cache fetches pieces of 128 bytes: 256 cost a fifth of the speed at
+            // pitches of 16 more than a multiple of 32 bytes, and gained nothing at others.
             sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )

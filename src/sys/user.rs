@@ -3,8 +3,9 @@
 
 #[cfg(unix)]
 mod unix {
-    // SAFETY: POSIX: `uid_t geteuid(void)` takes nothing, always succeeds and touches no memory of ours; `uid_t` is 32 bits wide
-    // on every Unix that Rust's standard library supports (`MetadataExt::uid` returns the same u32).
+    // SAFETY: POSIX: `uid_t geteuid(void)` takes nothing, always succeeds and touches no memory of
+    // ours; `uid_t` is 32 bits wide on every Unix that Rust's standard library supports
+    // (`MetadataExt::uid` returns the same u32).
     unsafe extern "C" {
         pub safe fn geteuid() -> u32;
     }

@@ -2,7 +2,8 @@
 //!
 //! Twin: `kernels/thread/access.cuh`.
 
-/// The largest power of two, up to `limit`, itself one, that divides every number. Zero is divided by all.
+/// The largest power of two, up to `limit`, itself one, that divides every number. Zero is divided
+/// by all.
 pub(crate) fn dividing(limit: u32, numbers: &[u64]) -> u32 {
     let all = numbers.iter().fold(u64::from(limit), |all, number| all | number);
     1 << all.trailing_zeros().min(31)

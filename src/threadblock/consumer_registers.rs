@@ -6,22 +6,25 @@ use crate::{
     warp::mma_warpgroup::{FRAGMENT_REGISTERS, ROWS, STEPS, THREADS},
 };
 
-/// Registers of a consumer beside its accumulators: addresses, the ring's position, what the epilogue has in hand.
-/// With so many, `tests/nvrtc/kernels/` finds no spills.
+/// Registers of a consumer beside its accumulators: addresses, the ring's position, what the
+/// epilogue has in hand. With so many, `tests/nvrtc/kernels/` finds no spills.
 const OVERHEAD: u32 = 40;
 
-/// Registers in which a consumer keeps where it is among groups: how many it has entered, the units behind them, and their lines. Beside two sets of fragments NVRTC 13 spilled one.
+/// Registers in which a consumer keeps where it is among groups: how many it has entered, the units
+/// behind them, and their lines. Beside two sets of fragments NVRTC 13 spilled one.
 const OF_GROUPS: u32 = 8;
 
 /// Accumulators of a thread that move to a slot, and from there, in one access.
 pub(crate) const TOGETHER: u32 = 4;
 
-/// Registers that one instruction takes beside its accumulators, of those with which the kernel is launched: what a consumer takes
-/// later does not count. Measured: of 3 consumers, which are launched with 128, NVRTC 13 wants 130 for an instruction of 104
-/// accumulators, 138 for 112 and 146 for 120 (C7602).
+/// Registers that one instruction takes beside its accumulators, of those with which the kernel is
+/// launched: what a consumer takes later does not count. Measured: of 3 consumers, which are
+/// launched with 128, NVRTC 13 wants 130 for an instruction of 104 accumulators, 138 for 112 and
+/// 146 for 120 (C7602).
 const BESIDE_ACCUMULATORS: u32 = 26;
 
-/// Registers for loads of so many vectors of each of [`PARTS_AT_ONCE`] parts, their sums, and the addresses. With fewer, adding one part after the other, NVRTC 13 spilled.
+/// Registers for loads of so many vectors of each of [`PARTS_AT_ONCE`] parts, their sums, and the
+/// addresses. With fewer, adding one part after the other, NVRTC 13 spilled.
 const fn registers_of_parts(vectors: u32) -> u32 {
     TOGETHER * vectors * (PARTS_AT_ONCE + 1) + 2 * PARTS_AT_ONCE
 }
@@ -47,7 +50,8 @@ impl WarpSpecialized {
         }
     }
 
-    /// With two sets of fragments where a consumer has the registers for them, else with one: then it loads while nothing is multiplied.
+    /// With two sets of fragments where a consumer has the registers for them, else with one: then
+    /// it loads while nothing is multiplied.
     pub(crate) const fn with_fitting_sets(self) -> Self {
         if !self.options.fragments || self.registers_needed() <= self.registers_available() {
             return self;
@@ -55,9 +59,11 @@ impl WarpSpecialized {
         Self { options: RoleOptions { pending: 0, ..self.options }, ..self }
     }
 
-    /// Registers that a thread of a consumer needs: for its main loop and its epilogue, and to add parts of K.
+    /// Registers that a thread of a consumer needs: for its main loop and its epilogue, and to add
+    /// parts of K.
     pub const fn registers_needed(&self) -> u32 {
-        // Parts of a cluster are near: a few are added at a time, and what is left of the main loop's registers is enough.
+        // Parts of a cluster are near: a few are added at a time, and what is left of the main
+        // loop's registers is enough.
         let added = self.options.split_k && self.ring.parts.is_none();
         self.registers_of_tiles() + if added { registers_of_parts(1) } else { 0 }
     }
@@ -68,7 +74,8 @@ impl WarpSpecialized {
         self.accumulators() + self.partial_accumulators() + self.fragments() + OVERHEAD + of_groups
     }
 
-    /// Vectors of each of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time: as many as there are registers for beside those, up to four; none where K cannot be cut.
+    /// Vectors of each of [`PARTS_AT_ONCE`] parts of K that a thread loads at a time: as many as
+    /// there are registers for beside those, up to four; none where K cannot be cut.
     pub(crate) const fn vectors_ahead(&self) -> u32 {
         let spare = self.registers_available().saturating_sub(self.registers_of_tiles());
         let mut vectors = 4;
@@ -78,7 +85,8 @@ impl WarpSpecialized {
         vectors
     }
 
-    /// Registers of a thread that hold partial accumulators, where stages are promoted: one instruction's.
+    /// Registers of a thread that hold partial accumulators, where stages are promoted: one
+    /// instruction's.
     pub const fn partial_accumulators(&self) -> u32 {
         match (&self.mma, self.options.promoted_parts) {
             (ConsumerMma::Warpgroup(mma), Some(_)) => mma.instruction().registers(),
@@ -86,12 +94,14 @@ impl WarpSpecialized {
         }
     }
 
-    /// Registers of a thread that hold fragments: where A comes from registers, those of a stage in each set; where threads multiply, those
-    /// of one k and of the next.
+    /// Registers of a thread that hold fragments: where A comes from registers, those of a stage in
+    /// each set; where threads multiply, those of one k and of the next.
     const fn fragments(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(_) => 0,
-            ConsumerMma::Registers(..) => self.options.fragment_sets() * self.repeats.m * STEPS * FRAGMENT_REGISTERS,
+            ConsumerMma::Registers(..) => {
+                self.options.fragment_sets() * self.repeats.m * STEPS * FRAGMENT_REGISTERS
+            }
             ConsumerMma::Threads(tiles) => {
                 let [m, n] = tiles.thread();
                 2 * (m + n)
@@ -99,11 +109,14 @@ impl WarpSpecialized {
         }
     }
 
-    /// Registers of the launch that one instruction needs: without them a configuration is invalid, with spills or without. Threads need none.
+    /// Registers of the launch that one instruction needs: without them a configuration is invalid,
+    /// with spills or without. Threads need none.
     pub const fn instruction_registers(&self) -> u32 {
         match &self.mma {
             ConsumerMma::Warpgroup(mma) => mma.instruction().registers() + BESIDE_ACCUMULATORS,
-            ConsumerMma::Registers(mma, _) => mma.instruction().registers() + FRAGMENT_REGISTERS + BESIDE_ACCUMULATORS,
+            ConsumerMma::Registers(mma, _) => {
+                mma.instruction().registers() + FRAGMENT_REGISTERS + BESIDE_ACCUMULATORS
+            }
             ConsumerMma::Threads(_) => 0,
         }
     }

@@ -24,8 +24,9 @@ words! {
     }
 }
 
-/// A main loop, as a type that carries its facts: the tile of a block, and the [`warp::Mma`] inside. A loop nest is one leaf of
-/// [`With`](crate::desc::With); without parameters, a main loop pins itself and leaves the tiles to the resolver.
+/// A main loop, as a type that carries its facts: the tile of a block, and the [`warp::Mma`]
+/// inside. A loop nest is one leaf of [`With`](crate::desc::With); without parameters, a main loop
+/// pins itself and leaves the tiles to the resolver.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a main loop",
     note = "main loops are MmaSingleStage, MmaPipelined, MmaMultistage and MmaWarpSpecialized"
@@ -84,7 +85,8 @@ impl MainloopKind {
         matches!(self, Self::Multistage | Self::WarpSpecialized)
     }
 
-    /// The C++ template of one whose threads all follow one schedule; `None` of warp-specialized kernels.
+    /// The C++ template of one whose threads all follow one schedule; `None` of warp-specialized
+    /// kernels.
     pub const fn cuda(self) -> Option<&'static str> {
         match self {
             Self::SingleStage => Some("threadblock::MmaSingleStage"),
@@ -106,7 +108,11 @@ impl MainloopKind {
 }
 
 /// Those of so many accesses to A's tile and to B's that part `part` of `of` makes.
-pub(crate) fn accesses(counts: [u32; 2], part: u32, of: u32) -> impl Iterator<Item = (OperandKind, u32)> {
+pub(crate) fn accesses(
+    counts: [u32; 2],
+    part: u32,
+    of: u32,
+) -> impl Iterator<Item = (OperandKind, u32)> {
     OperandKind::BOTH
         .into_iter()
         .flat_map(move |operand| (0..counts[operand.index()]).map(move |access| (operand, access)))

@@ -1,6 +1,8 @@
-//! What the main loops have in common whose threads all follow one schedule: the block, in values of its components.
+//! What the main loops have in common whose threads all follow one schedule: the block, in values
+//! of its components.
 //!
-//! Main loops read this and no description: whichever family makes a block of these components runs them.
+//! Main loops read this and no description: whichever family makes a block of these components runs
+//! them.
 
 use crate::{
     numeric::ElementKind,
@@ -14,8 +16,8 @@ use crate::{
     },
 };
 
-/// A block whose threads all follow one schedule. Facts are computed before they are checked, too: sums and products stop at the largest
-/// number, and nothing panics.
+/// A block whose threads all follow one schedule. Facts are computed before they are checked, too:
+/// sums and products stop at the largest number, and nothing panics.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MmaBase {
     /// The block's tile, those of its warps, and those of their threads.
@@ -28,7 +30,8 @@ pub struct MmaBase {
     pub mainloop: MainloopKind,
     /// Tiles in shared memory at once.
     pub stages: u32,
-    /// Elements of D that a thread stores at once: neighbours along N, within the interleave of its fragment.
+    /// Elements of D that a thread stores at once: neighbours along N, within the interleave of its
+    /// fragment.
     pub store_access: u32,
     /// How units of work are divided: whether a block goes on to another one.
     pub work: WorkKind,
@@ -80,7 +83,9 @@ impl MmaBase {
     pub const fn matrix_loads(&self, operand: OperandKind) -> Option<MatrixLoads> {
         let facts = self.operand(operand);
         match self.fragment(operand) {
-            Some(fragment) => MatrixLoads::of(fragment, WordLoad::of(facts.element, facts.smem.along)),
+            Some(fragment) => {
+                MatrixLoads::of(fragment, WordLoad::of(facts.element, facts.smem.along))
+            }
             None => None,
         }
     }
@@ -110,34 +115,46 @@ impl MmaBase {
 
     /// Shared memory of a block, in bytes. Partial accumulators lie where the stages were.
     pub const fn smem_bytes(&self) -> u32 {
-        let (stages, partials) = (self.stages.saturating_mul(self.stage_bytes()), self.partials_bytes());
+        let (stages, partials) =
+            (self.stages.saturating_mul(self.stage_bytes()), self.partials_bytes());
         if stages > partials { stages } else { partials }
     }
 
-    /// Fragments of B that a thread holds. Warps that multiply hold one, whose words are loaded behind the products that take them; two of f64, whose instruction reads its operands when it begins,
-    /// so that such a load would wait for it.
+    /// Fragments of B that a thread holds. Warps that multiply hold one, whose words are loaded
+    /// behind the products that take them; two of f64, whose instruction reads its operands when it
+    /// begins, so that such a load would wait for it.
     pub const fn fragments_of_b(&self) -> u32 {
         match self.instruction {
-            Some(instruction) if self.k_blocks() == 1 || instruction.input(OperandKind::B).bits() < 64 => 1,
+            Some(instruction)
+                if self.k_blocks() == 1 || instruction.input(OperandKind::B).bits() < 64 =>
+            {
+                1
+            }
             _ => 2,
         }
     }
 
-    /// Whether accesses of its copies are narrower than 16 bytes, so that there are many, for which loads behind them would wait.
+    /// Whether accesses of its copies are narrower than 16 bytes, so that there are many, for which
+    /// loads behind them would wait.
     const fn copies_narrow(&self) -> bool {
         let [a, b] = &self.operands;
         a.element.bytes_of(a.access) < 16 && b.element.bytes_of(b.access) < 16
     }
 
-    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and it is multiplied. Of a tile that is one k-block deep warps that multiply hold one fragment
-    /// of A, too: it is loaded behind the products. Where they hold two of both, copies of 16 bytes come first: there are registers for their addresses until the loads begin.
+    /// One turn of the main loop: what follows k-block `k_block` is loaded, `between` is done, and
+    /// it is multiplied. Of a tile that is one k-block deep warps that multiply hold one fragment
+    /// of A, too: it is loaded behind the products. Where they hold two of both, copies of 16 bytes
+    /// come first: there are registers for their addresses until the loads begin.
     pub(super) fn turn(&self, k_block: u8, between: impl IntoIterator<Item = Step>) -> Vec<Step> {
         let next = (k_block + 1) % self.k_blocks() as u8;
         let between: Vec<Step> = between.into_iter().collect();
         let [load, multiply] = [Step::Load { k_block: next }, Step::Multiply { k_block }];
-        let [load_a, multiply_load] = [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }];
+        let [load_a, multiply_load] =
+            [Step::LoadA { k_block: next }, Step::MultiplyLoad { k_block, next }];
         match self.fragments_of_b() {
-            2 if self.instruction.is_some() && !self.copies_narrow() => [between, vec![load, multiply]].concat(),
+            2 if self.instruction.is_some() && !self.copies_narrow() => {
+                [between, vec![load, multiply]].concat()
+            }
             2 => [vec![load], between, vec![multiply]].concat(),
             _ if next == k_block => [between, vec![multiply_load, load_a]].concat(),
             _ => [vec![load_a], between, vec![multiply_load]].concat(),
@@ -146,13 +163,18 @@ impl MmaBase {
 
     /// The order of steps; none of a warp-specialized main loop.
     ///
-    /// A block that goes on to another unit of work copies to stages that it has read before. Every main loop has a barrier between its last read of a stage and its end; slices of K, which are read
-    /// where the stages were, have one behind the last of them, for that.
+    /// A block that goes on to another unit of work copies to stages that it has read before. Every
+    /// main loop has a barrier between its last read of a stage and its end; slices of K, which are
+    /// read where the stages were, have one behind the last of them, for that.
     pub fn schedule(&self) -> Schedule {
         let mut schedule = self.mainloop.schedule(self);
         let slices = self.tiles.warps().k;
         for slice in 1..slices as u8 {
-            schedule.epilogue.extend([Step::StorePartials { slice }, Step::Barrier, Step::ReducePartials { slice }]);
+            schedule.epilogue.extend([
+                Step::StorePartials { slice },
+                Step::Barrier,
+                Step::ReducePartials { slice },
+            ]);
             if u32::from(slice) + 1 < slices || self.goes_on() {
                 // The next slice stores where this one was read, and the next unit copies there.
                 schedule.epilogue.push(Step::Barrier);
@@ -166,7 +188,8 @@ impl MmaBase {
         !matches!(self.work, WorkKind::DataParallel)
     }
 
-    /// Registers of a thread beside, where a block has: its unit's number, and what the assembler keeps from unit to unit. Drawn kernels spill without them
+    /// Registers of a thread beside, where a block has: its unit's number, and what the assembler
+    /// keeps from unit to unit. Drawn kernels spill without them
     /// (`kernels_of_streams_of_one_schedule_compile_clean`).
     pub(crate) const fn registers_of_units(&self) -> u32 {
         if self.goes_on() { 10 } else { 0 }

@@ -1,8 +1,9 @@
 //! The main loop with two stages, through registers.
 //!
-//! While the warps multiply tile `t`, each thread holds its part of tile `t + 1` in registers, and stores it to the other
-//! stage before the last k-block: one barrier a tile. Fragments are double-buffered: k-block `g + 1` loads while `g` multiplies.
-//! Any architecture, any alignment, any element type.
+//! While the warps multiply tile `t`, each thread holds its part of tile `t + 1` in registers, and
+//! stores it to the other stage before the last k-block: one barrier a tile. Fragments are
+//! double-buffered: k-block `g + 1` loads while `g` multiplies. Any architecture, any alignment,
+//! any element type.
 //!
 //! Twin: `kernels/threadblock/mma_pipelined.cuh`.
 
@@ -20,7 +21,8 @@ pub(super) fn schedule(base: &MmaBase) -> Schedule {
         body.extend(base.turn(k_block, (k_block == 0).then_some(Step::Fetch)));
     }
     let mut prologue = vec![Step::Fetch, Step::Store];
-    // A tile of one k-block is stored before it is multiplied, so what follows it has been fetched by then.
+    // A tile of one k-block is stored before it is multiplied, so what follows it has been fetched
+    // by then.
     prologue.extend((k_blocks == 1).then_some(Step::Fetch));
     prologue.extend([Step::Barrier, Step::Load { k_block: 0 }]);
     Schedule { prologue, body, ..Schedule::default() }

@@ -1,9 +1,10 @@
 //! What the threads of a block do together.
 //!
-//! A block computes a tile of D, or one tile after another: [`work`] says which. Its main loop ([`Mma`]) walks along K: a [`tile_iterator`] says which elements of A and B
-//! make up a tile, a [`ThreadMap`] which thread copies which vector of it, a [`SmemTile`] where each element lies in shared
-//! memory. [`swizzle`] is the rasterization order of tiles. On Hopper TMA moves tiles: a [`TensorMapDesc`] says which, and
-//! [`TensorCopy`] what one copy does.
+//! A block computes a tile of D, or one tile after another: [`work`] says which. Its main loop
+//! ([`Mma`]) walks along K: a [`tile_iterator`] says which elements of A and B make up a tile, a
+//! [`ThreadMap`] which thread copies which vector of it, a [`SmemTile`] where each element lies in
+//! shared memory. [`swizzle`] is the rasterization order of tiles. On Hopper TMA moves tiles: a
+//! [`TensorMapDesc`] says which, and [`TensorCopy`] what one copy does.
 
 #[doc(hidden)]
 pub mod addresses;
@@ -35,11 +36,16 @@ pub mod tile_iterator;
 #[doc(hidden)]
 pub mod work;
 
-pub use crate::smem::{Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode};
+pub use crate::smem::{
+    Along, SmemAuto, SmemChoice, SmemLayout, SmemPadded, SmemSwizzled, SwizzleMode,
+};
 #[doc(hidden)]
 pub use crate::smem::{BoxedTile, SmemTile, WAVEFRONT_BYTES};
 #[doc(hidden)]
-pub use addresses::{MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords};
+pub use addresses::{
+    MATRICES_OF_PRODUCT, MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses,
+    ProductRecords,
+};
 pub(crate) use mma::LEAST_ASYNCHRONOUS_COPY;
 pub use mma::{MainloopKind, Mma, MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized};
 #[doc(hidden)]
@@ -68,4 +74,6 @@ pub use tensor_map::{TensorMapDesc, TensorMatrix};
 pub use thread_map::ThreadMap;
 pub(crate) use work::group_rectangles;
 #[doc(hidden)]
-pub use work::{ClusterTiles, GroupTiles, GroupedWork, Unit, Units, Work, WorkKind, lines_of_rectangle};
+pub use work::{
+    ClusterTiles, GroupTiles, GroupedWork, Unit, Units, Work, WorkKind, lines_of_rectangle,
+};

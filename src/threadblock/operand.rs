@@ -1,4 +1,5 @@
-//! One operand of a block whose threads all follow one schedule: how it lies, and who moves what of it.
+//! One operand of a block whose threads all follow one schedule: how it lies, and who moves what of
+//! it.
 
 use crate::{
     numeric::ElementKind,
@@ -45,7 +46,8 @@ impl OperandDesc {
         if self.k_contiguous { 1 } else { self.access }
     }
 
-    /// Whether a vector from global memory has to be taken apart: its elements are not neighbours in shared memory.
+    /// Whether a vector from global memory has to be taken apart: its elements are not neighbours
+    /// in shared memory.
     pub const fn turns(&self) -> bool {
         self.k_contiguous != self.smem.along.is(Along::K)
     }
@@ -90,7 +92,11 @@ impl OperandDesc {
     /// Elements in one access to shared memory when fragments load.
     pub const fn fragment_access(&self) -> u32 {
         let (run, most) = (self.interleave(), self.element.elements_in(16));
-        if self.smem.along.is(Along::K) { 1 } else { self.smem.vector(if run < most { run } else { most }) }
+        if self.smem.along.is(Along::K) {
+            1
+        } else {
+            self.smem.vector(if run < most { run } else { most })
+        }
     }
 
     /// Registers that a thread's part of a tile takes on its way to shared memory.

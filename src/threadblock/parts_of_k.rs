@@ -14,7 +14,8 @@ pub const fn part_of_k(tiles_k: u32, parts: u32, part: u32) -> (u32, u32) {
     (part * each + if part < longer { part } else { longer }, each + (part < longer) as u32)
 }
 
-/// (0, part) to the first k-tile of a part, and (1, part) to how many it has, of `tiles_k` in so many parts.
+/// (0, part) to the first k-tile of a part, and (1, part) to how many it has, of `tiles_k` in so
+/// many parts.
 #[derive(Clone, Copy, Debug)]
 pub struct PartsOfK {
     /// K-tiles.
@@ -44,10 +45,12 @@ pub const PARTS_AT_ONCE: u32 = 8;
 // Three levels, which `sum_of_parts` of the twin has, are enough for all there may be.
 const _: () = assert!(MOST_PARTS <= PARTS_AT_ONCE.pow(3));
 
-/// The most tiles that a kernel of narrower accesses has for one of the kernel in whose place it is.
+/// The most tiles that a kernel of narrower accesses has for one of the kernel in whose place it
+/// is.
 pub(crate) const MOST_TILES_OF_ONE: u32 = 4;
 
-/// Tickets of a tile whose K is in so many parts: one for each group of [`PARTS_AT_ONCE`], one for each group of such groups, and so on.
+/// Tickets of a tile whose K is in so many parts: one for each group of [`PARTS_AT_ONCE`], one for
+/// each group of such groups, and so on.
 pub const fn tickets_of(mut parts: u32) -> u32 {
     let mut tickets = 0;
     while parts > 1 {
@@ -57,7 +60,8 @@ pub const fn tickets_of(mut parts: u32) -> u32 {
     tickets
 }
 
-/// Parts of K of one tile, which the blocks of a cluster have, each one: all others send theirs to the first.
+/// Parts of K of one tile, which the blocks of a cluster have, each one: all others send theirs to
+/// the first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PartsOfCluster {
     /// Blocks of the cluster.

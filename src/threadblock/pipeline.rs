@@ -1,15 +1,16 @@
-//! The ring of stages between a producer and its consumers, as a value: where each stage and each barrier lies, in which stage
-//! and phase a tile is, and how much a barrier waits for.
+//! The ring of stages between a producer and its consumers, as a value: where each stage and each
+//! barrier lies, in which stage and phase a tile is, and how much a barrier waits for.
 //!
 //! ```text
 //! byte 0, a multiple of 1024                                                                shared_bytes
 //! | A of stage 0 | B of stage 0 | A of stage 1 | ... | staging | ... | slots | full 0 .. | empty 0 .. | turn 0 .. | source 0 .. | landed 0 .. | read 0 .. |
 //! ```
 //!
-//! Tile number `t` lives in stage `t mod stages` during phase `(t / stages) mod 2`. What a thread waits for is a parity, so a
-//! thread that is two phases off is not stopped.
+//! Tile number `t` lives in stage `t mod stages` during phase `(t / stages) mod 2`. What a thread
+//! waits for is a parity, so a thread that is two phases off is not stopped.
 //!
-//! Source: PTX ISA, "mbarrier" and "Tensor copy: swizzling modes" (the 128-byte swizzle repeats each 1024 bytes).
+//! Source: PTX ISA, "mbarrier" and "Tensor copy: swizzling modes" (the 128-byte swizzle repeats
+//! each 1024 bytes).
 //!
 //! Twin: `kernels/threadblock/pipeline.cuh`.
 
@@ -46,8 +47,8 @@ pub const LEAST_REGISTERS: u32 = 24;
 const THREAD_REGISTERS: u32 = 255;
 /// The most; between them lie multiples of 8.
 const MOST_REGISTERS: u32 = 248;
-/// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and two of them below the
-/// 2^20 bytes that a barrier can count.
+/// The most bytes of one stage of an operand and of a staging buffer: above any shared memory, and
+/// two of them below the 2^20 bytes that a barrier can count.
 const MOST_BYTES: u32 = 1 << 18;
 
 /// An operand that the blocks of a cluster share: each copies its share of a tile to all of them.
@@ -59,7 +60,8 @@ pub struct SharedOperand {
     pub blocks: u32,
 }
 
-/// A ring of stages. Sizes of one that [`check`](Self::check) refuses may be cut off at the largest number.
+/// A ring of stages. Sizes of one that [`check`](Self::check) refuses may be cut off at the largest
+/// number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Pipeline {
     /// Stages.
@@ -74,11 +76,13 @@ pub struct Pipeline {
     pub multicast: Option<SharedOperand>,
     /// The parts of K that the blocks of a cluster have; `None` where they have tiles of their own.
     pub parts: Option<PartsOfCluster>,
-    /// Buffers of each consumer through which it stores D, used in turn; 0 where threads store it from registers.
+    /// Buffers of each consumer through which it stores D, used in turn; 0 where threads store it
+    /// from registers.
     pub staging_buffers: u32,
     /// Bytes of one of them.
     pub staging_bytes: u32,
-    /// Whether C comes to the consumers through the same buffers, each subtile before that of D takes its place.
+    /// Whether C comes to the consumers through the same buffers, each subtile before that of D
+    /// takes its place.
     pub source: bool,
 }
 
@@ -95,9 +99,11 @@ pub enum Region {
     Empty,
     /// The barrier at which a consumer waits for its turn to multiply, under ping-pong.
     Turn,
-    /// The barrier at which a consumer waits for subtiles of C, where those come through the staging buffers.
+    /// The barrier at which a consumer waits for subtiles of C, where those come through the
+    /// staging buffers.
     Source,
-    /// Where partial accumulators land that another block of the cluster sends: of warpgroup `i / senders`, those of the block of rank `1 + i mod senders`. Of no use but in the first block.
+    /// Where partial accumulators land that another block of the cluster sends: of warpgroup `i /
+    /// senders`, those of the block of rank `1 + i mod senders`. Of no use but in the first block.
     Slot,
     /// The barrier at which a consumer of the first block waits for them.
     Landed,
@@ -125,7 +131,8 @@ impl Pipeline {
     /// Whether there is such a ring.
     ///
     /// # Errors
-    /// A number out of its range, or a copy into a stage that would not begin where the swizzle does.
+    /// A number out of its range, or a copy into a stage that would not begin where the swizzle
+    /// does.
     pub const fn check(&self) -> Result<(), Refusal> {
         let blocks = match self.multicast {
             Some(multicast) => multicast.blocks,
@@ -137,7 +144,8 @@ impl Pipeline {
             None => 2,
         };
         let part_bytes = self.extent(Region::Slot).1;
-        let (least_staging, most_staging) = if self.staging_buffers == 0 { (0, 0) } else { (ALIGNMENT_BYTES, MOST_BYTES) };
+        let (least_staging, most_staging) =
+            if self.staging_buffers == 0 { (0, 0) } else { (ALIGNMENT_BYTES, MOST_BYTES) };
         let ranges = [
             (Field::Stages, self.stages, 2, MOST_STAGES),
             (Field::Consumers, self.consumers, 1, MOST_CONSUMERS),
@@ -212,8 +220,8 @@ impl Pipeline {
         1
     }
 
-    /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this block's producer writes, in every
-    /// block that it writes to.
+    /// Arrivals that complete a phase of an empty barrier: one of each warp that reads what this
+    /// block's producer writes, in every block that it writes to.
     pub const fn empty_arrivals(&self) -> u32 {
         self.readers().saturating_mul(WARPS).saturating_mul(self.sharing())
     }
@@ -238,40 +246,55 @@ impl Pipeline {
         self.consumers.saturating_add(1).saturating_mul(WARPS * 32)
     }
 
-    /// Registers with which each thread is launched: the most of which all threads of the block can have as many, a multiple of 8.
+    /// Registers with which each thread is launched: the most of which all threads of the block can
+    /// have as many, a multiple of 8.
     pub const fn launch_registers(&self) -> u32 {
         let share = REGISTERS / self.threads() / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 
-    /// Registers with which each thread can be launched, at most: all 255 that a thread can have, where two warpgroups share those of the multiprocessor.
+    /// Registers with which each thread can be launched, at most: all 255 that a thread can have,
+    /// where two warpgroups share those of the multiprocessor.
     pub const fn most_launch_registers(&self) -> u32 {
         let share = REGISTERS / self.threads() / 8 * 8;
         if share < THREAD_REGISTERS { share } else { THREAD_REGISTERS }
     }
 
-    /// Registers that each thread of a consumer can take where those of the producer keep so many: the most that the block has, a
-    /// multiple of 8.
+    /// Registers that each thread of a consumer can take where those of the producer keep so many:
+    /// the most that the block has, a multiple of 8.
     pub const fn registers_beside(&self, producer: u32) -> u32 {
         let consumers = if self.consumers == 0 { 1 } else { self.consumers };
         let share = (REGISTERS / (WARPS * 32)).saturating_sub(producer) / consumers / 8 * 8;
         if share < MOST_REGISTERS { share } else { MOST_REGISTERS }
     }
 
-    /// How many there are of a region, how many bytes each has, and from which byte to which byte of the next one it goes on.
+    /// How many there are of a region, how many bytes each has, and from which byte to which byte
+    /// of the next one it goes on.
     const fn extent(&self, region: Region) -> (u32, u32, u32) {
         let stage = self.expect_bytes();
         match region {
             Region::Stage(operand) => (self.stages, self.stage_bytes[operand.index()], stage),
-            Region::Staging => (self.consumers.saturating_mul(self.staging_buffers), self.staging_bytes, self.staging_bytes),
+            Region::Staging => (
+                self.consumers.saturating_mul(self.staging_buffers),
+                self.staging_bytes,
+                self.staging_bytes,
+            ),
             Region::Full | Region::Empty => (self.stages, BARRIER_BYTES, BARRIER_BYTES),
-            Region::Turn => (if self.pingpong { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
-            Region::Source => (if self.source { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Turn => {
+                (if self.pingpong { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES)
+            }
+            Region::Source => {
+                (if self.source { self.consumers } else { 0 }, BARRIER_BYTES, BARRIER_BYTES)
+            }
             Region::Slot => match self.parts {
-                Some(PartsOfCluster { bytes, .. }) => (self.consumers.saturating_mul(self.senders()), bytes, bytes),
+                Some(PartsOfCluster { bytes, .. }) => {
+                    (self.consumers.saturating_mul(self.senders()), bytes, bytes)
+                }
                 None => (0, 0, 0),
             },
-            Region::Landed | Region::Read if self.parts.is_some() => (self.consumers, BARRIER_BYTES, BARRIER_BYTES),
+            Region::Landed | Region::Read if self.parts.is_some() => {
+                (self.consumers, BARRIER_BYTES, BARRIER_BYTES)
+            }
             Region::Landed | Region::Read => (0, BARRIER_BYTES, BARRIER_BYTES),
         }
     }
@@ -301,7 +324,11 @@ impl Pipeline {
     /// Where number `i` of a region begins; `None` where there are not so many.
     pub const fn byte(&self, region: Region, i: u32) -> Option<u32> {
         let (count, _, pitch) = self.extent(region);
-        if i < count { Some(self.first_byte(region).saturating_add(i.saturating_mul(pitch))) } else { None }
+        if i < count {
+            Some(self.first_byte(region).saturating_add(i.saturating_mul(pitch)))
+        } else {
+            None
+        }
     }
 
     /// Bytes of shared memory, from a multiple of [`ALIGNMENT_BYTES`] on.
@@ -361,8 +388,9 @@ impl IndexMap for PipelineLayout {
     }
 }
 
-/// Tile number `t` of two rounds of the ring, after which all repeats: row 0 its stage, row 1 its phase. A kernel comes there
-/// step by step, as in these rows, or at once, as in rows 2 and 3, which are the same.
+/// Tile number `t` of two rounds of the ring, after which all repeats: row 0 its stage, row 1 its
+/// phase. A kernel comes there step by step, as in these rows, or at once, as in rows 2 and 3,
+/// which are the same.
 #[derive(Clone, Copy, Debug)]
 pub struct RingPosition {
     /// Stages.

@@ -3,7 +3,8 @@
 use super::*;
 use crate::index::laws;
 
-/// 128x256x64 of bf16 in a cluster that shares B; two consumers store 64 columns of 64 rows at a time.
+/// 128x256x64 of bf16 in a cluster that shares B; two consumers store 64 columns of 64 rows at a
+/// time.
 const WIDE: Pipeline = Pipeline {
     stages: 4,
     stage_bytes: [16 << 10, 32 << 10],
@@ -16,30 +17,50 @@ const WIDE: Pipeline = Pipeline {
     source: false,
 };
 
-/// For the regions in any order: none overlaps another, all lie in the shared memory, and together they are all of it.
+/// For the regions in any order: none overlaps another, all lie in the shared memory, and together
+/// they are all of it.
 #[test]
 fn regions_tile_the_shared_memory() {
-    for (stages, staging_buffers, consumers) in [(2, 1, 1), (3, 2, 2), (4, 1, 2), (7, 4, 3), (16, 3, 1), (6, 0, 2)] {
+    for (stages, staging_buffers, consumers) in
+        [(2, 1, 1), (3, 2, 2), (4, 1, 2), (7, 4, 3), (16, 3, 1), (6, 0, 2)]
+    {
         let staging_bytes = if staging_buffers == 0 { 0 } else { WIDE.staging_bytes };
         // Of every other, blocks have parts of K.
-        let parts = (stages % 2 == 1).then_some(PartsOfCluster { blocks: 1 + stages.min(7), bytes: 2048 });
+        let parts =
+            (stages % 2 == 1).then_some(PartsOfCluster { blocks: 1 + stages.min(7), bytes: 2048 });
         let multicast = if parts.is_some() { None } else { WIDE.multicast };
-        let ring = Pipeline { stages, staging_buffers, staging_bytes, consumers, parts, multicast, ..WIDE };
+        let ring = Pipeline {
+            stages,
+            staging_buffers,
+            staging_bytes,
+            consumers,
+            parts,
+            multicast,
+            ..WIDE
+        };
         let mut pieces: Vec<(u32, u32)> = Region::ALL
             .into_iter()
-            .flat_map(|region| (0..).map_while(move |i| ring.byte(region, i)).map(move |byte| (byte, ring.extent(region).1)))
+            .flat_map(|region| {
+                (0..)
+                    .map_while(move |i| ring.byte(region, i))
+                    .map(move |byte| (byte, ring.extent(region).1))
+            })
             .collect();
         pieces.sort_unstable();
-        let end = pieces.iter().try_fold(0, |end, (byte, bytes)| (*byte == end).then_some(byte + bytes));
+        let end =
+            pieces.iter().try_fold(0, |end, (byte, bytes)| (*byte == end).then_some(byte + bytes));
         assert_eq!(end, Some(ring.shared_bytes()), "{ring:?}");
         assert_eq!(laws::injective(&PipelineLayout(ring)), Ok(()));
-        let swizzled = [Region::Stage(OperandKind::A), Region::Stage(OperandKind::B), Region::Staging];
-        let mut bytes = swizzled.into_iter().flat_map(|region| (0..).map_while(move |i| ring.byte(region, i)));
+        let swizzled =
+            [Region::Stage(OperandKind::A), Region::Stage(OperandKind::B), Region::Staging];
+        let mut bytes =
+            swizzled.into_iter().flat_map(|region| (0..).map_while(move |i| ring.byte(region, i)));
         assert!(bytes.all(|byte| byte % ALIGNMENT_BYTES == 0), "{ring:?}");
     }
 }
 
-/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins again. Period: two rounds.
+/// `position(t + 1)` is `position(t)`, one stage on; the phase changes where the stage begins
+/// again. Period: two rounds.
 #[test]
 fn a_tile_follows_its_predecessor_around_the_ring() {
     for stages in 1..=MOST_STAGES {
@@ -47,7 +68,10 @@ fn a_tile_follows_its_predecessor_around_the_ring() {
         assert_eq!(of(0), (0, 0));
         for t in 0..u64::from(5 * stages) {
             let ((stage, phase), (next, then)) = (of(t), of(t + 1));
-            assert_eq!((next, then), if stage + 1 == stages { (0, 1 - phase) } else { (stage + 1, phase) });
+            assert_eq!(
+                (next, then),
+                if stage + 1 == stages { (0, 1 - phase) } else { (stage + 1, phase) }
+            );
             assert_eq!(of(t + u64::from(2 * stages)), of(t));
         }
     }
@@ -59,7 +83,10 @@ fn what_a_ring_takes() {
     assert_eq!(WIDE.shared_bytes(), WIDE.stages * (48 << 10) + 2 * (8 << 10) + WIDE.stages * 16);
     assert!(Pipeline { stages: 4, ..WIDE }.shared_bytes() <= available);
     assert!(Pipeline { stages: 5, ..WIDE }.shared_bytes() > available);
-    assert_eq!((WIDE.launch_registers(), [24, 40].map(|producer| WIDE.registers_beside(producer))), (168, [240, 232]));
+    assert_eq!(
+        (WIDE.launch_registers(), [24, 40].map(|producer| WIDE.registers_beside(producer))),
+        (168, [240, 232])
+    );
     assert_eq!(Pipeline { consumers: 3, ..WIDE }.registers_beside(32), 160);
     assert_eq!((WIDE.expect_bytes(), WIDE.empty_arrivals()), (48 << 10, 16));
     assert_eq!(OperandKind::BOTH.map(|operand| WIDE.copy_bytes(operand)), [16 << 10, 16 << 10]);
@@ -74,10 +101,22 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
         (Pipeline { stages: 1, ..WIDE }, "stages = 1 is out of range (2 to 16); try 2"),
         (Pipeline { stages: 17, ..WIDE }, "stages = 17 is out of range (2 to 16); try 16"),
         (Pipeline { consumers: 0, ..WIDE }, "consumers = 0 is out of range (1 to 3); try 1"),
-        (Pipeline { multicast: multicast(1), ..WIDE }, "blocks of a cluster = 1 is out of range (2 to 8); try 2"),
-        (Pipeline { staging_buffers: 9, ..WIDE }, "staging buffers = 9 is out of range (0 to 8); try 8"),
-        (Pipeline { staging_buffers: 0, ..WIDE }, "bytes of a staging buffer = 8192 is out of range (0 to 0); try 0"),
-        (Pipeline { staging_bytes: 0, ..WIDE }, "bytes of a staging buffer = 0 is out of range (1024 to 262144); try 1024"),
+        (
+            Pipeline { multicast: multicast(1), ..WIDE },
+            "blocks of a cluster = 1 is out of range (2 to 8); try 2",
+        ),
+        (
+            Pipeline { staging_buffers: 9, ..WIDE },
+            "staging buffers = 9 is out of range (0 to 8); try 8",
+        ),
+        (
+            Pipeline { staging_buffers: 0, ..WIDE },
+            "bytes of a staging buffer = 8192 is out of range (0 to 0); try 0",
+        ),
+        (
+            Pipeline { staging_bytes: 0, ..WIDE },
+            "bytes of a staging buffer = 0 is out of range (1024 to 262144); try 1024",
+        ),
         (
             Pipeline { stage_bytes: [u32::MAX; 2], ..WIDE },
             "bytes of A in a stage = 4294967295 is out of range (1024 to 262144); try 262144",
@@ -86,7 +125,10 @@ fn rings_that_are_none_are_refused_in_a_sentence() {
             Pipeline { stage_bytes: [1 << 10, 3 << 10], ..WIDE },
             "bytes of B in a stage = 3072 is not a multiple of 2048; try 4096",
         ),
-        (Pipeline { staging_bytes: 1040, ..WIDE }, "bytes of a staging buffer = 1040 is not a multiple of 1024; try 2048"),
+        (
+            Pipeline { staging_bytes: 1040, ..WIDE },
+            "bytes of a staging buffer = 1040 is not a multiple of 1024; try 2048",
+        ),
     ] {
         assert_eq!(says(ring), sentence);
         // Sizes of what is refused are numbers all the same.

@@ -1,13 +1,19 @@
 //! Stream-K: the k-tiles of some tiles one after the other, in spans of as many for each cluster.
 //!
-//! Whole waves of tiles take the machine's time as they are. What is left, together with one whole wave, is streamed: the k-tiles of those tiles, tile after tile, are cut into a span for
-//! each cluster, of which some have one more than others, the first ones. A span is units: the end of a tile that the cluster before began, tiles from their first to
-//! their last k-tile, and the begin of a tile that the next cluster goes on with. A cluster computes its span first and then its tiles of the whole waves.
+//! Whole waves of tiles take the machine's time as they are. What is left, together with one whole
+//! wave, is streamed: the k-tiles of those tiles, tile after tile, are cut into a span for each
+//! cluster, of which some have one more than others, the first ones. A span is units: the end of a
+//! tile that the cluster before began, tiles from their first to their last k-tile, and the begin
+//! of a tile that the next cluster goes on with. A cluster computes its span first and then its
+//! tiles of the whole waves.
 //!
-//! A tile's parts are those of neighbouring clusters, and their partial accumulators go to the slots `tile + cluster`: the slots of a tile follow each other, and no two parts share one.
-//! Who arrives last adds them, in ascending k ([`PARTS_AT_ONCE`](super::PARTS_AT_ONCE)). How a sum is cut depends on K, the number of tiles and that of clusters alone.
+//! A tile's parts are those of neighbouring clusters, and their partial accumulators go to the
+//! slots `tile + cluster`: the slots of a tile follow each other, and no two parts share one. Who
+//! arrives last adds them, in ascending k ([`PARTS_AT_ONCE`](super::PARTS_AT_ONCE)). How a sum is
+//! cut depends on K, the number of tiles and that of clusters alone.
 //!
-//! Source: Osama, Merrill, Cecka, Garland, Owens, "Stream-K: work-centric parallel decomposition for dense matrix-matrix multiplication on the GPU", 2023.
+//! Source: Osama, Merrill, Cecka, Garland, Owens, "Stream-K: work-centric parallel decomposition
+//! for dense matrix-matrix multiplication on the GPU", 2023.
 //!
 //! Twin: `kernels/threadblock/stream_k.cuh`.
 
@@ -17,7 +23,8 @@ use crate::{
     shape::at_least_one,
 };
 
-/// The most multiprocessors whose clusters stream: an H200 has so many, and what a workspace holds is counted before the device is known.
+/// The most multiprocessors whose clusters stream: an H200 has so many, and what a workspace holds
+/// is counted before the device is known.
 pub const MOST_STREAMS: u32 = 132;
 
 /// The streamed part of some work.
@@ -47,7 +54,8 @@ pub struct StreamedPart {
 }
 
 impl Streams {
-    /// Those of so many tiles in all: what is left of whole waves, and one of those. Where K is empty, or there are more k-tiles than a word counts, none are streamed.
+    /// Those of so many tiles in all: what is left of whole waves, and one of those. Where K is
+    /// empty, or there are more k-tiles than a word counts, none are streamed.
     pub const fn of(tiles: u32, tiles_k: u32, clusters: u32) -> Self {
         let clusters = at_least_one(clusters);
         let (whole, rest) = (tiles / clusters, tiles % clusters);
@@ -86,7 +94,11 @@ impl Streams {
     const fn cluster_of(&self, k_tile: u32) -> u32 {
         let [each, longer] = self.spans();
         let of_longer = longer * (each + 1);
-        if k_tile < of_longer { k_tile / (each + 1) } else { longer + (k_tile - of_longer) / at_least_one(each) }
+        if k_tile < of_longer {
+            k_tile / (each + 1)
+        } else {
+            longer + (k_tile - of_longer) / at_least_one(each)
+        }
     }
 
     /// Units of a cluster's span.
@@ -103,11 +115,18 @@ impl Streams {
         let k_begin = begin.saturating_sub(first);
         let k_end = if end < behind { end - first } else { tiles_k };
         let (one, last) = (self.cluster_of(first), self.cluster_of(behind - 1));
-        StreamedPart { tile, part: cluster - one, parts: last - one + 1, k_begin, k_count: k_end - k_begin }
+        StreamedPart {
+            tile,
+            part: cluster - one,
+            parts: last - one + 1,
+            k_begin,
+            k_count: k_end - k_begin,
+        }
     }
 }
 
-/// (fact, cluster and unit) to a fact of a unit, of which a cluster has at most so many: its tile, part, parts, first k-tile, and how many.
+/// (fact, cluster and unit) to a fact of a unit, of which a cluster has at most so many: its tile,
+/// part, parts, first k-tile, and how many.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamedParts {
     /// The streams.

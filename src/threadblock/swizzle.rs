@@ -1,9 +1,11 @@
 //! Which block computes which tile of C.
 //!
-//! Blocks start in the order of their numbers, so the order decides which tiles of A and B are in the L2 cache together.
-//! [`Identity(T)`](SwizzleKind::Identity) walks down columns of tiles, in groups of `T` columns; [`Horizontal`](SwizzleKind::Horizontal) walks along
-//! rows, and [`Grouped(T)`](SwizzleKind::Grouped) along rows, in groups of `T`; [`Hilbert`](SwizzleKind::Hilbert) walks curves that fill squares, so that
-//! tiles which are near in time are near along both axes. The last group is as wide as is left, so no block is idle.
+//! Blocks start in the order of their numbers, so the order decides which tiles of A and B are in
+//! the L2 cache together. [`Identity(T)`](SwizzleKind::Identity) walks down columns of tiles, in
+//! groups of `T` columns; [`Horizontal`](SwizzleKind::Horizontal) walks along rows, and
+//! [`Grouped(T)`](SwizzleKind::Grouped) along rows, in groups of `T`;
+//! [`Hilbert`](SwizzleKind::Hilbert) walks curves that fill squares, so that tiles which are near
+//! in time are near along both axes. The last group is as wide as is left, so no block is idle.
 //!
 //! ```text
 //!    Identity(1)           Identity(2)          Horizontal          Grouped(2)          Hilbert
@@ -22,7 +24,11 @@ use core::fmt;
 
 /// The order of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum SwizzleKind {
     /// Down columns of tiles, in groups of so many columns.
     Identity(u32),
@@ -30,16 +36,19 @@ pub enum SwizzleKind {
     Horizontal,
     /// Along rows of tiles, in groups of so many rows.
     Grouped(u32),
-    /// Hilbert's curve in squares, the squares in rows of them; what no square covers comes last, by rows.
+    /// Hilbert's curve in squares, the squares in rows of them; what no square covers comes last,
+    /// by rows.
     Hilbert,
 }
 
-/// The most tiles along a side of a Hilbert square: with 16, an H200's 132 blocks are about half of one.
+/// The most tiles along a side of a Hilbert square: with 16, an H200's 132 blocks are about half of
+/// one.
 #[doc(hidden)]
 pub const HILBERT_SIDE: u32 = 16;
 
 impl SwizzleKind {
-    /// The name and the number in the generated header: the group size, the side of Hilbert's squares.
+    /// The name and the number in the generated header: the group size, the side of Hilbert's
+    /// squares.
     pub const fn spelled(self) -> (&'static str, u32) {
         match self {
             Self::Identity(tile) => ("Identity", tile),
@@ -59,7 +68,8 @@ impl SwizzleKind {
 }
 
 impl fmt::Display for SwizzleKind {
-    /// A word of a configuration: the group size in columns, 0 for rows, `r4` for groups of four rows, `h`.
+    /// A word of a configuration: the group size in columns, 0 for rows, `r4` for groups of four
+    /// rows, `h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Identity(tile) => write!(f, "{tile}"),
@@ -87,7 +97,9 @@ impl TileOrder {
     pub const fn tile(&self, block: u32) -> (u32, u32) {
         match self.kind {
             SwizzleKind::Horizontal => (block / self.columns, block % self.columns),
-            SwizzleKind::Identity(group_size) => grouped(block, group_size, self.rows, self.columns),
+            SwizzleKind::Identity(group_size) => {
+                grouped(block, group_size, self.rows, self.columns)
+            }
             SwizzleKind::Grouped(group_size) => {
                 let (along, across) = grouped(block, group_size, self.columns, self.rows);
                 (across, along)
@@ -96,23 +108,32 @@ impl TileOrder {
         }
     }
 
-    /// Blocks as modes (extent, stride) of the tile, of such strides down and across; `None` where the last group is narrower than others,
-    /// and of curves.
+    /// Blocks as modes (extent, stride) of the tile, of such strides down and across; `None` where
+    /// the last group is narrower than others, and of curves.
     pub(crate) fn modes(&self, [down, across]: [u32; 2]) -> Option<[(u32, u32); 3]> {
         let grouped = |group_size: u32, places, lines: u32, [place, line]: [u32; 2]| {
             let group_size = group_size.min(lines);
-            let modes = [(group_size, line), (places, place), (lines.checked_div(group_size)?, group_size * line)];
+            let modes = [
+                (group_size, line),
+                (places, place),
+                (lines.checked_div(group_size)?, group_size * line),
+            ];
             lines.is_multiple_of(group_size).then_some(modes)
         };
         match self.kind {
             SwizzleKind::Horizontal => grouped(1, self.columns, self.rows, [across, down]),
-            SwizzleKind::Identity(group_size) => grouped(group_size, self.rows, self.columns, [down, across]),
-            SwizzleKind::Grouped(group_size) => grouped(group_size, self.columns, self.rows, [across, down]),
+            SwizzleKind::Identity(group_size) => {
+                grouped(group_size, self.rows, self.columns, [down, across])
+            }
+            SwizzleKind::Grouped(group_size) => {
+                grouped(group_size, self.columns, self.rows, [across, down])
+            }
             SwizzleKind::Hilbert => None,
         }
     }
 
-    /// The side of the squares: the largest power of two, up to [`HILBERT_SIDE`], that fits both ways.
+    /// The side of the squares: the largest power of two, up to [`HILBERT_SIDE`], that fits both
+    /// ways.
     const fn side(&self) -> u32 {
         let mut side = HILBERT_SIDE;
         while side > 1 && (side > self.rows || side > self.columns) {
@@ -141,7 +162,8 @@ impl TileOrder {
     }
 }
 
-/// Along groups of `group_size` lines of so many places: the place and the line. Lines of a group come before the next place.
+/// Along groups of `group_size` lines of so many places: the place and the line. Lines of a group
+/// come before the next place.
 const fn grouped(block: u32, group_size: u32, places: u32, lines: u32) -> (u32, u32) {
     let group = block / (places * group_size);
     let left = lines - group * group_size;
@@ -152,8 +174,8 @@ const fn grouped(block: u32, group_size: u32, places: u32, lines: u32) -> (u32, 
 
 /// The (row, column) of a step of Hilbert's curve through a square, whose side is a power of two.
 ///
-/// Source: D. Hilbert, "Ueber die stetige Abbildung einer Linie auf ein Flaechenstueck" (1891): a square is four, of which the first is
-/// turned about one diagonal and the last about the other.
+/// Source: D. Hilbert, "Ueber die stetige Abbildung einer Linie auf ein Flaechenstueck" (1891): a
+/// square is four, of which the first is turned about one diagonal and the last about the other.
 const fn on_curve(step: u32, side: u32) -> (u32, u32) {
     let (mut row, mut column, mut rest, mut s) = (0, 0, step, 1);
     while s < side {

@@ -1,15 +1,16 @@
 //! What one TMA copy does: a box of a tensor to shared memory, or back.
 //!
-//! A load puts element `j` of row `r` of the box where [`SharedBox`] says, and zero where the element would lie outside of the
-//! tensor, on any side. A store writes what lies inside and leaves the rest alone. Rows are counted along dimension 1 first:
+//! A load puts element `j` of row `r` of the box where [`SharedBox`] says, and zero where the
+//! element would lie outside of the tensor, on any side. A store writes what lies inside and leaves
+//! the rest alone. Rows are counted along dimension 1 first:
 //!
 //! ```text
 //! r = j1 + box1 * (j2 + box2 * ..)            global index along dimension d:  i_d = corner_d + j_d
 //! byte = (r * box0 + j0) * element_bytes      shared address:  swizzle(tile + byte)
 //! ```
 //!
-//! A barrier is told of all the box's bytes, zeros included; a multicast puts the same bytes at the same place of several blocks
-//! of a cluster, and tells the barrier of each.
+//! A barrier is told of all the box's bytes, zeros included; a multicast puts the same bytes at the
+//! same place of several blocks of a cluster, and tells the barrier of each.
 //!
 //! ```
 //! # use falchion::{internals::index::{IndexMap, at}, layout::Order, numeric::ElementKind, refusal::Operand};
@@ -43,7 +44,8 @@ use crate::{
 };
 use core::ops::Range;
 
-/// A box in shared memory: the map (row of the box, element of the row) to an offset from the tile, in elements.
+/// A box in shared memory: the map (row of the box, element of the row) to an offset from the tile,
+/// in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SharedBox {
     map: TensorMapDesc,
@@ -54,11 +56,15 @@ impl SharedBox {
     /// The box of a description, in a tile at a shared memory address of its block.
     ///
     /// # Errors
-    /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is not a multiple of 128,
-    /// [`Refusal::OutOfRange`] for one beyond a multiprocessor's shared memory.
+    /// Those of [`TensorMapDesc::check`]; [`Refusal::NotMultiple`] for an address that is not a
+    /// multiple of 128, [`Refusal::OutOfRange`] for one beyond a multiprocessor's shared memory.
     pub const fn new(map: &TensorMapDesc, address: u32) -> Result<Self, Refusal> {
         hold!(map.check());
-        let (field, value, most) = (Field::SharedAddress, address as u64, ArchKind::Sm90.machine().shared_bytes_per_sm as u64);
+        let (field, value, most) = (
+            Field::SharedAddress,
+            address as u64,
+            ArchKind::Sm90.machine().shared_bytes_per_sm as u64,
+        );
         if value > most {
             return Err(Refusal::OutOfRange { field, value, least: 0, most });
         }
@@ -79,7 +85,8 @@ impl SharedBox {
         self.address
     }
 
-    /// Bytes of shared memory that a copy may touch from the tile's address on: whole lines under a swizzle, else the box.
+    /// Bytes of shared memory that a copy may touch from the tile's address on: whole lines under a
+    /// swizzle, else the box.
     pub const fn footprint_bytes(&self) -> u32 {
         // `check` bounds a box by a block's shared memory.
         let bytes = self.map.box_bytes() as u32;
@@ -129,14 +136,16 @@ pub struct TensorCopy {
 }
 
 impl TensorCopy {
-    /// The copy whose box has its first element at `corner`, the contiguous dimension first; coordinates beyond the rank do not
-    /// count. The corner may lie outside of the tensor; [`check`](Self::check) says which corners TMA takes.
+    /// The copy whose box has its first element at `corner`, the contiguous dimension first;
+    /// coordinates beyond the rank do not count. The corner may lie outside of the tensor;
+    /// [`check`](Self::check) says which corners TMA takes.
     pub const fn new(tile: SharedBox, corner: [i32; MOST_RANK]) -> Self {
         Self { tile, corner }
     }
 
-    /// Whether TMA takes the copy: rows of the box begin at multiples of 16 bytes, inside of the tensor and outside.
-    /// Elsewhere the instruction is an illegal one, and the process has lost its device (`tests/gpu/tensor_map_classes.rs`).
+    /// Whether TMA takes the copy: rows of the box begin at multiples of 16 bytes, inside of the
+    /// tensor and outside. Elsewhere the instruction is an illegal one, and the process has lost
+    /// its device (`tests/gpu/tensor_map_classes.rs`).
     ///
     /// # Errors
     /// [`Refusal::TensorCorner`].
@@ -169,7 +178,8 @@ impl TensorCopy {
         self.tile.map.box_bytes() as u32
     }
 
-    /// How many bytes behind the tensor's address a point of the box lies; `None` outside of the tensor.
+    /// How many bytes behind the tensor's address a point of the box lies; `None` outside of the
+    /// tensor.
     pub fn global(&self, point: Coord) -> Option<u64> {
         let map = &self.tile.map;
         let (mut rest, mut offset) = (point.row, 0u64);
@@ -183,7 +193,8 @@ impl TensorCopy {
                     within
                 }
             };
-            let index = u64::try_from(i64::from(self.corner[dimension]) + i64::from(within)).ok()?;
+            let index =
+                u64::try_from(i64::from(self.corner[dimension]) + i64::from(within)).ok()?;
             if index >= map.dims[dimension] {
                 return None;
             }
@@ -196,7 +207,8 @@ impl TensorCopy {
         Some(offset)
     }
 
-    /// The elements of the box: where each lies in the tile, in bytes, and where behind the tensor's address, if it does.
+    /// The elements of the box: where each lies in the tile, in bytes, and where behind the
+    /// tensor's address, if it does.
     fn elements(&self) -> impl Iterator<Item = (Range<usize>, Option<Range<usize>>)> + '_ {
         let bytes = self.tile.map.element.bytes_of(1) as usize;
         points(&self.tile).map(move |point| {
@@ -206,9 +218,11 @@ impl TensorCopy {
         })
     }
 
-    /// Loads the box: from the tensor's bytes to those of the tile. Answers the bytes that the barrier is told of.
+    /// Loads the box: from the tensor's bytes to those of the tile. Answers the bytes that the
+    /// barrier is told of.
     ///
-    /// Moves bits as they are: of [`Tf32`](crate::numeric::ElementKind::Tf32), which TMA rounds, numbers that are rounded.
+    /// Moves bits as they are: of [`Tf32`](crate::numeric::ElementKind::Tf32), which TMA rounds,
+    /// numbers that are rounded.
     ///
     /// # Errors
     /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
@@ -223,8 +237,8 @@ impl TensorCopy {
         Ok(self.transaction_bytes())
     }
 
-    /// Stores the box: from the tile's bytes to those of the tensor that it covers. Of rows that end within 16 bytes the hardware writes
-    /// these whole, and so what lies behind the row.
+    /// Stores the box: from the tile's bytes to those of the tensor that it covers. Of rows that
+    /// end within 16 bytes the hardware writes these whole, and so what lies behind the row.
     ///
     /// # Errors
     /// Those of [`check`](Self::check); [`Refusal::ShorterThanLayout`] when either is too short.
@@ -243,9 +257,10 @@ impl TensorCopy {
         let bytes = u64::from(self.tile.map.element.bytes_of(1));
         // `check` says that the reach is no more than 63 bits.
         let reach = self.tile.map.reach_bytes() as u64;
-        for (operand, length, needed) in
-            [(Operand::Tensor, global, reach), (Operand::Tile, shared, u64::from(self.tile.footprint_bytes()))]
-        {
+        for (operand, length, needed) in [
+            (Operand::Tensor, global, reach),
+            (Operand::Tile, shared, u64::from(self.tile.footprint_bytes())),
+        ] {
             if (length as u64) < needed {
                 let (length, needed) = (length / bytes as usize, needed.div_ceil(bytes));
                 return Err(Refusal::ShorterThanLayout { operand, length, needed });

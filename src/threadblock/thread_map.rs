@@ -1,8 +1,8 @@
 //! Which thread copies which vector of an operand's tile.
 //!
-//! The tile is `strided` rows of `contiguous` vectors, a vector being one access to global memory. The threads of a block
-//! form a grid, `threads_contiguous` wide, that steps over the tile; a warp covers `lanes_contiguous` vectors of a row, so
-//! that a warp reads whole sectors:
+//! The tile is `strided` rows of `contiguous` vectors, a vector being one access to global memory.
+//! The threads of a block form a grid, `threads_contiguous` wide, that steps over the tile; a warp
+//! covers `lanes_contiguous` vectors of a row, so that a warp reads whole sectors:
 //!
 //! ```text
 //! lanes_contiguous = 4          contiguous ->
@@ -10,8 +10,9 @@
 //!                    row 1:   4  5  6  7 | 36 37 38 39 ...
 //! ```
 //!
-//! When the operand has to turn, K-major in global memory and along MN in shared memory, a warp keeps to 32 bytes
-//! of a row: still a whole sector, and its stores fall into as many banks as they can.
+//! When the operand has to turn, K-major in global memory and along MN in shared memory, a warp
+//! keeps to 32 bytes of a row: still a whole sector, and its stores fall into as many banks as they
+//! can.
 //!
 //! Twin: `kernels/threadblock/thread_map.cuh`.
 
@@ -25,7 +26,8 @@ use crate::{
 /// Bytes of the smallest piece of global memory that is fetched.
 pub const SECTOR_BYTES: u32 = 32;
 
-/// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous index`.
+/// The map (thread, access) to the number of a vector: `strided index * contiguous + contiguous
+/// index`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ThreadMap {
     /// Threads of the block.
@@ -42,7 +44,13 @@ pub struct ThreadMap {
 
 impl ThreadMap {
     /// The map for `threads` threads over rows of `contiguous` vectors of `vector_bytes` bytes.
-    pub const fn of(threads: u32, contiguous: u32, strided: u32, vector_bytes: u32, turns: bool) -> Self {
+    pub const fn of(
+        threads: u32,
+        contiguous: u32,
+        strided: u32,
+        vector_bytes: u32,
+        turns: bool,
+    ) -> Self {
         let (warps, lanes) = (threads / WARP, Self::lanes(contiguous, vector_bytes, turns));
         // Warps stand along the strided index as long as there is work for all of them.
         let mut along = 1;
@@ -57,7 +65,8 @@ impl ThreadMap {
 
     /// Lanes of a warp along a row of `contiguous` vectors.
     pub const fn lanes(contiguous: u32, vector_bytes: u32, turns: bool) -> u32 {
-        let limit = if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
+        let limit =
+            if turns { at_least_one(SECTOR_BYTES / at_least_one(vector_bytes)) } else { WARP };
         let mut lanes = 1;
         while lanes * 2 <= limit && contiguous.is_multiple_of(lanes * 2) {
             lanes *= 2;
@@ -98,8 +107,10 @@ impl ThreadMap {
     /// The vector of an access: (strided index, contiguous index), or nothing to do.
     pub const fn vector(&self, thread: u32, access: u32) -> Option<(u32, u32)> {
         let (warp, lane) = (thread / WARP, thread % WARP);
-        let contiguous = (warp % self.warps_contiguous) * self.lanes_contiguous + lane % self.lanes_contiguous;
-        let strided = (warp / self.warps_contiguous) * (WARP / self.lanes_contiguous) + lane / self.lanes_contiguous;
+        let contiguous =
+            (warp % self.warps_contiguous) * self.lanes_contiguous + lane % self.lanes_contiguous;
+        let strided = (warp / self.warps_contiguous) * (WARP / self.lanes_contiguous)
+            + lane / self.lanes_contiguous;
         let row = strided + access / self.steps_contiguous() * self.threads_strided();
         if row >= self.strided {
             return None;
@@ -124,8 +135,16 @@ impl IndexMap for ThreadMap {
     fn layout(&self) -> Option<Composed> {
         let (lanes, warps, row) = (self.lanes_contiguous, self.warps_contiguous, self.contiguous);
         let of_warp = WARP / lanes;
-        let threads = [(lanes, 1), (of_warp, row), (warps, lanes), (self.threads / WARP / warps, of_warp * row)];
-        let steps = [(self.steps_contiguous(), lanes * warps), (self.steps_strided(), self.threads_strided() * row)];
+        let threads = [
+            (lanes, 1),
+            (of_warp, row),
+            (warps, lanes),
+            (self.threads / WARP / warps, of_warp * row),
+        ];
+        let steps = [
+            (self.steps_contiguous(), lanes * warps),
+            (self.steps_strided(), self.threads_strided() * row),
+        ];
         affine(self.domain(), &threads, &steps)
     }
 }

@@ -1,8 +1,8 @@
 //! Which elements of an operand make up a tile, and which of them exist.
 //!
-//! The tile at block `origin` and step `t` along K covers rows `origin .. origin + tile_mn` and columns `t * tile_k ..` of the
-//! operand seen as an MN x K matrix. Elements beyond either extent read as zero, so a product over them changes nothing but
-//! the sign of a zero, alike everywhere.
+//! The tile at block `origin` and step `t` along K covers rows `origin .. origin + tile_mn` and
+//! columns `t * tile_k ..` of the operand seen as an MN x K matrix. Elements beyond either extent
+//! read as zero, so a product over them changes nothing but the sign of a zero, alike everywhere.
 //!
 //! Twin: `kernels/threadblock/tile_iterator.cuh`.
 
@@ -20,7 +20,8 @@ pub struct TileIterator {
 }
 
 impl TileIterator {
-    /// The element (`mn`, `k`) of tile `tile`, as (row, column) of the operand; `None` where there is none.
+    /// The element (`mn`, `k`) of tile `tile`, as (row, column) of the operand; `None` where there
+    /// is none.
     pub const fn element(&self, tile: u32, mn: u32, k: u32) -> Option<(u64, u64)> {
         let row = self.origin + mn as u64;
         let column = tile as u64 * self.tile_k as u64 + k as u64;

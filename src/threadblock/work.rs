@@ -1,26 +1,34 @@
 //! Which block computes what: the units of work of a call, and which of them each block takes.
 //!
-//! A [`Unit`] is a tile of the D of one product of a batch, and a range of its k-tiles. Clusters take rectangles of as many tiles as they have
-//! blocks, product by product, those of each in the order of the swizzle; within one, block `rank` has the tile
+//! A [`Unit`] is a tile of the D of one product of a batch, and a range of its k-tiles. Clusters
+//! take rectangles of as many tiles as they have blocks, product by product, those of each in the
+//! order of the swizzle; within one, block `rank` has the tile
 //!
 //! ```text
 //! row = rectangle.row * cluster.m + rank mod cluster.m        column = rectangle.column * cluster.n + rank / cluster.m
 //! ```
 //!
-//! Which rectangles a cluster takes is the [kind](WorkKind) of work, which is compiled; how many there are is the call's. One law holds for each
-//! kind: over all blocks, every k-tile of every tile of each D is in one unit. Tiles beyond D, where it is no whole number of rectangles,
-//! are read as zeros and not written.
+//! Which rectangles a cluster takes is the [kind](WorkKind) of work, which is compiled; how many
+//! there are is the call's. One law holds for each kind: over all blocks, every k-tile of every
+//! tile of each D is in one unit. Tiles beyond D, where it is no whole number of rectangles, are
+//! read as zeros and not written.
 //!
-//! Under split-K the k-tiles of a tile of D are cut into as many parts as `split_k` says, each a unit: all rectangles' first parts, then all their second
-//! ones. Parts differ by one k-tile at most, the first ones are the longer ones, and the cuts depend on K and the description alone. Each part's partial accumulators
-//! go to a slot of the workspace. The last block to arrive of [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbours adds their slots in ascending k, the last one of as many such groups adds the
-//! groups' sums, and the one that adds the last group of a tile runs the epilogue: who adds is left to chance, and the order is not. Nobody waits.
+//! Under split-K the k-tiles of a tile of D are cut into as many parts as `split_k` says, each a
+//! unit: all rectangles' first parts, then all their second ones. Parts differ by one k-tile at
+//! most, the first ones are the longer ones, and the cuts depend on K and the description alone.
+//! Each part's partial accumulators go to a slot of the workspace. The last block to arrive of
+//! [`PARTS_AT_ONCE`](super::PARTS_AT_ONCE) neighbours adds their slots in ascending k, the last one
+//! of as many such groups adds the groups' sums, and the one that adds the last group of a tile
+//! runs the epilogue: who adds is left to chance, and the order is not. Nobody waits.
 //!
-//! A second kernel may add them in their place, in the same order: see [`reduction`](crate::epilogue::reduction).
+//! A second kernel may add them in their place, in the same order: see
+//! [`reduction`](crate::epilogue::reduction).
 //!
-//! The parts of a tile may also be those of the blocks of one cluster, at the same time: then they move from block to block, and the workspace is not touched.
+//! The parts of a tile may also be those of the blocks of one cluster, at the same time: then they
+//! move from block to block, and the workspace is not touched.
 //!
-//! Which k-tiles a part has says [`parts_of_k`](super::parts_of_k); the k-tiles of a whole wave and what is left of it may be divided otherwise, see [`stream_k`](super::stream_k).
+//! Which k-tiles a part has says [`parts_of_k`](super::parts_of_k); the k-tiles of a whole wave and
+//! what is left of it may be divided otherwise, see [`stream_k`](super::stream_k).
 //!
 //! Twin: `kernels/threadblock/work.cuh`.
 
@@ -44,11 +52,14 @@ words! {
     pub enum WorkKind {
         /// A cluster for each rectangle of tiles: as many clusters as there are rectangles.
         DataParallel = "data-parallel",
-        /// As many clusters as the device holds at once; cluster `c` of `clusters` takes the rectangles `c`, `c + clusters`, `c + 2 clusters`, ...
+        /// As many clusters as the device holds at once; cluster `c` of `clusters` takes the
+        /// rectangles `c`, `c + clusters`, `c + 2 clusters`, ...
         Persistent = "persistent",
-        /// The same, and the blocks of a cluster have a part of K each of the tile that is its rectangle: block `rank` has part `rank`.
+        /// The same, and the blocks of a cluster have a part of K each of the tile that is its
+        /// rectangle: block `rank` has part `rank`.
         SplitKCluster = "split-k-cluster",
-        /// As many clusters; first the [streamed](super::stream_k) k-tiles of some rectangles, a span for each cluster, then the other rectangles as persistent clusters take them.
+        /// As many clusters; first the [streamed](super::stream_k) k-tiles of some rectangles, a
+        /// span for each cluster, then the other rectangles as persistent clusters take them.
         StreamK = "stream-k",
     }
 }
@@ -65,7 +76,8 @@ impl WorkKind {
     }
 }
 
-/// What a block computes at a time: products of the k-tiles `k_begin .. k_begin + k_count`, for one tile of a D.
+/// What a block computes at a time: products of the k-tiles `k_begin .. k_begin + k_count`, for one
+/// tile of a D.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Unit {
     /// The product's number in its batch.
@@ -107,11 +119,13 @@ pub struct Work {
     pub clusters: u32,
 }
 
-/// Number (cluster, rank, i) of some work: the unit that a block takes as its number `i`, [`Work::unit`] where nobody changed it.
+/// Number (cluster, rank, i) of some work: the unit that a block takes as its number `i`,
+/// [`Work::unit`] where nobody changed it.
 pub type Units = std::sync::Arc<dyn Fn(&Work, u32, u32, u32) -> Option<Unit> + Send + Sync>;
 
 impl Work {
-    /// The work of a batch of Ds of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles in `split_k` parts, where `resident` clusters run at once.
+    /// The work of a batch of Ds of `m` x `n` in tiles of `tile`'s M and N, each of so many k-tiles
+    /// in `split_k` parts, where `resident` clusters run at once.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`] for more units than a grid has blocks.
@@ -121,9 +135,14 @@ impl Work {
         ((m, n), batch, tiles_k): ((usize, usize), usize, u32),
         resident: u32,
     ) -> Result<Self, Refusal> {
-        let across = |extent: usize, tile: u32, blocks: u32| extent.div_ceil(tile as usize).div_ceil(blocks as usize) as u64;
+        let across = |extent: usize, tile: u32, blocks: u32| {
+            extent.div_ceil(tile as usize).div_ceil(blocks as usize) as u64
+        };
         let (rows, columns) = (across(m, tile.m, cluster.m), across(n, tile.n, cluster.n));
-        let units = rows.saturating_mul(columns).saturating_mul(batch as u64).saturating_mul(u64::from(split_k));
+        let units = rows
+            .saturating_mul(columns)
+            .saturating_mul(batch as u64)
+            .saturating_mul(u64::from(split_k));
         let (tiles, most) = (units, u64::from(MOST_BLOCKS));
         if tiles > most {
             return Err(Refusal::TooManyTiles { tiles, most });
@@ -139,7 +158,8 @@ impl Work {
             }
         };
         // One of them is 0 where others may be anything.
-        let [rows, columns, batch] = [rows, columns, batch as u64].map(|many| many.min(most) as u32);
+        let [rows, columns, batch] =
+            [rows, columns, batch as u64].map(|many| many.min(most) as u32);
         Ok(Self { kind, order, cluster, rows, columns, batch, tiles_k, split_k, clusters })
     }
 
@@ -165,8 +185,12 @@ impl Work {
     pub const fn count(&self, cluster: u32) -> u32 {
         match self.kind {
             WorkKind::DataParallel => (cluster < self.units()) as u32,
-            WorkKind::Persistent => self.units().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
-            WorkKind::SplitKCluster => self.rectangles().saturating_sub(cluster).div_ceil(at_least_one(self.clusters)),
+            WorkKind::Persistent => {
+                self.units().saturating_sub(cluster).div_ceil(at_least_one(self.clusters))
+            }
+            WorkKind::SplitKCluster => {
+                self.rectangles().saturating_sub(cluster).div_ceil(at_least_one(self.clusters))
+            }
             WorkKind::StreamK => {
                 let streams = self.streams();
                 let whole = self.rectangles().saturating_sub(streams.tiles).saturating_sub(cluster);
@@ -202,13 +226,16 @@ impl Work {
     /// The same of a cluster that streams.
     fn streamed(&self, cluster: u32, rank: u32, i: u32) -> Option<Unit> {
         let streams = self.streams();
-        let StreamedPart { tile, part, parts, k_begin, k_count } = match i.checked_sub(streams.count(cluster)) {
-            None => streams.part(cluster, i),
-            Some(i) => {
-                let tile = i.checked_mul(self.clusters)?.checked_add(streams.tiles.checked_add(cluster)?)?;
-                StreamedPart { tile, part: 0, parts: 1, k_begin: 0, k_count: self.tiles_k }
-            }
-        };
+        let StreamedPart { tile, part, parts, k_begin, k_count } =
+            match i.checked_sub(streams.count(cluster)) {
+                None => streams.part(cluster, i),
+                Some(i) => {
+                    let tile = i
+                        .checked_mul(self.clusters)?
+                        .checked_add(streams.tiles.checked_add(cluster)?)?;
+                    StreamedPart { tile, part: 0, parts: 1, k_begin: 0, k_count: self.tiles_k }
+                }
+            };
         let (product, row, column) = self.tile_of(tile, rank)?;
         Some(Unit { product, row, column, part, parts, k_begin, k_count })
     }
@@ -223,14 +250,16 @@ impl Work {
         }
     }
 
-    /// What a kernel is told of the parts of K: how many there are, k-tiles of each, how many have one more, and tickets of a tile. Of streams, how many tiles are streamed, and the
-    /// same of spans.
+    /// What a kernel is told of the parts of K: how many there are, k-tiles of each, how many have
+    /// one more, and tickets of a tile. Of streams, how many tiles are streamed, and the same of
+    /// spans.
     pub(crate) const fn parts(&self) -> [u32; 4] {
         if matches!(self.kind, WorkKind::StreamK) {
             let [each, longer] = self.streams().spans();
             return [self.streams().tiles, each, longer, tickets_of(self.clusters)];
         }
-        let (each, longer) = (self.tiles_k / at_least_one(self.split_k), self.tiles_k % at_least_one(self.split_k));
+        let (each, longer) =
+            (self.tiles_k / at_least_one(self.split_k), self.tiles_k % at_least_one(self.split_k));
         [self.split_k, each, longer, tickets_of(self.split_k)]
     }
 
@@ -239,13 +268,18 @@ impl Work {
         TileOrder { kind: self.order, rows: self.rows, columns: self.columns }
     }
 
-    /// The product, row and column of the tile of block `rank` in rectangle `number`; `None` after the last.
+    /// The product, row and column of the tile of block `rank` in rectangle `number`; `None` after
+    /// the last.
     fn tile_of(&self, number: u32, rank: u32) -> Option<(u32, u32, u32)> {
         let of_a_product = self.rows.saturating_mul(self.columns);
         let product = number.checked_div(of_a_product).filter(|&product| product < self.batch)?;
         let rectangle = self.tile_order().at(at(0, number % of_a_product))?;
         let (row, column) = (rectangle / self.columns, rectangle % self.columns);
-        Some((product, row * self.cluster.m + rank % self.cluster.m, column * self.cluster.n + rank / self.cluster.m))
+        Some((
+            product,
+            row * self.cluster.m + rank % self.cluster.m,
+            column * self.cluster.n + rank / self.cluster.m,
+        ))
     }
 }
 
@@ -262,8 +296,15 @@ const fn begin_of_group(first: u32, step: u32) -> u32 {
     first - first % at_least_one(step)
 }
 
-/// How many rectangles of so many lines each there are at most in groups of so many lines of D together, whose tiles begin at multiples of `step`: each group but the empty ones has a last one of one line at least.
-pub(crate) const fn group_rectangles(lines: usize, groups: usize, of_rectangle: u32, step: u32) -> usize {
+/// How many rectangles of so many lines each there are at most in groups of so many lines of D
+/// together, whose tiles begin at multiples of `step`: each group but the empty ones has a last one
+/// of one line at least.
+pub(crate) const fn group_rectangles(
+    lines: usize,
+    groups: usize,
+    of_rectangle: u32,
+    step: u32,
+) -> usize {
     let groups = if groups < lines { groups } else { lines };
     let before = groups.saturating_mul(at_least_one(step) as usize - 1);
     (lines - groups).saturating_add(before) / at_least_one(of_rectangle) as usize + groups
@@ -272,13 +313,15 @@ pub(crate) const fn group_rectangles(lines: usize, groups: usize, of_rectangle: 
 /// The work of groups, whose offsets are known: what each block finds by itself on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupedWork<'o> {
-    /// The kind, the order, the cluster and the number of clusters; the extent in rectangles on the side that groups do not share.
+    /// The kind, the order, the cluster and the number of clusters; the extent in rectangles on the
+    /// side that groups do not share.
     pub work: Work,
     /// The extent of D that groups share, M or N.
     pub axis: Axis,
     /// Lines of a rectangle along it.
     pub lines: u32,
-    /// Lines that tiles begin at multiples of: what lies before a group's first line is not the group's.
+    /// Lines that tiles begin at multiples of: what lies before a group's first line is not the
+    /// group's.
     pub step: u32,
     /// Lines of D along it.
     pub extent: u32,
@@ -287,7 +330,9 @@ pub struct GroupedWork<'o> {
 }
 
 impl GroupedWork<'_> {
-    /// The unit that block `rank` of a cluster takes as its number `i`, and the lines of its group: it begins `row`, or `column`, tiles behind the multiple of the step that is the first of them, or lies before it. `None` after the last.
+    /// The unit that block `rank` of a cluster takes as its number `i`, and the lines of its group:
+    /// it begins `row`, or `column`, tiles behind the multiple of the step that is the first of
+    /// them, or lies before it. `None` after the last.
     pub fn unit(&self, cluster: u32, rank: u32, i: u32) -> Option<(Unit, [u32; 2])> {
         let Work { rows, columns, tiles_k, .. } = self.work;
         let number = self.work.number(cluster, i)?;
@@ -297,13 +342,25 @@ impl GroupedWork<'_> {
         for (product, offset) in self.offsets.iter().skip(1).enumerate() {
             let first = limit;
             limit = offset.min(&self.extent).max(first);
-            let along = if limit == first { 0 } else { (limit - begin_of_group(*first, self.step)).div_ceil(self.lines) };
+            let along = if limit == first {
+                0
+            } else {
+                (limit - begin_of_group(*first, self.step)).div_ceil(self.lines)
+            };
             if number - before < along * across {
                 let (rows, columns) = if down { (along, columns) } else { (rows, along) };
                 let of_group = Work { rows, columns, batch: 1, ..self.work };
                 let (_, row, column) = of_group.tile_of(number - before, rank)?;
                 return Some((
-                    Unit { product: product as u32, row, column, part: 0, parts: 1, k_begin: 0, k_count: tiles_k },
+                    Unit {
+                        product: product as u32,
+                        row,
+                        column,
+                        part: 0,
+                        parts: 1,
+                        k_begin: 0,
+                        k_count: tiles_k,
+                    },
                     [*first, *limit],
                 ));
             }
@@ -313,7 +370,8 @@ impl GroupedWork<'_> {
     }
 }
 
-/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has the lines of `i` half rectangles, and one; left out where there is none.
+/// (rank, rectangle) to the place of a tile among those of so many groups, of which group `i` has
+/// the lines of `i` half rectangles, and one; left out where there is none.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupTiles {
     /// The work, its offsets aside.
@@ -338,7 +396,16 @@ impl IndexMap for GroupTiles {
     fn domain(&self) -> Coord {
         let Mn { m, n } = self.work.cluster;
         let across = if matches!(self.axis, Axis::M) { self.work.columns } else { self.work.rows };
-        at(m * n, group_rectangles(self.offset(self.count) as usize, self.count as usize, self.lines, self.step) as u32 * across)
+        at(
+            m * n,
+            group_rectangles(
+                self.offset(self.count) as usize,
+                self.count as usize,
+                self.lines,
+                self.step,
+            ) as u32
+                * across,
+        )
     }
 
     fn codomain(&self) -> u32 {
@@ -349,14 +416,22 @@ impl IndexMap for GroupTiles {
         let offsets: Vec<u32> = (0..=self.count).map(|i| self.offset(i)).collect();
         let Self { axis, lines, step, .. } = *self;
         let work = Work { kind: WorkKind::DataParallel, ..self.work };
-        let grouped = GroupedWork { work, axis, lines, step, extent: self.offset(self.count), offsets: &offsets };
+        let grouped = GroupedWork {
+            work,
+            axis,
+            lines,
+            step,
+            extent: self.offset(self.count),
+            offsets: &offsets,
+        };
         let (unit, [first, limit]) = grouped.unit(point.column, point.row, 0)?;
         let place = (unit.product << 12) + (unit.row << 6) + unit.column;
         Some((first << 16).wrapping_add(limit).wrapping_add(place))
     }
 }
 
-/// (rank, rectangle) to the number of a tile, row after row, product after product; where a cluster's blocks have parts of it, part after part of each.
+/// (rank, rectangle) to the number of a tile, row after row, product after product; where a
+/// cluster's blocks have parts of it, part after part of each.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterTiles(pub Work);
 

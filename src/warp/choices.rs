@@ -2,7 +2,11 @@
 
 /// How many neighbours a lane holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum InterleaveKind {
     /// As many as one access of 16 bytes loads.
     Vector,
@@ -12,10 +16,15 @@ pub enum InterleaveKind {
 
 /// How much of the loop over a tile's k-blocks is unrolled.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum UnrollKind {
     /// All of it.
     Full,
-    /// So many k-blocks a turn. Only the single-stage main loop has this loop: the others schedule every k-block.
+    /// So many k-blocks a turn. Only the single-stage main loop has this loop: the others schedule
+    /// every k-block.
     By(u32),
 }

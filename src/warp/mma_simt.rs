@@ -1,15 +1,17 @@
 //! The outer product of a warp on the CUDA cores.
 //!
-//! The lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32, chosen so that a thread's tile is as square as it can be:
-//! it reads `tm + tn` elements for `tm * tn` products. The bits of the lane number alternate between M and N, so lanes (i, i^1)
-//! read the same B and lanes (i, i^2) the same A, and a 16-byte access takes two wavefronts instead of four. A thread's
-//! elements lie in runs of `interleave` neighbours, a run of each lane after the other:
+//! The lanes of a warp form a grid, `lanes.m` x `lanes.n` = 32, chosen so that a thread's tile is
+//! as square as it can be: it reads `tm + tn` elements for `tm * tn` products. The bits of the lane
+//! number alternate between M and N, so lanes (i, i^1) read the same B and lanes (i, i^2) the same
+//! A, and a 16-byte access takes two wavefronts instead of four. A thread's elements lie in runs of
+//! `interleave` neighbours, a run of each lane after the other:
 //!
 //! ```text
 //! mn = (i / interleave) * lanes * interleave + lane * interleave + i mod interleave
 //! ```
 //!
-//! Twin: `kernels/warp/mma_simt.cuh`. Source: PTX ISA, "ld.shared"; the phases of wide accesses are measured.
+//! Twin: `kernels/warp/mma_simt.cuh`. Source: PTX ISA, "ld.shared"; the phases of wide accesses are
+//! measured.
 
 use super::InterleaveKind;
 use crate::{
@@ -33,8 +35,9 @@ pub struct LaneArrangement {
 }
 
 impl LaneArrangement {
-    /// The arrangement for a warp's tile: the least `tm + tn`, and of two such the one with more lanes along N; along M for accumulators of
-    /// `f16`, so that what is permuted of A is in more products.
+    /// The arrangement for a warp's tile: the least `tm + tn`, and of two such the one with more
+    /// lanes along N; along M for accumulators of `f16`, so that what is permuted of A is in more
+    /// products.
     pub const fn of(warp_m: u32, warp_n: u32, accumulator: ElementKind) -> Self {
         let mut best = Self { m: 1, n: WARP, quads: false };
         let mut least = u32::MAX;
@@ -54,7 +57,8 @@ impl LaneArrangement {
         best
     }
 
-    /// The place (along M, along N) of a lane: its bits alternate, M first, while both have bits left; or N's come first.
+    /// The place (along M, along N) of a lane: its bits alternate, M first, while both have bits
+    /// left; or N's come first.
     pub const fn place(&self, lane: u32) -> (u32, u32) {
         if self.quads {
             return (lane / self.n, lane % self.n);
@@ -75,8 +79,8 @@ impl LaneArrangement {
         (m, n)
     }
 
-    /// The bits of a lane as modes (extent, stride) of its place, of such strides along M and N: as long as both have bits left, one of M
-    /// and one of N; or N's first.
+    /// The bits of a lane as modes (extent, stride) of its place, of such strides along M and N: as
+    /// long as both have bits left, one of M and one of N; or N's first.
     pub fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
         if self.quads {
             return vec![(self.n, n), (self.m, m)];
@@ -92,7 +96,8 @@ impl LaneArrangement {
     }
 }
 
-/// The tiles of a block whose threads multiply: a warp's in the block's, and a thread's, by its lane, in the warp's.
+/// The tiles of a block whose threads multiply: a warp's in the block's, and a thread's, by its
+/// lane, in the warp's.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ThreadTiles {
     /// The block's.
@@ -143,7 +148,8 @@ impl ThreadTiles {
         (warp % warps.m, warp / warps.m % warps.n, warp / warps.m / warps.n)
     }
 
-    /// The threads of a slice as modes (extent, stride) of where their first accumulator lies, of such strides along M and N.
+    /// The threads of a slice as modes (extent, stride) of where their first accumulator lies, of
+    /// such strides along M and N.
     pub(crate) fn modes(&self, [m, n]: [u32; 2]) -> Vec<(u32, u32)> {
         let ([run_m, run_n], warps) = (self.interleave, self.warps());
         let mut modes = self.lanes.modes([run_m * m, run_n * n]);
@@ -151,8 +157,13 @@ impl ThreadTiles {
         modes
     }
 
-    /// The elements of a thread's fragment as modes of where they lie behind its first, of such a stride.
-    pub(crate) const fn fragment_modes(&self, operand: OperandKind, stride: u32) -> [(u32, u32); 2] {
+    /// The elements of a thread's fragment as modes of where they lie behind its first, of such a
+    /// stride.
+    pub(crate) const fn fragment_modes(
+        &self,
+        operand: OperandKind,
+        stride: u32,
+    ) -> [(u32, u32); 2] {
         let (side, lanes) = (operand.index(), [self.lanes.m, self.lanes.n]);
         let run = self.interleave[side];
         [(run, stride), (self.thread()[side] / run, lanes[side] * run * stride)]
@@ -204,7 +215,8 @@ impl IndexMap for FragmentMap {
     }
 
     fn layout(&self) -> Option<Composed> {
-        let mut threads = self.tiles.modes(if matches!(self.operand, OperandKind::A) { [1, 0] } else { [0, 1] });
+        let mut threads =
+            self.tiles.modes(if matches!(self.operand, OperandKind::A) { [1, 0] } else { [0, 1] });
         threads.push((self.tiles.warps().k, 0));
         affine(self.domain(), &threads, &self.tiles.fragment_modes(self.operand, 1))
     }
@@ -234,7 +246,8 @@ impl IndexMap for DepthMap {
     }
 }
 
-/// The run of neighbours that a lane holds of `thread_mn` elements: as chosen, or the largest power of two below that divides them.
+/// The run of neighbours that a lane holds of `thread_mn` elements: as chosen, or the largest power
+/// of two below that divides them.
 pub const fn interleave(chosen: InterleaveKind, element: ElementKind, thread_mn: u32) -> u32 {
     let mut width = match chosen {
         InterleaveKind::Vector => element.elements_in(16),

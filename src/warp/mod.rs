@@ -19,7 +19,8 @@ pub use mma_warpgroup::MmaWarpgroup;
 use crate::{shape::Shape, thread};
 use core::marker::PhantomData;
 
-/// What a warp, or on Hopper's tensor cores a warpgroup, computes of a tile, as a type that carries its facts.
+/// What a warp, or on Hopper's tensor cores a warpgroup, computes of a tile, as a type that carries
+/// its facts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say what a warp computes",
     note = "write MmaSimt<GemmShape<M, N, K>> or MmaTensorOp<GemmShape<M, N, K>, GemmShape<64, N, K>>"

@@ -1,4 +1,5 @@
-//! A and B of different types; the constant is evaluated in the library, and the line that names it comes second.
+//! A and B of different types; the constant is evaluated in the library, and the line that names it
+//! comes second.
 
 use falchion::prelude::*;
 

@@ -2,6 +2,7 @@
 
 use falchion::prelude::*;
 
-const _: GemmDesc = Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor, i32, TensorOp, Sm80>::checked();
+const _: GemmDesc =
+    Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor, i32, TensorOp, Sm80>::checked();
 
 fn main() {}

@@ -2,6 +2,7 @@
 
 use falchion::prelude::*;
 
-const _: GemmDesc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp, Sm70>::checked();
+const _: GemmDesc =
+    Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp, Sm70>::checked();
 
 fn main() {}

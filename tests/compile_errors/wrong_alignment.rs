@@ -3,6 +3,7 @@
 use falchion::{desc::AlignmentA, prelude::*};
 
 type Odd = With<Auto, AlignmentA<3>>;
-const _: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Odd>::checked();
+const _: GemmDesc =
+    Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Odd>::checked();
 
 fn main() {}

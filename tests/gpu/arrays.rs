@@ -1,4 +1,5 @@
-//! Arrays on a device: the host's bits, wherever their matrices lie; what no product writes stays as it was.
+//! Arrays on a device: the host's bits, wherever their matrices lie; what no product writes stays
+//! as it was.
 
 use super::prepared::{capture, captured, untracked};
 use cudarc::driver::{CudaSlice, CudaStream, CudaView, CudaViewMut};
@@ -43,8 +44,15 @@ struct Matrices<T> {
 }
 
 impl<T: Whole + cudarc::driver::DeviceRepr> Matrices<T> {
-    fn of(stream: &Arc<CudaStream>, (seed, count): (u64, usize), length: usize, beyond: usize) -> Self {
-        let host: Vec<Vec<T>> = (0..count).map(|i| numbers(seed + 10 * i as u64, beyond + length + 2 * GUARD)).collect();
+    fn of(
+        stream: &Arc<CudaStream>,
+        (seed, count): (u64, usize),
+        length: usize,
+        beyond: usize,
+    ) -> Self {
+        let host: Vec<Vec<T>> = (0..count)
+            .map(|i| numbers(seed + 10 * i as u64, beyond + length + 2 * GUARD))
+            .collect();
         let device = host.iter().map(|matrix| stream.clone_htod(matrix).unwrap()).collect();
         Self { host, device, beyond, length }
     }
@@ -76,19 +84,26 @@ impl<T: Whole + cudarc::driver::DeviceRepr> Matrices<T> {
     /// What the next run has to write again is written over on the device; guards stay.
     fn forgotten(&mut self, stream: &Arc<CudaStream>) {
         let host = self.host.clone();
-        self.views_mut().iter_mut().zip(&host).for_each(|(place, host)| stream.memcpy_htod(&host[..place.len()], place).unwrap());
+        self.views_mut()
+            .iter_mut()
+            .zip(&host)
+            .for_each(|(place, host)| stream.memcpy_htod(&host[..place.len()], place).unwrap());
     }
 
     /// Whether all bytes, guards among them, are the host's.
     fn same(&self, stream: &Arc<CudaStream>) -> bool {
-        self.host.iter().zip(&self.device).all(|(host, device)| stream.clone_dtoh(device).unwrap() == *host)
+        self.host
+            .iter()
+            .zip(&self.device)
+            .all(|(host, device)| stream.clone_dtoh(device).unwrap() == *host)
     }
 }
 
 /// An array on both, twice on the device.
 macro_rules! held {
     ($stream:expr, $Gemm:ty, [$A:ty, $C:ty], $extents:expr, $products:expr, $beyond:expr, $x:ident, $c:ident => $changed:expr) => {{
-        let (stream, (m, n, k), products): (&Arc<CudaStream>, _, usize) = ($stream, $extents, $products);
+        let (stream, (m, n, k), products): (&Arc<CudaStream>, _, usize) =
+            ($stream, $extents, $products);
         let [of_a, of_b, of_c, of_d]: [usize; 4] = $beyond;
         let a = Matrices::<$A>::of(stream, (1, products), m * k, of_a);
         let b = Matrices::<$A>::of(stream, (2, products), k * n, of_b);
@@ -104,7 +119,10 @@ macro_rules! held {
         assert!(d.host != before);
         let mut bytes = 0;
         for _ in 0..2 {
-            d.device.iter_mut().zip(&before).for_each(|(d, before)| stream.memcpy_htod(before, d).unwrap());
+            d.device
+                .iter_mut()
+                .zip(&before)
+                .for_each(|(d, before)| stream.memcpy_htod(before, d).unwrap());
             let (x, y, z) = (a.views(), b.views(), c.views());
             let mut w = d.views_mut();
             let $c = &z;
@@ -114,7 +132,12 @@ macro_rules! held {
             let $x = Arguments::array((m, n, k), &x, &y, &mut w).unwrap().workspace(&mut workspace);
             <$Gemm>::new().run($changed).expect("the device");
             drop(w);
-            assert!(d.same(stream), "{:?}, {products} products, {:?}", (m, n, k), [of_a, of_b, of_c, of_d]);
+            assert!(
+                d.same(stream),
+                "{:?}, {products} products, {:?}",
+                (m, n, k),
+                [of_a, of_b, of_c, of_d]
+            );
         }
         assert!(a.same(stream) && b.same(stream) && c.same(stream), "what is read stays");
         bytes
@@ -136,8 +159,11 @@ fn an_array_on_cuda_cores_is_the_hosts() {
         held!(&stream, Rows, [f32, f32], extents, 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
         held!(&stream, Columns, [i8, i32], extents, 5, [1, 0, 0, 1], x, _c => x.in_place(-1.0));
     }
-    // As many as few parameters hold, and one more; several launches: a full one, and a last one of one product.
-    for products in [MOST_PRODUCTS, MOST_PRODUCTS + 1, 300, MOST_PRODUCTS_AT_ALL, MOST_PRODUCTS_AT_ALL + 1] {
+    // As many as few parameters hold, and one more; several launches: a full one, and a last one of
+    // one product.
+    for products in
+        [MOST_PRODUCTS, MOST_PRODUCTS + 1, 300, MOST_PRODUCTS_AT_ALL, MOST_PRODUCTS_AT_ALL + 1]
+    {
         let products = products as usize;
         held!(&stream, Rows, [f32, f32], (33, 17, 9), products, [0, 0, 0, 1], x, c => x.sources(1.0, c).unwrap());
     }
@@ -161,7 +187,9 @@ fn an_array_of_mma_sync_is_the_hosts() {
     held!(&stream, Halves, [F16, f32], (33, 17, 9), 300, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
-/// TMA takes a map for each matrix: of six products in a launch's parameters, of more in the workspace; where an operand is not read where it lies, a product a launch, each behind its own passes, which have one workspace in turn. Threads store what TMA does not.
+/// TMA takes a map for each matrix: of six products in a launch's parameters, of more in the
+/// workspace; where an operand is not read where it lies, a product a launch, each behind its own
+/// passes, which have one workspace in turn. Threads store what TMA does not.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_of_warp_specialized_kernels_is_the_hosts() {
@@ -170,7 +198,18 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     type Columns = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>;
     type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
-    type Shared = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90, With<Auto, ClusterShape<2, 1>>>;
+    type Shared = Gemm<
+        Bf16,
+        RowMajor,
+        Bf16,
+        ColMajor,
+        Bf16,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, ClusterShape<2, 1>>,
+    >;
     for extents in [(256, 128, 64), (130, 72, 48), (1, 8, 16), (64, 64, 8192)] {
         for products in [2, 6, 7, 13] {
             held!(&stream, Rows, [Bf16, Bf16], extents, products, [0; 4], x, c => x.sources(1.0, c).unwrap());
@@ -191,7 +230,9 @@ fn an_array_of_warp_specialized_kernels_is_the_hosts() {
     }
 }
 
-/// More products than parameters have maps of are one launch, behind one that makes their maps, by a kernel for up to 110 of them or by one for more; a workspace is asked for. Without one there are launches of six.
+/// More products than parameters have maps of are one launch, behind one that makes their maps, by
+/// a kernel for up to 110 of them or by one for more; a workspace is asked for. Without one there
+/// are launches of six.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn an_array_whose_maps_a_device_makes_is_the_hosts() {
@@ -201,8 +242,30 @@ fn an_array_whose_maps_a_device_makes_is_the_hosts() {
     type Eights = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     type Tens = Gemm<Tf32, RowMajor, Tf32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
-    type InParts = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, SplitK<3>>>;
-    type Shared = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, ClusterShape<2, 1>>>;
+    type InParts = Gemm<
+        Bf16,
+        RowMajor,
+        Bf16,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, SplitK<3>>,
+    >;
+    type Shared = Gemm<
+        Bf16,
+        RowMajor,
+        Bf16,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, ClusterShape<2, 1>>,
+    >;
     let records = |products: usize| 640 * products as u64 + 256;
     for products in [7, 110, 111, 300] {
         for extents in [(128, 128, 128), (130, 72, 48), (1, 8, 16)] {
@@ -225,7 +288,8 @@ fn an_array_whose_maps_a_device_makes_is_the_hosts() {
     held!(&stream, Rows, [Bf16, Bf16], (64, 64, 0), 9, [0; 4], x, c => x.sources(1.0, c).unwrap());
 }
 
-/// One workspace for arrays of other matrices, one behind another without a wait: what TMA kept of the maps before is not used, as those of the next array lie where they lay. And the bits are
+/// One workspace for arrays of other matrices, one behind another without a wait: what TMA kept of
+/// the maps before is not used, as those of the next array lie where they lay. And the bits are
 /// those of launches of six, which a call without a workspace has.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
@@ -247,18 +311,23 @@ fn a_workspace_of_maps_is_used_again() {
         for (a, b, d) in &mut all {
             let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
             let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
-            kernel.run(if without { array } else { array.workspace(&mut workspace) }).expect("an array");
+            kernel
+                .run(if without { array } else { array.workspace(&mut workspace) })
+                .expect("an array");
         }
         for (round, (a, b, d)) in all.iter_mut().enumerate() {
             let (x, y) = (a.copies(), b.copies());
-            Rows::new().run(Arguments::array(extents, &x, &y, d.on_host()).unwrap()).expect("the host");
+            Rows::new()
+                .run(Arguments::array(extents, &x, &y, d.on_host()).unwrap())
+                .expect("the host");
             assert!(d.same(&stream), "round {round}, without a workspace {without}");
             d.forgotten(&stream);
         }
     }
 }
 
-/// A graph holds what maps are made of, and makes them each time it runs: the workspace may hold anything before.
+/// A graph holds what maps are made of, and makes them each time it runs: the workspace may hold
+/// anything before.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_graph_makes_maps() {
@@ -277,7 +346,9 @@ fn a_graph_makes_maps() {
             let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
             let array = Arguments::array(extents, &x, &y, &mut z).unwrap();
             // Both kernels are prepared: that of maps in memory, and that of maps in parameters.
-            kernel.run_on(&stream, if given { array.workspace(&mut workspace) } else { array }).expect("captured");
+            kernel
+                .run_on(&stream, if given { array.workspace(&mut workspace) } else { array })
+                .expect("captured");
         }
         let graph = captured(&stream).expect("a graph");
         for round in 0..3 {
@@ -286,30 +357,56 @@ fn a_graph_makes_maps() {
                 stream.memcpy_htod(host, device).unwrap();
             }
             stream.memcpy_htod(&vec![0xa5u8; 640 * products + 256], &mut workspace).unwrap();
-            d.device.iter_mut().zip(&d.host).for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
+            d.device
+                .iter_mut()
+                .zip(&d.host)
+                .for_each(|(d, host)| stream.memcpy_htod(host, d).unwrap());
             graph.launch().unwrap();
             let (x, y) = (a.copies(), b.copies());
-            Rows::new().run(Arguments::array(extents, &x, &y, d.on_host()).unwrap()).expect("the host");
+            Rows::new()
+                .run(Arguments::array(extents, &x, &y, d.on_host()).unwrap())
+                .expect("the host");
             assert!(d.same(&stream), "round {round}, a workspace {given}");
         }
     }
 }
 
-/// A workspace without room for maps leaves launches of six; one without room for their parts of K is refused, and told how many bytes those take.
+/// A workspace without room for maps leaves launches of six; one without room for their parts of K
+/// is refused, and told how many bytes those take.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type InParts = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, SplitK<2>>>;
+    type InParts = Gemm<
+        Bf16,
+        RowMajor,
+        Bf16,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, SplitK<2>>,
+    >;
     let (extents @ (m, n, k), products) = ((64, 64, 256), 20);
     let (a, b) = (
         stream.clone_htod(&vec![Bf16::from_f32(1.0); m * k]).unwrap(),
         stream.clone_htod(&vec![Bf16::from_f32(1.0); k * n]).unwrap(),
     );
-    let mut d: Vec<_> = (0..products).map(|_| stream.clone_htod(&vec![f32::NAN; m * n]).unwrap()).collect();
+    let mut d: Vec<_> =
+        (0..products).map(|_| stream.clone_htod(&vec![f32::NAN; m * n]).unwrap()).collect();
     let asked = |products: usize, d: &mut [CudaSlice<f32>]| {
         InParts::new()
-            .workspace_size(&Arguments::array(extents, vec![&a; products], vec![&b; products], &mut d[..products]).unwrap())
+            .workspace_size(
+                &Arguments::array(
+                    extents,
+                    vec![&a; products],
+                    vec![&b; products],
+                    &mut d[..products],
+                )
+                .unwrap(),
+            )
             .expect("a size")
     };
     let [whole, of_six] = [asked(products, &mut d), asked(MOST_MAPPED as usize, &mut d)];
@@ -327,11 +424,18 @@ fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
         }
     }
     let refused = run(of_six - 1, &mut d).expect_err("too small").to_string();
-    assert_eq!(refused, format!("workspace = {} bytes; this call adds parts of K and takes {of_six}", of_six - 1));
-    assert!(d.iter().all(|d| stream.clone_dtoh(d).unwrap().iter().all(|x| x.is_nan())), "D is untouched");
+    assert_eq!(
+        refused,
+        format!("workspace = {} bytes; this call adds parts of K and takes {of_six}", of_six - 1)
+    );
+    assert!(
+        d.iter().all(|d| stream.clone_dtoh(d).unwrap().iter().all(|x| x.is_nan())),
+        "D is untouched"
+    );
 }
 
-/// A graph holds the addresses: what made the list of matrices may be gone by then, and what they hold may change.
+/// A graph holds the addresses: what made the list of matrices may be gone by then, and what they
+/// hold may change.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_graph_holds_addresses() {
@@ -346,7 +450,9 @@ fn a_graph_holds_addresses() {
     capture(&stream);
     {
         let (x, y, mut z) = (a.views(), b.views(), d.views_mut());
-        kernel.run_on(&stream, Arguments::array(extents, &x, &y, &mut z).unwrap()).expect("captured");
+        kernel
+            .run_on(&stream, Arguments::array(extents, &x, &y, &mut z).unwrap())
+            .expect("captured");
     }
     let graph = captured(&stream).expect("a graph");
     for round in 0..3 {
@@ -376,7 +482,18 @@ fn a_few_arrays_for_a_sanitizer() {
         held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), products, [8, 0, 0, 8], x, c => x.sources(1.0, c).unwrap());
     }
     held!(&stream, Hopper, [Bf16, Bf16], (130, 72, 48), 7, [8, 0, 1, 3], x, c => x.sources(1.0, c).unwrap());
-    type InParts = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, SplitK<3>>>;
+    type InParts = Gemm<
+        Bf16,
+        RowMajor,
+        Bf16,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, SplitK<3>>,
+    >;
     held!(&stream, InParts, [Bf16, f32], (130, 72, 520), 9, [0; 4], x, _c => x.in_place(1.0));
 }
 
@@ -390,11 +507,14 @@ fn an_array_may_not_reach_beyond_its_memory() {
     let mut d = stream.clone_htod(&vec![7.0f32; 128]).unwrap();
     let (mut first, mut second) = d.split_at_mut(64);
     let short = [all.slice(0..64), all.slice(137..200)];
-    let refused =
-        Rows::new().run(Arguments::array((8, 8, 8), [&all, &all], &short, [&mut first, &mut second]).unwrap()).expect_err("63");
+    let refused = Rows::new()
+        .run(Arguments::array((8, 8, 8), [&all, &all], &short, [&mut first, &mut second]).unwrap())
+        .expect_err("63");
     assert!(refused.to_string().starts_with("B has 63 elements"), "{refused}");
     assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D is untouched");
     let (mut first, mut second) = d.split_at_mut(64);
-    Rows::new().run(Arguments::array((8, 8, 8), [&all; 2], [&all; 2], [&mut first, &mut second]).unwrap()).expect("it fits");
+    Rows::new()
+        .run(Arguments::array((8, 8, 8), [&all; 2], [&all; 2], [&mut first, &mut second]).unwrap())
+        .expect("it fits");
     assert_eq!(stream.clone_dtoh(&d).unwrap(), [8.0; 128]);
 }

@@ -1,4 +1,5 @@
-//! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays as it was.
+//! Batches on a device: the host's bits, wherever their matrices lie; what no product writes stays
+//! as it was.
 
 use cudarc::driver::CudaStream;
 use falchion::{
@@ -35,14 +36,18 @@ fn numbers<T: Whole>(seed: u64, length: usize) -> Vec<T> {
 macro_rules! held {
     ($stream:expr, $Gemm:ty, $A:ty, $B:ty, $C:ty, $extents:expr, $x:ident => $changed:expr) => {{
         let (stream, extents @ (m, n, k)): (&Arc<CudaStream>, _) = ($stream, $extents);
-        let (of_a, of_b): (Vec<$A>, Vec<$B>) = (numbers(1, 5 * m * k + 99), numbers(2, 5 * k * n + 99));
+        let (of_a, of_b): (Vec<$A>, Vec<$B>) =
+            (numbers(1, 5 * m * k + 99), numbers(2, 5 * k * n + 99));
         let before: Vec<$C> = numbers(3, 7 * m * n + 999);
         let mut want = before.clone();
         let $x = Arguments::new(extents, &of_a, &of_b, &mut want);
         <$Gemm>::new().run($changed).expect("the host");
         assert!(want != before);
-        let (a, b, mut d) =
-            (stream.clone_htod(&of_a).unwrap(), stream.clone_htod(&of_b).unwrap(), stream.clone_htod(&before).unwrap());
+        let (a, b, mut d) = (
+            stream.clone_htod(&of_a).unwrap(),
+            stream.clone_htod(&of_b).unwrap(),
+            stream.clone_htod(&before).unwrap(),
+        );
         let $x = Arguments::new(extents, &a, &b, &mut d);
         let bytes = <$Gemm>::new().workspace_size(&$changed).expect("a size");
         let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
@@ -77,7 +82,18 @@ fn a_batch_on_tensor_cores_is_the_hosts() {
     type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     type Columns = Gemm<Bf16, ColMajor, Bf16, RowMajor, f32, ColMajor, f32, TensorOp, Sm90>;
     type Emulated = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    type Scaled = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, falchion::desc::F16x3>>;
+    type Scaled = Gemm<
+        f32,
+        RowMajor,
+        f32,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, falchion::desc::F16x3>,
+    >;
     for extents in [(256, 128, 64), (130, 67, 33)] {
         let (m, n, k) = extents;
         let direct = held!(&stream, Rows, Bf16, Bf16, Bf16, extents, x => x.batch(4));
@@ -119,18 +135,32 @@ fn a_batch_of_mma_sync_is_the_hosts() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_batch_may_not_reach_beyond_its_memory() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    let (a, mut d) = (stream.alloc_zeros::<f32>(3 * 64).unwrap(), stream.alloc_zeros::<f32>(3 * 64).unwrap());
+    let (a, mut d) =
+        (stream.alloc_zeros::<f32>(3 * 64).unwrap(), stream.alloc_zeros::<f32>(3 * 64).unwrap());
     type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
-    let refused = Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(4)).expect_err("three");
+    let refused =
+        Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(4)).expect_err("three");
     assert!(refused.to_string().starts_with("D has 192 elements"), "{refused}");
     Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(3)).expect("three");
 }
 
-/// The row that cannot be scaled may be any product's: the sentence is the host's, and D stays as it was.
+/// The row that cannot be scaled may be any product's: the sentence is the host's, and D stays as
+/// it was.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
-    type Scaled = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, falchion::desc::F16x3>>;
+    type Scaled = Gemm<
+        f32,
+        RowMajor,
+        f32,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, falchion::desc::F16x3>,
+    >;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let extents @ (m, n, k) = (70, 40, 65);
     let (a, b): (Vec<f32>, Vec<f32>) = (numbers(1, 3 * m * k), numbers(2, 3 * k * n));
@@ -139,16 +169,25 @@ fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
         a[product * m * k + 3 * k + 1] = f32::INFINITY;
         let mut want = vec![7.0f32; 3 * m * n];
         let of_b = if shared { 0 } else { k * n };
-        let told =
-            Scaled::new().run(Arguments::new(extents, &a, &b, &mut want).batch(3).batch_stride_b(of_b)).expect_err("the host");
+        let told = Scaled::new()
+            .run(Arguments::new(extents, &a, &b, &mut want).batch(3).batch_stride_b(of_b))
+            .expect_err("the host");
         let (a, b) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap());
         let mut d = stream.clone_htod(&vec![7.0f32; 3 * m * n]).unwrap();
-        let bytes = Scaled::new().workspace_size(&Arguments::new(extents, &a, &b, &mut d).batch(3).batch_stride_b(of_b)).unwrap();
+        let bytes = Scaled::new()
+            .workspace_size(&Arguments::new(extents, &a, &b, &mut d).batch(3).batch_stride_b(of_b))
+            .unwrap();
         let mut workspace = stream.alloc_zeros::<u8>(bytes as usize).unwrap();
-        let arguments = Arguments::new(extents, &a, &b, &mut d).batch(3).batch_stride_b(of_b).workspace(&mut workspace);
+        let arguments = Arguments::new(extents, &a, &b, &mut d)
+            .batch(3)
+            .batch_stride_b(of_b)
+            .workspace(&mut workspace);
         let refused = Scaled::new().run(arguments).expect_err("the device");
         assert_eq!(refused.to_string(), told.to_string(), "product {product}");
-        assert!(refused.to_string().starts_with(&format!("row 3 of A of product {product} has")), "{refused}");
+        assert!(
+            refused.to_string().starts_with(&format!("row 3 of A of product {product} has")),
+            "{refused}"
+        );
         assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&x| x == 7.0), "D is untouched");
     }
 }
@@ -159,17 +198,34 @@ fn a_row_that_cannot_be_scaled_is_refused_in_any_product() {
 fn vectors_are_the_hosts_for_each_product() {
     type Both = Relu<Add<Multiply<Add<Acc, BiasM>, ScaleN>, BiasN>>;
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    fn held<G: Fn(Arguments<'_, Cuda, f32, f32, f32>), H: Fn(Arguments<'_, Host, f32, f32, f32>)>(
+    fn held<
+        G: Fn(Arguments<'_, Cuda, f32, f32, f32>),
+        H: Fn(Arguments<'_, Host, f32, f32, f32>),
+    >(
         stream: &Arc<CudaStream>,
         (device, host): (G, H),
     ) {
         let extents @ (m, n, k) = (130, 70, 33);
-        let (a, b, of_m, of_n) = (numbers(1, 2 * m * k), numbers(2, 2 * k * n), numbers(3, m), numbers(4, n));
+        let (a, b, of_m, of_n) =
+            (numbers(1, 2 * m * k), numbers(2, 2 * k * n), numbers(3, m), numbers(4, n));
         let mut want = vec![0.0f32; 2 * m * n];
-        host(Arguments::new(extents, &a, &b, &mut want).batch(2).bias_m(&of_m).bias_n(&of_n).scale_n(&of_n));
-        let [a, b, of_m, of_n] = [a, b, of_m, of_n].map(|x: Vec<f32>| stream.clone_htod(&x).unwrap());
+        host(
+            Arguments::new(extents, &a, &b, &mut want)
+                .batch(2)
+                .bias_m(&of_m)
+                .bias_n(&of_n)
+                .scale_n(&of_n),
+        );
+        let [a, b, of_m, of_n] =
+            [a, b, of_m, of_n].map(|x: Vec<f32>| stream.clone_htod(&x).unwrap());
         let mut d = stream.alloc_zeros::<f32>(2 * m * n).unwrap();
-        device(Arguments::new(extents, &a, &b, &mut d).batch(2).bias_m(&of_m).bias_n(&of_n).scale_n(&of_n));
+        device(
+            Arguments::new(extents, &a, &b, &mut d)
+                .batch(2)
+                .bias_m(&of_m)
+                .bias_n(&of_n)
+                .scale_n(&of_n),
+        );
         assert!(stream.clone_dtoh(&d).unwrap() == want && want.iter().any(|&x| x > 0.0));
     }
     macro_rules! of {
@@ -177,7 +233,10 @@ fn vectors_are_the_hosts_for_each_product() {
             let gemm = || Gemm::<f32, RowMajor, f32, ColMajor, f32, $D>::new().epilogue::<Both>();
             held(
                 &stream,
-                (|x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap(), |x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap()),
+                (
+                    |x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap(),
+                    |x: Arguments<'_, _, _, _, _>| gemm().run(x).unwrap(),
+                ),
             );
         }};
     }

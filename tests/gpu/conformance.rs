@@ -14,24 +14,38 @@ use falchion::arch::{ArchKind, OpKind};
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_device_conforms_where_threads_multiply() {
-    let cases = Cases { descriptions: 60, problems_each: 12, most_work: 24_000_000, wanted: by_threads() };
+    let cases =
+        Cases { descriptions: 60, problems_each: 12, most_work: 24_000_000, wanted: by_threads() };
     let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x0c0d_a0f3);
     println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
         assert!(tally.cases >= 700 && distinct(&descriptions) >= 50);
-        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+        assert!(
+            tally.largest > 0.05 && tally.largest <= 1.0,
+            "the largest error is {} of its bound",
+            tally.largest
+        );
     }
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_device_conforms_for_warp_specialized_kernels() {
-    let cases = Cases { descriptions: 90, problems_each: 12, most_work: 24_000_000, wanted: warp_specialized_only() };
+    let cases = Cases {
+        descriptions: 90,
+        problems_each: 12,
+        most_work: 24_000_000,
+        wanted: warp_specialized_only(),
+    };
     let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x0c0d_a090);
     println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
         assert!(tally.cases >= 1000 && distinct(&descriptions) >= 80);
-        assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+        assert!(
+            tally.largest > 0.02 && tally.largest <= 1.0,
+            "the largest error is {} of its bound",
+            tally.largest
+        );
     }
 }
 
@@ -40,30 +54,49 @@ fn the_device_conforms_for_warp_specialized_kernels() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_device_conforms_for_mma_sync() {
     for (arch, seed) in [(Some(ArchKind::Sm90), 0x0c0d_a0b0), (None, 0x0c0d_a0b1)] {
-        let cases = Cases { descriptions: 90, problems_each: 12, most_work: 8_000_000, wanted: mma_sync(arch) };
+        let cases = Cases {
+            descriptions: 90,
+            problems_each: 12,
+            most_work: 8_000_000,
+            wanted: mma_sync(arch),
+        };
         let (tally, descriptions) = conforms(&OnCuda::new(), cases, seed);
         println!("{arch:?}: {tally:?}, {} descriptions", distinct(&descriptions));
         if asked_for().is_none() {
             assert!(tally.cases >= 1000 && distinct(&descriptions) >= 80);
-            assert!(tally.largest > 0.02 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+            assert!(
+                tally.largest > 0.02 && tally.largest <= 1.0,
+                "the largest error is {} of its bound",
+                tally.largest
+            );
         }
     }
 }
 
-/// Kernels of older machines as PTX of theirs: what the driver compiles is their text, every branch of it, on the units of the device.
+/// Kernels of older machines as PTX of theirs: what the driver compiles is their text, every branch
+/// of it, on the units of the device.
 #[test]
 #[ignore = "needs an NVIDIA GPU as new as sm89, and its driver NVRTC's PTX"]
 fn older_targets_conform_by_ptx() {
-    for (i, ptx) in [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89].into_iter().enumerate() {
+    for (i, ptx) in
+        [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89].into_iter().enumerate()
+    {
         let of = |family| Wanted { family, arch: Some(ptx), ..Wanted::default() };
-        let suites = [(mma_sync(Some(ptx)), 40, 6, 0x0c0d_a0c0), (of(Wanted::default().family), 16, 4, 0x0c0d_a0d0)];
+        let suites = [
+            (mma_sync(Some(ptx)), 40, 6, 0x0c0d_a0c0),
+            (of(Wanted::default().family), 16, 4, 0x0c0d_a0d0),
+        ];
         for (wanted, descriptions, problems_each, seed) in suites {
             let cases = Cases { descriptions, problems_each, most_work: 4_000_000, wanted };
             let (tally, descriptions) = conforms(&ByPtx::of(ptx), cases, seed + i as u64);
             println!("{ptx}: {tally:?}, {} descriptions", distinct(&descriptions));
             if asked_for().is_none() {
                 assert_eq!(tally.cases, cases.descriptions * problems_each);
-                assert!(tally.exact > 0 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+                assert!(
+                    tally.exact > 0 && tally.largest <= 1.0,
+                    "the largest error is {} of its bound",
+                    tally.largest
+                );
             }
         }
     }
@@ -78,7 +111,11 @@ fn the_device_conforms() {
     println!("{tally:?}, {} descriptions", distinct(&descriptions));
     if asked_for().is_none() {
         assert!(tally.cases >= 2000 && distinct(&descriptions) >= 100);
-        assert!(tally.largest > 0.05 && tally.largest <= 1.0, "the largest error is {} of its bound", tally.largest);
+        assert!(
+            tally.largest > 0.05 && tally.largest <= 1.0,
+            "the largest error is {} of its bound",
+            tally.largest
+        );
     }
 }
 
@@ -93,7 +130,8 @@ fn completions_of_single_knobs_conform() {
     }
 }
 
-/// CUTLASS's own configurations of `mma.sync`, of every architecture's list, compiled for the device.
+/// CUTLASS's own configurations of `mma.sync`, of every architecture's list, compiled for the
+/// device.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn cutlass_own_configurations_conform() {
@@ -108,7 +146,8 @@ fn cutlass_own_configurations_conform() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_few_cases_for_a_sanitizer() {
-    let cases = Cases { descriptions: 60, problems_each: 1, most_work: 300_000, wanted: Wanted::default() };
+    let cases =
+        Cases { descriptions: 60, problems_each: 1, most_work: 300_000, wanted: Wanted::default() };
     let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_712e);
     println!("{tally:?}, {} descriptions", distinct(&descriptions));
     assert!(tally.cases >= 60);
@@ -118,7 +157,12 @@ fn a_few_cases_for_a_sanitizer() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_mma_sync_cases_for_a_sanitizer() {
-    let cases = Cases { descriptions: 40, problems_each: 1, most_work: 1_000_000, wanted: mma_sync(Some(ArchKind::Sm90)) };
+    let cases = Cases {
+        descriptions: 40,
+        problems_each: 1,
+        most_work: 1_000_000,
+        wanted: mma_sync(Some(ArchKind::Sm90)),
+    };
     let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_7292);
     println!("{tally:?}, {} descriptions", distinct(&descriptions));
     assert!(tally.cases >= 40);
@@ -128,7 +172,12 @@ fn a_few_mma_sync_cases_for_a_sanitizer() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_warp_specialized_cases_for_a_sanitizer() {
-    let cases = Cases { descriptions: 40, problems_each: 1, most_work: 6_000_000, wanted: warp_specialized_only() };
+    let cases = Cases {
+        descriptions: 40,
+        problems_each: 1,
+        most_work: 6_000_000,
+        wanted: warp_specialized_only(),
+    };
     let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_7290);
     println!("{tally:?}, {} descriptions", distinct(&descriptions));
     assert!(tally.cases >= 40);
@@ -138,7 +187,8 @@ fn a_few_warp_specialized_cases_for_a_sanitizer() {
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_cases_by_threads_for_a_sanitizer() {
-    let cases = Cases { descriptions: 20, problems_each: 1, most_work: 6_000_000, wanted: by_threads() };
+    let cases =
+        Cases { descriptions: 20, problems_each: 1, most_work: 6_000_000, wanted: by_threads() };
     let (tally, descriptions) = conforms(&OnCuda::new(), cases, 0x5a41_7291);
     println!("{tally:?}, {} descriptions", distinct(&descriptions));
     assert!(tally.cases >= 20);

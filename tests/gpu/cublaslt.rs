@@ -37,7 +37,8 @@ fn every_layout_gives_the_product() {
     let lt = Lt::open(&context).unwrap();
     let (m, n, k) = (65, 34, 97);
     let workspace: CudaSlice<u8> = stream.alloc_zeros(peer::WORKSPACE_BYTES).unwrap();
-    let batches = ["", r#","batch":3"#, r#","batch":3,"broadcast":"a""#, r#","batch":3,"broadcast":"b""#];
+    let batches =
+        ["", r#","batch":3"#, r#","batch":3,"broadcast":"a""#, r#","batch":3,"broadcast":"b""#];
     for (bits, batch) in (0..8).flat_map(|bits| batches.map(|batch| (bits, batch))) {
         let name = |bit: usize| if bits >> bit & 1 == 1 { "row" } else { "col" };
         let p = problem(&format!(
@@ -47,25 +48,46 @@ fn every_layout_gives_the_product() {
             name(2)
         ));
         let (plan, call) = (plan(&lt, &p), p.problem());
-        let [a, b, c] = [(call.a, 1), (call.b, 5), (call.d, 9)].map(|(view, salt)| integers(view.memory.length, salt));
-        let (da, db, dc) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap(), stream.clone_htod(&c).unwrap());
+        let [a, b, c] = [(call.a, 1), (call.b, 5), (call.d, 9)]
+            .map(|(view, salt)| integers(view.memory.length, salt));
+        let (da, db, dc) = (
+            stream.clone_htod(&a).unwrap(),
+            stream.clone_htod(&b).unwrap(),
+            stream.clone_htod(&c).unwrap(),
+        );
         let mut dd = stream.clone_htod(&c).unwrap();
         let algorithms = lt.algorithms(&plan, peer::WORKSPACE_BYTES, peer::REQUESTED).unwrap();
         assert!(!algorithms.is_empty(), "{p:?}");
         for algorithm in algorithms {
             // Each algorithm writes all of it.
             stream.memcpy_htod(&c, &mut dd).unwrap();
-            let sets = [LtSet { a: Region::of(&da), b: Region::of(&db), c: Region::of(&dc), d: Region::of(&dd) }];
-            let launch = LtLaunch::new(&lt, &plan, algorithm, &sets, Some(Region::of(&workspace)), &stream).unwrap();
+            let sets = [LtSet {
+                a: Region::of(&da),
+                b: Region::of(&db),
+                c: Region::of(&dc),
+                d: Region::of(&dd),
+            }];
+            let launch =
+                LtLaunch::new(&lt, &plan, algorithm, &sets, Some(Region::of(&workspace)), &stream)
+                    .unwrap();
             launch.enqueue(0).unwrap();
             stream.synchronize().unwrap();
             let d = stream.clone_dtoh(&dd).unwrap();
             stream.synchronize().unwrap();
-            for (number, i, j) in (0..p.products()).flat_map(|x| (0..m).flat_map(move |i| (0..n).map(move |j| (x, i, j)))) {
-                let place = |view: View<Elements>, i, j| view.offset(i, j) + number * view.batch_stride;
+            for (number, i, j) in (0..p.products())
+                .flat_map(|x| (0..m).flat_map(move |i| (0..n).map(move |j| (x, i, j))))
+            {
+                let place =
+                    |view: View<Elements>, i, j| view.offset(i, j) + number * view.batch_stride;
                 let at = place(call.d, i, j);
-                let sum: f32 = (0..k).map(|q| a[place(call.a, i, q)] * b[place(call.b, q, j)]).sum();
-                assert_eq!(d[at], 2.0 * sum - c[at], "{} at ({i}, {j}) of product {number} of {p:?}", launch.name());
+                let sum: f32 =
+                    (0..k).map(|q| a[place(call.a, i, q)] * b[place(call.b, q, j)]).sum();
+                assert_eq!(
+                    d[at],
+                    2.0 * sum - c[at],
+                    "{} at ({i}, {j}) of product {number} of {p:?}",
+                    launch.name()
+                );
             }
         }
     }
@@ -77,24 +99,38 @@ fn a_session_measures_the_peer_against_itself() {
     let (context, stream) = device();
     let lt = Lt::open(&context).unwrap();
     for (size, captured) in [(256, true), (2048, false)] {
-        let p = problem(&format!(r#"{{"m":{size},"n":{size},"k":{size},"a":"f32:row","b":"f32:col","c":"f32:row"}}"#));
+        let p = problem(&format!(
+            r#"{{"m":{size},"n":{size},"k":{size},"a":"f32:row","b":"f32:col","c":"f32:row"}}"#
+        ));
         let plan = plan(&lt, &p);
         let count = size * size;
         let sets = protocol::sets(3 * 4 * count);
-        let buffers: Vec<[CudaSlice<f32>; 3]> =
-            (0..sets).map(|i| [0, 1, 2].map(|salt| stream.clone_htod(&integers(count, i + salt)).unwrap())).collect();
+        let buffers: Vec<[CudaSlice<f32>; 3]> = (0..sets)
+            .map(|i| [0, 1, 2].map(|salt| stream.clone_htod(&integers(count, i + salt)).unwrap()))
+            .collect();
         let regions: Vec<LtSet> = buffers
             .iter()
-            .map(|[a, b, d]| LtSet { a: Region::of(a), b: Region::of(b), c: Region::of(d), d: Region::of(d) })
+            .map(|[a, b, d]| LtSet {
+                a: Region::of(a),
+                b: Region::of(b),
+                c: Region::of(d),
+                d: Region::of(d),
+            })
             .collect();
         let workspace: CudaSlice<u8> = stream.alloc_zeros(peer::WORKSPACE_BYTES).unwrap();
-        let launch = |algorithm| LtLaunch::new(&lt, &plan, algorithm, &regions, Some(Region::of(&workspace)), &stream).unwrap();
+        let launch = |algorithm| {
+            LtLaunch::new(&lt, &plan, algorithm, &regions, Some(Region::of(&workspace)), &stream)
+                .unwrap()
+        };
         let algorithms = lt.algorithms(&plan, peer::WORKSPACE_BYTES, peer::REQUESTED).unwrap();
         let mut ours = launch(algorithms[0].clone());
         let mut launches: Vec<LtLaunch> = algorithms.into_iter().map(launch).collect();
-        let mut peers: Vec<&mut dyn Launch> = launches.iter_mut().map(|l| l as &mut dyn Launch).collect();
+        let mut peers: Vec<&mut dyn Launch> =
+            launches.iter_mut().map(|l| l as &mut dyn Launch).collect();
         let mut timer = EventTimer::new(&stream).unwrap();
-        let outcome = Session::new(&mut timer, Settings::default()).against(&mut ours, &mut peers, sets).unwrap();
+        let outcome = Session::new(&mut timer, Settings::default())
+            .against(&mut ours, &mut peers, sets)
+            .unwrap();
         println!("{size}: {outcome:#?}");
         assert_eq!(outcome.captured, captured);
         let first = outcome.peer_first_us.unwrap() / outcome.ours.quartiles_us.median;
@@ -102,14 +138,19 @@ fn a_session_measures_the_peer_against_itself() {
     }
 }
 
-/// Short products of ours and of the peer are replayed from a graph, whatever is launched for one: a kernel, a pass before it, parts of K with their memset or their second kernel, a batch, groups, an array. One by one they would take the host's time.
+/// Short products of ours and of the peer are replayed from a graph, whatever is launched for one:
+/// a kernel, a pass before it, parts of K with their memset or their second kernel, a batch,
+/// groups, an array. One by one they would take the host's time.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_bench_replays_what_is_short() {
     let (_context, stream) = device();
     let bench = Bench::new(&stream, true).unwrap();
     let mut timer = EventTimer::new(&stream).unwrap();
-    let mut session = Session::new(&mut timer, Settings { seconds: 0.5, first_warm_seconds: 0.1, ..Settings::default() });
+    let mut session = Session::new(
+        &mut timer,
+        Settings { seconds: 0.5, first_warm_seconds: 0.1, ..Settings::default() },
+    );
     let of_16_bits = r#""a":"bf16:row","b":"bf16:col","c":"bf16:row","op":"tensorop""#;
     for line in [
         format!(r#"{{"m":256,"n":256,"k":256,{of_16_bits}}}"#),
@@ -119,9 +160,12 @@ fn a_bench_replays_what_is_short() {
         format!(r#"{{"m":128,"n":128,"k":128,{of_16_bits},"batch":64}}"#),
         format!(r#"{{"m":64,"n":512,"k":512,{of_16_bits},"batch":8,"grouped":true}}"#),
         format!(r#"{{"m":128,"n":128,"k":128,{of_16_bits},"batch":8,"pointers":true}}"#),
-        r#"{"m":256,"n":256,"k":256,"a":"f32:row","b":"f32:col","c":"f32:row","op":"simt"}"#.to_owned(),
+        r#"{"m":256,"n":256,"k":256,"a":"f32:row","b":"f32:col","c":"f32:row","op":"simt"}"#
+            .to_owned(),
     ] {
-        let measured = bench.measure(&mut session, &problem(&line), &Run { with_peer: true, ..Run::default() }).unwrap();
+        let measured = bench
+            .measure(&mut session, &problem(&line), &Run { with_peer: true, ..Run::default() })
+            .unwrap();
         assert!(measured.ours_us < 50.0 && measured.captured == Some(true), "{line}: {measured:?}");
     }
 }

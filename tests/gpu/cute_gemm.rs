@@ -1,5 +1,6 @@
-//! The kernel of CuTe's layouts on a device: whole numbers equal the product, random ones lie within the a-priori bound and
-//! have the bits of fused multiply-adds in the order of k, and nothing beside C is written.
+//! The kernel of CuTe's layouts on a device: whole numbers equal the product, random ones lie
+//! within the a-priori bound and have the bits of fused multiply-adds in the order of k, and
+//! nothing beside C is written.
 
 use falchion::{
     Error, Refusal,
@@ -29,11 +30,16 @@ impl OnDevice {
 
     fn prepare(&self, gemm: &CuteGemm, element: ElementKind) -> CuteGemmKernel {
         let kernel = CuteGemmKernel::prepare(self.0.context(), gemm, element).expect("a kernel");
-        assert!(kernel.report().is_clean() && kernel.report().registers > 0, "{gemm:?}: {:?}", kernel.report());
+        assert!(
+            kernel.report().is_clean() && kernel.report().registers > 0,
+            "{gemm:?}: {:?}",
+            kernel.report()
+        );
         kernel
     }
 
-    /// C, with what was `outside` of all three matrices around them on the device; it has to be there still.
+    /// C, with what was `outside` of all three matrices around them on the device; it has to be
+    /// there still.
     fn run<E: Element<Storage: PartialEq>>(
         &self,
         kernel: &CuteGemmKernel,
@@ -42,7 +48,8 @@ impl OnDevice {
         c: &[E::Storage],
         outside: E::Storage,
     ) -> Result<Vec<E::Storage>, Error> {
-        let guarded = |matrix: &[E::Storage]| [&[outside; GUARD][..], matrix, &[outside; GUARD]].concat();
+        let guarded =
+            |matrix: &[E::Storage]| [&[outside; GUARD][..], matrix, &[outside; GUARD]].concat();
         let (a, b, mut d) = (guarded(a), guarded(b), guarded(c));
         let matrices = HostMatrices {
             a: HostSlice::new::<E>(&a),
@@ -54,8 +61,16 @@ impl OnDevice {
         let mut resident = Resident::new(&self.0, &matrices)?;
         resident.run_cute_gemm(kernel, [GUARD; 3])?;
         resident.download(matrices.d)?;
-        assert_eq!(bytes_of::<E>(&d[..GUARD]), bytes_of::<E>(&[outside; GUARD]), "what lies before C was written");
-        assert_eq!(bytes_of::<E>(&d[GUARD + c.len()..]), bytes_of::<E>(&[outside; GUARD]), "what lies behind C was written");
+        assert_eq!(
+            bytes_of::<E>(&d[..GUARD]),
+            bytes_of::<E>(&[outside; GUARD]),
+            "what lies before C was written"
+        );
+        assert_eq!(
+            bytes_of::<E>(&d[GUARD + c.len()..]),
+            bytes_of::<E>(&[outside; GUARD]),
+            "what lies behind C was written"
+        );
         Ok(d[GUARD..GUARD + c.len()].to_vec())
     }
 }
@@ -77,7 +92,12 @@ fn problems() -> [CuteGemm; 4] {
 }
 
 /// Draws operands, poisons C, computes it on the device and checks every element.
-fn verified<E: Element<Storage: PartialEq>>(device: &OnDevice, gemm: &CuteGemm, fill: Fill, outside: E::Storage) -> Verdict {
+fn verified<E: Element<Storage: PartialEq>>(
+    device: &OnDevice,
+    gemm: &CuteGemm,
+    fill: Fill,
+    outside: E::Storage,
+) -> Verdict {
     let (desc, mut product) = gemm.product(E::KIND).expect("a product");
     let operands = fill.operands(desc.user_types(), product.a.extents().1);
     product.a.draw(operands, 1).expect("A");
@@ -88,7 +108,15 @@ fn verified<E: Element<Storage: PartialEq>>(device: &OnDevice, gemm: &CuteGemm, 
     let poisoned = d.of::<E>().expect("C");
     let kernel = device.prepare(gemm, E::KIND);
     let c = device.run::<E>(&kernel, elements_a, elements_b, poisoned, outside).expect("it runs");
-    let claim = Claim { desc: &desc, problem: &problem, a, b, c: None, d: HostSlice::new::<E>(&c), vectors: Default::default() };
+    let claim = Claim {
+        desc: &desc,
+        problem: &problem,
+        a,
+        b,
+        c: None,
+        d: HostSlice::new::<E>(&c),
+        vectors: Default::default(),
+    };
     let verdict = verify::check(&claim).expect("a claim");
     println!("{gemm:?} {fill:?}: {verdict}");
     assert_eq!(verdict.elements_checked, c.len());
@@ -121,8 +149,8 @@ fn random_numbers_are_within_the_bound() {
     }
 }
 
-/// `C(m, n)` is `fma(A(m, k), B(n, k), .)` for k = 0, 1, .. from 0, in every bit; of whole numbers, what the host computes with
-/// the same layouts.
+/// `C(m, n)` is `fma(A(m, k), B(n, k), .)` for k = 0, 1, .. from 0, in every bit; of whole numbers,
+/// what the host computes with the same layouts.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_bits_are_those_of_the_order_of_k() {
@@ -130,7 +158,11 @@ fn the_bits_are_those_of_the_order_of_k() {
     let (m, n, k) = (320, 192, 48);
     let gemm = problems()[1];
     let kernel = device.prepare(&gemm, ElementKind::F32);
-    let draw = |seed, count| (0..count).map(|i| (verify::draw(seed, i as u64) >> 40) as f32 / 1e7 - 0.7).collect::<Vec<_>>();
+    let draw = |seed, count| {
+        (0..count)
+            .map(|i| (verify::draw(seed, i as u64) >> 40) as f32 / 1e7 - 0.7)
+            .collect::<Vec<_>>()
+    };
     let (a, b) = (draw(1, m * k), draw(2, n * k));
     let c = device.run::<f32>(&kernel, &a, &b, &vec![f32::NAN; m * n], f32::NAN).expect("it runs");
     for (i, j) in (0..n).flat_map(|j| (0..m).map(move |i| (i, j))) {
@@ -140,7 +172,10 @@ fn the_bits_are_those_of_the_order_of_k() {
     let whole = |matrix: &[f32]| matrix.iter().map(|x| (x * 8.0).round()).collect::<Vec<_>>();
     let (a, b, mut host) = (whole(&a), whole(&b), vec![f32::NAN; m * n]);
     gemm.run(&a, &b, &mut host).expect("the host");
-    assert_eq!(device.run::<f32>(&kernel, &a, &b, &vec![f32::NAN; m * n], f32::NAN).expect("it runs"), host);
+    assert_eq!(
+        device.run::<f32>(&kernel, &a, &b, &vec![f32::NAN; m * n], f32::NAN).expect("it runs"),
+        host
+    );
 }
 
 #[test]
@@ -150,8 +185,12 @@ fn what_does_not_fit_is_refused_and_c_stays() {
     let (m, n, k) = (40, 12, 9);
     let kernel = device.prepare(&problems()[3], ElementKind::F32);
     let (a, b, c) = (vec![1.0f32; m * k], vec![1.0f32; n * k], vec![7.0f32; m * n]);
-    assert_eq!(device.run::<f32>(&kernel, &a, &b, &c, f32::NAN).expect("it runs"), vec![k as f32; m * n]);
-    // The guard behind the matrix is as long as it is short: a matrix of more than a guard's elements is taken away.
+    assert_eq!(
+        device.run::<f32>(&kernel, &a, &b, &c, f32::NAN).expect("it runs"),
+        vec![k as f32; m * n]
+    );
+    // The guard behind the matrix is as long as it is short: a matrix of more than a guard's
+    // elements is taken away.
     let short = device.run::<f32>(&kernel, &a[GUARD + 1..], &b, &c, f32::NAN);
     let needed = (m * k) as u64;
     assert!(
@@ -159,6 +198,10 @@ fn what_does_not_fit_is_refused_and_c_stays() {
         "{short:?}"
     );
     let other = device.run::<i32>(&kernel, &[1; 360], &[1; 108], &[7; 480], 0);
-    let wanted = Refusal::ElementType { operand: Operand::A, given: ElementKind::I32, wanted: ElementKind::F32 };
+    let wanted = Refusal::ElementType {
+        operand: Operand::A,
+        given: ElementKind::I32,
+        wanted: ElementKind::F32,
+    };
     assert!(matches!(other, Err(Error::Refused(refusal)) if refusal == wanted), "{other:?}");
 }

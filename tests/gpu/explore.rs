@@ -32,7 +32,11 @@ fn four_kernels_are_tried() {
     let request = Request { a: read(SIMT), b: read(SIMT), c: read(SIMT), ..Request::default() };
     let base = request.resolve(ArchKind::Sm80).unwrap().desc;
     let mut space = Space::of(&base);
-    for (name, values) in [("threadblock", ["64x64x8", "128x64x8"]), ("warp", ["32x32x8", "32x32x8"]), ("stages", ["3", "4"])] {
+    for (name, values) in [
+        ("threadblock", ["64x64x8", "128x64x8"]),
+        ("warp", ["32x32x8", "32x32x8"]),
+        ("stages", ["3", "4"]),
+    ] {
         space.set(name, &values).unwrap();
     }
     let folder = tempfile::tempdir().unwrap();
@@ -41,11 +45,15 @@ fn four_kernels_are_tried() {
         let _ = std::fs::remove_file(&path);
         let gpu = Gpu::new(&stream, with_peer).unwrap();
         let machine = *gpu.machine();
-        let census = Census::of(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, SIZE))).unwrap();
+        let census = Census::of(&space, &|desc| {
+            Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, SIZE))
+        })
+        .unwrap();
         assert_eq!(census.legal.len(), 4, "{census:?}");
         let candidates = census.legal.iter().map(|&point| space.at(point)).collect();
         let plan = Plan { candidates, finalists: 2, jobs: 4 };
-        let header = Header::new(&base, &[SIZE], gpu.circumstances(&base, "test".to_owned()).unwrap());
+        let header =
+            Header::new(&base, &[SIZE], gpu.circumstances(&base, "test".to_owned()).unwrap());
         assert_eq!(header.reference, if with_peer { "cublaslt" } else { "the default kernel" });
         // The second time there is nothing left to do.
         for time in 0..2 {
@@ -60,14 +68,22 @@ fn four_kernels_are_tried() {
             println!("{entries:?}");
             assert_eq!(Tally::of(entries, SIZE), Tally { timed: 4, ..Tally::default() });
             let last = last_final(entries, SIZE).unwrap();
-            assert!(last.finalists.len() == 2 && last.reference_us > 0.0 && last.rounds >= 5, "{last:?}");
-            assert!(standings(entries, SIZE).iter().all(|s| s.us > 0.0 && s.us < 10_000.0 && s.ratio > 0.0));
+            assert!(
+                last.finalists.len() == 2 && last.reference_us > 0.0 && last.rounds >= 5,
+                "{last:?}"
+            );
+            assert!(
+                standings(entries, SIZE)
+                    .iter()
+                    .all(|s| s.us > 0.0 && s.us < 10_000.0 && s.ratio > 0.0)
+            );
             assert!(entries.iter().all(|entry| !matches!(entry, Entry::Trial(t) if matches!(t.outcome, Outcome::Wrong { .. }))));
         }
     }
 }
 
-/// Few rows are tried as rows and as columns, whole and in parts of K, and every one of them is right.
+/// Few rows are tried as rows and as columns, whole and in parts of K, and every one of them is
+/// right.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn few_rows_are_tried_in_both_frames() {
@@ -94,9 +110,12 @@ fn few_rows_are_tried_in_both_frames() {
     let gpu = Gpu::new(&stream, true).unwrap();
     let base = *space.base();
     let machine = *gpu.machine();
-    let census = Census::of(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, size))).unwrap();
+    let census =
+        Census::of(&space, &|desc| Ok(desc.check_on(&machine)?).and_then(|()| fits(desc, size)))
+            .unwrap();
     let candidates: Vec<_> = census.legal.iter().map(|&point| space.at(point)).collect();
-    let (count, exchanged) = (candidates.len(), candidates.iter().filter(|desc| desc.is_of_columns()).count());
+    let (count, exchanged) =
+        (candidates.len(), candidates.iter().filter(|desc| desc.is_of_columns()).count());
     assert!(exchanged >= 4 && count > exchanged, "{exchanged} of {count}: {census:?}");
     let plan = Plan { candidates, finalists: 2, jobs: 4 };
     let mut keep = |_: &Entry| Ok(());

@@ -1,5 +1,7 @@
-//! `f32` on a device's tensor cores, in parts: D has the host's bits in every layout and at any address, refusals leave D alone, and the workspace
-//! is held to what a call says that it takes. Drawn descriptions and problems are in `tests/host/same_bits.rs` and `tests/host/conformance.rs`.
+//! `f32` on a device's tensor cores, in parts: D has the host's bits in every layout and at any
+//! address, refusals leave D alone, and the workspace is held to what a call says that it takes.
+//! Drawn descriptions and problems are in `tests/host/same_bits.rs` and
+//! `tests/host/conformance.rs`.
 
 use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, desc, draws, problem};
 use cudarc::driver::{
@@ -23,11 +25,15 @@ fn stream() -> Arc<CudaStream> {
 
 /// Rows along K as they lie in memory.
 fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
-    if along_k { numbers.to_vec() } else { (0..rows * k).map(|at| numbers[at % rows * k + at / rows]).collect() }
+    if along_k {
+        numbers.to_vec()
+    } else {
+        (0..rows * k).map(|at| numbers[at % rows * k + at / rows]).collect()
+    }
 }
 
-/// D, row by row, of A's rows and B's columns, which begin `first` elements into their memory; and what the call answered. `short` is how many
-/// bytes the workspace lacks.
+/// D, row by row, of A's rows and B's columns, which begin `first` elements into their memory; and
+/// what the call answered. `short` is how many bytes the workspace lacks.
 fn on_device(
     stream: &Arc<CudaStream>,
     desc: &GemmDesc,
@@ -49,7 +55,8 @@ fn on_device(
     let kernel = CudaKernel::prepare(stream.context(), desc).expect("a kernel");
     let bytes = desc.routes(&problem).expect("a kernel").workspace_bytes() as usize;
     // What lies in it before is no number.
-    let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.saturating_sub(short).max(1)]).expect("room");
+    let mut workspace =
+        stream.clone_htod(&vec![0xffu8; bytes.saturating_sub(short).max(1)]).expect("room");
     let result = {
         let read = |x| DeviceMatrix::read_bytes(ElementKind::F32, x, stream).from(first);
         let matrices = CudaMatrices {
@@ -68,7 +75,11 @@ fn on_device(
     let all: Vec<f32> = bytes.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
     assert!(all[..first].iter().all(|x| x.is_nan()), "before D something was written");
     let d = &all[first..];
-    let rows = if orders.c == Order::Row { d.to_vec() } else { (0..m * n).map(|at| d[at % n * m + at / n]).collect() };
+    let rows = if orders.c == Order::Row {
+        d.to_vec()
+    } else {
+        (0..m * n).map(|at| d[at % n * m + at / n]).collect()
+    };
     (rows, result)
 }
 
@@ -76,7 +87,8 @@ fn bits(d: &[f32]) -> Vec<u32> {
     d.iter().map(|x| if x.is_nan() { u32::MAX } else { x.to_bits() }).collect()
 }
 
-/// In both modes, every layout, around tiles and stages, aligned and not, of all kinds of data that the mode takes: the host's bits.
+/// In both modes, every layout, around tiles and stages, aligned and not, of all kinds of data that
+/// the mode takes: the host's bits.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn the_device_gives_the_hosts_bits() {
@@ -85,19 +97,28 @@ fn the_device_gives_the_hosts_bits() {
     for emulation in EmulationKind::MODES {
         for orders in ORDERS {
             let desc = desc(emulation, orders);
-            for (seed, sizes) in [[1, 1, 1], [64, 64, 64], [257, 129, 65], [130, 70, 200], [300, 260, 1000], [512, 384, 640]]
-                .into_iter()
-                .enumerate()
+            for (seed, sizes) in [
+                [1, 1, 1],
+                [64, 64, 64],
+                [257, 129, 65],
+                [130, 70, 200],
+                [300, 260, 1000],
+                [512, 384, 640],
+            ]
+            .into_iter()
+            .enumerate()
             {
                 let [m, n, k] = sizes;
                 for data in DATA {
-                    let (a, b) = (draws(data, seed as u64 + 1, m, k), draws(data, seed as u64 + 50, n, k));
+                    let (a, b) =
+                        (draws(data, seed as u64 + 1, m, k), draws(data, seed as u64 + 50, n, k));
                     let host = computed(&desc, Mode::Fast, sizes, (&a, &b));
                     let (d, answer) = on_device(&stream, &desc, sizes, (&a, &b), seed % 3, 0);
                     match (host, answer) {
                         (Ok(host), Ok(())) => {
                             let (d, host) = (bits(&d), bits(&host));
-                            let apart: Vec<_> = (0..m * n).filter(|&at| d[at] != host[at]).collect();
+                            let apart: Vec<_> =
+                                (0..m * n).filter(|&at| d[at] != host[at]).collect();
                             let first: Vec<_> = apart
                                 .iter()
                                 .take(8)
@@ -110,9 +131,14 @@ fn the_device_gives_the_hosts_bits() {
                             );
                             compared += 1;
                         }
-                        (Err(host), Err(device)) => assert_eq!(host.to_string(), device.to_string()),
+                        (Err(host), Err(device)) => {
+                            assert_eq!(host.to_string(), device.to_string())
+                        }
                         (host, device) => {
-                            panic!("{emulation:?} {orders:?} {sizes:?} {data:?}: {:?} and {device:?}", host.map(|d| d.len()))
+                            panic!(
+                                "{emulation:?} {orders:?} {sizes:?} {data:?}: {:?} and {device:?}",
+                                host.map(|d| d.len())
+                            )
                         }
                     }
                 }
@@ -137,7 +163,8 @@ fn what_is_not_finite_is_the_hosts() {
     assert!(bits(&d) == bits(&host));
 }
 
-/// A row outside of the window is refused with the host's sentence, in every layout, and D is left alone; so is a workspace that is a byte short.
+/// A row outside of the window is refused with the host's sentence, in every layout, and D is left
+/// alone; so is a workspace that is a byte short.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn refusals_leave_d_alone() {
@@ -153,7 +180,8 @@ fn refusals_leave_d_alone() {
         assert!(d.iter().all(|x| x.is_nan()), "D was written");
     }
     for emulation in EmulationKind::MODES {
-        let (d, answer) = on_device(&stream, &desc(emulation, ORDERS[0]), sizes, (&a, &a[..n * k]), 0, 1);
+        let (d, answer) =
+            on_device(&stream, &desc(emulation, ORDERS[0]), sizes, (&a, &a[..n * k]), 0, 1);
         let error = answer.expect_err("a byte short").to_string();
         assert!(error.contains("decomposes A, decomposes B and takes"), "{error}");
         assert!(d.iter().all(|x| x.is_nan()), "D was written");
@@ -161,7 +189,10 @@ fn refusals_leave_d_alone() {
 }
 
 /// Slices that a capture may use: their events would be of before it.
-#[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
+#[allow(
+    unsafe_code,
+    reason = "cudarc asks for a promise: no slice made here is used on two streams"
+)]
 fn untracked(stream: &Arc<CudaStream>, bytes: &[u8]) -> CudaSlice<u8> {
     // SAFETY: the slice is used on `stream` alone.
     unsafe { stream.context().disable_event_tracking() };
@@ -196,14 +227,24 @@ fn one_mode_can_be_captured() {
                 d: DeviceMatrix::write_bytes(ElementKind::F32, &mut d, &stream),
                 vectors: Default::default(),
             };
-            let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream));
+            let workspace =
+                Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut workspace, &stream));
             kernel.run(&stream, CudaCall { workspace, ..problem.with(matrices) })
         };
-        stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).expect("a capture");
+        stream
+            .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+            .expect("a capture");
         let answer = run();
-        let graph = stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+        let graph = stream
+            .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
         if emulation.scales() {
-            assert!(matches!(answer, Err(Error::Refused(Refusal::Emulation(EmulationRefusal::Captured)))), "{answer:?}");
+            assert!(
+                matches!(
+                    answer,
+                    Err(Error::Refused(Refusal::Emulation(EmulationRefusal::Captured)))
+                ),
+                "{answer:?}"
+            );
             run().expect("outside of a capture");
         } else {
             answer.expect("captured");
@@ -212,6 +253,10 @@ fn one_mode_can_be_captured() {
         stream.synchronize().expect("the device is well");
         let found = stream.clone_dtoh(&d).expect("D comes back");
         let found: Vec<f32> = found.chunks_exact(4).map(bytemuck::pod_read_unaligned).collect();
-        assert!(bits(&found) == bits(&computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it fits")), "{emulation:?}");
+        assert!(
+            bits(&found)
+                == bits(&computed(&desc, Mode::Fast, [m, n, k], (&a, &b)).expect("it fits")),
+            "{emulation:?}"
+        );
     }
 }

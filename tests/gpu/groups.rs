@@ -1,4 +1,5 @@
-//! Groups of rows on a device: the bits of each group's product alone, in every family; what is of no group stays as it was, whatever the offsets.
+//! Groups of rows on a device: the bits of each group's product alone, in every family; what is of
+//! no group stays as it was, whatever the offsets.
 
 use super::prepared::{capture, captured, untracked};
 use crate::harness::{
@@ -53,9 +54,15 @@ impl OnDevice {
         }
     }
 
-    fn run(&mut self, kernel: &CudaKernel, (problem, first, row): (&Problem, [usize; 4], usize)) -> Result<(), Error> {
+    fn run(
+        &mut self,
+        kernel: &CudaKernel,
+        (problem, first, row): (&Problem, [usize; 4], usize),
+    ) -> Result<(), Error> {
         let (stream, types) = (&self.stream, kernel.desc().user_types());
-        let read = |kind: ElementKind, bytes, first| DeviceMatrix::read_bytes(kind, bytes, stream).from(first);
+        let read = |kind: ElementKind, bytes, first| {
+            DeviceMatrix::read_bytes(kind, bytes, stream).from(first)
+        };
         let matrices = CudaMatrices {
             a: read(types.a, &self.a, first[0]),
             b: read(types.b, &self.b, first[1]),
@@ -71,7 +78,8 @@ impl OnDevice {
             None => DeviceMatrix::read_bytes(ElementKind::I32, &self.offsets, stream),
         };
         let groups = problem.groups.map(|groups| Groups::new(groups.axis, offsets()));
-        let workspace = Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut self.workspace, stream));
+        let workspace =
+            Some(DeviceMatrix::write_bytes(ElementKind::U8, &mut self.workspace, stream));
         let call = CudaCall { groups, workspace, ..problem.with(matrices) };
         kernel.run(stream, call)
     }
@@ -85,18 +93,30 @@ impl OnDevice {
 fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
     let stream = context.new_stream().expect("a stream");
     let case = Grouped::of(desc, seed);
-    let kernel = CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    let kernel =
+        CudaKernel::prepare(context, desc).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     let [mut together, mut alone, mut by_value] = [(); 3].map(|()| OnDevice::new(&stream, &case));
     by_value.by_value = Some(case.offsets.clone());
-    by_value.run(&kernel, (&case.problem, [0; 4], 0)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    by_value
+        .run(&kernel, (&case.problem, [0; 4], 0))
+        .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     // The call has returned: nobody reads the slice any more.
     by_value.by_value.iter_mut().for_each(|offsets| offsets.fill(0));
-    together.run(&kernel, (&case.problem, [0; 4], 0)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    together
+        .run(&kernel, (&case.problem, [0; 4], 0))
+        .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     for Alone { problem, first, row } in case.alone() {
-        alone.run(&kernel, (&problem, first, row)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+        alone
+            .run(&kernel, (&problem, first, row))
+            .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     }
     let (together, alone) = (together.bytes(), alone.bytes());
-    assert!(by_value.bytes() == together, "by value: {:?} {desc:?} {:?}", case.offsets, case.problem);
+    assert!(
+        by_value.bytes() == together,
+        "by value: {:?} {desc:?} {:?}",
+        case.offsets,
+        case.problem
+    );
     if let Some(at) = together.iter().zip(&alone).position(|(one, other)| one != other) {
         let (element, types) = (at as u64, desc.user_types());
         let element = types.c.matrix_elements(element);
@@ -110,7 +130,12 @@ fn held(context: &Arc<CudaContext>, desc: &GemmDesc, seed: u64) {
 
 /// Descriptions that take packed lines of odd lengths.
 fn drawn(seed: u64, count: usize, family: Family) -> impl Iterator<Item = (GemmDesc, u64)> {
-    let wanted = Wanted { family, largest_tile: largest(family), arch: Some(ArchKind::Sm90), ..Wanted::default() };
+    let wanted = Wanted {
+        family,
+        largest_tile: largest(family),
+        arch: Some(ArchKind::Sm90),
+        ..Wanted::default()
+    };
     let all = (0..).map(move |i| (whole(description(draw(seed, i), wanted)), draw(seed + 1, i)));
     all.filter(|(desc, _)| copies_single_elements(desc)).take(count)
 }
@@ -119,7 +144,9 @@ fn drawn(seed: u64, count: usize, family: Family) -> impl Iterator<Item = (GemmD
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn groups_of_every_family_are_their_products() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    for (family, count) in [(Family::Simt, 16), (Family::WarpSpecialized, 24), (Family::MmaSync, 16)] {
+    for (family, count) in
+        [(Family::Simt, 16), (Family::WarpSpecialized, 24), (Family::MmaSync, 16)]
+    {
         let all: Vec<_> = drawn(0x6120_0700, count, family).collect();
         all.par_iter().for_each(|(desc, seed)| held(&context, desc, *seed));
     }
@@ -146,15 +173,20 @@ fn offsets_may_change_between_launches_of_a_graph() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
     let (m, n, k) = (600usize, 136, 72);
-    let whole =
-        |seed, length: usize| (0..length as u64).map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect::<Vec<_>>();
+    let whole = |seed, length: usize| {
+        (0..length as u64)
+            .map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0))
+            .collect::<Vec<_>>()
+    };
     let (host_a, host_b) = (whole(1, m * k), whole(2, 3 * k * n));
     let (a, b) = (stream.clone_htod(&host_a).unwrap(), stream.clone_htod(&host_b).unwrap());
     let mut d = stream.alloc_zeros::<Bf16>(m * n).unwrap();
     let mut offsets = stream.clone_htod(&[0u32, 200, 200, 600]).unwrap();
     let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
     capture(&stream);
-    kernel.run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets)).expect("captured");
+    kernel
+        .run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets))
+        .expect("captured");
     let graph = captured(&stream).expect("a graph");
     for ends in [[0u32, 200, 200, 600], [7, 100, 599, 599], [0, 0, 1, 129], [600; 4]] {
         stream.memcpy_htod(&ends, &mut offsets).unwrap();
@@ -162,13 +194,16 @@ fn offsets_may_change_between_launches_of_a_graph() {
         stream.memcpy_htod(&before, &mut d).unwrap();
         graph.launch().unwrap();
         let mut want = before;
-        Rows::new().run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends)).expect("the host");
+        Rows::new()
+            .run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends))
+            .expect("the host");
         assert!(stream.clone_dtoh(&d).unwrap() == want, "{ends:?}");
     }
 }
 
-/// Offsets of the host by types: as many groups as several launches take, with an operand that takes a pass and without; the slice may change, or go, once the call has returned, and a
-/// graph replays what it was. Without a workspace, and with bad offsets, nothing is enqueued.
+/// Offsets of the host by types: as many groups as several launches take, with an operand that
+/// takes a pass and without; the slice may change, or go, once the call has returned, and a graph
+/// replays what it was. Without a workspace, and with bad offsets, nothing is enqueued.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn offsets_of_the_host_are_taken_by_value() {
@@ -177,35 +212,63 @@ fn offsets_of_the_host_are_taken_by_value() {
     for (groups, k) in [(3usize, 72usize), (127, 72), (128, 72), (300, 72), (5, 73)] {
         let (m, n) = (4 * groups + 60, 72usize);
         let whole = |seed, length: usize| {
-            (0..length as u64).map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect::<Vec<_>>()
+            (0..length as u64)
+                .map(|i| Bf16::from_f32((draw(seed, i) % 9) as f32 - 4.0))
+                .collect::<Vec<_>>()
         };
         let (host_a, host_b, before) = (whole(1, m * k), whole(2, groups * k * n), whole(3, m * n));
         let (a, b) = (stream.clone_htod(&host_a).unwrap(), stream.clone_htod(&host_b).unwrap());
         let mut d = stream.clone_htod(&before).unwrap();
-        let mut ends: Vec<u32> = (0..=groups as u64).map(|i| (draw(groups as u64, i) % m as u64) as u32).collect();
+        let mut ends: Vec<u32> =
+            (0..=groups as u64).map(|i| (draw(groups as u64, i) % m as u64) as u32).collect();
         ends.sort_unstable();
         let mut want = before.clone();
-        Rows::new().run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends)).expect("the host");
+        Rows::new()
+            .run(Arguments::new((m, n, k), &host_a, &host_b, &mut want).groups(&ends))
+            .expect("the host");
 
         let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
-        let bytes = kernel.workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends)).expect("a size");
+        let bytes = kernel
+            .workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends))
+            .expect("a size");
         assert!(bytes >= 4 * ends.len() as u64);
-        let told = kernel.run(Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends)).expect_err("no room").to_string();
-        assert!(told.starts_with("workspace = 0 bytes; this call") && told.contains(&format!("takes {bytes}")), "{told}");
+        let told = kernel
+            .run(Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends))
+            .expect_err("no room")
+            .to_string();
+        assert!(
+            told.starts_with("workspace = 0 bytes; this call")
+                && told.contains(&format!("takes {bytes}")),
+            "{told}"
+        );
         let mut workspace = stream.clone_htod(&vec![0xffu8; bytes as usize]).unwrap();
         let mut short = stream.alloc_zeros::<u8>(bytes as usize - 1).unwrap();
-        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends).workspace(&mut short);
+        let arguments =
+            Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&ends).workspace(&mut short);
         assert!(kernel.run(arguments).is_err());
         let mut bad = ends.clone();
         bad[2] = m as u32 + 1;
-        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&bad).workspace(&mut workspace);
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d)
+            .groups_by_value(&bad)
+            .workspace(&mut workspace);
         let told = kernel.run(arguments).expect_err("bad offsets").to_string();
-        assert!(told.starts_with(&format!("offset 2 of the groups = {} is out of range ({} to {m})", m + 1, bad[1])), "{told}");
+        assert!(
+            told.starts_with(&format!(
+                "offset 2 of the groups = {} is out of range ({} to {m})",
+                m + 1,
+                bad[1]
+            )),
+            "{told}"
+        );
         assert!(stream.clone_dtoh(&d).unwrap() == before, "what is refused writes nothing");
 
         let mut given = ends.clone();
         kernel
-            .run(Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&given).workspace(&mut workspace))
+            .run(
+                Arguments::new((m, n, k), &a, &b, &mut d)
+                    .groups_by_value(&given)
+                    .workspace(&mut workspace),
+            )
             .expect("a launch");
         given.fill(0);
         drop(given);
@@ -213,7 +276,9 @@ fn offsets_of_the_host_are_taken_by_value() {
 
         capture(&stream);
         let mut given = ends.clone();
-        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).groups_by_value(&given).workspace(&mut workspace);
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d)
+            .groups_by_value(&given)
+            .workspace(&mut workspace);
         kernel.run_on(&stream, arguments).expect("captured");
         given.fill(m as u32);
         drop(given);
@@ -227,7 +292,8 @@ fn offsets_of_the_host_are_taken_by_value() {
     }
 }
 
-/// Offsets on a device that are to be checked: good ones are computed, the first bad one is refused as the host's would be, wherever it stands among more than are read back at once, D stays, and a
+/// Offsets on a device that are to be checked: good ones are computed, the first bad one is refused
+/// as the host's would be, wherever it stands among more than are read back at once, D stays, and a
 /// stream that is being captured is refused and captures on.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
@@ -236,36 +302,68 @@ fn offsets_on_a_device_are_checked_where_asked() {
     let stream = untracked(&context);
     let kernel = Rows::new().prepare_grouped(&context).expect("kernels of groups");
     let (m, n, k) = (600usize, 72, 72);
-    let (a, b) = (stream.clone_htod(&vec![Bf16::ONE; m * k]).unwrap(), stream.clone_htod(&vec![Bf16::ONE; k * n]).unwrap());
+    let (a, b) = (
+        stream.clone_htod(&vec![Bf16::ONE; m * k]).unwrap(),
+        stream.clone_htod(&vec![Bf16::ONE; k * n]).unwrap(),
+    );
     let seven = vec![Bf16::from_f32(7.0); m * n];
     let mut d = stream.clone_htod(&seven).unwrap();
     for count in [3usize, 4095, 4096, 9000] {
         let good: Vec<u32> = (0..=count).map(|i| (i * m / count) as u32).collect();
         let mut offsets = stream.clone_htod(&good).unwrap();
-        for (at, bad) in [(0, m as u32 + 1), (1, u32::MAX), (count - 1, 1 << 31), (count, 0), (count, m as u32 + 1)] {
+        for (at, bad) in [
+            (0, m as u32 + 1),
+            (1, u32::MAX),
+            (count - 1, 1 << 31),
+            (count, 0),
+            (count, m as u32 + 1),
+        ] {
             let mut ends = good.clone();
             ends[at] = bad;
             stream.memcpy_htod(&ends, &mut offsets).unwrap();
-            let refused = kernel.run(Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0));
+            let refused = kernel.run(
+                Arguments::new((m, n, k), &a, &b, &mut d)
+                    .groups_checked(&offsets)
+                    .batch_stride_b(0),
+            );
             let mut of_host = seven.clone();
             let host = (vec![Bf16::ONE; m * k], vec![Bf16::ONE; k * n]);
-            let wanted =
-                Rows::new().run(Arguments::new((m, n, k), &host.0, &host.1, &mut of_host).groups(&ends).batch_stride_b(0));
-            assert_eq!(refused.expect_err("bad offsets").to_string(), wanted.expect_err("bad offsets").to_string());
+            let wanted = Rows::new().run(
+                Arguments::new((m, n, k), &host.0, &host.1, &mut of_host)
+                    .groups(&ends)
+                    .batch_stride_b(0),
+            );
+            assert_eq!(
+                refused.expect_err("bad offsets").to_string(),
+                wanted.expect_err("bad offsets").to_string()
+            );
         }
         stream.memcpy_htod(&good, &mut offsets).unwrap();
         capture(&stream);
-        let refused =
-            kernel.run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0));
+        let refused = kernel.run_on(
+            &stream,
+            Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0),
+        );
         assert!(matches!(refused, Err(Error::Refused(Refusal::GroupsCaptured))), "{refused:?}");
-        kernel.run_on(&stream, Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets).batch_stride_b(0)).expect("captured");
+        kernel
+            .run_on(
+                &stream,
+                Arguments::new((m, n, k), &a, &b, &mut d).groups(&offsets).batch_stride_b(0),
+            )
+            .expect("captured");
         let graph = captured(&stream).expect("a graph");
         assert!(stream.clone_dtoh(&d).unwrap() == seven, "what is refused writes nothing");
         let all = vec![Bf16::from_f32(k as f32); m * n];
         graph.launch().unwrap();
         assert!(stream.clone_dtoh(&d).unwrap() == all);
         stream.memcpy_htod(&seven, &mut d).unwrap();
-        kernel.run(Arguments::new((m, n, k), &a, &b, &mut d).groups_checked(&offsets).batch_stride_b(0)).expect("good offsets");
+        kernel
+            .run(
+                Arguments::new((m, n, k), &a, &b, &mut d)
+                    .groups_checked(&offsets)
+                    .batch_stride_b(0),
+            )
+            .expect("good offsets");
         assert!(stream.clone_dtoh(&d).unwrap() == all);
         stream.memcpy_htod(&seven, &mut d).unwrap();
     }
@@ -281,14 +379,28 @@ fn bad_offsets_write_nothing_outside_d() {
     type Threads = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
     let a = stream.clone_htod(&vec![Bf16::ONE; m * k]).unwrap();
     let b = stream.clone_htod(&vec![Bf16::ONE; 3 * k * n]).unwrap();
-    let (x, y) = (stream.clone_htod(&vec![1.0f32; m * k]).unwrap(), stream.clone_htod(&vec![1.0f32; 3 * k * n]).unwrap());
-    for ends in [[0u32, 200, 100, 300], [0, 5000, 40, 300], [u32::MAX, 0, 1 << 31, 7], [250, 200, 290, u32::MAX], [u32::MAX; 4]] {
+    let (x, y) = (
+        stream.clone_htod(&vec![1.0f32; m * k]).unwrap(),
+        stream.clone_htod(&vec![1.0f32; 3 * k * n]).unwrap(),
+    );
+    for ends in [
+        [0u32, 200, 100, 300],
+        [0, 5000, 40, 300],
+        [u32::MAX, 0, 1 << 31, 7],
+        [250, 200, 290, u32::MAX],
+        [u32::MAX; 4],
+    ] {
         let offsets = stream.clone_htod(&ends).unwrap();
         let mut d = stream.clone_htod(&vec![Bf16::from_f32(7.0); guard + m * n + guard]).unwrap();
         let mut z = stream.clone_htod(&vec![7.0f32; guard + m * n + guard]).unwrap();
-        let (mut of_d, mut of_z) = (d.slice_mut(guard..guard + m * n), z.slice_mut(guard..guard + m * n));
-        Rows::new().run(Arguments::new((m, n, k), &a, &b, &mut of_d).groups(&offsets)).expect("a launch");
-        Threads::new().run(Arguments::new((m, n, k), &x, &y, &mut of_z).groups(&offsets)).expect("a launch");
+        let (mut of_d, mut of_z) =
+            (d.slice_mut(guard..guard + m * n), z.slice_mut(guard..guard + m * n));
+        Rows::new()
+            .run(Arguments::new((m, n, k), &a, &b, &mut of_d).groups(&offsets))
+            .expect("a launch");
+        Threads::new()
+            .run(Arguments::new((m, n, k), &x, &y, &mut of_z).groups(&offsets))
+            .expect("a launch");
         stream.synchronize().expect("it ends");
         let (d, z) = (stream.clone_dtoh(&d).unwrap(), stream.clone_dtoh(&z).unwrap());
         let inside = |i: &usize| (guard..guard + m * n).contains(i);

@@ -3,24 +3,33 @@
 use cudarc::driver::CudaSlice;
 use falchion::{cuda::open, numeric::ElementKind, prelude::*};
 
-/// Slices of elements, bytes, and a kernel that was prepared give what the host gives; an operand of another type, or bytes that begin amid an element, are
-/// refused.
+/// Slices of elements, bytes, and a kernel that was prepared give what the host gives; an operand
+/// of another type, or bytes that begin amid an element, are refused.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn an_operation_runs_on_its_device() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = context.new_stream().expect("a stream");
     let (m, n, k) = (130, 67, 35);
-    let numbers = |count: usize| -> Vec<f32> { (0..count).map(|i| ((i * 7 + i / 11) % 9) as f32 - 4.0).collect() };
+    let numbers = |count: usize| -> Vec<f32> {
+        (0..count).map(|i| ((i * 7 + i / 11) % 9) as f32 - 4.0).collect()
+    };
     let (a, b, mut want) = (numbers(m * k), numbers(k * n), vec![f32::NAN; m * n]);
     let of = MatrixType::row(ElementKind::F32);
     let operation = GemmOperation::new(of, of, of).expect("a kernel");
-    let host = Arguments::new((m, n, k), AnySlice::of::<f32>(&a), AnySlice::of::<f32>(&b), AnySliceMut::of::<f32>(&mut want));
+    let host = Arguments::new(
+        (m, n, k),
+        AnySlice::of::<f32>(&a),
+        AnySlice::of::<f32>(&b),
+        AnySliceMut::of::<f32>(&mut want),
+    );
     operation.run(host).expect("the host computes it");
 
     // B begins four bytes behind its allocation's beginning.
-    let shifted: Vec<u8> = [0; 4].into_iter().chain(b.iter().flat_map(|x| x.to_ne_bytes())).collect();
-    let (a, b): (CudaSlice<f32>, CudaSlice<u8>) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&shifted).unwrap());
+    let shifted: Vec<u8> =
+        [0; 4].into_iter().chain(b.iter().flat_map(|x| x.to_ne_bytes())).collect();
+    let (a, b): (CudaSlice<f32>, CudaSlice<u8>) =
+        (stream.clone_htod(&a).unwrap(), stream.clone_htod(&shifted).unwrap());
     let kernel = operation.prepare(&context).expect("a kernel");
     for prepared in [false, true] {
         let mut d = stream.clone_htod(&vec![f32::NAN; m * n]).unwrap();
@@ -36,10 +45,16 @@ fn an_operation_runs_on_its_device() {
     let refused = |kind, begin: usize, d: &mut CudaSlice<u8>| {
         let view = b.slice(begin..);
         let of_b = AnySlice::of_bytes(ElementKind::F32, &view);
-        let arguments = Arguments::new((m, n, k - 1), AnySlice::of::<f32>(&a), of_b, AnySliceMut::of_bytes(kind, d));
+        let arguments = Arguments::new(
+            (m, n, k - 1),
+            AnySlice::of::<f32>(&a),
+            of_b,
+            AnySliceMut::of_bytes(kind, d),
+        );
         operation.run(arguments).expect_err("refused").to_string()
     };
-    let amid = "B begins 2 bytes behind a multiple of 4, where elements of f32 lie; begin it at one";
+    let amid =
+        "B begins 2 bytes behind a multiple of 4, where elements of f32 lie; begin it at one";
     assert_eq!(refused(ElementKind::F32, 2, &mut d), amid);
     let wide = "D holds f64, and the kernel takes f32 there; give it elements of f32";
     assert_eq!(refused(ElementKind::F64, 4, &mut d), wide);

@@ -24,19 +24,31 @@ pub(super) fn capture(stream: &CudaStream) {
 
 /// What was captured since; `None` where nothing was.
 pub(super) fn captured(stream: &Arc<CudaStream>) -> Option<CudaGraph> {
-    stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH).unwrap()
+    stream
+        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+        .unwrap()
 }
 
-/// Where the problem chooses among several kernels, `prepare` makes all of them: what `run` takes for any extents is captured.
+/// Where the problem chooses among several kernels, `prepare` makes all of them: what `run` takes
+/// for any extents is captured.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn prepare_makes_every_kernel_that_run_may_take() {
     let (context, _) = device();
     let machine = falchion::cuda::machine_of(&context).unwrap();
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    let mut problems = vec![(2048, 2048, 2048), (4096, 2112, 7168), (4096, 4096, 4096), (128, 7168, 2048), (8192, 8192, 512)];
-    let chosen = |extents| Hopper::desc_for(&ProblemSize { workspace: 0, ..ProblemSize::of(extents) }, &machine);
-    let distinct: std::collections::HashSet<_> = problems.iter().map(|&extents| chosen(extents)).collect();
+    let mut problems = vec![
+        (2048, 2048, 2048),
+        (4096, 2112, 7168),
+        (4096, 4096, 4096),
+        (128, 7168, 2048),
+        (8192, 8192, 512),
+    ];
+    let chosen = |extents| {
+        Hopper::desc_for(&ProblemSize { workspace: 0, ..ProblemSize::of(extents) }, &machine)
+    };
+    let distinct: std::collections::HashSet<_> =
+        problems.iter().map(|&extents| chosen(extents)).collect();
     assert!(distinct.len() > 1, "these problems choose one kernel, and prove nothing");
     // Each of them has K in the parts of a cluster, without a workspace.
     let few = [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168), (128, 128, 16384)];
@@ -55,8 +67,8 @@ fn prepare_makes_every_kernel_that_run_may_take() {
     }
 }
 
-/// Into how many parts K is cut, the problem and its workspace choose: one kernel is prepared for all numbers of parts, is captured with any, and sums
-/// of ones are K however they are cut.
+/// Into how many parts K is cut, the problem and its workspace choose: one kernel is prepared for
+/// all numbers of parts, is captured with any, and sums of ones are K however they are cut.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn one_kernel_cuts_k_as_the_workspace_allows() {
@@ -64,15 +76,25 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
     let machine = falchion::cuda::machine_of(&context).unwrap();
     type Product = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
     let problems = [(64, 64, 65536), (100, 60, 4001), (512, 512, 8192), (2048, 2048, 64)];
-    let parts = problems.map(|extents| Product::desc_for(&ProblemSize::of(extents), &machine).split_k());
-    assert!(parts[..3].iter().all(|parts| *parts > 1) && parts[0] != parts[1] && parts[3] == 1, "{parts:?}");
+    let parts =
+        problems.map(|extents| Product::desc_for(&ProblemSize::of(extents), &machine).split_k());
+    assert!(
+        parts[..3].iter().all(|parts| *parts > 1) && parts[0] != parts[1] && parts[3] == 1,
+        "{parts:?}"
+    );
     let kernel = Product::new().prepare(&context).unwrap();
     let stream = untracked(&context);
     for (extents @ (m, n, k), parts) in problems.into_iter().zip(parts) {
-        let (a, b) = (stream.clone_htod(&vec![1.0f32; m * k]).unwrap(), stream.clone_htod(&vec![1.0f32; k * n]).unwrap());
+        let (a, b) = (
+            stream.clone_htod(&vec![1.0f32; m * k]).unwrap(),
+            stream.clone_htod(&vec![1.0f32; k * n]).unwrap(),
+        );
         let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
         let bytes = kernel.workspace_size(&Arguments::new(extents, &a, &b, &mut d)).unwrap();
-        assert_eq!(Product::new().workspace_size(&Arguments::new(extents, &a, &b, &mut d)), Ok(bytes));
+        assert_eq!(
+            Product::new().workspace_size(&Arguments::new(extents, &a, &b, &mut d)),
+            Ok(bytes)
+        );
         assert_eq!(bytes > 0, parts > 1, "{extents:?}");
         // Of what was there before, nothing is read.
         let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.max(1) as usize]).unwrap();
@@ -84,14 +106,18 @@ fn one_kernel_cuts_k_as_the_workspace_allows() {
                 let arguments = Arguments::new(extents, &a, &b, &mut d);
                 let mut some = workspace.slice_mut(..given);
                 let arguments = if given > 0 { arguments.workspace(&mut some) } else { arguments };
-                let ran = if by_type { Product::new().run(arguments) } else { kernel.run(arguments) };
+                let ran =
+                    if by_type { Product::new().run(arguments) } else { kernel.run(arguments) };
                 let graph = captured(&stream);
                 ran.unwrap();
                 let graph = graph.expect("something was captured");
                 for _ in 0..2 {
                     graph.launch().unwrap();
                 }
-                assert!(stream.clone_dtoh(&d).unwrap().iter().all(|&sum| sum == k as f32), "{extents:?} in {given} bytes");
+                assert!(
+                    stream.clone_dtoh(&d).unwrap().iter().all(|&sum| sum == k as f32),
+                    "{extents:?} in {given} bytes"
+                );
             }
         }
     }
@@ -104,21 +130,38 @@ fn prepare_batched_makes_every_kernel_that_a_batch_may_take() {
     let (context, _) = device();
     let machine = falchion::cuda::machine_of(&context).unwrap();
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
-    let batches = [(64, (512, 512, 512)), (2, (4096, 2112, 7168)), (256, (128, 128, 128)), (1, (4096, 4096, 4096))];
-    let chosen = |&(batch, extents): &(usize, _)| Hopper::desc_for(&ProblemSize { batch, ..ProblemSize::of(extents) }, &machine);
+    let batches = [
+        (64, (512, 512, 512)),
+        (2, (4096, 2112, 7168)),
+        (256, (128, 128, 128)),
+        (1, (4096, 4096, 4096)),
+    ];
+    let chosen = |&(batch, extents): &(usize, _)| {
+        Hopper::desc_for(&ProblemSize { batch, ..ProblemSize::of(extents) }, &machine)
+    };
     let distinct: std::collections::HashSet<_> = batches.iter().map(chosen).collect();
     assert!(distinct.len() > 1, "these batches choose one kernel, and prove nothing");
     let kernel = Hopper::new().prepare_batched(&context).unwrap();
     assert_eq!(*kernel.desc(), Hopper::DESC.for_batch(2));
     let stream = untracked(&context);
     for (batch, extents @ (m, n, k)) in batches {
-        let (a, b) = (stream.alloc_zeros(batch * m * k).unwrap(), stream.alloc_zeros(batch * k * n).unwrap());
+        let (a, b) = (
+            stream.alloc_zeros(batch * m * k).unwrap(),
+            stream.alloc_zeros(batch * k * n).unwrap(),
+        );
         let mut d = stream.alloc_zeros::<f32>(batch * m * n).unwrap();
         capture(&stream);
         let by_kernel = kernel.run(Arguments::new(extents, &a, &b, &mut d).batch(batch));
         // One product is another kernel's, of `prepare`.
-        let by_type = if batch == 1 { Ok(()) } else { Hopper::new().run(Arguments::new(extents, &a, &b, &mut d).batch(batch)) };
+        let by_type = if batch == 1 {
+            Ok(())
+        } else {
+            Hopper::new().run(Arguments::new(extents, &a, &b, &mut d).batch(batch))
+        };
         drop(captured(&stream));
-        assert!(by_kernel.is_ok() && by_type.is_ok(), "{batch} of {extents:?}: {by_kernel:?} {by_type:?}");
+        assert!(
+            by_kernel.is_ok() && by_type.is_ok(),
+            "{batch} of {extents:?}: {by_kernel:?} {by_type:?}"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Passes on a device: what repacks matrices copies every byte and no other, at the speed of a copy; products whose operands
-//! TMA cannot read are right in every layout; and what a workspace is held to.
+//! Passes on a device: what repacks matrices copies every byte and no other, at the speed of a
+//! copy; products whose operands TMA cannot read are right in every layout; and what a workspace is
+//! held to.
 
 use crate::harness::{
     case::{Tally, judge_one},
@@ -33,15 +34,22 @@ fn stream() -> Arc<CudaStream> {
 const GUARD: usize = 64;
 const POISON: u8 = 0xa5;
 
-/// Copies `rows` rows that begin `offset` bytes into an allocation which ends with the last of them, and holds the whole buffer of the
-/// copy against what it is to be.
-fn check(stream: &Arc<CudaStream>, (rows, row_bytes, gap): (usize, usize, usize), offset: usize, more: usize) {
+/// Copies `rows` rows that begin `offset` bytes into an allocation which ends with the last of
+/// them, and holds the whole buffer of the copy against what it is to be.
+fn check(
+    stream: &Arc<CudaStream>,
+    (rows, row_bytes, gap): (usize, usize, usize),
+    offset: usize,
+    more: usize,
+) {
     let (stride, pitch) = (row_bytes + gap, row_bytes.next_multiple_of(16) + 16 * more);
-    let source: Vec<u8> = (0..offset + (rows - 1) * stride + row_bytes).map(|i| draw(7, i as u64) as u8).collect();
+    let source: Vec<u8> =
+        (0..offset + (rows - 1) * stride + row_bytes).map(|i| draw(7, i as u64) as u8).collect();
     let on_device = stream.clone_htod(&source).expect("room");
     let before = vec![POISON; 2 * GUARD + rows * pitch];
     let mut copy = stream.clone_htod(&before).expect("room");
-    let shapes = RepackShapes::new(rows as u64, row_bytes as u64, stride as u64, pitch as u64).expect("something to copy");
+    let shapes = RepackShapes::new(rows as u64, row_bytes as u64, stride as u64, pitch as u64)
+        .expect("something to copy");
     {
         let from = on_device.slice(offset..);
         let mut to = copy.slice_mut(GUARD..GUARD + rows * pitch);
@@ -54,10 +62,16 @@ fn check(stream: &Arc<CudaStream>, (rows, row_bytes, gap): (usize, usize, usize)
     for (i, &byte) in found.iter().enumerate() {
         let (row, column) = (i.wrapping_sub(GUARD) / pitch, i.wrapping_sub(GUARD) % pitch);
         if i < GUARD || row >= rows || column >= written {
-            assert_eq!(byte, POISON, "byte {i} was written: {rows} x {row_bytes} + {gap} at {offset}");
+            assert_eq!(
+                byte, POISON,
+                "byte {i} was written: {rows} x {row_bytes} + {gap} at {offset}"
+            );
         } else if column < row_bytes {
             let wanted = source[offset + row * stride + column];
-            assert_eq!(byte, wanted, "row {row}, byte {column}: {rows} x {row_bytes} + {gap} at {offset}");
+            assert_eq!(
+                byte, wanted,
+                "row {row}, byte {column}: {rows} x {row_bytes} + {gap} at {offset}"
+            );
         }
     }
 }
@@ -105,13 +119,19 @@ fn what_no_repack_does_is_refused() {
     };
     run(0, 0, 1009).expect("as many bytes as it takes");
     let said = |result: Result<(), Error>| result.expect_err("refused").to_string();
-    assert!(said(run(1, 0, 1009)).contains("the source has 1008 elements, and its layout reaches 1009"));
+    assert!(
+        said(run(1, 0, 1009)).contains("the source has 1008 elements, and its layout reaches 1009")
+    );
     assert!(said(run(0, 8, 2000)).contains("address of the copy"));
-    assert!(said(run(0, 4096 - 1008, 2000)).contains("the copy has 1008 elements, and its layout reaches 1120"));
+    assert!(
+        said(run(0, 4096 - 1008, 2000))
+            .contains("the copy has 1008 elements, and its layout reaches 1120")
+    );
 }
 
-/// Products in every layout, of problems at the edges of the default kernels' tiles, with leading dimensions and first elements that
-/// keep no alignment: whole numbers compared with `==`, then random ones under the bound, guard zones around everything.
+/// Products in every layout, of problems at the edges of the default kernels' tiles, with leading
+/// dimensions and first elements that keep no alignment: whole numbers compared with `==`, then
+/// random ones under the bound, guard zones around everything.
 fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
     let (device, wanted) = (OnCuda::new(), problems::Wanted { most_work, aligned: false });
     let kinds = [
@@ -120,17 +140,22 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
         (ElementKind::I8, ElementKind::I32),
         (ElementKind::U8, ElementKind::I32),
     ];
-    let orders = (0..8).map(|bits| [1, 2, 4].map(|bit| if bits & bit == 0 { Order::Row } else { Order::Col }));
+    let orders = (0..8)
+        .map(|bits| [1, 2, 4].map(|bit| if bits & bit == 0 { Order::Row } else { Order::Col }));
     let mut tally = Tally::default();
     for ((a, c), orders) in orders.flat_map(|orders| kinds.map(|kind| (kind, orders))) {
         let types = Combined { a, b: a, accumulator: a.accumulator(), c };
-        let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row of the table");
+        let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
+            .expect("a row of the table");
         for number in 0..problems_each {
             let seeds = (seed, draw(seed, number));
             let guarded = guarded(seeds.1, &desc, wanted);
             for fill in [Fill::Integers, Fill::Random] {
                 let judged = judge_one(&device, &desc, &guarded, fill, seeds);
-                tally = Tally { cases: tally.cases + 1, ..tally.and(judged.unwrap_or_else(|wrong| panic!("{wrong}"))) };
+                tally = Tally {
+                    cases: tally.cases + 1,
+                    ..tally.and(judged.unwrap_or_else(|wrong| panic!("{wrong}")))
+                };
             }
         }
     }
@@ -142,7 +167,9 @@ fn products(problems_each: u64, most_work: u64, seed: u64) -> Tally {
 fn odd_products_are_right_in_every_layout() {
     let tally = products(10, 60_000_000, 1);
     println!("{tally:?}");
-    assert!(tally.cases >= 4 * 8 * 10 * 2 && tally.exact > tally.elements / 3 && tally.largest <= 1.0);
+    assert!(
+        tally.cases >= 4 * 8 * 10 * 2 && tally.exact > tally.elements / 3 && tally.largest <= 1.0
+    );
 }
 
 type Bytes = Gemm<i8, RowMajor, i8, RowMajor, i32, RowMajor, i32, TensorOp, Sm90>;
@@ -159,13 +186,19 @@ impl Odd {
     const EXTENTS: (usize, usize, usize) = (200, 264, 101);
 
     /// On slices without events: cudarc's event tracking is not capturable.
-    #[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
+    #[allow(
+        unsafe_code,
+        reason = "cudarc asks for a promise: no slice made here is used on two streams"
+    )]
     fn new(stream: &Arc<CudaStream>) -> Self {
         let (m, n, k) = Self::EXTENTS;
-        let drawn = |count: usize, seed| (0..count).map(|i| draw(seed, i as u64) as i8).collect::<Vec<_>>();
+        let drawn =
+            |count: usize, seed| (0..count).map(|i| draw(seed, i as u64) as i8).collect::<Vec<_>>();
         let (a, b, mut want) = (drawn(m * k, 1), drawn(k * n, 2), vec![0; m * n]);
         let on_host = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
-        on_host.run(Arguments::new(Self::EXTENTS, &a, &b, &mut want)).expect("the host computes it");
+        on_host
+            .run(Arguments::new(Self::EXTENTS, &a, &b, &mut want))
+            .expect("the host computes it");
         // SAFETY: slices made meanwhile are used on `stream` alone.
         unsafe { stream.context().disable_event_tracking() };
         let (a, b) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
@@ -194,7 +227,8 @@ impl Odd {
     }
 }
 
-/// A run takes a workspace of `workspace_size`, wherever it begins, writes nothing around it, and takes none that is a byte shorter.
+/// A run takes a workspace of `workspace_size`, wherever it begins, writes nothing around it, and
+/// takes none that is a byte shorter.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_run_takes_what_workspace_size_says() {
@@ -202,17 +236,26 @@ fn a_run_takes_what_workspace_size_says() {
     let mut odd = Odd::new(&stream);
     let gemm = Bytes::new();
     let size = gemm.workspace_size(&odd.arguments()).expect("it fits") as usize;
-    // 200 rows of 101 bytes in pitches of 112, and 101 of 264 in pitches of 272, for the kernel that `run` takes on Hopper reads B
-    // along N; both begin at multiples of 256.
-    assert_eq!(size, (200usize * 112).next_multiple_of(256) + (101usize * 272).next_multiple_of(256) + 256);
-    assert_eq!(gemm.prepare(stream.context()).expect("a kernel").workspace_size(&odd.arguments()), Ok(size as u64));
+    // 200 rows of 101 bytes in pitches of 112, and 101 of 264 in pitches of 272, for the kernel
+    // that `run` takes on Hopper reads B along N; both begin at multiples of 256.
+    assert_eq!(
+        size,
+        (200usize * 112).next_multiple_of(256) + (101usize * 272).next_multiple_of(256) + 256
+    );
+    assert_eq!(
+        gemm.prepare(stream.context()).expect("a kernel").workspace_size(&odd.arguments()),
+        Ok(size as u64)
+    );
     for begin in [0, 1, 17, 255] {
         let mut workspace = Odd::workspace(&stream, begin + size + 300);
         let mut view = workspace.slice_mut(begin..begin + size);
         gemm.run(odd.arguments().workspace(&mut view)).expect("it is enough");
         assert!(odd.is_right(&stream), "a workspace from byte {begin} on");
         let after = stream.clone_dtoh(&workspace).expect("it comes back");
-        assert!(after[..begin].iter().chain(&after[begin + size..]).all(|&byte| byte == POISON), "around the workspace");
+        assert!(
+            after[..begin].iter().chain(&after[begin + size..]).all(|&byte| byte == POISON),
+            "around the workspace"
+        );
         stream.memcpy_htod(&vec![-1; odd.want.len()], &mut odd.d).expect("D is forgotten");
     }
     let refused = |result: Result<(), Error>| match result {
@@ -220,9 +263,15 @@ fn a_run_takes_what_workspace_size_says() {
         other => panic!("{other:?}"),
     };
     let none = refused(gemm.run(odd.arguments()));
-    assert_eq!(none.to_string(), format!("workspace = 0 bytes; this call repacks A, repacks B and takes {size}"));
+    assert_eq!(
+        none.to_string(),
+        format!("workspace = 0 bytes; this call repacks A, repacks B and takes {size}")
+    );
     let mut short = Odd::workspace(&stream, size - 1);
-    assert!(matches!(refused(gemm.run(odd.arguments().workspace(&mut short))), Refusal::Workspace { .. }));
+    assert!(matches!(
+        refused(gemm.run(odd.arguments().workspace(&mut short))),
+        Refusal::Workspace { .. }
+    ));
     // Nothing was enqueued: D is what it was.
     assert!(stream.clone_dtoh(&odd.d).expect("D comes back").iter().all(|&x| x == -1));
 }
@@ -237,9 +286,12 @@ fn a_captured_run_with_passes_replays() {
     let size = kernel.workspace_size(&odd.arguments()).expect("it fits") as usize;
     let mut workspace = Odd::workspace(&stream, size);
     stream.synchronize().expect("the device");
-    stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).expect("a capture");
+    stream
+        .begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+        .expect("a capture");
     let run = kernel.run(odd.arguments().workspace(&mut workspace));
-    let graph = stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    let graph = stream
+        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     run.expect("all of it is prepared");
     let graph = graph.expect("the end of a capture").expect("something was captured");
     assert!(!odd.is_right(&stream), "nothing has run yet");
@@ -250,42 +302,55 @@ fn a_captured_run_with_passes_replays() {
     assert!(odd.is_right(&stream));
 }
 
-/// A and B in the other order than their types say are transposed, in the workspace, for kernels of either family, and the product is right.
+/// A and B in the other order than their types say are transposed, in the workspace, for kernels of
+/// either family, and the product is right.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn operands_of_the_other_order_are_transposed_first() {
-    fn ran<Op: OpClass, G: Fn() -> Gemm<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Op, Sm90>>(
+    fn ran<
+        Op: OpClass,
+        G: Fn() -> Gemm<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Op, Sm90>,
+    >(
         stream: &Arc<CudaStream>,
         gemm: G,
     ) -> (u64, Vec<f32>) {
         let (m, n, k) = (130, 72, 200);
-        let halves =
-            |count: usize, seed: u64| (0..count as u64).map(|i| F16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect();
+        let halves = |count: usize, seed: u64| {
+            (0..count as u64).map(|i| F16::from_f32((draw(seed, i) % 9) as f32 - 4.0)).collect()
+        };
         // A by columns and B by rows, where the types say the other.
         let (a, b): (Vec<F16>, Vec<F16>) = (halves(m * k, 1), halves(k * n, 2));
-        let want: Vec<f32> =
-            (0..m * n).map(|at| (0..k).map(|l| a[l * m + at % m].to_f32() * b[l * n + at / m].to_f32()).sum()).collect();
+        let want: Vec<f32> = (0..m * n)
+            .map(|at| (0..k).map(|l| a[l * m + at % m].to_f32() * b[l * n + at / m].to_f32()).sum())
+            .collect();
         let (a, b) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
         let mut d = stream.clone_htod(&vec![f32::NAN; m * n]).expect("room");
         let size = {
-            let arguments = Arguments::new((m, n, k), &a, &b, &mut d).strides_a(1, m).strides_b(n, 1);
+            let arguments =
+                Arguments::new((m, n, k), &a, &b, &mut d).strides_a(1, m).strides_b(n, 1);
             gemm().workspace_size(&arguments).expect("it fits")
         };
         let mut workspace = stream.alloc_zeros::<u8>(size as usize).expect("room");
-        let arguments = Arguments::new((m, n, k), &a, &b, &mut d).strides_a(1, m).strides_b(n, 1).workspace(&mut workspace);
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d)
+            .strides_a(1, m)
+            .strides_b(n, 1)
+            .workspace(&mut workspace);
         gemm().run(arguments).expect("it runs");
         let found = stream.clone_dtoh(&d).expect("D comes back");
         assert_eq!(found, want);
         (size, found)
     }
     let stream = stream();
-    let (on_cuda_cores, first) = ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Simt, Sm90>::new);
-    let (on_tensor_cores, second) = ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::new);
+    let (on_cuda_cores, first) =
+        ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, Simt, Sm90>::new);
+    let (on_tensor_cores, second) =
+        ran(&stream, Gemm::<F16, RowMajor, F16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::new);
     assert!(on_cuda_cores > 0 && on_tensor_cores > 0, "{on_cuda_cores} {on_tensor_cores}");
     assert_eq!(first, second);
 }
 
-/// Bytes read and written a second, beside those of the driver's copy of as many: at least four fifths.
+/// Bytes read and written a second, beside those of the driver's copy of as many: at least four
+/// fifths.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
@@ -297,7 +362,8 @@ fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
         let pitch = (row_bytes as usize).next_multiple_of(128);
         let source = stream.alloc_zeros::<u8>(rows * row_bytes as usize).expect("room");
         let mut copy = stream.alloc_zeros::<u8>(rows * pitch).expect("room");
-        let shapes = RepackShapes::new(rows as u64, row_bytes, row_bytes, pitch as u64).expect("something to copy");
+        let shapes = RepackShapes::new(rows as u64, row_bytes, row_bytes, pitch as u64)
+            .expect("something to copy");
         let mut best = [f64::INFINITY; 2];
         for _ in 0..5 {
             let repacked = watch.time(|| {
@@ -310,7 +376,9 @@ fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
             let copied = watch.time(|| {
                 let mut part = copy.slice_mut(..source.len());
                 (0..rounds).try_for_each(|_| {
-                    let failed = |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
+                    let failed = |error: cudarc::driver::DriverError| Error::Measurement {
+                        because: error.to_string(),
+                    };
                     stream.memcpy_dtod(&source, &mut part).map_err(failed)
                 })
             });

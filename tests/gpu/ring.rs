@@ -1,4 +1,5 @@
-//! The ring and its roles on a device: every stage, phase, rank and subtile in its place, for many tiles one after the other.
+//! The ring and its roles on a device: every stage, phase, rank and subtile in its place, for many
+//! tiles one after the other.
 //!
 //! `cargo test --test gpu ring -- --ignored --nocapture`
 
@@ -42,21 +43,26 @@ fn value(i: u32, b: bool) -> f32 {
 
 /// Stages' worth of constants in bf16: the upper half of f32.
 fn constants(bytes: u32, b: bool) -> Vec<u16> {
-    (0..CONSTANTS).flat_map(|i| vec![(value(i, b).to_bits() >> 16) as u16; bytes as usize / 2]).collect()
+    (0..CONSTANTS)
+        .flat_map(|i| vec![(value(i, b).to_bits() >> 16) as u16; bytes as usize / 2])
+        .collect()
 }
 
 /// What each element of a block's tile of D is.
 fn wanted(ring: &Pipeline, block: u32, tile: u32, k_tiles: u32) -> f32 {
     let owner = |operand| if ring.shares(operand) > 1 { block / ring.blocks() } else { block };
     let (a, b) = (owner(OperandKind::A), owner(OperandKind::B) + 1);
-    (0..k_tiles).map(|k| DEPTH * value(constant(a, tile, k), false) * value(constant(b, tile, k), true)).sum()
+    (0..k_tiles)
+        .map(|k| DEPTH * value(constant(a, tile, k), false) * value(constant(b, tile, k), true))
+        .sum()
 }
 
 #[allow(unsafe_code, reason = "a launch")]
 fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, u32)]) {
     let options = options(pending);
     let stream = context.default_stream();
-    let module = context.load_module(Ptx::from_binary(compile(ring, &options).image)).expect("a module");
+    let module =
+        context.load_module(Ptx::from_binary(compile(ring, &options).image)).expect("a module");
     let function = module.load_function("ring").expect("a kernel");
     let shared = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     function.set_attribute(shared, ring.shared_bytes() as i32).expect("shared memory");
@@ -75,8 +81,10 @@ fn run(context: &Arc<CudaContext>, ring: &Pipeline, pending: u8, works: &[(u32, 
                 block_dim: (ring.threads(), 1, 1),
                 shared_mem_bytes: ring.shared_bytes(),
             };
-            // SAFETY: the kernel reads the constants, and writes each subtile of D once; both are as long as it takes them to be.
-            unsafe { stream.launch_builder(&function).arg(&arguments).launch(launch) }.expect("a launch");
+            // SAFETY: the kernel reads the constants, and writes each subtile of D once; both are
+            // as long as it takes them to be.
+            unsafe { stream.launch_builder(&function).arg(&arguments).launch(launch) }
+                .expect("a launch");
         }
         let found = stream.clone_dtoh(&d).expect("a copy");
         for (i, part) in (0..).zip(found.chunks_exact((ring.consumers * SLICES) as usize * SLICE)) {
@@ -107,5 +115,9 @@ fn the_ring_turns_on_a_device() {
             }
         }
     }
-    println!("{kernels} kernels, {} launches, {:.1} s", kernels * works.len(), start.elapsed().as_secs_f64());
+    println!(
+        "{kernels} kernels, {} launches, {:.1} s",
+        kernels * works.len(),
+        start.elapsed().as_secs_f64()
+    );
 }

@@ -1,6 +1,9 @@
-//! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See `docs/what-run-promises.md`.
+//! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See
+//! `docs/what-run-promises.md`.
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys::CUstreamCaptureMode};
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys::CUstreamCaptureMode,
+};
 use falchion::{Error, Refusal, cuda::open, prelude::*};
 use std::{
     sync::Arc,
@@ -45,8 +48,15 @@ impl Problem {
     }
 
     /// The same on slices without events: cudarc's event tracking is neither capturable nor free.
-    #[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
-    fn untracked(context: &Arc<CudaContext>, stream: &Arc<CudaStream>, extents: (usize, usize, usize)) -> Self {
+    #[allow(
+        unsafe_code,
+        reason = "cudarc asks for a promise: no slice made here is used on two streams"
+    )]
+    fn untracked(
+        context: &Arc<CudaContext>,
+        stream: &Arc<CudaStream>,
+        extents: (usize, usize, usize),
+    ) -> Self {
         // SAFETY: slices made meanwhile are used on `stream` alone.
         unsafe { context.disable_event_tracking() };
         let problem = Self::new(stream, extents);
@@ -79,7 +89,11 @@ fn a_prepared_kernel_runs_on_any_stream_of_its_device() {
     let (context, stream) = device();
     let mut problem = Problem::new(&stream, (257, 129, 65));
     let kernel = Sgemm::new().prepare(&context).unwrap();
-    assert!(kernel.report().registers > 0 && kernel.report().spill_store_bytes == 0, "{:?}", kernel.report());
+    assert!(
+        kernel.report().registers > 0 && kernel.report().spill_store_bytes == 0,
+        "{:?}",
+        kernel.report()
+    );
     let other = context.new_stream().unwrap();
     kernel.run_on(&other, problem.arguments()).unwrap();
     other.synchronize().unwrap();
@@ -105,7 +119,8 @@ fn a_captured_run_replays() {
     assert!(problem.is_right(&stream));
 }
 
-/// Memory of which cudarc keeps events ends a capture, and the error says how memory has none; the stream is unharmed.
+/// Memory of which cudarc keeps events ends a capture, and the error says how memory has none; the
+/// stream is unharmed.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_capture_of_tracked_memory_says_what_ended_it() {
@@ -115,7 +130,8 @@ fn a_capture_of_tracked_memory_says_what_ended_it() {
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
     let sentence = kernel.run(problem.arguments()).unwrap_err().to_string();
     assert!(sentence.contains("CudaContext::disable_event_tracking"), "{sentence}");
-    // What cudarc noted when it gave the memory back; otherwise `end_capture` would answer that, and end nothing.
+    // What cudarc noted when it gave the memory back; otherwise `end_capture` would answer that,
+    // and end nothing.
     assert!(context.check_err().is_err());
     let flags = cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
     assert!(stream.end_capture(flags).is_err());
@@ -124,7 +140,8 @@ fn a_capture_of_tracked_memory_says_what_ended_it() {
     assert!(problem.is_right(&stream));
 }
 
-/// What `prepare` has made does not run a batch under capture; what `prepare_batched` has made does, and replays.
+/// What `prepare` has made does not run a batch under capture; what `prepare_batched` has made
+/// does, and replays.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_batch_is_prepared_before_a_capture() {
@@ -133,7 +150,9 @@ fn a_batch_is_prepared_before_a_capture() {
     // A batch of products with one B is one product with all rows of A.
     let mut problem = Problem::untracked(&context, &stream, (batch * m, n, k));
     // A configuration that no other test prepares.
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().threadblock::<GemmShape<64, 64, 8>>().stages::<6>();
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+        .threadblock::<GemmShape<64, 64, 8>>()
+        .stages::<6>();
     let plain = gemm.prepare(&context).unwrap();
     let mut captured = |run: &dyn Fn(OnDevice<'_>) -> Result<(), Error>| {
         stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
@@ -159,7 +178,9 @@ fn an_unprepared_run_under_capture_is_refused() {
     let (context, stream) = device();
     let mut problem = Problem::untracked(&context, &stream, (96, 96, 32));
     // A configuration that no other test prepares.
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().threadblock::<GemmShape<64, 64, 8>>().stages::<7>();
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+        .threadblock::<GemmShape<64, 64, 8>>()
+        .stages::<7>();
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();
     let refused = gemm.run(problem.arguments());
     let _ = stream.end_capture(cudarc::driver::sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
@@ -185,7 +206,10 @@ fn misaligned_views_take_narrower_accesses() {
         let (a, b, mut d_view) = (a.slice(shift..), b.slice(shift..), d.slice_mut(shift..));
         Sgemm::new().run(Arguments::new((m, n, k), &a, &b, &mut d_view)).unwrap();
         let got = stream.clone_dtoh(&d).unwrap();
-        assert!(got[..shift].iter().all(|x| x.is_nan()) && got[shift..] == want[..], "shifted by {shift} elements");
+        assert!(
+            got[..shift].iter().all(|x| x.is_nan()) && got[shift..] == want[..],
+            "shifted by {shift} elements"
+        );
     }
 }
 
@@ -195,11 +219,17 @@ fn c_in_place_and_beside() {
     let (_, stream) = device();
     let (m, n, k) = (140, 90, 50);
     let (a, b, c) = (whole_numbers(m * k, 5), whole_numbers(k * n, 6), whole_numbers(m * n, 7));
-    let want: Vec<f32> = product((m, n, k), &a, &b).iter().zip(&c).map(|(ab, c)| 2.0 * ab - 3.0 * c).collect();
+    let want: Vec<f32> =
+        product((m, n, k), &a, &b).iter().zip(&c).map(|(ab, c)| 2.0 * ab - 3.0 * c).collect();
     let copied = |x: &[f32]| stream.clone_htod(x).unwrap();
-    let (a, b, c_device, mut d, mut in_place) = (copied(&a), copied(&b), copied(&c), copied(&vec![f32::NAN; m * n]), copied(&c));
-    Sgemm::new().run(Arguments::new((m, n, k), &a, &b, &mut d).alpha(2.0).source(-3.0, &c_device)).unwrap();
-    Sgemm::new().run(Arguments::new((m, n, k), &a, &b, &mut in_place).alpha(2.0).in_place(-3.0)).unwrap();
+    let (a, b, c_device, mut d, mut in_place) =
+        (copied(&a), copied(&b), copied(&c), copied(&vec![f32::NAN; m * n]), copied(&c));
+    Sgemm::new()
+        .run(Arguments::new((m, n, k), &a, &b, &mut d).alpha(2.0).source(-3.0, &c_device))
+        .unwrap();
+    Sgemm::new()
+        .run(Arguments::new((m, n, k), &a, &b, &mut in_place).alpha(2.0).in_place(-3.0))
+        .unwrap();
     assert_eq!(stream.clone_dtoh(&d).unwrap(), want);
     assert_eq!(stream.clone_dtoh(&in_place).unwrap(), want);
 }
@@ -216,7 +246,8 @@ fn more_than_two_to_the_31_elements() {
     Sgemm::new().run(Arguments::new((m, n, k), &a_device, &b_device, &mut d)).unwrap();
     for row in [0, m / 2, m - 2, m - 1] {
         let got = stream.clone_dtoh(&d.slice(row * n..(row + 1) * n)).unwrap();
-        let want: Vec<f32> = (0..n).map(|j| a[row * k] * b[j] + a[row * k + 1] * b[n + j]).collect();
+        let want: Vec<f32> =
+            (0..n).map(|j| a[row * k] * b[j] + a[row * k + 1] * b[n + j]).collect();
         assert!(got == want, "row {row}");
     }
 }
@@ -229,27 +260,40 @@ fn sixteen_threads_and_eight_streams_give_the_bits_of_one() {
     let streams: Vec<_> = (0..8).map(|_| context.new_stream().unwrap()).collect();
     let (m, n, k) = (311, 203, 97);
     let noise = |length: usize, seed: u32| -> Vec<f32> {
-        (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8) as f32 / 16_777_216.0 - 0.5).collect()
+        (0..length as u32)
+            .map(|i| {
+                (i.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 8) as f32 / 16_777_216.0 - 0.5
+            })
+            .collect()
     };
     let (a, b) = (noise(m * k, 1), noise(k * n, 2));
     let (a_device, b_device) = (stream.clone_htod(&a).unwrap(), stream.clone_htod(&b).unwrap());
     stream.synchronize().unwrap();
-    // Which is near the product: sums of warps that divide K among them are not the sum in its order.
+    // Which is near the product: sums of warps that divide K among them are not the sum in its
+    // order.
     let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
     kernel.run(Arguments::new((m, n, k), &a_device, &b_device, &mut d)).unwrap();
     let want = stream.clone_dtoh(&d).unwrap();
     let near = product((m, n, k), &a, &b);
-    assert!(want.iter().zip(near).all(|(x, y)| (x - y).abs() <= k as f32 * k as f32 * f32::EPSILON / 4.0));
+    assert!(
+        want.iter()
+            .zip(near)
+            .all(|(x, y)| (x - y).abs() <= k as f32 * k as f32 * f32::EPSILON / 4.0)
+    );
     std::thread::scope(|scope| {
         for thread in 0..16 {
-            let (kernel, stream, a, b, want) = (&kernel, &streams[thread % 8], &a_device, &b_device, &want);
+            let (kernel, stream, a, b, want) =
+                (&kernel, &streams[thread % 8], &a_device, &b_device, &want);
             scope.spawn(move || {
                 let mut d = stream.alloc_zeros::<f32>(m * n).unwrap();
                 for _ in 0..200 {
                     kernel.run(Arguments::new((m, n, k), a, b, &mut d)).unwrap();
                 }
                 let got = stream.clone_dtoh(&d).unwrap();
-                assert!(got.iter().zip(want).all(|(x, y)| x.to_bits() == y.to_bits()), "thread {thread}");
+                assert!(
+                    got.iter().zip(want).all(|(x, y)| x.to_bits() == y.to_bits()),
+                    "thread {thread}"
+                );
             });
         }
     });
@@ -267,7 +311,8 @@ fn a_device_too_old_or_another_device_is_refused() {
     drop(stream);
 }
 
-/// What enqueueing costs on the host, in microseconds: the medians of many rounds, in which all take turns, the stream kept from filling up.
+/// What enqueueing costs on the host, in microseconds: the medians of many rounds, in which all
+/// take turns, the stream kept from filling up.
 fn host_costs<const N: usize>(stream: &CudaStream, mut enqueue: [&mut dyn FnMut(); N]) -> [f64; N] {
     let mut costs = [const { Vec::new() }; N];
     for _ in 0..200 {
@@ -286,7 +331,10 @@ fn host_costs<const N: usize>(stream: &CudaStream, mut enqueue: [&mut dyn FnMut(
 
 /// Enqueues a kernel that does nothing with `N` bytes of parameters.
 #[allow(unsafe_code, reason = "a kernel of the test's own")]
-fn bare_launch<const N: usize>(context: &Arc<CudaContext>, stream: &Arc<CudaStream>) -> impl FnMut() {
+fn bare_launch<const N: usize>(
+    context: &Arc<CudaContext>,
+    stream: &Arc<CudaStream>,
+) -> impl FnMut() {
     #[derive(Clone, Copy)]
     #[repr(align(64))]
     struct Params<const N: usize>(#[allow(dead_code, reason = "nobody reads them")] [u8; N]);
@@ -295,8 +343,11 @@ fn bare_launch<const N: usize>(context: &Arc<CudaContext>, stream: &Arc<CudaStre
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry bare(.param .align 64 .b8 params[{N}]) {{ ret; }}\n"
     );
-    let module = context.load_module(cudarc::nvrtc::Ptx::from_src(text)).expect("PTX that every driver takes");
-    let (kernel, params, stream) = (module.load_function("bare").unwrap(), Params([0; N]), stream.clone());
+    let module = context
+        .load_module(cudarc::nvrtc::Ptx::from_src(text))
+        .expect("PTX that every driver takes");
+    let (kernel, params, stream) =
+        (module.load_function("bare").unwrap(), Params([0; N]), stream.clone());
     let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: the kernel touches nothing.
     move || drop(unsafe { stream.launch_builder(&kernel).arg(&params).launch(config) }.unwrap())
@@ -307,12 +358,15 @@ fn bare_launch<const N: usize>(context: &Arc<CudaContext>, stream: &Arc<CudaStre
 fn the_host_cost_of_a_run() {
     let (context, stream) = device();
     let kernel = Sgemm::new().prepare(&context).unwrap();
-    let [mut untracked, mut tracked] = [Problem::untracked(&context, &stream, (64, 64, 16)), Problem::new(&stream, (64, 64, 16))];
+    let [mut untracked, mut tracked] =
+        [Problem::untracked(&context, &stream, (64, 64, 16)), Problem::new(&stream, (64, 64, 16))];
     let mut bare = bare_launch::<208>(&context, &stream);
     let mut run = || kernel.run(untracked.arguments()).unwrap();
     let mut run_tracked = || kernel.run(tracked.arguments()).unwrap();
     let [bare, off, on] = host_costs(&stream, [&mut bare, &mut run, &mut run_tracked]);
-    println!("host cost of run: {bare:.2} us of a bare launch, {off:.2} us with event tracking off, {on:.2} us with it on");
+    println!(
+        "host cost of run: {bare:.2} us of a bare launch, {off:.2} us with event tracking off, {on:.2} us with it on"
+    );
     assert!(off < bare + 2.0, "{off:.2} us, and {bare:.2} us of a bare launch");
 }
 
@@ -333,7 +387,9 @@ fn the_host_cost_of_a_run_with_tensor_maps() {
     let mut bare = bare_launch::<768>(&context, &stream);
     let mut run = || kernel.run(Arguments::new((64, 64, 64), &a, &b, &mut d)).unwrap();
     let [bare, off] = host_costs(&stream, [&mut bare, &mut run]);
-    println!("host cost of run with tensor maps: {bare:.2} us of a bare launch, {off:.2} us with event tracking off");
+    println!(
+        "host cost of run with tensor maps: {bare:.2} us of a bare launch, {off:.2} us with event tracking off"
+    );
     assert!(off < bare + 3.0, "{off:.2} us, and {bare:.2} us of a bare launch");
 }
 
@@ -343,7 +399,8 @@ fn a_cold_kernel_and_a_warm_start() {
     let (context, _) = device();
     let folder = std::env::temp_dir().join(format!("falchion-cold-{}", std::process::id()));
     let unit = Sgemm::DESC.plan().unwrap().unit(false);
-    let cold_cache = || falchion::cuda::cache::Cache::new(falchion::cuda::cache::CacheDir::At(folder.clone()));
+    let cold_cache =
+        || falchion::cuda::cache::Cache::new(falchion::cuda::cache::CacheDir::At(folder.clone()));
     let sm = falchion::cuda::machine_of(&context).unwrap().sm;
     let cache = cold_cache();
     let began = Instant::now();

@@ -13,7 +13,11 @@ use falchion_lab::verify::draw;
 use rayon::prelude::*;
 
 /// The fast mode and the device on problems of descriptions drawn from a seed.
-fn device_pairs(seed: u64, descriptions: u64, wanted: descriptions::Wanted) -> (usize, Vec<GemmDesc>) {
+fn device_pairs(
+    seed: u64,
+    descriptions: u64,
+    wanted: descriptions::Wanted,
+) -> (usize, Vec<GemmDesc>) {
     device_pairs_of(seed, descriptions, wanted, |_| true)
 }
 
@@ -25,7 +29,8 @@ fn device_pairs_of(
     asked: impl Fn(&GemmDesc) -> bool,
 ) -> (usize, Vec<GemmDesc>) {
     let device = OnCuda::new();
-    let all = (0..descriptions).map(|i| draw(seed, i)).map(|seed| (seed, description(seed, wanted)));
+    let all =
+        (0..descriptions).map(|i| draw(seed, i)).map(|seed| (seed, description(seed, wanted)));
     let descriptions: Vec<(u64, GemmDesc)> = all.filter(|(_, desc)| asked(desc)).collect();
     let pairs = descriptions
         .par_iter()
@@ -37,7 +42,8 @@ fn device_pairs_of(
             };
             for i in 0..8 {
                 let seeds = (*seed, draw(*seed, i));
-                compare(desc, seeds, true, &on_device).unwrap_or_else(|error| panic!("{error} {seeds:?} {desc:?}"));
+                compare(desc, seeds, true, &on_device)
+                    .unwrap_or_else(|error| panic!("{error} {seeds:?} {desc:?}"));
             }
             8
         })
@@ -52,15 +58,24 @@ fn distinct(descriptions: &[GemmDesc]) -> usize {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_device_gives_the_hosts_bits() {
-    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
+    let wanted = descriptions::Wanted {
+        largest_tile: MOST_WORK as u32 / 4,
+        ..descriptions::Wanted::default()
+    };
     let (pairs, descriptions) = device_pairs(0xb175_0fd5, 150, wanted);
     let of = |kind| descriptions.iter().filter(|desc| desc.class.a.element == kind).count();
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::I8].map(of);
-    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8", distinct(&descriptions));
-    assert!(pairs >= 500 && distinct(&descriptions) >= 100 && kinds.iter().all(|&count| count >= 5));
+    println!(
+        "{pairs} pairs from {} descriptions, {kinds:?} of them in f32, f64 and i8",
+        distinct(&descriptions)
+    );
+    assert!(
+        pairs >= 500 && distinct(&descriptions) >= 100 && kinds.iter().all(|&count| count >= 5)
+    );
 }
 
-/// Whether both products of one instruction are rounded as each alone is: bit by bit, denormals and what is not finite among them.
+/// Whether both products of one instruction are rounded as each alone is: bit by bit, denormals and
+/// what is not finite among them.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn halves_two_a_register_give_the_hosts_bits() {
@@ -73,7 +88,8 @@ fn halves_two_a_register_give_the_hosts_bits() {
             Ok(after.d)
         };
         for seed in 0..6 {
-            compare(desc, (0, draw(i as u64, seed)), true, &on_device).unwrap_or_else(|error| panic!("{error} {desc:?}"));
+            compare(desc, (0, draw(i as u64, seed)), true, &on_device)
+                .unwrap_or_else(|error| panic!("{error} {desc:?}"));
         }
     });
 }
@@ -95,7 +111,10 @@ fn the_tensor_cores_give_the_hosts_bits() {
     let (pairs, descriptions) = device_pairs(0xb175_0f90, 90, roles());
     let of = |kind| descriptions.iter().filter(|desc| desc.class.a.element == kind).count();
     let kinds = [ElementKind::F16, ElementKind::Bf16, ElementKind::I8].map(of);
-    println!("{pairs} pairs from {} descriptions, {kinds:?} of them in f16, bf16 and i8", distinct(&descriptions));
+    println!(
+        "{pairs} pairs from {} descriptions, {kinds:?} of them in f16, bf16 and i8",
+        distinct(&descriptions)
+    );
     assert!(pairs >= 500 && distinct(&descriptions) >= 80 && kinds.iter().all(|&count| count >= 3));
 }
 
@@ -115,7 +134,8 @@ fn mma_sync() -> descriptions::Wanted {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn mma_sync_gives_the_hosts_bits_of_integers_and_f64() {
     let whole = |kind: ElementKind| kind.is_integer() || kind == ElementKind::F64;
-    let (pairs, descriptions) = device_pairs_of(0xb175_55d0, 240, mma_sync(), |desc| whole(desc.class.a.element));
+    let (pairs, descriptions) =
+        device_pairs_of(0xb175_55d0, 240, mma_sync(), |desc| whole(desc.class.a.element));
     println!("{pairs} pairs from {} descriptions", distinct(&descriptions));
     assert!(pairs >= 150);
 }
@@ -125,7 +145,8 @@ fn mma_sync_gives_the_hosts_bits_of_integers_and_f64() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn mma_sync_gives_the_hosts_bits_of_other_floating_point_numbers() {
     let whole = |kind: ElementKind| kind.is_integer() || kind == ElementKind::F64;
-    let (pairs, descriptions) = device_pairs_of(0xb175_55d1, 160, mma_sync(), |desc| !whole(desc.class.a.element));
+    let (pairs, descriptions) =
+        device_pairs_of(0xb175_55d1, 160, mma_sync(), |desc| !whole(desc.class.a.element));
     println!("{pairs} pairs from {} descriptions", distinct(&descriptions));
     assert!(pairs >= 300);
 }

@@ -1,4 +1,5 @@
-//! Sums of integers that stop at the ends of their range: a device's are the host's, which are PTX's words of `.satfinite`.
+//! Sums of integers that stop at the ends of their range: a device's are the host's, which are
+//! PTX's words of `.satfinite`.
 
 use super::run::device;
 use falchion::{
@@ -6,10 +7,23 @@ use falchion::{
     prelude::*,
 };
 
-type Products = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90, With<With<Auto, Saturate>, SplitK<1>>>;
-type Wrapping = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90, With<Auto, SplitK<1>>>;
+type Products = Gemm<
+    i8,
+    RowMajor,
+    i8,
+    ColMajor,
+    i32,
+    RowMajor,
+    i32,
+    TensorOp,
+    Sm90,
+    With<With<Auto, Saturate>, SplitK<1>>,
+>;
+type Wrapping =
+    Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90, With<Auto, SplitK<1>>>;
 
-/// Sums that leave the range, stay beyond it, and come back: in steps that differ by an instruction's products, so that a sum that is clamped more often than once an instruction is
+/// Sums that leave the range, stay beyond it, and come back: in steps that differ by an
+/// instruction's products, so that a sum that is clamped more often than once an instruction is
 /// another.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -24,15 +38,22 @@ fn sums_stop_on_a_device_where_they_stop_on_the_host() {
             _ => [-128, 127, -126, 126, (k % 127) as i8][mn % 5],
         }
     };
-    let (a, b): (Vec<i8>, Vec<i8>) =
-        ((0..m * k).map(|at| element(at, 0)).collect(), (0..n * k).map(|at| element(at, 1)).collect());
+    let (a, b): (Vec<i8>, Vec<i8>) = (
+        (0..m * k).map(|at| element(at, 0)).collect(),
+        (0..n * k).map(|at| element(at, 1)).collect(),
+    );
     let [mut host, mut wrapped] = [vec![0; m * n], vec![0; m * n]];
-    Products::new().run(Arguments::new((m, n, k), &a, &b, &mut host)).expect("the host computes it");
-    Wrapping::new().run(Arguments::new((m, n, k), &a, &b, &mut wrapped)).expect("the host computes it");
+    Products::new()
+        .run(Arguments::new((m, n, k), &a, &b, &mut host))
+        .expect("the host computes it");
+    Wrapping::new()
+        .run(Arguments::new((m, n, k), &a, &b, &mut wrapped))
+        .expect("the host computes it");
     assert!(host.iter().zip(&wrapped).filter(|(x, y)| x != y).count() > m * n / 3);
     let (_context, stream) = device();
     let copied = |x: &[i8]| stream.clone_htod(x).expect("room on the device");
-    let (a, b, mut d) = (copied(&a), copied(&b), stream.alloc_zeros::<i32>(m * n).expect("room on the device"));
+    let (a, b, mut d) =
+        (copied(&a), copied(&b), stream.alloc_zeros::<i32>(m * n).expect("room on the device"));
     Products::new().run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("the device computes it");
     assert_eq!(stream.clone_dtoh(&d).expect("what it computed"), host);
 }

@@ -1,4 +1,5 @@
-//! Parts of K that a second kernel adds, on a device: the bits of as many parts that blocks add, whole numbers of the host, and the same bits in every run.
+//! Parts of K that a second kernel adds, on a device: the bits of as many parts that blocks add,
+//! whole numbers of the host, and the same bits in every run.
 
 use super::split_k_cluster::held;
 use crate::harness::descriptions::{Family, Wanted, cut_in_parallel, description};
@@ -16,10 +17,13 @@ const FAMILIES: [Family; 3] = [Family::Simt, Family::MmaSync, Family::WarpSpecia
 
 fn drawn(seed: u64, count: u64, family: Family) -> Vec<([GemmDesc; 2], u64)> {
     let wanted = Wanted { family, largest_tile: 1 << 20, arch: Some(ArchKind::Sm90), plain: true };
-    // One level of parts, two and three; kernels that have registers where accesses are narrow, too.
-    let narrow = |both: &[GemmDesc; 2]| both.iter().all(|desc| desc.narrowed([1; 3]).check().is_ok());
+    // One level of parts, two and three; kernels that have registers where accesses are narrow,
+    // too.
+    let narrow =
+        |both: &[GemmDesc; 2]| both.iter().all(|desc| desc.narrowed([1; 3]).check().is_ok());
     let of = |i: u64| {
-        let both = cut_in_parallel(description(seed + i, wanted), [2, 9, 3, 8, 20, 70][i as usize % 6]);
+        let both =
+            cut_in_parallel(description(seed + i, wanted), [2, 9, 3, 8, 20, 70][i as usize % 6]);
         both.filter(narrow).map(|both| (both, seed + i))
     };
     (0..count).filter_map(of).collect()
@@ -54,7 +58,8 @@ fn what_problems_of_a_deep_k_take_by_themselves_is_that_of_blocks() {
         (["i8:row", "i8:col", "i32:row"], OpKind::TensorOp),
     ] {
         let [a, b, c] = kinds.map(|matrix| matrix.parse().ok());
-        let request = Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm90), ..Request::default() };
+        let request =
+            Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm90), ..Request::default() };
         let operation = GemmOperation::of(&request).expect("a kernel");
         for extents in [(64, 64, 65536), (512, 512, 32768), (1024, 256, 16384)] {
             let desc = operation.desc_for(&ProblemSize::of(extents), &machine);

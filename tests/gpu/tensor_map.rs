@@ -1,9 +1,12 @@
-//! What TMA does with a box, byte for byte, held against the host's model: loads, stores, multicasts in clusters.
-//! Shared memory is poisoned before each copy and compared whole; so are the tensors that are stored to.
+//! What TMA does with a box, byte for byte, held against the host's model: loads, stores,
+//! multicasts in clusters. Shared memory is poisoned before each copy and compared whole; so are
+//! the tensors that are stored to.
 
 use crate::harness::{
     multicast::Multicast,
-    tensor_checks::{check_load, check_multicast, check_round, check_store, check_store_as, copy, reach},
+    tensor_checks::{
+        check_load, check_multicast, check_round, check_store, check_store_as, copy, reach,
+    },
     tensor_device::{Device, LOAD, Run},
     tensor_kernels::{MEMORY_BYTES, MULTICAST, THREADS, untouched},
     tensors::{self, copies, packed},
@@ -28,12 +31,24 @@ use std::time::Instant;
 fn corners(desc: &TensorMapDesc) -> Vec<[i32; 3]> {
     let along = |d: usize| {
         let (extent, length) = (desc.dims[d] as i32, desc.box_dims[d] as i32);
-        [0, 3, -1, -length + 1, -length, extent - length, extent - 1, extent, i32::MIN, i32::MAX - length]
+        [
+            0,
+            3,
+            -1,
+            -length + 1,
+            -length,
+            extent - length,
+            extent - 1,
+            extent,
+            i32::MIN,
+            i32::MAX - length,
+        ]
     };
     // TMA begins rows at multiples of 16 bytes.
     let chunk = desc.element.elements_in(16) as i32;
     let (columns, rows) = (along(0).map(|c| c.div_euclid(chunk) * chunk), along(1));
-    let mut corners: Vec<_> = columns.iter().map(|&c| [c, 5, 0]).chain(rows.iter().map(|&r| [chunk, r, 0])).collect();
+    let mut corners: Vec<_> =
+        columns.iter().map(|&c| [c, 5, 0]).chain(rows.iter().map(|&r| [chunk, r, 0])).collect();
     corners.extend(columns.iter().zip(rows).map(|(&c, r)| [c, r, 0]));
     if desc.rank == 3 {
         corners.extend(along(2).map(|m| [2 * chunk, 11, m]));
@@ -103,7 +118,8 @@ fn stores_write_what_lies_inside_and_nothing_else() {
             }
         }
     }
-    for (number, store) in (0..).zip(random_copies(600)).filter(|(_, store)| tensors::stores(store)) {
+    for (number, store) in (0..).zip(random_copies(600)).filter(|(_, store)| tensors::stores(store))
+    {
         check_store(&device, &store, number);
         count += 1;
     }
@@ -111,12 +127,15 @@ fn stores_write_what_lies_inside_and_nothing_else() {
     assert!(count >= 200, "{count}");
 }
 
-/// Why stores of other rows are refused: of rows that end within 16 bytes these are written whole, as if the rows were longer.
+/// Why stores of other rows are refused: of rows that end within 16 bytes these are written whole,
+/// as if the rows were longer.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_store_writes_the_last_16_bytes_of_a_row_whole() {
     let (device, mut count) = (Device::new(), 0);
-    for (desc, whole) in boxes().into_iter().map(|desc| (desc, whole(&desc))).filter(|(desc, whole)| desc != whole) {
+    for (desc, whole) in
+        boxes().into_iter().map(|desc| (desc, whole(&desc))).filter(|(desc, whole)| desc != whole)
+    {
         let last = whole.dims[0] as i32 - desc.element.elements_in(16) as i32;
         let [store, meant] = [desc, whole].map(|desc| copy(&desc, 0, [last, 5, 0]));
         assert!(!tensors::stores(&store) && tensors::stores(&meant));
@@ -136,13 +155,17 @@ fn a_box_goes_round_through_shared_memory() {
     for (number, load) in (0..).zip(&random_copies) {
         let (corner, chunk) = (load.corner(), load.tile().map().element.elements_in(16) as i32);
         let tile = SharedBox::new(&whole(load.tile().map()), load.tile().address()).expect("a box");
-        let store = TensorCopy::new(tile, [(corner[0] / 2 / chunk * chunk).max(0), (corner[1] / 3 + 1).max(0), 0, 0, 0]);
+        let store = TensorCopy::new(
+            tile,
+            [(corner[0] / 2 / chunk * chunk).max(0), (corner[1] / 3 + 1).max(0), 0, 0, 0],
+        );
         check_round(&device, load, &store, number);
     }
     println!("{} round trips", random_copies.len());
 }
 
-/// Each block whose bit is in the mask has the whole box, at the same place; the other's shared memory is as it was.
+/// Each block whose bit is in the mask has the whole box, at the same place; the other's shared
+/// memory is as it was.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn a_multicast_reaches_the_blocks_of_its_mask() {
@@ -151,7 +174,13 @@ fn a_multicast_reaches_the_blocks_of_its_mask() {
     let mut count = 0;
     for corner in [[0, 0, 0], [248, 170, 0], [-8, -20, 0]] {
         for (mask, hint, clusters) in [(3, false, 1), (3, true, 5), (1, false, 2), (2, true, 2)] {
-            count += check_multicast(&device, &copy(&desc, 1024, corner), Multicast(mask), hint, clusters);
+            count += check_multicast(
+                &device,
+                &copy(&desc, 1024, corner),
+                Multicast(mask),
+                hint,
+                clusters,
+            );
         }
     }
     println!("{count} blocks of clusters");
@@ -178,9 +207,13 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
             before: &before,
         })
     };
-    let odd = run(Grid::of_blocks(3, THREADS, 0)).map(|_| ()).expect_err("three blocks are not clusters of two");
+    let odd = run(Grid::of_blocks(3, THREADS, 0))
+        .map(|_| ())
+        .expect_err("three blocks are not clusters of two");
     assert!(matches!(odd, Error::Driver { call: "cuLaunchKernel", .. }), "{odd}");
-    let none = run(Grid { clusters: 1, cluster: 0, threads: THREADS, shared_bytes: 0 }).map(|_| ()).expect_err("no blocks");
+    let none = run(Grid { clusters: 1, cluster: 0, threads: THREADS, shared_bytes: 0 })
+        .map(|_| ())
+        .expect_err("no blocks");
     assert!(matches!(none, Error::Refused(_)), "{none}");
     assert!(run(Grid { clusters: 2, cluster: 2, threads: THREADS, shared_bytes: 0 }).is_ok());
 
@@ -188,14 +221,20 @@ fn a_grid_that_is_not_whole_clusters_is_refused_and_the_device_says_how_many_it_
     let sms = machine_of(&device.context).expect("a device").multiprocessors;
     let grid = Grid { clusters: 0, cluster: 2, threads: THREADS, shared_bytes: 0 };
     let clusters = max_active_clusters(&function, &device.stream, &grid).expect("a number");
-    println!("{sms} multiprocessors hold {clusters} clusters of two blocks of {MEMORY_BYTES} bytes");
+    println!(
+        "{sms} multiprocessors hold {clusters} clusters of two blocks of {MEMORY_BYTES} bytes"
+    );
     // Five blocks of 40 KiB and the reserved kilobyte fit into 228 KiB.
-    assert!(clusters >= 1 && clusters <= sms * 5 / 2, "{clusters} clusters on {sms} multiprocessors");
+    assert!(
+        clusters >= 1 && clusters <= sms * 5 / 2,
+        "{clusters} clusters on {sms} multiprocessors"
+    );
     let nine = max_active_clusters(&function, &device.stream, &Grid { cluster: 9, ..grid });
     assert!(matches!(nine, Err(Error::Refused(_))), "{nine:?}");
 }
 
-/// What `check` accepts, the driver packs: drawn descriptions, and those at the limits, of one dimension to five.
+/// What `check` accepts, the driver packs: drawn descriptions, and those at the limits, of one
+/// dimension to five.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_driver_takes_what_the_rules_take() {
@@ -209,10 +248,15 @@ fn the_driver_takes_what_the_rules_take() {
     for _ in 0..500 {
         takes(strategy.new_tree(&mut runner).expect("a copy").current().tile().map());
     }
-    let five = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, SwizzleMode::Bytes128);
+    let five =
+        packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, SwizzleMode::Bytes128);
     takes(&five);
     takes(&TensorMapDesc { strides_bytes: [256, 2304, 16_128, (1 << 40) - 16], ..five });
-    takes(&TensorMapDesc { dims: [1 << 32, 1 << 10, 1, 1, 1], strides_bytes: [1 << 34, 1 << 34, 1 << 34, 1 << 34], ..five });
+    takes(&TensorMapDesc {
+        dims: [1 << 32, 1 << 10, 1, 1, 1],
+        strides_bytes: [1 << 34, 1 << 34, 1 << 34, 1 << 34],
+        ..five
+    });
     takes(&packed(ElementKind::U8, &[4096, 4096], &[256, 256], 0, SwizzleMode::None));
     println!("{count} descriptions packed");
 }
@@ -236,10 +280,15 @@ fn tf32_is_rounded_to_the_nearest_on_its_way() {
     let device = Device::new();
     let desc = packed(ElementKind::Tf32, &[32, 64], &[32, 64], 0, SwizzleMode::None);
     let load = copy(&desc, 0, [0; 3]);
-    let number = |i: u32| f32::from_bits(0x3f80_0000 + i * 37) * if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+    let number = |i: u32| {
+        f32::from_bits(0x3f80_0000 + i * 37) * if i.is_multiple_of(2) { 1.0 } else { -1.0 }
+    };
     let source: Vec<u8> = (0..2048).flat_map(|i| number(i).to_le_bytes()).collect();
     let found = device.one(LOAD, [&load, &load], &source, &source, &untouched());
-    let rounded = found.shared[0].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).take(2048);
+    let rounded = found.shared[0]
+        .chunks_exact(4)
+        .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .take(2048);
     let (mut kept, mut farther, mut worst) = (0, 0, 0.0f32);
     for (i, to) in (0..).zip(rounded) {
         let error = (to - number(i)).abs();
@@ -247,7 +296,9 @@ fn tf32_is_rounded_to_the_nearest_on_its_way() {
         farther += u32::from(error > 2.0f32.powi(-11));
         worst = worst.max(error);
     }
-    println!("tf32: of 2048 numbers {kept} keep low bits, {farther} are not the nearest; the largest error is {worst:e}");
+    println!(
+        "tf32: of 2048 numbers {kept} keep low bits, {farther} are not the nearest; the largest error is {worst:e}"
+    );
     assert_eq!((kept, farther), (0, 0));
 }
 

@@ -1,7 +1,8 @@
-//! Which copies TMA takes at all: each class in a process of its own, for one that it does not take ends with
-//! `CUDA_ERROR_ILLEGAL_INSTRUCTION`, after which the process has no device.
+//! Which copies TMA takes at all: each class in a process of its own, for one that it does not take
+//! ends with `CUDA_ERROR_ILLEGAL_INSTRUCTION`, after which the process has no device.
 //!
-//! The first class is taken by every rule; each other differs from it in one respect, or in what its name says.
+//! The first class is taken by every rule; each other differs from it in one respect, or in what
+//! its name says.
 
 use crate::harness::{
     multicast::Multicast,
@@ -71,21 +72,43 @@ fn classes() -> Vec<Class> {
     for element in ElementKind::ALL.into_iter().filter(|&element| element != F16) {
         add(&element.to_string(), Load, plain(element, Bytes128), 0, [0; 3]);
     }
-    for (swizzle, addresses) in
-        [(Bytes128, &[128, 256, 512, 1024][..]), (Bytes64, &[0, 128, 256]), (Bytes32, &[0, 128]), (SwizzleMode::None, &[0, 128])]
-    {
+    for (swizzle, addresses) in [
+        (Bytes128, &[128, 256, 512, 1024][..]),
+        (Bytes64, &[0, 128, 256]),
+        (Bytes32, &[0, 128]),
+        (SwizzleMode::None, &[0, 128]),
+    ] {
         for &address in addresses {
             add(&format!("{swizzle:?} at {address}"), Load, plain(F16, swizzle), address, [0; 3]);
         }
     }
-    add("rows of 176 bytes", Load, packed(F16, &[256, 64], &[88, 16], 0, SwizzleMode::None), 0, [0; 3]);
-    add("rows of 16 bytes", Load, packed(F16, &[256, 64], &[8, 16], 0, SwizzleMode::None), 0, [0; 3]);
+    add(
+        "rows of 176 bytes",
+        Load,
+        packed(F16, &[256, 64], &[88, 16], 0, SwizzleMode::None),
+        0,
+        [0; 3],
+    );
+    add(
+        "rows of 16 bytes",
+        Load,
+        packed(F16, &[256, 64], &[8, 16], 0, SwizzleMode::None),
+        0,
+        [0; 3],
+    );
     add("256 rows", Load, packed(F16, &[256, 300], &[64, 256], 0, Bytes128), 0, [0; 3]);
     // Widths and strides.
     add("a width of 500 bytes", Load, packed(F16, &[250, 64], &[64, 16], 0, Bytes128), 0, [0; 3]);
     add("a stride of 528 bytes", Load, packed(F16, &[256, 64], &[64, 16], 1, Bytes128), 0, [0; 3]);
-    add("a width of 500 bytes", Load, packed(F16, &[250, 64], &[64, 16], 0, Bytes128), 0, [192, 0, 0]);
-    // Corners whose first row starts at a multiple of 16 bytes: inside, across and beyond each side.
+    add(
+        "a width of 500 bytes",
+        Load,
+        packed(F16, &[250, 64], &[64, 16], 0, Bytes128),
+        0,
+        [192, 0, 0],
+    );
+    // Corners whose first row starts at a multiple of 16 bytes: inside, across and beyond each
+    // side.
     let far = i32::MAX / 8 * 8;
     for corner in [
         [8, 0],
@@ -123,7 +146,13 @@ fn classes() -> Vec<Class> {
         add(&format!("{swizzle:?}"), Load, plain(F16, swizzle), 0, [4, 0, 0]);
     }
     add("a tensor of 717 KB", Load, packed(F16, &[512, 700], &[64, 16], 0, Bytes128), 0, [4, 0, 0]);
-    add("a tensor of 717 KB", Load, packed(F16, &[512, 700], &[64, 16], 0, Bytes128), 0, [480, 690, 0]);
+    add(
+        "a tensor of 717 KB",
+        Load,
+        packed(F16, &[512, 700], &[64, 16], 0, Bytes128),
+        0,
+        [480, 690, 0],
+    );
     // Batches.
     let batch = packed(F16, &[256, 40, 3], &[64, 16, 2], 0, Bytes128);
     let mut same = batch;
@@ -184,7 +213,8 @@ fn taken(class: &Class) -> bool {
     }
 }
 
-/// Runs one class here, and panics unless it ends, and is as the model has it where the model has it.
+/// Runs one class here, and panics unless it ends, and is as the model has it where the model has
+/// it.
 fn run(class: &Class) {
     let (device, copy) = (Device::new(), class.copy());
     eprintln!("{} in {:?}", class.name, class.desc);
@@ -211,7 +241,17 @@ fn run_unmodelled(device: &Device, way: Way, copy: &TensorCopy) {
         Way::Multicast(mask, hint) => {
             let grid = Grid { clusters: 1, cluster: 2, threads: THREADS, shared_bytes: 0 };
             let (entry, load, source) = (MULTICAST, copy, tensor.as_slice());
-            let run = Run { entry, grid, load, store: copy, mask, hint, source, target: source, before: &before };
+            let run = Run {
+                entry,
+                grid,
+                load,
+                store: copy,
+                mask,
+                hint,
+                source,
+                target: source,
+                before: &before,
+            };
             device.run(&run).unwrap_or_else(|error| panic!("{error}"));
             return;
         }
@@ -222,7 +262,12 @@ fn run_unmodelled(device: &Device, way: Way, copy: &TensorCopy) {
 /// Runs one class in a process of its own.
 fn outcome(class: &Class) -> Outcome {
     let mut child = Command::new(env::current_exe().expect("this program"))
-        .args(["--exact", "--ignored", "--nocapture", "tensor_map_classes::tma_takes_what_the_rules_take"])
+        .args([
+            "--exact",
+            "--ignored",
+            "--nocapture",
+            "tensor_map_classes::tma_takes_what_the_rules_take",
+        ])
         .env(CLASS, &class.name)
         .env("RUST_BACKTRACE", "0")
         .stdout(Stdio::null())
@@ -244,7 +289,9 @@ fn outcome(class: &Class) -> Outcome {
     match () {
         () if output.status.success() => Outcome::Same,
         () if said.contains("CUDA_ERROR_ILLEGAL_INSTRUCTION") => Outcome::Illegal,
-        () => Outcome::Wrong(said.lines().filter(|line| !line.is_empty()).take(5).collect::<Vec<_>>().join(" | ")),
+        () => Outcome::Wrong(
+            said.lines().filter(|line| !line.is_empty()).take(5).collect::<Vec<_>>().join(" | "),
+        ),
     }
 }
 
@@ -253,7 +300,11 @@ fn outcome(class: &Class) -> Outcome {
 #[ignore = "needs an NVIDIA GPU"]
 fn tma_takes_what_the_rules_take() {
     let classes = classes();
-    assert_eq!(classes.iter().map(|class| &class.name).collect::<BTreeSet<_>>().len(), classes.len(), "names");
+    assert_eq!(
+        classes.iter().map(|class| &class.name).collect::<BTreeSet<_>>().len(),
+        classes.len(),
+        "names"
+    );
     if let Ok(name) = env::var(CLASS) {
         return run(classes.iter().find(|class| class.name == name).expect("a class"));
     }

@@ -1,5 +1,6 @@
-//! Steps of a device's tensor cores, one after the other, are the host's: what was recorded of an H200 is answered again, and so are numbers
-//! drawn down to the least ones, each step from the sum that the device had before it.
+//! Steps of a device's tensor cores, one after the other, are the host's: what was recorded of an
+//! H200 is answered again, and so are numbers drawn down to the least ones, each step from the sum
+//! that the device had before it.
 
 use crate::harness::{tensor_steps::recorded, warpgroups};
 use falchion::{
@@ -28,11 +29,27 @@ struct Kind {
 }
 
 const KINDS: [Kind; 5] = [
-    Kind { element: ElementKind::Bf16, input: ElementKind::Bf16, bits: |x| Bf16::from_f32(x).to_bits() as u32 },
-    Kind { element: ElementKind::F16, input: ElementKind::F16, bits: |x| F16::from_f32(x).to_bits() as u32 },
+    Kind {
+        element: ElementKind::Bf16,
+        input: ElementKind::Bf16,
+        bits: |x| Bf16::from_f32(x).to_bits() as u32,
+    },
+    Kind {
+        element: ElementKind::F16,
+        input: ElementKind::F16,
+        bits: |x| F16::from_f32(x).to_bits() as u32,
+    },
     Kind { element: ElementKind::Tf32, input: ElementKind::Tf32, bits: f32::to_bits },
-    Kind { element: ElementKind::E4m3, input: ElementKind::E4m3, bits: |x| E4m3::from_f64(x as f64).to_bits() as u32 },
-    Kind { element: ElementKind::E5m2, input: ElementKind::E5m2, bits: |x| E5m2::from_f64(x as f64).to_bits() as u32 },
+    Kind {
+        element: ElementKind::E4m3,
+        input: ElementKind::E4m3,
+        bits: |x| E4m3::from_f64(x as f64).to_bits() as u32,
+    },
+    Kind {
+        element: ElementKind::E5m2,
+        input: ElementKind::E5m2,
+        bits: |x| E5m2::from_f64(x as f64).to_bits() as u32,
+    },
 ];
 
 impl Kind {
@@ -60,10 +77,23 @@ struct Stage {
 impl Stage {
     fn of(kind: Kind) -> Self {
         let tile = warpgroups::tile(kind.input, Along::K, SwizzleMode::Bytes128, MN as u32);
-        let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, ElementKind::F32, MN as u32).expect("a product");
-        let probe = WarpgroupProbe::prepare(&open(0).expect("this test runs on an NVIDIA GPU"), &mma).expect("a kernel");
-        let types = Combined { a: kind.element, b: kind.element, accumulator: ElementKind::F32, c: ElementKind::F32 };
-        Self { probe, mma, kind, host: Instruction::of(types, ArchKind::Sm90).expect("Hopper has it") }
+        let mma = MmaWarpgroup::new(OperandA::Shared(tile), tile, ElementKind::F32, MN as u32)
+            .expect("a product");
+        let probe =
+            WarpgroupProbe::prepare(&open(0).expect("this test runs on an NVIDIA GPU"), &mma)
+                .expect("a kernel");
+        let types = Combined {
+            a: kind.element,
+            b: kind.element,
+            accumulator: ElementKind::F32,
+            c: ElementKind::F32,
+        };
+        Self {
+            probe,
+            mma,
+            kind,
+            host: Instruction::of(types, ArchKind::Sm90).expect("Hopper has it"),
+        }
     }
 
     /// Numbers along K of one step.
@@ -71,15 +101,19 @@ impl Stage {
         self.mma.b().k() as usize / STEPS
     }
 
-    /// `D(m, n)`, row by row, of rows of A and columns of B along K, of which there may be fewer; the rest are zeros.
+    /// `D(m, n)`, row by row, of rows of A and columns of B along K, of which there may be fewer;
+    /// the rest are zeros.
     fn answer(&self, a: &[Vec<f32>], b: &[Vec<f32>]) -> Vec<f32> {
         let of = |rows: &[Vec<f32>], mn: u32, k: u32| {
-            let number = rows.get(mn as usize).and_then(|row| row.get(k as usize)).copied().unwrap_or(0.0);
+            let number =
+                rows.get(mn as usize).and_then(|row| row.get(k as usize)).copied().unwrap_or(0.0);
             (self.kind.bits)(number)
         };
         let tile = self.mma.b();
-        let d =
-            self.probe.run(&tile_bytes(&tile, |m, k| of(a, m, k)), &tile_bytes(&tile, |n, k| of(b, n, k)), 1).expect("it runs");
+        let d = self
+            .probe
+            .run(&tile_bytes(&tile, |m, k| of(a, m, k)), &tile_bytes(&tile, |n, k| of(b, n, k)), 1)
+            .expect("it runs");
         d.into_iter().map(|x| x as f32).collect()
     }
 }
@@ -96,10 +130,18 @@ fn what_was_recorded_is_answered_again() {
         }
         let stage = Stage::of(kind);
         for some in of_kind.chunks(MN) {
-            let (a, b): (Vec<_>, Vec<_>) = some.iter().map(|line| (line.a.clone(), line.b.clone())).unzip();
+            let (a, b): (Vec<_>, Vec<_>) =
+                some.iter().map(|line| (line.a.clone(), line.b.clone())).unzip();
             let d = stage.answer(&a, &b);
             for (at, line) in some.iter().enumerate() {
-                assert_eq!(d[at * MN + at].to_bits(), line.d.to_bits(), "{}: {:?} and {:?}", line.kind, line.a, line.b);
+                assert_eq!(
+                    d[at * MN + at].to_bits(),
+                    line.d.to_bits(),
+                    "{}: {:?} and {:?}",
+                    line.kind,
+                    line.a,
+                    line.b
+                );
                 compared += 1;
             }
         }
@@ -108,7 +150,8 @@ fn what_was_recorded_is_answered_again() {
     assert_eq!(compared, lines.len());
 }
 
-/// Rows of `depth` numbers of `binades` binades from `2^top` down, rounded to the type; now and then 0.
+/// Rows of `depth` numbers of `binades` binades from `2^top` down, rounded to the type; now and
+/// then 0.
 fn random_rows(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) -> Vec<Vec<f32>> {
     let one = |index: u64| {
         let bits = draw(seed, index);
@@ -120,7 +163,8 @@ fn random_rows(seed: u64, depth: usize, (top, binades): (i32, u64), kind: Kind) 
     (0..MN).map(|row| (0..depth).map(|k| one((row * depth + k) as u64)).collect()).collect()
 }
 
-/// For each type, ranges of exponents and step `s`: with the device's own sum of the steps before, the host's step has the device's bits.
+/// For each type, ranges of exponents and step `s`: with the device's own sum of the steps before,
+/// the host's step has the device's bits.
 #[test]
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn steps_of_random_numbers_are_the_hosts() {
@@ -148,16 +192,26 @@ fn steps_of_random_numbers_are_the_hosts() {
                 let b = random_rows(seed + 1, STEPS * depth, of_b, kind);
                 let mut before = vec![0f32; MN * MN];
                 for step in 0..STEPS {
-                    let first = |rows: &[Vec<f32>]| rows.iter().map(|row| row[..(step + 1) * depth].to_vec()).collect::<Vec<_>>();
+                    let first = |rows: &[Vec<f32>]| {
+                        rows.iter()
+                            .map(|row| row[..(step + 1) * depth].to_vec())
+                            .collect::<Vec<_>>()
+                    };
                     let after = stage.answer(&first(&a), &first(&b));
                     for (at, (&was, &is)) in before.iter().zip(&after).enumerate() {
-                        let part = |rows: &[Vec<f32>], row: usize| rows[row][step * depth..(step + 1) * depth].to_vec();
+                        let part = |rows: &[Vec<f32>], row: usize| {
+                            rows[row][step * depth..(step + 1) * depth].to_vec()
+                        };
                         let (x, y) = (part(&a, at / MN), part(&b, at % MN));
                         let host = stage.host.step(was, &x, &y);
                         compared += 1;
                         least += usize::from(is.is_subnormal());
                         if host.to_bits() != is.to_bits() {
-                            let hex = |row: &[f32]| row.iter().map(|x| format!("{:08x}", x.to_bits())).collect::<Vec<_>>();
+                            let hex = |row: &[f32]| {
+                                row.iter()
+                                    .map(|x| format!("{:08x}", x.to_bits()))
+                                    .collect::<Vec<_>>()
+                            };
                             let line = serde_json::json!({"type": kind.element.name(), "c": format!("{:08x}", was.to_bits()), "a": hex(&x),
                                 "b": hex(&y), "d": format!("{:08x}", is.to_bits()), "host": format!("{:08x}", host.to_bits())});
                             wrong.push(line.to_string());

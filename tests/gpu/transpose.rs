@@ -1,12 +1,16 @@
-//! Transposes on a device equal their definition in every bit and nowhere else: the cases of `tests/host/transpose.rs`, for more
-//! descriptions.
+//! Transposes on a device equal their definition in every bit and nowhere else: the cases of
+//! `tests/host/transpose.rs`, for more descriptions.
 
-use crate::harness::transposes::{TransposeCase, Transposer, any_extents, named, random_descriptions};
+use crate::harness::transposes::{
+    TransposeCase, Transposer, any_extents, named, random_descriptions,
+};
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
     cuda::open,
-    internals::pass::transpose::{Choice, Combine, Configuration, HostTransposeCall, TransposeDesc, TransposeProblem},
+    internals::pass::transpose::{
+        Choice, Combine, Configuration, HostTransposeCall, TransposeDesc, TransposeProblem,
+    },
     prelude::*,
     refusal::{Operand, Refusal},
     threadblock::SwizzleKind,
@@ -38,7 +42,12 @@ impl Transposer for OnDevice {
     }
 }
 
-fn check(device: &OnDevice, descs: &[TransposeDesc], problems: u64, choice: impl Fn(TransposeDesc) -> Choice) {
+fn check(
+    device: &OnDevice,
+    descs: &[TransposeDesc],
+    problems: u64,
+    choice: impl Fn(TransposeDesc) -> Choice,
+) {
     let mut cases = 0;
     for (number, desc) in (0..).zip(descs) {
         for problem in 0..problems {
@@ -84,27 +93,41 @@ fn the_typed_door_on_the_device() {
     let on_device = stream.clone_htod(&a).expect("memory");
     let mut d = stream.clone_htod(&vec![1.0f32; 3000]).expect("memory");
     let transpose = Transpose::<f32>::new();
-    let kernel = transpose.prepare(stream.context(), &TransposeArguments::new((1000, 3), &on_device, &mut d)).expect("a kernel");
+    let kernel = transpose
+        .prepare(stream.context(), &TransposeArguments::new((1000, 3), &on_device, &mut d))
+        .expect("a kernel");
     assert!(kernel.report().is_clean() && kernel.report().registers > 0, "{:?}", kernel.report());
     kernel.run(TransposeArguments::new((1000, 3), &on_device, &mut d)).expect("it runs");
     let expected: Vec<f32> = (0..3000).map(|i| a[i % 1000 * 3 + i / 1000]).collect();
     assert_eq!(stream.clone_dtoh(&d).expect("memory"), expected);
-    transpose.run(TransposeArguments::new((1000, 3), &on_device, &mut d).alpha(2.0).in_place(-1.0)).expect("it runs");
+    transpose
+        .run(TransposeArguments::new((1000, 3), &on_device, &mut d).alpha(2.0).in_place(-1.0))
+        .expect("it runs");
     assert_eq!(stream.clone_dtoh(&d).expect("memory"), expected);
-    let short = transpose.run(TransposeArguments::new((1000, 3), &on_device.slice(0..2999), &mut d));
-    assert!(matches!(short, Err(Error::Refused(Refusal::TooShort { operand: Operand::A, .. }))), "{short:?}");
+    let short =
+        transpose.run(TransposeArguments::new((1000, 3), &on_device.slice(0..2999), &mut d));
+    assert!(
+        matches!(short, Err(Error::Refused(Refusal::TooShort { operand: Operand::A, .. }))),
+        "{short:?}"
+    );
 }
 
 /// A kernel that no other test prepares.
 struct Unprepared;
 
 impl Configuration for Unprepared {
-    const CHOICE: Choice =
-        Choice::Desc(TransposeDesc { order: SwizzleKind::Identity(7), ..Choice::aligned(Combine::Move, 1) }.expect());
+    const CHOICE: Choice = Choice::Desc(
+        TransposeDesc { order: SwizzleKind::Identity(7), ..Choice::aligned(Combine::Move, 1) }
+            .expect(),
+    );
 }
 
-/// Elements, and as many zeros, on slices without events: cudarc's event tracking cannot be captured.
-#[allow(unsafe_code, reason = "cudarc asks for a promise: no slice made here is used on two streams")]
+/// Elements, and as many zeros, on slices without events: cudarc's event tracking cannot be
+/// captured.
+#[allow(
+    unsafe_code,
+    reason = "cudarc asks for a promise: no slice made here is used on two streams"
+)]
 fn untracked(stream: &Arc<CudaStream>, elements: &[i8]) -> (CudaSlice<i8>, CudaSlice<i8>) {
     // SAFETY: slices made meanwhile are used on `stream` alone.
     unsafe { stream.context().disable_event_tracking() };
@@ -128,9 +151,12 @@ fn under_capture_a_kernel_has_to_be_prepared() {
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     stream.begin_capture(mode).expect("a capture");
     let refused = transpose.run(TransposeArguments::new((8, 8), &a, &mut d));
-    let _ = stream.end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+    let _ = stream
+        .end_capture(CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
     assert!(matches!(refused, Err(Error::Refused(Refusal::NotPrepared))), "{refused:?}");
-    transpose.prepare(stream.context(), &TransposeArguments::new((8, 8), &a, &mut d)).expect("a kernel");
+    transpose
+        .prepare(stream.context(), &TransposeArguments::new((8, 8), &a, &mut d))
+        .expect("a kernel");
     stream.begin_capture(mode).expect("a capture");
     transpose.run(TransposeArguments::new((8, 8), &a, &mut d)).expect("it is prepared");
     let graph = stream

@@ -1,4 +1,5 @@
-//! The operator of the machine at hand on a device: whole numbers are exact, by the units that the device has for the types, with a workspace, without, and prepared.
+//! The operator of the machine at hand on a device: whole numbers are exact, by the units that the
+//! device has for the types, with a workspace, without, and prepared.
 
 use crate::run::device;
 use bytemuck::Pod;
@@ -14,7 +15,8 @@ use falchion::{
 use std::sync::Arc;
 
 /// Odd rows, whole ones, few, more than a wave of tiles, and rows within sectors.
-const EXTENTS: [(usize, usize, usize); 5] = [(300, 200, 100), (67, 129, 255), (1, 512, 1024), (2304, 2304, 96), (1000, 1000, 72)];
+const EXTENTS: [(usize, usize, usize); 5] =
+    [(300, 200, 100), (67, 129, 255), (1, 512, 1024), (2304, 2304, 96), (1000, 1000, 72)];
 
 /// The numbers of a matrix, small and whole.
 fn whole(length: usize, seed: usize) -> Vec<i32> {
@@ -41,12 +43,16 @@ where
         let mut wanted = vec![f32::NAN; m * n];
         let [a32, b32] = [&a, &b].map(|of| of.iter().map(|&x| x as f32).collect::<Vec<_>>());
         let host = GemmUniversal::<f32, RowMajor, f32, LB, f32, RowMajor>::new();
-        host.run(Arguments::new((m, n, k), &a32, &b32, &mut wanted)).expect("a product on the host");
-        let elements = |x: &[f32]| stream.clone_htod(&x.iter().map(|&x| of(x)).collect::<Vec<A>>()).expect("room");
+        host.run(Arguments::new((m, n, k), &a32, &b32, &mut wanted))
+            .expect("a product on the host");
+        let elements = |x: &[f32]| {
+            stream.clone_htod(&x.iter().map(|&x| of(x)).collect::<Vec<A>>()).expect("room")
+        };
         let (a, b) = (elements(&a32), elements(&b32));
         let poisoned = vec![poison; m * n];
         let mut d = stream.clone_htod(&poisoned).expect("room");
-        let bytes = gemm.workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d)).expect("a size") as usize;
+        let bytes = gemm.workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d)).expect("a size")
+            as usize;
         let mut workspace = stream.clone_htod(&vec![0xffu8; bytes.max(1)]).expect("room");
         for how in ["without a workspace", "with one", "prepared"] {
             stream.memcpy_htod(&poisoned, &mut d).expect("room");
@@ -56,9 +62,14 @@ where
                 "with one" => gemm.run(arguments.workspace(&mut workspace)),
                 _ => prepared.run(arguments.workspace(&mut workspace)),
             };
-            // Rows of fp8 that TMA cannot read have to be copied: no `mma.sync` of Hopper's reads them.
+            // Rows of fp8 that TMA cannot read have to be copied: no `mma.sync` of Hopper's reads
+            // them.
             match ran {
-                Err(refused) if how == "without a workspace" && bytes > 0 && A::KIND == ElementKind::E4m3 => {
+                Err(refused)
+                    if how == "without a workspace"
+                        && bytes > 0
+                        && A::KIND == ElementKind::E4m3 =>
+                {
                     println!("{m}x{n}x{k} {how}: {refused}");
                     continue;
                 }
@@ -91,7 +102,8 @@ fn one_line_is_a_product_on_a_device() {
     let (_context, stream) = device();
     let (m, n, k) = (300, 200, 100);
     let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
-    let (a, b, mut d) = (copied(&vec![1.0; m * k]), copied(&vec![2.0; k * n]), copied(&vec![f32::NAN; m * n]));
+    let (a, b, mut d) =
+        (copied(&vec![1.0; m * k]), copied(&vec![2.0; k * n]), copied(&vec![f32::NAN; m * n]));
     falchion::gemm((m, n, k), &a, &b, &mut d).expect("a product");
     assert!(stream.clone_dtoh(&d).expect("D").iter().all(|&x| x == 200.0));
 }

@@ -1,5 +1,5 @@
-//! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out as the product. A map, a
-//! descriptor or a fragment that is not the hardware's makes another.
+//! One stage of a warpgroup's product on Hopper: whole numbers, laid by the tiles' maps, come out
+//! as the product. A map, a descriptor or a fragment that is not the hardware's makes another.
 
 use crate::harness::warpgroups::{self, INPUTS, bits, products, types, wanted, whole, words};
 use cudarc::driver::CudaContext;
@@ -12,10 +12,11 @@ use falchion::{
 use falchion_lab::warpgroup::{WarpgroupProbe, fragment_bytes, tile_bytes};
 use std::sync::Arc;
 
-/// Runs a product once and twice over: what is wrong. The first round does not read the accumulators, which are NaN; the second
-/// adds.
+/// Runs a product once and twice over: what is wrong. The first round does not read the
+/// accumulators, which are NaN; the second adds.
 fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
-    let probe = WarpgroupProbe::prepare(context, mma).unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
+    let probe = WarpgroupProbe::prepare(context, mma)
+        .unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
     assert!(probe.report().is_clean(), "{}: {:?}", words(mma), probe.report());
     let (input_a, input_b) = (mma.instruction().a(), mma.instruction().b());
     let element_a = |m, k| bits(input_a, whole(input_a, 1, m, k));
@@ -29,12 +30,18 @@ fn fault(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Option<String> {
     let is_f16 = mma.instruction().accumulator() == ElementKind::F16;
     assert!(!is_f16 || wanted.iter().all(|x| x.unsigned_abs() <= 1024), "{}", words(mma));
     for rounds in [1, 2] {
-        let got = probe.run(&a, &b, rounds).unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
+        let got =
+            probe.run(&a, &b, rounds).unwrap_or_else(|error| panic!("{}: {error}", words(mma)));
         assert_eq!(got.len(), wanted.len());
-        let is_wrong = |(got, wanted): &(&f64, &i32)| **got != f64::from(**wanted) * f64::from(rounds);
+        let is_wrong =
+            |(got, wanted): &(&f64, &i32)| **got != f64::from(**wanted) * f64::from(rounds);
         let wrong = got.iter().zip(&wanted).filter(is_wrong).count();
         if wrong > 0 {
-            return Some(format!("{}, {rounds} rounds: {wrong} of {} wrong", words(mma), wanted.len()));
+            return Some(format!(
+                "{}, {rounds} rounds: {wrong} of {} wrong",
+                words(mma),
+                wanted.len()
+            ));
         }
     }
     None
@@ -52,7 +59,11 @@ fn all_right(what: &str, stages: &[MmaWarpgroup]) {
 fn every_type_width_and_way_is_the_product() {
     let stages: Vec<_> = types()
         .into_iter()
-        .flat_map(|types| [8, 64, 192, 256].into_iter().flat_map(move |n| products(types, n, SwizzleMode::Bytes128)))
+        .flat_map(|types| {
+            [8, 64, 192, 256]
+                .into_iter()
+                .flat_map(move |n| products(types, n, SwizzleMode::Bytes128))
+        })
         .collect();
     all_right("types, widths and ways", &stages);
 }
@@ -79,7 +90,8 @@ fn large_tiles_are_the_product() {
                 for &along_b in warpgroups::ways(input) {
                     let a = OperandA::Shared(warpgroups::tile(input, along_a, swizzle, 256));
                     let b = warpgroups::tile(input, along_b, swizzle, 384);
-                    stages.push(MmaWarpgroup::new(a, b, input.accumulator(), 128).expect("a stage"));
+                    stages
+                        .push(MmaWarpgroup::new(a, b, input.accumulator(), 128).expect("a stage"));
                 }
             }
         }
@@ -92,11 +104,20 @@ fn large_tiles_are_the_product() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_tile_laid_without_the_swizzle_is_another() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    let mma = products((ElementKind::Bf16, ElementKind::Bf16, ElementKind::Bf16.accumulator()), 64, SwizzleMode::Bytes128)[0];
+    let mma = products(
+        (ElementKind::Bf16, ElementKind::Bf16, ElementKind::Bf16.accumulator()),
+        64,
+        SwizzleMode::Bytes128,
+    )[0];
     let probe = WarpgroupProbe::prepare(&context, &mma).expect("a kernel");
-    let OperandA::Shared(tile) = mma.a() else { panic!("the first product reads A from shared memory") };
-    let element = |seed| move |mn, k| bits(ElementKind::Bf16, whole(ElementKind::Bf16, seed, mn, k));
-    let plain: Vec<u8> = (0..64).flat_map(|m| (0..64).flat_map(move |k| (element(1)(m, k) as u16).to_le_bytes())).collect();
+    let OperandA::Shared(tile) = mma.a() else {
+        panic!("the first product reads A from shared memory")
+    };
+    let element =
+        |seed| move |mn, k| bits(ElementKind::Bf16, whole(ElementKind::Bf16, seed, mn, k));
+    let plain: Vec<u8> = (0..64)
+        .flat_map(|m| (0..64).flat_map(move |k| (element(1)(m, k) as u16).to_le_bytes()))
+        .collect();
     let b = tile_bytes(&mma.b(), element(2));
     let wanted: Vec<f64> = wanted(&mma).into_iter().map(f64::from).collect();
     assert_eq!(probe.run(&tile_bytes(&tile, element(1)), &b, 1).expect("it runs"), wanted);
@@ -107,7 +128,11 @@ fn a_tile_laid_without_the_swizzle_is_another() {
 #[ignore = "needs an NVIDIA GPU"]
 fn operands_of_another_size_are_refused() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
-    let mma = products((ElementKind::I8, ElementKind::I8, ElementKind::I8.accumulator()), 64, SwizzleMode::Bytes128)[0];
+    let mma = products(
+        (ElementKind::I8, ElementKind::I8, ElementKind::I8.accumulator()),
+        64,
+        SwizzleMode::Bytes128,
+    )[0];
     let probe = WarpgroupProbe::prepare(&context, &mma).expect("a kernel");
     let (a, b) = (vec![0; 64 * 128], vec![0; 64 * 128]);
     assert_eq!(probe.run(&a, &b, 1).expect("it runs"), [0.0; 64 * 64]);
@@ -117,6 +142,9 @@ fn operands_of_another_size_are_refused() {
         (&a, &b, 0, "rounds = 0; try 1"),
     ] {
         let error = probe.run(a, b, rounds).expect_err("refused");
-        assert!(matches!(error, Error::Measurement { .. }) && error.to_string().contains(says), "{error}");
+        assert!(
+            matches!(error, Error::Measurement { .. }) && error.to_string().contains(says),
+            "{error}"
+        );
     }
 }

@@ -15,7 +15,9 @@ use falchion::{
 /// The description with the advice of a refusal taken, where it gives one.
 pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
     let taken = match *refusal {
-        Refusal::OutOfRange { field, value, least, most } => set(&mut d, field, if value < least { least } else { most } as u32),
+        Refusal::OutOfRange { field, value, least, most } => {
+            set(&mut d, field, if value < least { least } else { most } as u32)
+        }
         Refusal::NotOneOf { field, nearest, .. } | Refusal::NotMultiple { field, nearest, .. } => {
             set(&mut d, field, nearest as u32)
         }
@@ -25,11 +27,17 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
         Refusal::SharedMemory { available, stage, partials, .. } if partials <= available => {
             // Beside the ring of a warp-specialized kernel lies what others keep in the stages.
-            let left = if d.family.mainloop().cuda().is_none() { available - partials } else { available };
+            let left =
+                if d.family.mainloop().cuda().is_none() { available - partials } else { available };
             left / stage >= 2 && set(&mut d, Field::Stages, left / stage)
         }
-        Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => set(&mut d, Field::Alignment(operand), nearest),
-        Refusal::CopyWidth { operand, nearest, .. } | Refusal::CopyNotWhole { operand, nearest, .. } if nearest > 0 => {
+        Refusal::AccessDoesNotDivideTile { operand, nearest, .. } => {
+            set(&mut d, Field::Alignment(operand), nearest)
+        }
+        Refusal::CopyWidth { operand, nearest, .. }
+        | Refusal::CopyNotWhole { operand, nearest, .. }
+            if nearest > 0 =>
+        {
             set(&mut d, Field::Alignment(operand), nearest)
         }
         Refusal::NothingToSaturate { .. } => {
@@ -104,7 +112,10 @@ fn set(d: &mut GemmDesc, field: Field, x: u32) -> bool {
         Field::Alignment(Operand::A) => *knob(&mut pins.align_a) = x,
         Field::Alignment(Operand::B) => *knob(&mut pins.align_b) = x,
         Field::Alignment(Operand::C) => *knob(&mut pins.align_c) = x,
-        Field::Padding(operand) | Field::SwizzleBits(operand) | Field::SwizzleBase(operand) | Field::SwizzleShift(operand) => {
+        Field::Padding(operand)
+        | Field::SwizzleBits(operand)
+        | Field::SwizzleBase(operand)
+        | Field::SwizzleShift(operand) => {
             let smem = match operand {
                 OperandKind::A => knob(&mut pins.smem_a),
                 OperandKind::B => knob(&mut pins.smem_b),

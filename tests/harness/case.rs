@@ -20,9 +20,16 @@ pub trait Runner: Sync {
     /// Whether addresses and extents have to keep what the description's alignments promise.
     fn needs_alignment(&self) -> bool;
 
-    /// Runs a description. The slices are whole buffers, guard zones included; A, B, C and D begin at their elements `first`.
-    /// What it writes to D's buffer, wherever that is, has to be there afterwards.
-    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error>;
+    /// Runs a description. The slices are whole buffers, guard zones included; A, B, C and D begin
+    /// at their elements `first`. What it writes to D's buffer, wherever that is, has to be there
+    /// afterwards.
+    fn run(
+        &self,
+        desc: &GemmDesc,
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
+    ) -> Result<(), Error>;
 }
 
 /// The memory of one case: A, B, C and D, each with guard zones before and behind it.
@@ -37,9 +44,14 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Buffers for a problem, filled; full of poison everywhere else: between rows, around, all over D, and in whatever the
-    /// epilogue does not read.
-    pub fn filled(desc: &GemmDesc, guarded: &Guarded, fill: Fill, seed: u64) -> Result<Self, Error> {
+    /// Buffers for a problem, filled; full of poison everywhere else: between rows, around, all
+    /// over D, and in whatever the epilogue does not read.
+    pub fn filled(
+        desc: &GemmDesc,
+        guarded: &Guarded,
+        fill: Fill,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let Guarded { problem, first, behind, poisoned } = guarded;
         let c = if let Source::Matrix(c) = problem.c { c } else { problem.d };
         let types = desc.user_types();
@@ -51,9 +63,15 @@ impl Buffers {
             b: buffer(1, types.b, &problem.b)?,
             c: buffer(2, types.c, &c)?,
             d: buffer(3, types.c, &problem.d)?,
-            vectors: problem.vectors.try_map(|_, view| HostBuffer::poisoned(types.c, view.memory.length + BEHIND))?,
+            vectors: problem
+                .vectors
+                .try_map(|_, view| HostBuffer::poisoned(types.c, view.memory.length + BEHIND))?,
         };
-        let lay = |buffer: &mut HostBuffer, which: usize, view: &View<Elements>, extents, from: Distribution| {
+        let lay = |buffer: &mut HostBuffer,
+                   which: usize,
+                   view: &View<Elements>,
+                   extents,
+                   from: Distribution| {
             let range = first[which]..first[which] + view.memory.length;
             from.fill(seed.wrapping_add(which as u64), buffer.slice_mut(range)?, view, extents)
         };
@@ -63,7 +81,11 @@ impl Buffers {
             lay(&mut buffers.a, 0, &problem.a, (problem.m, problem.k), operands)?;
             lay(&mut buffers.b, 1, &problem.b, (problem.k, problem.n), operands)?;
         }
-        for (kind, buffer) in buffers.vectors.iter_mut().filter(|(kind, _)| reads.vectors.get(*kind).is_some() || !poisoned) {
+        for (kind, buffer) in buffers
+            .vectors
+            .iter_mut()
+            .filter(|(kind, _)| reads.vectors.get(*kind).is_some() || !poisoned)
+        {
             let length = problem.mn(kind.side());
             let row = View::packed(Elements::ALL, Order::Row, (1, length), None);
             let seed = seed.wrapping_add(4 + kind.index() as u64);
@@ -79,7 +101,12 @@ impl Buffers {
     }
 
     /// Has a runner write D.
-    pub fn run(&mut self, runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded) -> Result<(), Error> {
+    pub fn run(
+        &mut self,
+        runner: &dyn Runner,
+        desc: &GemmDesc,
+        guarded: &Guarded,
+    ) -> Result<(), Error> {
         let vectors = self.vectors.clone();
         let vectors = sliced(&vectors)?;
         let Self { a, b, c, d, .. } = self;
@@ -89,7 +116,12 @@ impl Buffers {
     }
 
     /// Judges D, given the buffers as they were before.
-    pub fn judge(&self, before: &Self, desc: &GemmDesc, guarded: &Guarded) -> Result<Verdict, Error> {
+    pub fn judge(
+        &self,
+        before: &Self,
+        desc: &GemmDesc,
+        guarded: &Guarded,
+    ) -> Result<Verdict, Error> {
         let Guarded { problem, first, .. } = guarded;
         let part = |buffer, which: usize, view: &View<Elements>| {
             HostBuffer::slice(buffer, first[which]..first[which] + view.memory.length)
@@ -99,7 +131,11 @@ impl Buffers {
             Source::InPlace => Some(part(&before.d, 3, &problem.d)?),
             Source::Matrix(c) => Some(part(&before.c, 2, &c)?),
         };
-        let (a, b, d) = (part(&before.a, 0, &problem.a)?, part(&before.b, 1, &problem.b)?, part(&self.d, 3, &problem.d)?);
+        let (a, b, d) = (
+            part(&before.a, 0, &problem.a)?,
+            part(&before.b, 1, &problem.b)?,
+            part(&self.d, 3, &problem.d)?,
+        );
         verify::check(&Claim { desc, problem, a, b, c, d, vectors: sliced(&self.vectors)? })
     }
 }
@@ -135,7 +171,8 @@ impl Tally {
     }
 }
 
-/// Runs one case with one fill, and judges it; what is wrong is told with the line that reproduces it.
+/// Runs one case with one fill, and judges it; what is wrong is told with the line that reproduces
+/// it.
 pub fn judge_one(
     runner: &dyn Runner,
     desc: &GemmDesc,
@@ -144,11 +181,21 @@ pub fn judge_one(
     seeds: (u64, u64),
 ) -> Result<Tally, String> {
     judged(runner, desc, guarded, fill, seeds.1).map_err(|what| {
-        format!("{} on {fill:?}: {what}\n  {}\n  {desc:?}\n  {guarded:?}", runner.name(), reproduce("conformance", seeds))
+        format!(
+            "{} on {fill:?}: {what}\n  {}\n  {desc:?}\n  {guarded:?}",
+            runner.name(),
+            reproduce("conformance", seeds)
+        )
     })
 }
 
-fn judged(runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded, fill: Fill, seed: u64) -> Result<Tally, String> {
+fn judged(
+    runner: &dyn Runner,
+    desc: &GemmDesc,
+    guarded: &Guarded,
+    fill: Fill,
+    seed: u64,
+) -> Result<Tally, String> {
     let words = |error: Error| error.to_string();
     let before = Buffers::filled(desc, guarded, fill, seed).map_err(words)?;
     let mut after = before.clone();
@@ -157,12 +204,19 @@ fn judged(runner: &dyn Runner, desc: &GemmDesc, guarded: &Guarded, fill: Fill, s
     if let Some(place) = after.d.stray(&before.d, guarded.first[3], &guarded.problem.d, (m, n)) {
         return Err(format!("element {place} of D's buffer lies outside of D and was written"));
     }
-    if (&after.a, &after.b, &after.c, &after.vectors) != (&before.a, &before.b, &before.c, &before.vectors) {
+    if (&after.a, &after.b, &after.c, &after.vectors)
+        != (&before.a, &before.b, &before.c, &before.vectors)
+    {
         return Err("an operand that is only read was written".to_owned());
     }
     let verdict = after.judge(&before, desc, guarded).map_err(words)?;
-    if verdict.elements_wrong > 0 || (fill == Fill::Integers && !verdict.is_exact() && !user_function(desc)) {
-        return Err(format!("{verdict}; {} of {} compared with ==", verdict.elements_exact, verdict.elements_checked));
+    if verdict.elements_wrong > 0
+        || (fill == Fill::Integers && !verdict.is_exact() && !user_function(desc))
+    {
+        return Err(format!(
+            "{verdict}; {} of {} compared with ==",
+            verdict.elements_exact, verdict.elements_checked
+        ));
     }
     Ok(Tally {
         cases: 1,

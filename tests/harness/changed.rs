@@ -35,7 +35,8 @@ pub fn pinned(desc: GemmDesc, pins: Pins) -> GemmDesc {
     desc.pinned(pins)
 }
 
-/// A description but for some fields of its class, and some knobs of its family: `but!(desc, a: ElementKind::F16, stages: 3)`.
+/// A description but for some fields of its class, and some knobs of its family: `but!(desc, a:
+/// ElementKind::F16, stages: 3)`.
 macro_rules! but {
     ($desc:expr $(, $field:ident $(: $value:expr)?)* $(,)?) => {{
         #[allow(unused_mut)]

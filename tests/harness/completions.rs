@@ -1,4 +1,5 @@
-//! Descriptions that follow from one knob: the values of a knob of which there may be a kernel, and what completes each.
+//! Descriptions that follow from one knob: the values of a knob of which there may be a kernel, and
+//! what completes each.
 
 use super::{
     case::{Runner, Tally, judge_one},
@@ -42,7 +43,8 @@ pub fn request(desc: &GemmDesc, pins: &[Pinned]) -> Request {
 
 /// What completes pins: it has them.
 pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
-    let Resolved { desc, knobs, .. } = request(desc, pins).resolve(ArchKind::Sm90).map_err(|error| error.to_string())?;
+    let Resolved { desc, knobs, .. } =
+        request(desc, pins).resolve(ArchKind::Sm90).map_err(|error| error.to_string())?;
     let words = knobs.words();
     for (name, value) in pins {
         let at = Pins::TABLE.iter().position(|row| row.0 == *name).expect("a knob");
@@ -51,15 +53,19 @@ pub fn completed(desc: &GemmDesc, pins: &[Pinned]) -> Result<GemmDesc, String> {
     Ok(desc)
 }
 
-/// The row of every combination of types of an operation on sm90, once with A and B along K and once along M and N.
+/// The row of every combination of types of an operation on sm90, once with A and B along K and
+/// once along M and N.
 pub fn classes(op: OpKind) -> impl Iterator<Item = GemmDesc> {
     let combinations = if op == OpKind::Simt { COMBINATIONS } else { TENSOR_OP_COMBINATIONS };
     let orders = [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]];
-    let of = move |types: &Combined, orders| default_description(op, ArchKind::Sm90, *types, orders).expect("a row of the table");
+    let of = move |types: &Combined, orders| {
+        default_description(op, ArchKind::Sm90, *types, orders).expect("a row of the table")
+    };
     combinations.iter().flat_map(move |types| orders.map(|orders| of(types, orders)))
 }
 
-/// CUTLASS's threadblock and warp tiles of `f16` accumulators, the default from sm_80 on and its double along K, in every layout, as an architecture's row is completed by them.
+/// CUTLASS's threadblock and warp tiles of `f16` accumulators, the default from sm_80 on and its
+/// double along K, in every layout, as an architecture's row is completed by them.
 pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
     let tiles = [
         ("32x256x8", "32x128x8"),
@@ -73,12 +79,16 @@ pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
         ("128x128x16", "32x128x16"),
     ];
     let half = ElementKind::F16;
-    let base = |orders| default_description(OpKind::Simt, arch, types(half, half, half), orders).expect("a row of the table");
+    let base = |orders| {
+        default_description(OpKind::Simt, arch, types(half, half, half), orders)
+            .expect("a row of the table")
+    };
     let of = |desc: GemmDesc| {
         tiles.map(|(threadblock, warp)| {
             let pins = [("threadblock", threadblock.to_owned()), ("warp", warp.to_owned())];
-            completed(&desc, &pins)
-                .unwrap_or_else(|sentence| panic!("{arch} {threadblock} {warp} {:?}: {sentence}", desc.orders()))
+            completed(&desc, &pins).unwrap_or_else(|sentence| {
+                panic!("{arch} {threadblock} {warp} {:?}: {sentence}", desc.orders())
+            })
         })
     };
     orders().map(base).flat_map(of).collect()
@@ -86,7 +96,9 @@ pub fn tiles_of_halves(arch: ArchKind) -> Vec<GemmDesc> {
 
 /// Tiles of these extents along M and N and depths.
 pub fn tiles(m: &[u32], n: &[u32], k: &[u32]) -> Vec<Mnk> {
-    m.iter().flat_map(|&m| n.iter().flat_map(move |&n| k.iter().map(move |&k| Mnk { m, n, k }))).collect()
+    m.iter()
+        .flat_map(|&m| n.iter().flat_map(move |&n| k.iter().map(move |&k| Mnk { m, n, k })))
+        .collect()
 }
 
 /// Every single knob that the explorer varies, and the values that it gives it, and some more.
@@ -113,21 +125,30 @@ pub fn single_knobs(desc: &GemmDesc) -> Vec<Pinned> {
         ("schedule", ScheduleKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
         ("mainloop", MainloopKind::ALL.iter().map(|kind| kind.name().to_owned()).collect()),
     ];
-    lists.into_iter().flat_map(|(name, values)| values.into_iter().map(move |value| (name, value))).collect()
+    lists
+        .into_iter()
+        .flat_map(|(name, values)| values.into_iter().map(move |value| (name, value)))
+        .collect()
 }
 
 /// What completes them, each once.
 pub fn of_single_knobs(desc: &GemmDesc) -> Vec<GemmDesc> {
-    let mut all: Vec<_> = single_knobs(desc).into_iter().filter_map(|pin| completed(desc, &[pin]).ok()).collect();
+    let mut all: Vec<_> =
+        single_knobs(desc).into_iter().filter_map(|pin| completed(desc, &[pin]).ok()).collect();
     let mut seen = std::collections::HashSet::new();
     all.retain(|desc| seen.insert(*desc));
     all
 }
 
-/// Runs what completes every single knob of every class of an operation, each on a problem of its own, in whole numbers and then in random
-/// ones; panics at the first that is wrong. `FALCHION_SAMPLE` takes a share of them.
+/// Runs what completes every single knob of every class of an operation, each on a problem of its
+/// own, in whole numbers and then in random ones; panics at the first that is wrong.
+/// `FALCHION_SAMPLE` takes a share of them.
 pub fn conform(runner: &dyn Runner, op: OpKind, most_work: u64) -> Tally {
-    conform_all(runner, &sample(classes(op).flat_map(|base| of_single_knobs(&base)).collect()), most_work)
+    conform_all(
+        runner,
+        &sample(classes(op).flat_map(|base| of_single_knobs(&base)).collect()),
+        most_work,
+    )
 }
 
 /// The same of any kernels.
@@ -135,9 +156,16 @@ pub fn conform_all(runner: &dyn Runner, all: &[GemmDesc], most_work: u64) -> Tal
     let wanted = problems::Wanted { most_work, aligned: runner.needs_alignment() };
     let one = |(seed, desc): (u64, &GemmDesc)| {
         let guarded = guarded(seed, desc, wanted);
-        let [integers, random] = [Fill::Integers, Fill::Random]
-            .map(|fill| judge_one(runner, desc, &guarded, fill, (seed, seed)).unwrap_or_else(|wrong| panic!("{wrong}")));
+        let [integers, random] = [Fill::Integers, Fill::Random].map(|fill| {
+            judge_one(runner, desc, &guarded, fill, (seed, seed))
+                .unwrap_or_else(|wrong| panic!("{wrong}"))
+        });
         Tally { cases: 1, ..integers.and(random) }
     };
-    (0u64..).zip(all).collect::<Vec<_>>().into_par_iter().map(one).reduce(Tally::default, Tally::and)
+    (0u64..)
+        .zip(all)
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .map(one)
+        .reduce(Tally::default, Tally::and)
 }

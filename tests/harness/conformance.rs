@@ -1,5 +1,6 @@
-//! One suite for everything that runs a description: cases drawn from all that `check` accepts, at the edges of each
-//! description's own tiles, whole numbers compared with `==` and then random ones under the a-priori bound.
+//! One suite for everything that runs a description: cases drawn from all that `check` accepts, at
+//! the edges of each description's own tiles, whole numbers compared with `==` and then random ones
+//! under the a-priori bound.
 
 use super::{
     asked_for,
@@ -21,13 +22,15 @@ pub struct Cases {
     pub wanted: descriptions::Wanted,
 }
 
-/// Runs `cases`, drawn from `seed`, and panics at the first that is wrong, with the line that reproduces it.
+/// Runs `cases`, drawn from `seed`, and panics at the first that is wrong, with the line that
+/// reproduces it.
 pub fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<GemmDesc>) {
     let wanted = problems::Wanted { most_work: cases.most_work, aligned: runner.needs_alignment() };
     let both = |desc: &GemmDesc, seeds: (u64, u64)| {
         let guarded = guarded(seeds.1, desc, wanted);
-        let [integers, random] = [Fill::Integers, Fill::Random]
-            .map(|fill| judge_one(runner, desc, &guarded, fill, seeds).unwrap_or_else(|wrong| panic!("{wrong}")));
+        let [integers, random] = [Fill::Integers, Fill::Random].map(|fill| {
+            judge_one(runner, desc, &guarded, fill, seeds).unwrap_or_else(|wrong| panic!("{wrong}"))
+        });
         Tally { cases: 1, ..integers.and(random) }
     };
     if let Some(seeds) = asked_for() {
@@ -42,7 +45,9 @@ pub fn conforms(runner: &dyn Runner, cases: Cases, seed: u64) -> (Tally, Vec<Gem
     let tally = descriptions
         .par_iter()
         .map(|(seed, desc)| {
-            (0..cases.problems_each).map(|i| both(desc, (*seed, draw(*seed, i as u64)))).fold(Tally::default(), Tally::and)
+            (0..cases.problems_each)
+                .map(|i| both(desc, (*seed, draw(*seed, i as u64))))
+                .fold(Tally::default(), Tally::and)
         })
         .reduce(Tally::default, Tally::and);
     (tally, descriptions.into_iter().map(|(_, desc)| desc).collect())
@@ -54,15 +59,25 @@ pub fn distinct(descriptions: &[GemmDesc]) -> usize {
 
 /// Warp-specialized kernels.
 pub fn warp_specialized_only() -> descriptions::Wanted {
-    descriptions::Wanted { family: descriptions::Family::WarpSpecialized, ..descriptions::Wanted::default() }
+    descriptions::Wanted {
+        family: descriptions::Family::WarpSpecialized,
+        ..descriptions::Wanted::default()
+    }
 }
 
 /// Kernels whose warps multiply by `mma.sync`, of one architecture or of any.
 pub fn mma_sync(arch: Option<falchion::arch::ArchKind>) -> descriptions::Wanted {
-    descriptions::Wanted { family: descriptions::Family::MmaSync, arch, ..descriptions::Wanted::default() }
+    descriptions::Wanted {
+        family: descriptions::Family::MmaSync,
+        arch,
+        ..descriptions::Wanted::default()
+    }
 }
 
 /// Kernels whose threads multiply what TMA brings.
 pub fn by_threads() -> descriptions::Wanted {
-    descriptions::Wanted { family: descriptions::Family::Threads, ..descriptions::Wanted::default() }
+    descriptions::Wanted {
+        family: descriptions::Family::Threads,
+        ..descriptions::Wanted::default()
+    }
 }

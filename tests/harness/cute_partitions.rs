@@ -6,7 +6,8 @@ use falchion_lab::layout::cute_gemm::CuteGemm;
 /// M = N = 1024, K = 8192, as the seed has them.
 pub const SEED: (Mnk, Mnk, (u32, u32)) = (Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8));
 
-/// Problems, tiles and threads' tiles: the seed's, more rows than columns, one block, one tile, threads that copy several rows.
+/// Problems, tiles and threads' tiles: the seed's, more rows than columns, one block, one tile,
+/// threads that copy several rows.
 pub const PARTITIONS: [(Mnk, Mnk, (u32, u32)); 7] = [
     SEED,
     (Mnk::new(320, 192, 48), Mnk::new(64, 64, 16), (8, 8)),
@@ -18,5 +19,7 @@ pub const PARTITIONS: [(Mnk, Mnk, (u32, u32)); 7] = [
 ];
 
 pub fn partitions() -> impl Iterator<Item = CuteGemm> {
-    PARTITIONS.into_iter().map(|(problem, tile, thread)| CuteGemm::new(problem, tile, thread).expect("tiles that divide"))
+    PARTITIONS.into_iter().map(|(problem, tile, thread)| {
+        CuteGemm::new(problem, tile, thread).expect("tiles that divide")
+    })
 }

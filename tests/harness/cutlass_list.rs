@@ -27,8 +27,8 @@ impl Listed {
 /// The knobs that a line has, as they are called.
 const KNOBS: [&str; 6] = ["threadblock", "warp", "instruction", "stages", "align_a", "align_b"];
 
-/// The knob that CUTLASS's option of an instruction is. Conversions and fast accumulation are no knobs of this family; f32 without an option is one product of tf32 there, and three
-/// here.
+/// The knob that CUTLASS's option of an instruction is. Conversions and fast accumulation are no
+/// knobs of this family; f32 without an option is one product of tf32 there, and three here.
 fn option_of(operator: &str) -> Option<(&'static str, &'static str)> {
     match operator {
         "saturate" => Some(("saturate", "on")),
@@ -51,17 +51,28 @@ fn listed(line: &'static str) -> Listed {
         c: Some(c.parse().expect("a matrix")),
         accumulator: Some(accumulator.parse().expect("an element")),
         op: Some(OpKind::TensorOp),
-        knobs: KNOBS.iter().zip(knobs).map(|(name, words)| (*name, *words)).chain(option_of(operator)).map(owned).collect(),
+        knobs: KNOBS
+            .iter()
+            .zip(knobs)
+            .map(|(name, words)| (*name, *words))
+            .chain(option_of(operator))
+            .map(owned)
+            .collect(),
         ..Request::default()
     };
     Listed { line, arch: arch.parse().expect("an architecture"), request, operator }
 }
 
 pub fn list() -> Vec<Listed> {
-    include_str!("../data/cutlass_mma_sync.txt").lines().filter(|line| !line.starts_with('#')).map(listed).collect()
+    include_str!("../data/cutlass_mma_sync.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(listed)
+        .collect()
 }
 
-/// What refuses a request, as a list of refusals has it: its sentence up to the advice, of types as it is but without D's, else numbers as `#`.
+/// What refuses a request, as a list of refusals has it: its sentence up to the advice, of types as
+/// it is but without D's, else numbers as `#`.
 fn kind(error: &Error) -> String {
     let sentence = error.to_string();
     let said = sentence.split(';').next().expect("a sentence");
@@ -74,20 +85,33 @@ fn kind(error: &Error) -> String {
 /// The kernel of a line.
 fn kernel(listed: &Listed) -> Result<GemmDesc, Error> {
     let resolved = listed.request.resolve(listed.arch)?;
-    let wanted: BTreeMap<_, _> = listed.request.knobs.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
-    let Pins { threadblock: Some(block), warp: Some(warp), instruction: Some(one), stages: Some(stages), .. } = resolved.knobs
+    let wanted: BTreeMap<_, _> =
+        listed.request.knobs.iter().map(|(name, words)| (name.as_str(), words.as_str())).collect();
+    let Pins {
+        threadblock: Some(block),
+        warp: Some(warp),
+        instruction: Some(one),
+        stages: Some(stages),
+        ..
+    } = resolved.knobs
     else {
         panic!("{}: {:?}", listed.line, resolved.knobs)
     };
     for (name, is) in [("threadblock", block), ("warp", warp), ("instruction", one)] {
         assert_eq!(wanted[name], format!("{}x{}x{}", is.m, is.n, is.k), "{}", listed.line);
     }
-    assert_eq!((wanted["stages"], resolved.desc.class.arch), (stages.to_string().as_str(), listed.arch), "{}", listed.line);
+    assert_eq!(
+        (wanted["stages"], resolved.desc.class.arch),
+        (stages.to_string().as_str(), listed.arch),
+        "{}",
+        listed.line
+    );
     assert!(matches!(resolved.desc.family, FamilyDesc::MmaSync(_)), "{}", listed.line);
     Ok(resolved.desc)
 }
 
-/// The kernels of a list, what refuses other lines, and how many of each; and how many kernels spill, as the refusal says they may.
+/// The kernels of a list, what refuses other lines, and how many of each; and how many kernels
+/// spill, as the refusal says they may.
 pub fn kernels(list: &mut [Listed]) -> (Vec<(&Listed, GemmDesc)>, BTreeMap<String, usize>, usize) {
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
     let (mut kernels, mut spilled) = (Vec::new(), 0);

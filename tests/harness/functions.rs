@@ -11,7 +11,8 @@ impl Function for NearSquare {
     fn host(x: f32) -> f32 {
         x * x + 1e-12
     }
-    const F64: Option<F64Function> = Some(F64Function { cuda: "x * x + 1e-12", host: |x| x * x + 1e-12 });
+    const F64: Option<F64Function> =
+        Some(F64Function { cuda: "x * x + 1e-12", host: |x| x * x + 1e-12 });
 }
 
 /// A half: of an integer the even one, where two are as near.

@@ -1,4 +1,5 @@
-//! Groups of rows beside the products that they are: the same call on memory from each group's first row on.
+//! Groups of rows beside the products that they are: the same call on memory from each group's
+//! first row on.
 
 use super::{descriptions::Family, random::Random};
 use falchion::{
@@ -30,21 +31,26 @@ pub struct Alone {
     pub row: usize,
 }
 
-/// Whether threads that copy have registers for single elements, which packed lines of odd lengths take: without them a problem is refused, whatever its kind of work. TMA copies no such.
+/// Whether threads that copy have registers for single elements, which packed lines of odd lengths
+/// take: without them a problem is refused, whatever its kind of work. TMA copies no such.
 pub fn copies_single_elements(desc: &GemmDesc) -> bool {
     desc.warp_specialized().is_some() || desc.narrowed([1; 3]).check().is_ok()
 }
 
-/// Bytes of elements of which none is infinite, nor NaN: the highest bit of an exponent is 0. Those of `f32`, which may be scaled, are of one binade.
+/// Bytes of elements of which none is infinite, nor NaN: the highest bit of an exponent is 0. Those
+/// of `f32`, which may be scaled, are of one binade.
 fn bytes(kind: ElementKind, seed: u64, length: usize) -> Vec<u8> {
     if kind == ElementKind::F32 {
-        return (0..length as u64).flat_map(|i| (draw(seed, i) as u32 & 0x807f_ffff | 0x3f80_0000).to_ne_bytes()).collect();
+        return (0..length as u64)
+            .flat_map(|i| (draw(seed, i) as u32 & 0x807f_ffff | 0x3f80_0000).to_ne_bytes())
+            .collect();
     }
     (0..kind.matrix_bytes(length as u64)).map(|i| draw(seed, i) as u8 & 0xbf).collect()
 }
 
 impl Grouped {
-    /// Groups of all lengths about a tile's, of a description: some empty, with rows before the first and behind the last one.
+    /// Groups of all lengths about a tile's, of a description: some empty, with rows before the
+    /// first and behind the last one.
     pub fn of(desc: &GemmDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (tile, types, orders) = (desc.threadblock(), desc.user_types(), desc.orders());
@@ -56,24 +62,50 @@ impl Grouped {
             offsets.push(offsets[offsets.len() - 1] + length);
         }
         let m = (offsets[offsets.len() - 1] + random.below(9) as u32) as usize;
-        let (n, k) = (across as usize + random.below(20), tile.k as usize + random.below(2 * tile.k as usize));
+        let (n, k) = (
+            across as usize + random.below(20),
+            tile.k as usize + random.below(2 * tile.k as usize),
+        );
         // Rows that TMA takes, or packed ones, which it may not.
         let padded = random.once_in(2);
         let matrix = |order: Order, extents: (usize, usize), batch: usize| {
             let line = order.packed(extents.0, extents.1);
-            let view = View::packed(Elements::ALL, order, extents, padded.then(|| line.next_multiple_of(32)));
+            let view = View::packed(
+                Elements::ALL,
+                order,
+                extents,
+                padded.then(|| line.next_multiple_of(32)),
+            );
             let view = if batch == 1 { view.batched(0) } else { view };
             view.with(Elements::of(view.elements(extents, batch) as usize))
         };
         let count = offsets.len() - 1;
-        let (a, b, d) = (matrix(orders.a, (m, k), 1), matrix(orders.b, (k, n), count), matrix(orders.c, (m, n), 1));
+        let (a, b, d) = (
+            matrix(orders.a, (m, k), 1),
+            matrix(orders.b, (k, n), count),
+            matrix(orders.c, (m, n), 1),
+        );
         let mut scalars = [0.0; 8];
         scalars[..3].copy_from_slice(&[1.0, [0.0, 1.0][random.below(2)], 1.0]);
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors = Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+        let vectors =
+            Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
         let c = if random.once_in(2) { Source::InPlace } else { Source::Matrix(d) };
         let groups = Some(Groups::of(Axis::M, count));
-        let problem = Problem { m, n, k, batch: count, groups, a, b, c, d, vectors, scalars, workspace: None };
+        let problem = Problem {
+            m,
+            n,
+            k,
+            batch: count,
+            groups,
+            a,
+            b,
+            c,
+            d,
+            vectors,
+            scalars,
+            workspace: None,
+        };
         Self {
             problem,
             offsets,
@@ -81,18 +113,36 @@ impl Grouped {
             b: bytes(types.b, 2, b.memory.length),
             c: bytes(types.c, 3, d.memory.length),
             d: bytes(types.c, 4, d.memory.length),
-            vectors: Vectors::by(|kind| Some(bytes(types.c, 5 + kind.index() as u64, length(kind)))),
+            vectors: Vectors::by(|kind| {
+                Some(bytes(types.c, 5 + kind.index() as u64, length(kind)))
+            }),
         }
     }
 
     /// The products of groups that are not empty.
     pub fn alone(&self) -> impl Iterator<Item = Alone> + '_ {
         let Problem { a, b, d, .. } = self.problem;
-        self.offsets.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]).map(move |(number, ends)| {
-            let row = ends[0] as usize;
-            let problem = Problem { m: (ends[1] - ends[0]) as usize, batch: 1, groups: None, ..self.problem };
-            Alone { problem, first: [a.offset(row, 0), number * b.batch_stride, d.offset(row, 0), d.offset(row, 0)], row }
-        })
+        self.offsets.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]).map(
+            move |(number, ends)| {
+                let row = ends[0] as usize;
+                let problem = Problem {
+                    m: (ends[1] - ends[0]) as usize,
+                    batch: 1,
+                    groups: None,
+                    ..self.problem
+                };
+                Alone {
+                    problem,
+                    first: [
+                        a.offset(row, 0),
+                        number * b.batch_stride,
+                        d.offset(row, 0),
+                        d.offset(row, 0),
+                    ],
+                    row,
+                }
+            },
+        )
     }
 
     /// The bytes of the offsets.

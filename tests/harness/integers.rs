@@ -1,4 +1,5 @@
-//! Products of small integers on the host: they have one right answer in every element type, and are compared with `==`.
+//! Products of small integers on the host: they have one right answer in every element type, and
+//! are compared with `==`.
 
 use falchion::{
     desc::GemmDesc,
@@ -58,13 +59,15 @@ data! {
     I32: i32, |x| x, |y| f64::from(y);
 }
 
-/// Products of an element of D that are not zero, at most: sums of so many lie in every narrow type.
+/// Products of an element of D that are not zero, at most: sums of so many lie in every narrow
+/// type.
 const PRODUCTS: usize = 112;
 
 /// What D holds before the product: no sum of [`PRODUCTS`] reaches it.
 const POISON: i32 = 113;
 
-/// Element `at` of a matrix: -5 to 5, or as much of it as sums of [`PRODUCTS`] leave exact in the narrow types.
+/// Element `at` of a matrix: -5 to 5, or as much of it as sums of [`PRODUCTS`] leave exact in the
+/// narrow types.
 fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
     let mut x = (at as u64 ^ salt << 32).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -76,8 +79,9 @@ fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
     }
 }
 
-/// Runs a program on an m x n x k problem, rows or columns three elements apart. What was wrong: the fault, the refusal, or
-/// the first element of D that is not the reference's; nothing, when all is well.
+/// Runs a program on an m x n x k problem, rows or columns three elements apart. What was wrong:
+/// the fault, the refusal, or the first element of D that is not the reference's; nothing, when all
+/// is well.
 pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<String> {
     let d = program.desc;
     let (types, orders) = (d.user_types(), d.orders());
@@ -86,14 +90,18 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
         View::new(Elements::of(order.packed(columns, rows) * leading), order, leading)
     };
     let (a, b, c) = (matrix(orders.a, m, k), matrix(orders.b, k, n), matrix(orders.c, m, n));
-    let [mut a_data, b_data] = [(types.a, a, 1), (types.b, b, 2)]
-        .map(|(kind, view, salt)| (0..view.memory.length).map(|at| element(kind, salt, at)).collect::<Vec<_>>());
+    let [mut a_data, b_data] = [(types.a, a, 1), (types.b, b, 2)].map(|(kind, view, salt)| {
+        (0..view.memory.length).map(|at| element(kind, salt, at)).collect::<Vec<_>>()
+    });
     // Of a deeper product, a row of A keeps every second or third element, and the next row others.
     let kept = k.div_ceil(PRODUCTS).max(1);
-    for (i, l) in (0..m).flat_map(|i| (0..k).map(move |l| (i, l))).filter(|(i, l)| (i + l) % kept != 0) {
+    for (i, l) in
+        (0..m).flat_map(|i| (0..k).map(move |l| (i, l))).filter(|(i, l)| (i + l) % kept != 0)
+    {
         a_data[a.offset(i, l)] = 0;
     }
-    let [a_data, b_data] = [(types.a, a_data), (types.b, b_data)].map(|(kind, values)| Data::new(kind, values.into_iter()));
+    let [a_data, b_data] = [(types.a, a_data), (types.b, b_data)]
+        .map(|(kind, values)| Data::new(kind, values.into_iter()));
     let poison = if d.class.output.element.bits() < 32 { POISON } else { -1_000_003 };
     let mut result = Data::new(d.class.output.element, (0..c.memory.length).map(|_| poison));
     let mut scalars = [0.0; 8];
@@ -142,5 +150,9 @@ pub fn wrong(program: &Program, mode: Mode, [m, n, k]: [usize; 3]) -> Option<Str
 pub fn ragged(d: &GemmDesc) -> [usize; 3] {
     let tile_k = d.threadblock().k as usize;
     let k = (d.stages() as usize + 2) * tile_k - 3;
-    [d.threadblock().m as usize - 5, d.threadblock().n as usize - 3, k.min(PRODUCTS).max(d.split_k() as usize * tile_k - 3)]
+    [
+        d.threadblock().m as usize - 5,
+        d.threadblock().n as usize - 3,
+        k.min(PRODUCTS).max(d.split_k() as usize * tile_k - 3),
+    ]
 }

@@ -1,5 +1,5 @@
-//! What the four test binaries share: descriptions and problems drawn from a seed, mutated maps, buffers with guard zones around
-//! them, and runners.
+//! What the four test binaries share: descriptions and problems drawn from a seed, mutated maps,
+//! buffers with guard zones around them, and runners.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 #[macro_use]
@@ -52,7 +52,8 @@ use falchion_lab::verify::draw;
 /// Asks for the seed of one case: `FALCHION_CASE=<description>:<problem>`, as a failure prints it.
 pub fn asked_for() -> Option<(u64, u64)> {
     let text = std::env::var("FALCHION_CASE").ok()?;
-    let (description, problem) = text.split_once(':').expect("FALCHION_CASE is <description>:<problem>");
+    let (description, problem) =
+        text.split_once(':').expect("FALCHION_CASE is <description>:<problem>");
     let number = |text: &str| text.parse().expect("FALCHION_CASE holds two numbers");
     Some((number(description), number(problem)))
 }
@@ -62,7 +63,8 @@ pub fn reproduce(suite: &str, (description, problem): (u64, u64)) -> String {
     format!("FALCHION_CASE={description}:{problem} cargo test --test host {suite}")
 }
 
-/// What is asked for of many: all, or with `FALCHION_SAMPLE=10:7` every tenth, as the seed 7 draws them; one at the least.
+/// What is asked for of many: all, or with `FALCHION_SAMPLE=10:7` every tenth, as the seed 7 draws
+/// them; one at the least.
 pub fn sample<T>(all: Vec<T>) -> Vec<T> {
     let Ok(text) = std::env::var("FALCHION_SAMPLE") else { return all };
     let (share, seed) = text.split_once(':').expect("FALCHION_SAMPLE is <share>:<seed>");

@@ -12,8 +12,14 @@ impl Multicast {
         (0..u16::BITS).filter(move |&rank| self.0 >> rank & 1 == 1)
     }
 
-    /// Loads the box into the tiles of several blocks of a cluster, one for each rank. Answers what each block's barrier is told.
-    pub fn load(self, copy: &TensorCopy, global: &[u8], tiles: &mut [Vec<u8>]) -> Result<Vec<u32>, Refusal> {
+    /// Loads the box into the tiles of several blocks of a cluster, one for each rank. Answers what
+    /// each block's barrier is told.
+    pub fn load(
+        self,
+        copy: &TensorCopy,
+        global: &[u8],
+        tiles: &mut [Vec<u8>],
+    ) -> Result<Vec<u32>, Refusal> {
         let mut told = vec![0; tiles.len()];
         for rank in self.receivers() {
             told[rank as usize] = copy.load(global, &mut tiles[rank as usize])?;

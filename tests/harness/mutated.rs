@@ -23,12 +23,18 @@ impl<F: Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync> IndexMap for Muta
 }
 
 /// A map with its formula changed; domain and codomain stay.
-pub fn mutant(map: &Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) -> Map {
+pub fn mutant(
+    map: &Map,
+    f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static,
+) -> Map {
     Arc::new(Mutant(map.clone(), f))
 }
 
 /// Changes a map's formula.
-pub fn mutate(map: &mut Map, f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static) {
+pub fn mutate(
+    map: &mut Map,
+    f: impl Fn(&dyn IndexMap, Coord) -> Option<u32> + Send + Sync + 'static,
+) {
     *map = mutant(map, f);
 }
 

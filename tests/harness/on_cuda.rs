@@ -1,4 +1,5 @@
-//! The CUDA executor as a runner: buffers are copied to the device whole, guard zones and all, and D's comes back whole.
+//! The CUDA executor as a runner: buffers are copied to the device whole, guard zones and all, and
+//! D's comes back whole.
 
 use super::case::Runner;
 use falchion::{
@@ -36,10 +37,20 @@ impl Runner for ByPtx {
         true
     }
 
-    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+    fn run(
+        &self,
+        desc: &GemmDesc,
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
+    ) -> Result<(), Error> {
         let kernel = CudaKernel::prepare_ptx(&self.0.0, desc, self.1)?;
         // Registers that the driver gave: it has compiled it.
-        assert!(kernel.report().registers > 0 && kernel.report().kind == ImageKind::Ptx, "{:?}", kernel.report());
+        assert!(
+            kernel.report().registers > 0 && kernel.report().kind == ImageKind::Ptx,
+            "{:?}",
+            kernel.report()
+        );
         self.0.compute(&kernel, problem, whole, first)
     }
 }
@@ -50,8 +61,15 @@ impl OnCuda {
         Self(open(0).expect("this test runs on an NVIDIA GPU"))
     }
 
-    fn compute(&self, kernel: &CudaKernel, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
-        let failed = |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
+    fn compute(
+        &self,
+        kernel: &CudaKernel,
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
+    ) -> Result<(), Error> {
+        let failed =
+            |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
         let stream = self.0.new_stream().map_err(failed)?;
         let mut resident = Resident::new(&stream, &whole)?;
         resident.run(kernel, problem, first)?;
@@ -68,7 +86,13 @@ impl Runner for OnCuda {
         true
     }
 
-    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+    fn run(
+        &self,
+        desc: &GemmDesc,
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
+    ) -> Result<(), Error> {
         self.compute(&CudaKernel::prepare(&self.0, desc)?, problem, whole, first)
     }
 }

@@ -25,7 +25,13 @@ impl Runner for OnHost {
         false
     }
 
-    fn run(&self, desc: &GemmDesc, problem: &Problem, whole: HostMatrices<'_>, first: [usize; 4]) -> Result<(), Error> {
+    fn run(
+        &self,
+        desc: &GemmDesc,
+        problem: &Problem,
+        whole: HostMatrices<'_>,
+        first: [usize; 4],
+    ) -> Result<(), Error> {
         // Cut to the matrices, so that an access beyond them is one beyond the slice.
         let short = |operand| Refusal::MissingOperand { operand };
         let HostMatrices { a, b, c, d, vectors } = whole;
@@ -33,9 +39,9 @@ impl Runner for OnHost {
             a: a.get(first[0]..first[0] + problem.a.memory.length).ok_or(short(Operand::A))?,
             b: b.get(first[1]..first[1] + problem.b.memory.length).ok_or(short(Operand::B))?,
             c: match (c, problem.c) {
-                (Source::Matrix(c), Source::Matrix(view)) => {
-                    Source::Matrix(c.get(first[2]..first[2] + view.memory.length).ok_or(short(Operand::C))?)
-                }
+                (Source::Matrix(c), Source::Matrix(view)) => Source::Matrix(
+                    c.get(first[2]..first[2] + view.memory.length).ok_or(short(Operand::C))?,
+                ),
                 (Source::InPlace, _) => Source::InPlace,
                 _ => Source::None,
             },

@@ -16,8 +16,12 @@ use falchion::{
 };
 use falchion_lab::verify::draw;
 
-pub const TYPES: Combined =
-    Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+pub const TYPES: Combined = Combined {
+    a: ElementKind::F32,
+    b: ElementKind::F32,
+    accumulator: ElementKind::F32,
+    c: ElementKind::F32,
+};
 
 /// Layouts of A, B and D: along K first, then the others.
 pub const ORDERS: [[Order; 3]; 5] = [
@@ -30,7 +34,8 @@ pub const ORDERS: [[Order; 3]; 5] = [
 
 /// The default of a mode.
 pub fn desc(emulation: EmulationKind, orders: [Order; 3]) -> GemmDesc {
-    let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
+    let default =
+        default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
     but!(default, emulation: emulation)
 }
 
@@ -58,15 +63,22 @@ pub fn draws(data: Data, seed: u64, rows: usize, k: usize) -> Vec<f32> {
         let normal = (0..4).map(|i| uniform(4 * index + i)).sum::<f64>() - 2.0;
         match data {
             Data::Normal | Data::Cancelling => normal,
-            Data::Wide => (normal + 3.0).copysign(normal) * 2f64.powi((draw(seed ^ 77, index) % 61) as i32 - 30),
-            Data::Hostile => 1.0 + 2f64.powi(-8) - 2f64.powi(-17) + (uniform(index) - 0.5) * 2f64.powi(-19),
+            Data::Wide => {
+                (normal + 3.0).copysign(normal)
+                    * 2f64.powi((draw(seed ^ 77, index) % 61) as i32 - 30)
+            }
+            Data::Hostile => {
+                1.0 + 2f64.powi(-8) - 2f64.powi(-17) + (uniform(index) - 0.5) * 2f64.powi(-19)
+            }
             Data::Tiny => normal * 2f64.powi(-60 - (draw(seed ^ 78, index) % 75) as i32),
         }
     };
     let cancelled = |at: usize| {
         let (row, step) = (at / k, at % k);
-        let partner = if step >= k / 2 && k > 1 && data == Data::Cancelling { step - k / 2 } else { step };
-        let sign = if partner != step && seed < 50 { -1.0 - 1e-6 * uniform(at as u64) } else { 1.0 };
+        let partner =
+            if step >= k / 2 && k > 1 && data == Data::Cancelling { step - k / 2 } else { step };
+        let sign =
+            if partner != step && seed < 50 { -1.0 - 1e-6 * uniform(at as u64) } else { 1.0 };
         (sign * one((row * k + partner) as u64)) as f32
     };
     (0..rows * k).map(cancelled).collect()
@@ -81,12 +93,29 @@ pub fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
 pub fn problem([a, b, c]: [Order; 3], [m, n, k]: [usize; 3]) -> Problem {
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let (a, b, d) = (packed(a, m, k), packed(b, k, n), packed(c, m, n));
-    Problem { m, n, k, batch: 1, groups: None, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
+    Problem {
+        m,
+        n,
+        k,
+        batch: 1,
+        groups: None,
+        a,
+        b,
+        c: Source::None,
+        d,
+        vectors: Default::default(),
+        scalars,
+        workspace: None,
+    }
 }
 
 /// Rows along K as a matrix of `rows` x K, or of K x `rows`, laid out in an order.
 fn laid(numbers: &[f32], (rows, k): (usize, usize), along_k: bool) -> Vec<f32> {
-    if along_k { numbers.to_vec() } else { (0..rows * k).map(|at| numbers[at % rows * k + at / rows]).collect() }
+    if along_k {
+        numbers.to_vec()
+    } else {
+        (0..rows * k).map(|at| numbers[at % rows * k + at / rows]).collect()
+    }
 }
 
 /// D, row by row, of A's rows and B's columns.
@@ -111,13 +140,24 @@ fn product(
 }
 
 /// What a description computes on the host.
-pub fn computed(desc: &GemmDesc, mode: Mode, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
+pub fn computed(
+    desc: &GemmDesc,
+    mode: Mode,
+    sizes: [usize; 3],
+    operands: (&[f32], &[f32]),
+) -> Result<Vec<f32>, Error> {
     let orders = desc.orders();
     product([orders.a, orders.b, orders.c], sizes, operands, |call| run_on_host(desc, mode, call))
 }
 
 /// What a program computes.
-pub fn ran(program: &WarpSpecializedProgram, sizes: [usize; 3], operands: (&[f32], &[f32])) -> Result<Vec<f32>, Error> {
+pub fn ran(
+    program: &WarpSpecializedProgram,
+    sizes: [usize; 3],
+    operands: (&[f32], &[f32]),
+) -> Result<Vec<f32>, Error> {
     let orders = program.desc.sum().orders();
-    product([orders.a, orders.b, orders.c], sizes, operands, |call| run_on_host(program, Mode::Checked { seed: 3 }, call))
+    product([orders.a, orders.b, orders.c], sizes, operands, |call| {
+        run_on_host(program, Mode::Checked { seed: 3 }, call)
+    })
 }

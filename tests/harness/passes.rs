@@ -1,16 +1,21 @@
-//! What the kernels of passes do, on the host, with their own maps: tests change one thing and watch.
+//! What the kernels of passes do, on the host, with their own maps: tests change one thing and
+//! watch.
 
 use falchion::{
     internals::{
         call::{DEPTH, DecomposedLayout},
         index::{Map, at},
-        pass::{DecomposeDesc, PIECE, PIECES, Realignment, RepackDesc, RepackMap, RepackShapes, TILE, repack},
+        pass::{
+            DecomposeDesc, PIECE, PIECES, Realignment, RepackDesc, RepackMap, RepackShapes, TILE,
+            repack,
+        },
     },
     numeric::emulation::{LineFacts, shift_of},
 };
 use std::sync::Arc;
 
-/// An access of a repack pass, of the source or of the copy, to bytes that are not there: of a row, and a piece of it.
+/// An access of a repack pass, of the source or of the copy, to bytes that are not there: of a row,
+/// and a piece of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RepackFault {
     pub row: u64,
@@ -44,12 +49,18 @@ impl RepackProgram {
     ///
     /// A [`RepackFault`], for an access to bytes that are not there.
     pub fn run(&self, source: &[u8], address: u64, copy: &mut [u8]) -> Result<(), RepackFault> {
-        let (log, (down, across)) = (self.desc.log_pieces(self.shapes.pieces()), self.shapes.tiles(&self.desc));
-        for (tile_row, tile_column) in (0..down).flat_map(|row| (0..across).map(move |column| (row, column))) {
+        let (log, (down, across)) =
+            (self.desc.log_pieces(self.shapes.pieces()), self.shapes.tiles(&self.desc));
+        for (tile_row, tile_column) in
+            (0..down).flat_map(|row| (0..across).map(move |column| (row, column)))
+        {
             let first = (tile_row * u64::from(self.desc.tile() >> log), tile_column << log);
-            for (thread, step) in (0..self.desc.threads).flat_map(|thread| (0..self.desc.steps).map(move |step| (thread, step))) {
+            for (thread, step) in (0..self.desc.threads)
+                .flat_map(|thread| (0..self.desc.steps).map(move |step| (thread, step)))
+            {
                 let Some(number) = self.map.at(at(thread, step)).map(u64::from) else { continue };
-                let (row, piece) = (first.0 + (number >> log), first.1 + (number & ((1 << log) - 1)));
+                let (row, piece) =
+                    (first.0 + (number >> log), first.1 + (number & ((1 << log) - 1)));
                 if row < self.shapes.rows && piece < self.shapes.pieces() {
                     self.copy((row, piece), self.inside(first, log), (source, address), copy)?;
                 }
@@ -58,7 +69,8 @@ impl RepackProgram {
         Ok(())
     }
 
-    /// Whether whatever a tile reads lies in the matrix: its first byte and its last are an access or more from the ends.
+    /// Whether whatever a tile reads lies in the matrix: its first byte and its last are an access
+    /// or more from the ends.
     fn inside(&self, (row, piece): (u64, u64), log: u32) -> bool {
         let RepackShapes { rows, row_bytes, stride, .. } = self.shapes;
         let last = rows.min(row + u64::from(self.desc.tile() >> log)) - 1;
@@ -89,14 +101,30 @@ impl RepackProgram {
             if !whole && (inside || !self.guarded) {
                 return Err(fault);
             }
-            let byte = |at: i64| if (0..end).contains(&at) { source.get(at as usize).copied().ok_or(fault) } else { Ok(0) };
+            let byte = |at: i64| {
+                if (0..end).contains(&at) {
+                    source.get(at as usize).copied().ok_or(fault)
+                } else {
+                    Ok(0)
+                }
+            };
             for (word, begin) in words.iter_mut().zip((begin..).step_by(4)) {
-                *word = u32::from_le_bytes([byte(begin)?, byte(begin + 1)?, byte(begin + 2)?, byte(begin + 3)?]);
+                *word = u32::from_le_bytes([
+                    byte(begin)?,
+                    byte(begin + 1)?,
+                    byte(begin + 2)?,
+                    byte(begin + 3)?,
+                ]);
             }
         }
         let place = (row * self.shapes.pitch + piece * repack::PIECE) as usize;
-        let written = copy.get_mut(place..).and_then(|rest| rest.get_mut(..repack::PIECE as usize)).ok_or(fault)?;
-        written.copy_from_slice(Realignment::realigned(words, beyond as u32).map(u32::to_le_bytes).as_flattened());
+        let written = copy
+            .get_mut(place..)
+            .and_then(|rest| rest.get_mut(..repack::PIECE as usize))
+            .ok_or(fault)?;
+        written.copy_from_slice(
+            Realignment::realigned(words, beyond as u32).map(u32::to_le_bytes).as_flattened(),
+        );
         Ok(())
     }
 }
@@ -118,9 +146,13 @@ impl DecomposeProgram {
         Self { desc, layout, map: Arc::new(desc.pieces(along_k)), padded: true }
     }
 
-    /// The rows' parts, and the facts of rows that are scaled. Element (mn, k) of the operand is `source[mn * along_mn + k * along_k]`, and
-    /// 0 where there is none.
-    pub fn run(&self, source: &[f32], (along_mn, along_k): (usize, usize)) -> (Vec<u16>, Vec<LineFacts>) {
+    /// The rows' parts, and the facts of rows that are scaled. Element (mn, k) of the operand is
+    /// `source[mn * along_mn + k * along_k]`, and 0 where there is none.
+    pub fn run(
+        &self,
+        source: &[f32],
+        (along_mn, along_k): (usize, usize),
+    ) -> (Vec<u16>, Vec<LineFacts>) {
         let (emulation, rows, depth) = (self.desc.emulation, self.layout.mn, DEPTH as usize);
         let across = self.layout.padded() as usize / depth;
         let element = |mn: usize, k: usize| match source.get(mn * along_mn + k * along_k) {
@@ -128,14 +160,16 @@ impl DecomposeProgram {
             _ => 0.0,
         };
         let line = |mn: usize| LineFacts::of((0..self.layout.k).map(move |k| element(mn, k)));
-        let facts: Vec<LineFacts> = if emulation.scales() { (0..rows).map(line).collect() } else { Vec::new() };
+        let facts: Vec<LineFacts> =
+            if emulation.scales() { (0..rows).map(line).collect() } else { Vec::new() };
         let (leading, padded) = (self.layout.leading() as usize, self.layout.padded() as usize);
         // What the workspace holds before: no number.
         let mut parts = vec![u16::MAX; rows * leading];
-        let tiles = (0..rows.div_ceil(TILE as usize)).flat_map(|down| (0..across).map(move |along| (down, along)));
+        let tiles = (0..rows.div_ceil(TILE as usize))
+            .flat_map(|down| (0..across).map(move |along| (down, along)));
         for (down, along) in tiles {
-            for (thread, step) in
-                (0..self.desc.pieces(true).threads).flat_map(|thread| (0..self.desc.steps()).map(move |step| (thread, step)))
+            for (thread, step) in (0..self.desc.pieces(true).threads)
+                .flat_map(|thread| (0..self.desc.steps()).map(move |step| (thread, step)))
             {
                 let Some(place) = self.map.at(at(thread, step)) else { continue };
                 let mn = down * TILE as usize + (place / PIECES) as usize;
@@ -146,7 +180,9 @@ impl DecomposeProgram {
                 let shift = facts.get(mn).map_or(0, |facts| shift_of(facts.largest));
                 for k in first..first + PIECE as usize {
                     let each = emulation.parts_of(element(mn, k), shift);
-                    for (part, bits) in each.into_iter().enumerate().take(emulation.parts() as usize) {
+                    for (part, bits) in
+                        each.into_iter().enumerate().take(emulation.parts() as usize)
+                    {
                         parts[mn * leading + part * padded + k] = bits;
                     }
                 }

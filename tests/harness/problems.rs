@@ -1,5 +1,5 @@
-//! Problems at the edges of a description: extents around its tiles, leading dimensions beyond them, scalars that switch parts
-//! of the epilogue off.
+//! Problems at the edges of a description: extents around its tiles, leading dimensions beyond
+//! them, scalars that switch parts of the epilogue off.
 
 use super::Random;
 use falchion::{
@@ -17,12 +17,13 @@ use falchion::{
 pub struct Wanted {
     /// Products at most, whole tiles counted.
     pub most_work: u64,
-    /// Whether addresses, leading dimensions and contiguous extents are multiples of the description's alignments, as on a
-    /// device they have to be.
+    /// Whether addresses, leading dimensions and contiguous extents are multiples of the
+    /// description's alignments, as on a device they have to be.
     pub aligned: bool,
 }
 
-/// A problem, and where in its buffers the matrices begin: what lies before and behind is a guard zone.
+/// A problem, and where in its buffers the matrices begin: what lies before and behind is a guard
+/// zone.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Guarded {
     pub problem: Problem,
@@ -30,7 +31,8 @@ pub struct Guarded {
     pub first: [usize; 4],
     /// Elements of guard zone behind A, B, C and D.
     pub behind: [usize; 4],
-    /// Whether A and B are full of NaN where alpha is 0, and C and vectors where what scales them is.
+    /// Whether A and B are full of NaN where alpha is 0, and C and vectors where what scales them
+    /// is.
     pub poisoned: bool,
 }
 
@@ -78,7 +80,20 @@ pub fn packed([m, n, k]: [usize; 3]) -> Problem {
     let (a, b, d) = (matrix(m, k), matrix(k, n), matrix(m, n));
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
-    Problem { m, n, k, batch: 1, groups: None, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
+    Problem {
+        m,
+        n,
+        k,
+        batch: 1,
+        groups: None,
+        a,
+        b,
+        c: Source::None,
+        d,
+        vectors: Default::default(),
+        scalars,
+        workspace: None,
+    }
 }
 
 /// A problem for a description. D is column-major where the description is of exchanged operands.
@@ -86,20 +101,31 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let mut random = Random::new(seed ^ 0x0070_726f_626c_656d);
     let (orders, pins) = (d.orders(), d.user_pins());
     let (a_order, b_order, c_order) = (orders.a, orders.b, orders.c);
-    let [align_a, align_b] = [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
+    let [align_a, align_b] =
+        [pins.align_a, pins.align_b].map(|align| align.expect("every family has it"));
     let (mut m, mut n, mut k) = extents(&mut random, d, wanted);
     // Each part of K has a k-tile.
     let tile_k = d.threadblock().k as usize;
     k += (d.split_k() as usize).saturating_sub(k.div_ceil(tile_k)) * if k > 0 { tile_k } else { 0 };
     // TMA takes any extents; addresses and rows of A and of B begin where it can read.
     let roles = d.family.mainloop().cuda().is_none();
-    let align_d = if roles { Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]]) } else { d.alignments()[2] };
+    let align_d = if roles {
+        Random::new(seed ^ 0xd).pick(&[1, d.alignments()[2]])
+    } else {
+        d.alignments()[2]
+    };
     if wanted.aligned && !roles {
         // The contiguous extent of each operand is a multiple of its alignment.
-        for (order, align, [rows, columns]) in
-            [(a_order, align_a, [0, 2]), (b_order, align_b, [2, 1]), (c_order, d.alignments()[2], [0, 1])]
-        {
-            let axis = [&mut m, &mut n, &mut k].into_iter().nth(if order.is_row() { columns } else { rows });
+        for (order, align, [rows, columns]) in [
+            (a_order, align_a, [0, 2]),
+            (b_order, align_b, [2, 1]),
+            (c_order, d.alignments()[2], [0, 1]),
+        ] {
+            let axis = [&mut m, &mut n, &mut k].into_iter().nth(if order.is_row() {
+                columns
+            } else {
+                rows
+            });
             if let Some(extent) = axis {
                 *extent = extent.next_multiple_of(align as usize);
             }
@@ -123,9 +149,14 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
     let c = matrix(2, c_order, m, n, align_d);
     let d_shape = matrix(3, c_order, m, n, align_d);
     let mut scalars = [0.0; 8];
-    let values = if random.once_in(2) { &[0.0, 1.0, -1.0, 2.0][..] } else { &[0.0, 1.0, -0.5, 1.5, 2.0][..] };
+    let values = if random.once_in(2) {
+        &[0.0, 1.0, -1.0, 2.0][..]
+    } else {
+        &[0.0, 1.0, -0.5, 1.5, 2.0][..]
+    };
     // The first is drawn more often than a zero would be.
-    (scalars[0], scalars[1]) = (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
+    (scalars[0], scalars[1]) =
+        (if random.once_in(3) { 1.0 } else { random.pick(values) }, random.pick(values));
     let mut problem = Problem {
         m,
         n,
@@ -166,7 +197,8 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
             k = 1 + random.below(tile.k as usize);
         }
         let whole = |x: usize, tile: u32| x.div_ceil(tile as usize) as u64 * u64::from(tile);
-        if whole(rows, tile.m).max(1) * whole(columns, tile.n).max(1) * whole(k, tile.k).max(1) > wanted.most_work
+        if whole(rows, tile.m).max(1) * whole(columns, tile.n).max(1) * whole(k, tile.k).max(1)
+            > wanted.most_work
             && attempt < 400
         {
             continue;

@@ -19,30 +19,47 @@ use proptest::{prelude::*, sample::select, test_runner::Config};
 
 /// So many cases of a law, failures printed and not filed.
 pub fn cases(cases: u32) -> Config {
-    Config { cases, failure_persistence: None, max_local_rejects: 1_000_000, max_global_rejects: 1_000_000, ..Config::default() }
+    Config {
+        cases,
+        failure_persistence: None,
+        max_local_rejects: 1_000_000,
+        max_global_rejects: 1_000_000,
+        ..Config::default()
+    }
 }
 
 /// The four layouts of A and B, with both of C.
 pub fn orders() -> impl Iterator<Item = [Order; 3]> {
     let both = [Order::Row, Order::Col];
-    both.into_iter().flat_map(move |a| both.into_iter().flat_map(move |b| both.into_iter().map(move |c| [a, b, c])))
+    both.into_iter().flat_map(move |a| {
+        both.into_iter().flat_map(move |b| both.into_iter().map(move |c| [a, b, c]))
+    })
 }
 
-/// Every row of the default table, for every tag and layout, with every arithmetic that its epilogue can have: what the library
-/// ships.
+/// Every row of the default table, for every tag and layout, with every arithmetic that its
+/// epilogue can have: what the library ships.
 pub fn shipped() -> impl Iterator<Item = GemmDesc> {
     ArchKind::ALL.into_iter().flat_map(|arch| {
         COMBINATIONS.iter().flat_map(move |types| {
-            orders().filter_map(move |orders| default_description(OpKind::Simt, arch, *types, orders).ok()).flat_map(|d| {
-                let scaled = (d.class.compute == ComputeKind::I32).then_some(but!(d, compute: ComputeKind::F32));
-                [d].into_iter().chain(scaled)
-            })
+            orders()
+                .filter_map(move |orders| {
+                    default_description(OpKind::Simt, arch, *types, orders).ok()
+                })
+                .flat_map(|d| {
+                    let scaled = (d.class.compute == ComputeKind::I32)
+                        .then_some(but!(d, compute: ComputeKind::F32));
+                    [d].into_iter().chain(scaled)
+                })
         })
     })
 }
 
-/// Taking advice after advice ends at a kernel, or at a sentence that gives none; never in a circle.
-pub fn follow_advice(mut d: GemmDesc, advised: impl Fn(GemmDesc, &Refusal) -> Option<GemmDesc>) -> Result<(), TestCaseError> {
+/// Taking advice after advice ends at a kernel, or at a sentence that gives none; never in a
+/// circle.
+pub fn follow_advice(
+    mut d: GemmDesc,
+    advised: impl Fn(GemmDesc, &Refusal) -> Option<GemmDesc>,
+) -> Result<(), TestCaseError> {
     let mut said = Vec::new();
     while let Err(refusal) = d.check() {
         let sentence = refusal.to_string();
@@ -57,8 +74,10 @@ pub fn follow_advice(mut d: GemmDesc, advised: impl Fn(GemmDesc, &Refusal) -> Op
 
 /// A row of Hopper's tensor cores with sums promoted after each stage.
 pub fn promoted(types: Combined, orders: [Order; 3]) -> GemmDesc {
-    let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-    completed(&default, &[("promotion", "stage".to_owned())]).expect("a row of promoted accumulators")
+    let default =
+        default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    completed(&default, &[("promotion", "stage".to_owned())])
+        .expect("a row of promoted accumulators")
 }
 
 /// Types by their names, in the order A = B, accumulator, C.
@@ -69,7 +88,8 @@ pub fn types(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combi
 /// The default description of `f32` for a tag.
 pub fn default_f32(arch: ArchKind, orders: [Order; 3]) -> GemmDesc {
     let f32 = ElementKind::F32;
-    default_description(OpKind::Simt, arch, types(f32, f32, f32), orders).expect("the table has f32 for every tag")
+    default_description(OpKind::Simt, arch, types(f32, f32, f32), orders)
+        .expect("the table has f32 for every tag")
 }
 
 /// A ring of four stages of asynchronous copies, 128x128x16, whatever the defaults are.
@@ -109,16 +129,29 @@ pub fn number() -> impl Strategy<Value = u32> {
 /// Fields of descriptions that hold numbers.
 pub const NUMBERS: usize = 29;
 
-/// The description with its number of index `field` replaced; one that its family has no knob for stays.
+/// The description with its number of index `field` replaced; one that its family has no knob for
+/// stays.
 pub fn spoiled(d: GemmDesc, field: usize, x: u32) -> GemmDesc {
     let smem = match field {
         17 | 18 => SmemLayout::Padded { along: [Along::Mn, Along::K][field - 17], padding: x },
-        19 | 20 => SmemLayout::Swizzled { along: [Along::Mn, Along::K][field - 19], bits: x, base: 2, shift: 0 },
-        21 | 22 => SmemLayout::Swizzled { along: [Along::Mn, Along::K][field - 21], bits: 2, base: x, shift: 0 },
+        19 | 20 => SmemLayout::Swizzled {
+            along: [Along::Mn, Along::K][field - 19],
+            bits: x,
+            base: 2,
+            shift: 0,
+        },
+        21 | 22 => SmemLayout::Swizzled {
+            along: [Along::Mn, Along::K][field - 21],
+            bits: 2,
+            base: x,
+            shift: 0,
+        },
         _ => SmemLayout::Swizzled { along: Along::Mn, bits: 2, base: 2, shift: x },
     };
     let mut pins = d.pins();
-    let Pins { threadblock: Some(tile), warp: Some(warp), .. } = &mut pins else { panic!("every family has tiles") };
+    let Pins { threadblock: Some(tile), warp: Some(warp), .. } = &mut pins else {
+        panic!("every family has tiles")
+    };
     match field {
         0 => tile.m = x,
         1 => tile.n = x,
@@ -173,7 +206,11 @@ pub fn garbage() -> impl Strategy<Value = GemmDesc> {
     let kinds = || select(ElementKind::ALL.to_vec());
     let compute = select(vec![ComputeKind::F32, ComputeKind::F64, ComputeKind::I32]);
     let types = (kinds(), kinds(), kinds(), kinds(), compute, any::<bool>());
-    let op = (select(vec![OpKind::Simt, OpKind::TensorOp]), select(ArchKind::ALL.to_vec()), select(MainloopKind::ALL.to_vec()));
+    let op = (
+        select(vec![OpKind::Simt, OpKind::TensorOp]),
+        select(ArchKind::ALL.to_vec()),
+        select(MainloopKind::ALL.to_vec()),
+    );
     let numbers = proptest::collection::vec(number(), NUMBERS);
     let smem = || {
         prop_oneof![
@@ -192,7 +229,11 @@ pub fn garbage() -> impl Strategy<Value = GemmDesc> {
             epilogue,
         )| {
             let d = numbers.iter().enumerate().fold(legal, |d, (field, x)| spoiled(d, field, *x));
-            let [smem_a, smem_b] = if numbers[0] % 2 == 0 { smem } else { [d.one().knobs.smem_a, d.one().knobs.smem_b] };
+            let [smem_a, smem_b] = if numbers[0] % 2 == 0 {
+                smem
+            } else {
+                [d.one().knobs.smem_a, d.one().knobs.smem_b]
+            };
             let types = but!(d, a, b, c, accumulator, compute, exchanged);
             but!(types, layout_a, layout_b, op, arch, mainloop, smem_a, smem_b, epilogue)
         },

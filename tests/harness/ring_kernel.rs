@@ -1,5 +1,5 @@
-//! A kernel around the ring whose operands are constant within a stage, so that no layout matters: what it computes shows which
-//! tiles were multiplied, and nothing else.
+//! A kernel around the ring whose operands are constant within a stage, so that no layout matters:
+//! what it computes shows which tiles were multiplied, and nothing else.
 #![allow(dead_code, reason = "shared by test binaries, each of which uses a part of it")]
 
 use falchion::{
@@ -74,7 +74,8 @@ struct Producer : Tiles {
   }
 };
 
-// Rows of 16 bytes without a swizzle: neighbours along K 128 bytes apart, neighbours along the other axis 256.
+// Rows of 16 bytes without a swizzle: neighbours along K 128 bytes apart, neighbours along the
+// other axis 256.
 __device__ __forceinline__ unsigned long long descriptor(unsigned address) {
   return (unsigned long long)((address & 0x3ffff) >> 4) | (8ull << 16) | (16ull << 32);
 }
@@ -161,14 +162,19 @@ pub fn ring(stages: u32, multicast: Option<SharedOperand>) -> Pipeline {
 /// The kernel's text.
 pub fn program(ring: &Pipeline, options: &RoleOptions) -> Program {
     let roles = options.roles(ring);
-    let cluster = ring.multicast.map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
+    let cluster = ring
+        .multicast
+        .map_or(String::new(), |multicast| format!("__cluster_dims__({}, 1, 1)", multicast.blocks));
     let mut source = format!(
         "#include \"index.cuh\"\n#include \"schedule/roles.cuh\"\n{}{}#define CLUSTER {cluster}\n#define CONSTANTS {CONSTANTS}\n{KERNEL}",
         ring.header(),
         roles.header()
     );
     let position = RingPosition { stages: ring.stages };
-    for (name, print) in [("PipelineLayout", fingerprint(&PipelineLayout(*ring))), ("RingPosition", fingerprint(&position))] {
+    for (name, print) in [
+        ("PipelineLayout", fingerprint(&PipelineLayout(*ring))),
+        ("RingPosition", fingerprint(&position)),
+    ] {
         source.push_str(&format!(
             "static_assert(index::fingerprint<threadblock::{name}<Ring>>() == {print}u, \"{name}: the Rust map and the CUDA map differ\");\n"
         ));

@@ -1,5 +1,5 @@
-//! Two executors on one problem, with numbers that are hard to treat alike: infinities, NaN, zeros with a sign, denormals, integers
-//! that wrap. NaN may carry any payload.
+//! Two executors on one problem, with numbers that are hard to treat alike: infinities, NaN, zeros
+//! with a sign, denormals, integers that wrap. NaN may carry any payload.
 
 use super::{
     Random,
@@ -36,7 +36,13 @@ pub fn special(kind: ElementKind, random: &mut Random) -> f64 {
     match kind {
         ElementKind::I8 => random.pick(&[-128.0, 127.0, -1.0]),
         ElementKind::U8 => random.pick(&[255.0, 128.0, 1.0]),
-        ElementKind::I32 => random.pick(&[f64::from(i32::MIN), f64::from(i32::MAX), 65_536.0, -65_537.0, 16_777_217.0]),
+        ElementKind::I32 => random.pick(&[
+            f64::from(i32::MIN),
+            f64::from(i32::MAX),
+            65_536.0,
+            -65_537.0,
+            16_777_217.0,
+        ]),
         _ => random.pick(&[
             0.0,
             -0.0,
@@ -61,15 +67,23 @@ pub fn sprinkle(buffer: &mut HostBuffer, first: usize, view: &View<Elements>, ra
         for _ in 0..1 + random.below(4) {
             let place = first + random.below(view.memory.length);
             let number = special(buffer.kind(), random);
-            buffer.set(place, number).expect("the element types of descriptions have a form in host memory");
+            buffer
+                .set(place, number)
+                .expect("the element types of descriptions have a form in host memory");
         }
     }
 }
 
 /// D's buffer, guard zones included, after a product on the host.
-pub fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Result<HostBuffer, Error> {
+pub fn run(
+    desc: &GemmDesc,
+    mode: Mode,
+    guarded: &Guarded,
+    buffers: &Buffers,
+) -> Result<HostBuffer, Error> {
     let Guarded { problem, first, .. } = guarded;
-    let range = |which: usize, view: &View<Elements>| first[which]..first[which] + view.memory.length;
+    let range =
+        |which: usize, view: &View<Elements>| first[which]..first[which] + view.memory.length;
     let mut d = buffers.d.clone();
     let matrices = HostMatrices {
         a: buffers.a.slice(range(0, &problem.a))?,
@@ -86,7 +100,13 @@ pub fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) ->
 pub fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error> {
     let width = x.kind().bytes_of(1) as usize;
     let differs = |(place, (x, y)): (usize, (&[u8], &[u8]))| (x != y).then_some(place);
-    for place in x.bytes().chunks_exact(width).zip(y.bytes().chunks_exact(width)).enumerate().filter_map(differs) {
+    for place in x
+        .bytes()
+        .chunks_exact(width)
+        .zip(y.bytes().chunks_exact(width))
+        .enumerate()
+        .filter_map(differs)
+    {
         if !(x.get(place)?.is_nan() && y.get(place)?.is_nan()) {
             return Ok(Some(place));
         }
@@ -94,12 +114,23 @@ pub fn difference(x: &HostBuffer, y: &HostBuffer) -> Result<Option<usize>, Error
     Ok(None)
 }
 
-/// Something that computes D's whole buffer another way; the number is for whatever it leaves to chance.
+/// Something that computes D's whole buffer another way; the number is for whatever it leaves to
+/// chance.
 pub type Other<'o> = &'o (dyn Fn(&Guarded, &Buffers, u64) -> Result<HostBuffer, Error> + Sync);
 
-/// Compares the fast mode with `other` on one problem; says whether D held a number that is infinite or none.
-pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'_>) -> Result<bool, Error> {
-    let most_work = if desc.family.mainloop().cuda().is_none() { MOST_WARP_SPECIALIZED_WORK } else { MOST_WORK };
+/// Compares the fast mode with `other` on one problem; says whether D held a number that is
+/// infinite or none.
+pub fn compare(
+    desc: &GemmDesc,
+    seeds: (u64, u64),
+    aligned: bool,
+    other: Other<'_>,
+) -> Result<bool, Error> {
+    let most_work = if desc.family.mainloop().cuda().is_none() {
+        MOST_WARP_SPECIALIZED_WORK
+    } else {
+        MOST_WORK
+    };
     let wanted = problems::Wanted { most_work, aligned };
     let guarded = guarded(seeds.1, desc, wanted);
     let mut random = Random::new(seeds.1);
@@ -117,7 +148,8 @@ pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'
         }
         sprinkle(&mut buffers.d, guarded.first[3], &problem.d, &mut random);
         for (_, vector) in buffers.vectors.iter_mut() {
-            let view = View::packed(Elements::of(vector.length()), Order::Row, (1, vector.length()), None);
+            let view =
+                View::packed(Elements::of(vector.length()), Order::Row, (1, vector.length()), None);
             sprinkle(vector, 0, &view, &mut Random::new(seeds.1 ^ 7));
         }
     }
@@ -137,10 +169,18 @@ pub fn compare(desc: &GemmDesc, seeds: (u64, u64), aligned: bool, other: Other<'
 /// The fast mode and the checked one on a problem.
 /// Small warp-specialized tiles.
 pub fn roles() -> descriptions::Wanted {
-    descriptions::Wanted { largest_tile: 1 << 20, family: Family::WarpSpecialized, ..descriptions::Wanted::default() }
+    descriptions::Wanted {
+        largest_tile: 1 << 20,
+        family: Family::WarpSpecialized,
+        ..descriptions::Wanted::default()
+    }
 }
 
 /// Small warp-specialized tiles, and whose threads multiply.
 pub fn threads() -> descriptions::Wanted {
-    descriptions::Wanted { largest_tile: MOST_WORK as u32, family: Family::Threads, ..descriptions::Wanted::default() }
+    descriptions::Wanted {
+        largest_tile: MOST_WORK as u32,
+        family: Family::Threads,
+        ..descriptions::Wanted::default()
+    }
 }

@@ -1,4 +1,5 @@
-//! Programs of warp-specialized kernels, changed in one thing and run, checked, beside the fast mode.
+//! Programs of warp-specialized kernels, changed in one thing and run, checked, beside the fast
+//! mode.
 
 use super::{case::Buffers, problems::Guarded};
 use crate::harness::OfFamily;
@@ -26,8 +27,8 @@ const MOST_SEEDS: u64 = 60;
 /// A named change to a program, and what a program needs for it to be one.
 pub type Named<Needs> = (&'static str, Needs, fn(&mut WarpSpecializedProgram));
 
-/// For every subject that a change is one for: some order of events shows it. For the program unchanged: none shows anything. At least
-/// so many faults, each of which has a subject.
+/// For every subject that a change is one for: some order of events shows it. For the program
+/// unchanged: none shows anything. At least so many faults, each of which has a subject.
 pub fn every_fault_is_found<Needs: Copy>(
     subjects: &[(&'static str, GemmDesc)],
     faults: &[Named<Needs>],
@@ -46,29 +47,53 @@ pub fn every_fault_is_found<Needs: Copy>(
             let mut mutant = right.clone();
             change(&mut mutant);
             let first = (0..MOST_SEEDS).find_map(|seed| subject.wrong(&mutant, seed));
-            let sentence = first.unwrap_or_else(|| panic!("{name}: {fault}: not found in {MOST_SEEDS} orders of events"));
+            let sentence = first.unwrap_or_else(|| {
+                panic!("{name}: {fault}: not found in {MOST_SEEDS} orders of events")
+            });
             println!("{name}: {fault}: {sentence}");
-            sentences.insert(sentence.split(' ').filter(|word| !word.contains(|c: char| c.is_ascii_digit())).collect::<String>());
+            sentences.insert(
+                sentence
+                    .split(' ')
+                    .filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
+                    .collect::<String>(),
+            );
             *found.entry(fault).or_default() += 1;
         }
     }
-    let never: Vec<_> = faults.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
-    println!("{} faults, found {} times, in {} ways", found.len(), found.values().sum::<usize>(), sentences.len());
+    let never: Vec<_> =
+        faults.iter().map(|fault| fault.0).filter(|fault| !found.contains_key(fault)).collect();
+    println!(
+        "{} faults, found {} times, in {} ways",
+        found.len(),
+        found.values().sum::<usize>(),
+        sentences.len()
+    );
     assert!(never.is_empty(), "no subject for {never:?}");
     assert!(found.len() >= least && sentences.len() >= 10);
 }
 
 /// Leaves steps out of a role's section.
-pub fn without(program: &mut WarpSpecializedProgram, role: Role, section: Section, left_out: impl Fn(RoleStep) -> bool) {
+pub fn without(
+    program: &mut WarpSpecializedProgram,
+    role: Role,
+    section: Section,
+    left_out: impl Fn(RoleStep) -> bool,
+) {
     program.ring.roles.of_mut(role).steps_mut(section).retain(|step| !left_out(*step));
 }
 
 /// Replaces each step of a role's section.
-pub fn replace(program: &mut WarpSpecializedProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> RoleStep) {
+pub fn replace(
+    program: &mut WarpSpecializedProgram,
+    role: Role,
+    section: Section,
+    f: impl Fn(RoleStep) -> RoleStep,
+) {
     program.ring.roles.of_mut(role).steps_mut(section).iter_mut().for_each(|step| *step = f(*step));
 }
 
-/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going around the ring in each tile of D.
+/// A problem of a ragged edge more than whole rectangles of tiles, one down and two across, going
+/// around the ring in each tile of D.
 fn guarded(d: &GemmDesc) -> Guarded {
     let rectangle = |tile: u32, cluster: u32| (tile * cluster) as usize;
     let (rows, columns) = (
@@ -110,11 +135,21 @@ pub struct Subject {
     wanted: HostBuffer,
 }
 
-fn matrices<'a>(guarded: &Guarded, buffers: &'a Buffers, d: &'a mut HostBuffer) -> HostMatrices<'a> {
+fn matrices<'a>(
+    guarded: &Guarded,
+    buffers: &'a Buffers,
+    d: &'a mut HostBuffer,
+) -> HostMatrices<'a> {
     let all = |buffer: &'a HostBuffer| buffer.slice(0..buffer.length()).expect("all of it");
     let length = guarded.problem.d.memory.length;
     let [a, b, c] = [&buffers.a, &buffers.b, &buffers.c].map(all);
-    HostMatrices { a, b, c: Source::Matrix(c), d: d.slice_mut(0..length).expect("all of it"), vectors: Default::default() }
+    HostMatrices {
+        a,
+        b,
+        c: Source::Matrix(c),
+        d: d.slice_mut(0..length).expect("all of it"),
+        vectors: Default::default(),
+    }
 }
 
 impl Subject {
@@ -131,7 +166,12 @@ impl Subject {
         let guarded = guarded(desc);
         let buffers = Buffers::filled(desc, &guarded, fill, 5).expect("host buffers");
         let mut wanted = buffers.d.clone();
-        run_on_host(desc, Mode::Fast, guarded.problem.with(matrices(&guarded, &buffers, &mut wanted))).expect("the fast mode");
+        run_on_host(
+            desc,
+            Mode::Fast,
+            guarded.problem.with(matrices(&guarded, &buffers, &mut wanted)),
+        )
+        .expect("the fast mode");
         Self { guarded, buffers, wanted }
     }
 

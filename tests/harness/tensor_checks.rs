@@ -1,4 +1,5 @@
-//! Copies on a device, held against the host's model: all of shared memory, and the tensors that are stored to.
+//! Copies on a device, held against the host's model: all of shared memory, and the tensors that
+//! are stored to.
 
 use super::multicast::Multicast;
 use super::{
@@ -18,7 +19,8 @@ pub fn tile<'m>(copy: &TensorCopy, memory: &'m mut [u8]) -> &'m mut [u8] {
     &mut memory[start..start + copy.tile().footprint_bytes() as usize]
 }
 
-/// Bytes for elements of a copy. TMA rounds tf32: there, numbers that are rounded, of exponents that every mode keeps.
+/// Bytes for elements of a copy. TMA rounds tf32: there, numbers that are rounded, of exponents
+/// that every mode keeps.
 fn elements(copy: &TensorCopy, seed: u64, count: usize) -> Vec<u8> {
     let mut drawn = bytes(seed, count);
     if copy.tile().map().element == ElementKind::Tf32 {
@@ -37,12 +39,16 @@ pub fn reach(copy: &TensorCopy) -> usize {
 pub fn difference(found: &[u8], expected: &[u8]) -> Option<String> {
     let at = found.iter().zip(expected).position(|(found, expected)| found != expected)?;
     let count = found.iter().zip(expected).filter(|(found, expected)| found != expected).count();
-    Some(format!("{count} bytes differ, the first at {at}: {:#04x} where {:#04x} was expected", found[at], expected[at]))
+    Some(format!(
+        "{count} bytes differ, the first at {at}: {:#04x} where {:#04x} was expected",
+        found[at], expected[at]
+    ))
 }
 
 /// A copy of a box at a corner, in a tile.
 pub fn copy(desc: &TensorMapDesc, address: u32, corner: [i32; 3]) -> TensorCopy {
-    let tile = SharedBox::new(desc, address).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
+    let tile =
+        SharedBox::new(desc, address).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
     TensorCopy::new(tile, [corner[0], corner[1], corner[2], 0, 0])
 }
 
@@ -51,7 +57,13 @@ pub fn check_load(device: &Device, load: &TensorCopy, seed: u64) {
     let (source, before) = (elements(load, seed, reach(load)), untouched());
     let mut expected = before.clone();
     load.load(&source, tile(load, &mut expected)).expect("it fits");
-    let found = device.one(LOAD, [load, load], &source, &[POISON; 16].repeat(reach(load).div_ceil(16)), &before);
+    let found = device.one(
+        LOAD,
+        [load, load],
+        &source,
+        &[POISON; 16].repeat(reach(load).div_ceil(16)),
+        &before,
+    );
     if let Some(why) = difference(&found.shared[0], &expected) {
         panic!("load of {load:?}: {why}");
     }
@@ -85,16 +97,32 @@ pub fn check_round(device: &Device, load: &TensorCopy, store: &TensorCopy, seed:
     assert_eq!(difference(&found.target, &expected), None, "{load:?} to {store:?}");
 }
 
-/// Each block of clusters of two whose bit is in the mask has the whole box, at the same place; the other's shared memory is as it
-/// was. Answers how many blocks that were.
-pub fn check_multicast(device: &Device, load: &TensorCopy, to: Multicast, hint: bool, clusters: u32) -> usize {
+/// Each block of clusters of two whose bit is in the mask has the whole box, at the same place; the
+/// other's shared memory is as it was. Answers how many blocks that were.
+pub fn check_multicast(
+    device: &Device,
+    load: &TensorCopy,
+    to: Multicast,
+    hint: bool,
+    clusters: u32,
+) -> usize {
     let (source, before) = (elements(load, 7, reach(load)), untouched());
     let mut tiles = vec![vec![POISON; load.tile().footprint_bytes() as usize]; 2];
     let told = to.load(load, &source, &mut tiles).expect("it fits");
     assert_eq!(told.iter().filter(|&&bytes| bytes != 0).count() as u32, to.0.count_ones());
     let grid = Grid { clusters, cluster: 2, threads: THREADS, shared_bytes: 0 };
     let (entry, mask, target) = (MULTICAST, to.0, source.as_slice());
-    let run = Run { entry, grid, load, store: load, mask, hint, source: &source, target, before: &before };
+    let run = Run {
+        entry,
+        grid,
+        load,
+        store: load,
+        mask,
+        hint,
+        source: &source,
+        target,
+        before: &before,
+    };
     let found = device.run(&run).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.shared.len(), 2 * clusters as usize);
     for (block, shared) in found.shared.iter().enumerate() {

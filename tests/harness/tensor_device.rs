@@ -21,7 +21,8 @@ pub const LOAD: usize = 0;
 pub const STORE: usize = 1;
 pub const ROUND: usize = 2;
 
-/// What lies before and behind a tensor in global memory. The allocation is aligned to 256 bytes, so the tensor to 16 and no more.
+/// What lies before and behind a tensor in global memory. The allocation is aligned to 256 bytes,
+/// so the tensor to 16 and no more.
 const GUARD: [u8; 48] = [0xee; 48];
 
 /// A device with the kernels loaded.
@@ -58,16 +59,23 @@ impl Device {
     pub fn new() -> Self {
         let context = open(0).expect("this test runs on an NVIDIA GPU");
         let stream = context.new_stream().expect("a stream");
-        let compiled = Nvrtc::get().expect("NVRTC").compile(&program()).unwrap_or_else(|error| panic!("{error}"));
+        let compiled = Nvrtc::get()
+            .expect("NVRTC")
+            .compile(&program())
+            .unwrap_or_else(|error| panic!("{error}"));
         let module = context.load_module(Ptx::from_binary(compiled.image)).expect("a module");
         Self { context, stream, module }
     }
 
-    #[allow(unsafe_code, reason = "the kernels are the test's own, and so is the promise of what they touch")]
+    #[allow(
+        unsafe_code,
+        reason = "the kernels are the test's own, and so is the promise of what they touch"
+    )]
     pub fn run(&self, run: &Run<'_>) -> Result<Found, Error> {
         let function = self.module.load_function(run.entry).expect("a kernel");
         let (stream, blocks) = (&self.stream, run.grid.blocks()? as usize);
-        let guarded = |tensor: &[u8]| stream.clone_htod(&[&GUARD, tensor, &GUARD].concat()).expect("memory");
+        let guarded =
+            |tensor: &[u8]| stream.clone_htod(&[&GUARD, tensor, &GUARD].concat()).expect("memory");
         let (source, mut target) = (guarded(run.source), guarded(run.target));
         let input = stream.clone_htod(run.before).expect("memory");
         let mut output = stream.clone_htod(&vec![0u8; blocks * MEMORY_BYTES]).expect("memory");
@@ -90,8 +98,9 @@ impl Device {
                 mask: run.mask.into(),
                 reserved: [run.hint.into(), 0],
             };
-            // SAFETY: the kernel takes these parameters. Input, output and the tensors are as long as `MEMORY_BYTES` a block and as
-            // the maps reach, live until the stream has been waited for below, and are used on it alone.
+            // SAFETY: the kernel takes these parameters. Input, output and the tensors are as long
+            // as `MEMORY_BYTES` a block and as the maps reach, live until the stream has been
+            // waited for below, and are used on it alone.
             unsafe { enqueue(&function, stream, &run.grid, bytemuck::bytes_of(&params)) }?;
         }
         stream.synchronize().expect("the kernel ends");
@@ -99,13 +108,24 @@ impl Device {
         let target = stream.clone_dtoh(&target).expect("memory");
         let (before, rest) = target.split_at(GUARD.len());
         let (target, behind) = rest.split_at(run.target.len());
-        assert_eq!((before, behind), (&GUARD[..], &GUARD[..]), "what lies beside the tensor was written");
+        assert_eq!(
+            (before, behind),
+            (&GUARD[..], &GUARD[..]),
+            "what lies beside the tensor was written"
+        );
         let shared = shared.chunks(MEMORY_BYTES).map(<[u8]>::to_vec).collect();
         Ok(Found { shared, target: target.to_vec() })
     }
 
     /// One block's copies of one kind, or both one after the other.
-    pub fn one(&self, way: usize, copies: [&TensorCopy; 2], source: &[u8], target: &[u8], before: &[u8]) -> Found {
+    pub fn one(
+        &self,
+        way: usize,
+        copies: [&TensorCopy; 2],
+        source: &[u8],
+        target: &[u8],
+        before: &[u8],
+    ) -> Found {
         let [load, store] = copies;
         let entry = ENTRIES[way][load.tile().map().rank as usize - 2];
         let grid = Grid::of_blocks(1, THREADS, 0);

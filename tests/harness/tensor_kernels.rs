@@ -1,5 +1,5 @@
-//! Kernels of single copies, for a compiler and for a device. The synchronization below is the tests' own: a kernel of the library
-//! takes its from `kernels/schedule.cuh`.
+//! Kernels of single copies, for a compiler and for a device. The synchronization below is the
+//! tests' own: a kernel of the library takes its from `kernels/schedule.cuh`.
 
 use super::tensors::{POISON, packed};
 use falchion::{
@@ -22,7 +22,8 @@ falchion::mirrored! {
         store: TensorMap,
         /// Address of bytes to be put into shared memory before the copy.
         input: u64,
-        /// Address of bytes to be written: shared memory after the copy, that of one block behind that of another.
+        /// Address of bytes to be written: shared memory after the copy, that of one block behind
+        /// that of another.
         output: u64,
         /// The corner of the box that is loaded.
         load_corner: [i32; 3],
@@ -48,7 +49,8 @@ pub const MEMORY_BYTES: usize = 40 * 1024;
 pub const THREADS: u32 = 128;
 
 /// Entry points of kernels with one block, for two and three dimensions.
-pub const ENTRIES: [[&str; 2]; 3] = [["load2", "load3"], ["store2", "store3"], ["round2", "round3"]];
+pub const ENTRIES: [[&str; 2]; 3] =
+    [["load2", "load3"], ["store2", "store3"], ["round2", "round3"]];
 
 /// The entry point of clusters of two.
 pub const MULTICAST: &str = "multicast2";
@@ -140,7 +142,8 @@ __device__ __forceinline__ void copy(TensorCopyParams const& p, unsigned char* m
   for (unsigned i = threadIdx.x; i < p.window; i += blockDim.x) reinterpret_cast<unsigned char*>(p.output)[i] = memory[i];
 }
 
-// The first block of a cluster loads for the ranks of the mask; each shows all of its shared memory.
+// The first block of a cluster loads for the ranks of the mask; each shows all of its shared
+// memory.
 template <int Rank>
 __device__ __forceinline__ void multicast(TensorCopyParams const& p, unsigned char* memory, unsigned long long* barrier) {
   unsigned const tile = shared_address(memory) + p.tile, full = shared_address(barrier);
@@ -169,13 +172,17 @@ __device__ __forceinline__ void multicast(TensorCopyParams const& p, unsigned ch
 }  // namespace test
 "#;
 
-/// Boxes whose map is held against the twin's: every swizzle, every size of an element, tiles at the start of a pattern and not.
+/// Boxes whose map is held against the twin's: every swizzle, every size of an element, tiles at
+/// the start of a pattern and not.
 fn fingerprints() -> String {
     let mut text = String::new();
     for swizzle in SwizzleMode::ALL {
-        for (element, address) in
-            [(ElementKind::U8, 0), (ElementKind::F16, 384), (ElementKind::F32, 128), (ElementKind::F64, 1024)]
-        {
+        for (element, address) in [
+            (ElementKind::U8, 0),
+            (ElementKind::F16, 384),
+            (ElementKind::F32, 128),
+            (ElementKind::F64, 1024),
+        ] {
             let (rows, columns) = (24, swizzle.span_bytes().unwrap_or(80) / element.bytes_of(1));
             let desc = packed(element, &[512, 512], &[columns, rows], 0, swizzle);
             let tile = SharedBox::new(&desc, address).expect("a tile");
@@ -196,7 +203,11 @@ pub fn program() -> Program {
     let memory = format!(
         "__shared__ alignas(1024) unsigned char memory[{MEMORY_BYTES}];\n  __shared__ alignas(8) unsigned long long barrier;"
     );
-    let mut source = format!("#include \"index.cuh\"\n{}{}{KERNEL}", TensorMap::declaration(), TensorCopyParams::declaration());
+    let mut source = format!(
+        "#include \"index.cuh\"\n{}{}{KERNEL}",
+        TensorMap::declaration(),
+        TensorCopyParams::declaration()
+    );
     source.push_str(&fingerprints());
     for (way, entries) in ["Load", "Store", "Round"].iter().zip(ENTRIES) {
         for (rank, entry) in (2..).zip(entries) {

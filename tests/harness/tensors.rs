@@ -16,9 +16,21 @@ pub fn bytes(seed: u64, count: usize) -> Vec<u8> {
 }
 
 /// A description of a tensor whose rows are `gap` times 16 bytes longer than they have to be.
-pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, swizzle: SwizzleMode) -> TensorMapDesc {
-    let mut desc =
-        TensorMapDesc { element, rank: dims.len() as u32, dims: [1; 5], strides_bytes: [0; 4], box_dims: [1; 5], swizzle };
+pub fn packed(
+    element: ElementKind,
+    dims: &[u64],
+    box_dims: &[u32],
+    gap: u64,
+    swizzle: SwizzleMode,
+) -> TensorMapDesc {
+    let mut desc = TensorMapDesc {
+        element,
+        rank: dims.len() as u32,
+        dims: [1; 5],
+        strides_bytes: [0; 4],
+        box_dims: [1; 5],
+        swizzle,
+    };
     desc.dims[..dims.len()].copy_from_slice(dims);
     desc.box_dims[..dims.len()].copy_from_slice(box_dims);
     let mut stride = (dims[0] * u64::from(element.bytes_of(1))).next_multiple_of(16) + 16 * gap;
@@ -29,17 +41,22 @@ pub fn packed(element: ElementKind, dims: &[u64], box_dims: &[u32], gap: u64, sw
     desc
 }
 
-/// Whether TMA takes a copy as a store, and writes no more than lies inside: no coordinate is negative, and the tensor's rows are whole
-/// multiples of 16 bytes, beside what [`TensorCopy::check`] says. Loads may begin before the tensor; of stores that do, one by (8, 1)
-/// elements was an illegal instruction. Of rows that end within 16 bytes a store writes these whole, and so what lies behind the row
-/// (`tests/gpu/tensor_map.rs`). [`TensorCopy::store`] says what such stores would mean.
+/// Whether TMA takes a copy as a store, and writes no more than lies inside: no coordinate is
+/// negative, and the tensor's rows are whole multiples of 16 bytes, beside what
+/// [`TensorCopy::check`] says. Loads may begin before the tensor; of stores that do, one by (8, 1)
+/// elements was an illegal instruction. Of rows that end within 16 bytes a store writes these
+/// whole, and so what lies behind the row (`tests/gpu/tensor_map.rs`). [`TensorCopy::store`] says
+/// what such stores would mean.
 pub fn stores(copy: &TensorCopy) -> bool {
     let map = copy.tile().map();
     let whole = map.element.matrix_bytes(map.dims[0]).is_multiple_of(16);
-    whole && copy.corner()[..map.rank as usize].iter().all(|&value| value >= 0) && copy.check().is_ok()
+    whole
+        && copy.corner()[..map.rank as usize].iter().all(|&value| value >= 0)
+        && copy.check().is_ok()
 }
 
-/// A copy, drawn from small tensors and boxes of up to three dimensions that may lie inside, across an edge or beside.
+/// A copy, drawn from small tensors and boxes of up to three dimensions that may lie inside, across
+/// an edge or beside.
 pub fn copies() -> impl Strategy<Value = TensorCopy> {
     let shape = (
         proptest::sample::select(&ElementKind::ALL[..]),
@@ -50,7 +67,8 @@ pub fn copies() -> impl Strategy<Value = TensorCopy> {
     );
     shape.prop_flat_map(|(element, swizzle, rank, gap, line)| {
         let chunk = element.elements_in(16);
-        // Rows of a swizzled box are as long as its span; the others have up to nine chunks, if a box can be as long.
+        // Rows of a swizzled box are as long as its span; the others have up to nine chunks, if a
+        // box can be as long.
         let chunks = match swizzle.span_bytes() {
             Some(span) => span / 16..=span / 16,
             None => 1..=9,
@@ -63,7 +81,8 @@ pub fn copies() -> impl Strategy<Value = TensorCopy> {
         (extents, tensor, corner).prop_map(move |((chunks, outer), dims, (first, rest))| {
             let box_dims = [chunks * chunk, outer[0], outer[1].min(4)];
             let desc = packed(element, &dims[..rank], &box_dims[..rank], gap, swizzle);
-            let tile = SharedBox::new(&desc, line * 128).unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
+            let tile = SharedBox::new(&desc, line * 128)
+                .unwrap_or_else(|refusal| panic!("{desc:?}: {refusal}"));
             TensorCopy::new(tile, [first * chunk as i32, rest[0], rest[1], 0, 0])
         })
     })

@@ -7,7 +7,9 @@ use falchion::{
     internals::{
         call::{Elements, HostSlice, Source, View},
         host::Mode,
-        pass::transpose::{Choice, Combine, HostTransposeCall, Lanes, Staging, TransposeDesc, TransposeProblem},
+        pass::transpose::{
+            Choice, Combine, HostTransposeCall, Lanes, Staging, TransposeDesc, TransposeProblem,
+        },
     },
     layout::Order,
     numeric::ElementKind,
@@ -18,9 +20,14 @@ use falchion_lab::{ladder::TransposeRung as Rung, verify::HostBuffer};
 /// What the resolver chooses for each width of element and access, and every rung.
 pub fn named() -> Vec<TransposeDesc> {
     let mut descs = Vec::new();
-    for (bytes, combine) in
-        [(1, Combine::Move), (2, Combine::Move), (4, Combine::Move), (8, Combine::Move), (4, Combine::F32), (8, Combine::F64)]
-    {
+    for (bytes, combine) in [
+        (1, Combine::Move),
+        (2, Combine::Move),
+        (4, Combine::Move),
+        (8, Combine::Move),
+        (4, Combine::F32),
+        (8, Combine::F64),
+    ] {
         for rows in [1usize, 2, 4, 8, 16] {
             for columns in [1usize, 2, 4, 8, 16] {
                 let problem = TransposeProblem::packed(rows * 240 + rows, columns * 240 + columns);
@@ -39,7 +46,8 @@ pub fn named() -> Vec<TransposeDesc> {
     descs
 }
 
-/// A description for problems of any extents: itself, or the resolver's choice where its narrowest form is invalid.
+/// A description for problems of any extents: itself, or the resolver's choice where its narrowest
+/// form is invalid.
 pub fn any_extents(desc: TransposeDesc) -> Choice {
     if desc.narrowed(1, 1).check().is_ok() { Choice::Desc(desc) } else { Choice::Auto }
 }
@@ -50,7 +58,8 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
     let mut descs = Vec::new();
     while descs.len() < count {
         let element_bytes = draw.pick(&[1, 2, 4, 8]);
-        let widths: Vec<u32> = [1, 2, 4, 8, 16].into_iter().filter(|width| width * element_bytes <= 16).collect();
+        let widths: Vec<u32> =
+            [1, 2, 4, 8, 16].into_iter().filter(|width| width * element_bytes <= 16).collect();
         let staging = match draw.below(4) {
             0 => Staging::Direct,
             1 => Staging::Gathered,
@@ -100,8 +109,9 @@ pub fn random_descriptions(count: usize, seed: u64) -> Vec<TransposeDesc> {
 
 /// Something that runs a transpose on matrices in host memory, with whatever copying it takes.
 pub trait Transposer: Sync {
-    /// Runs it. The slices of the call are whole buffers, guard zones included; A, B and D begin at their elements `first`. What it writes
-    /// to D's buffer, wherever that is, has to be there afterwards.
+    /// Runs it. The slices of the call are whole buffers, guard zones included; A, B and D begin at
+    /// their elements `first`. What it writes to D's buffer, wherever that is, has to be there
+    /// afterwards.
     fn run(
         &self,
         choice: Choice,
@@ -146,11 +156,18 @@ pub struct TransposeCase {
 }
 
 /// The types that transposes are tested with: one or two of each width.
-pub const KINDS: [ElementKind; 6] =
-    [ElementKind::I8, ElementKind::U8, ElementKind::F16, ElementKind::F32, ElementKind::I32, ElementKind::F64];
+pub const KINDS: [ElementKind; 6] = [
+    ElementKind::I8,
+    ElementKind::U8,
+    ElementKind::F16,
+    ElementKind::F32,
+    ElementKind::I32,
+    ElementKind::F64,
+];
 
 impl TransposeCase {
-    /// A problem around a description's own edges: one tile and a few elements, gaps between rows and matrices, an offset.
+    /// A problem around a description's own edges: one tile and a few elements, gaps between rows
+    /// and matrices, an offset.
     pub fn random(desc: &TransposeDesc, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let kind = match desc.combine.kind() {
@@ -164,64 +181,116 @@ impl TransposeCase {
         };
         let mut extent = |tile: u32| {
             let tile = tile as usize;
-            random.pick(&[0, 1, 2, 3, 5, tile - 1, tile, tile + 1, 2 * tile, 2 * tile + 16, 3 * tile + 7])
+            random.pick(&[
+                0,
+                1,
+                2,
+                3,
+                5,
+                tile - 1,
+                tile,
+                tile + 1,
+                2 * tile,
+                2 * tile + 16,
+                3 * tile + 7,
+            ])
         };
         let (rows, columns) = (extent(desc.rows), extent(desc.columns));
         let batch = random.pick(&[0, 1, 1, 1, 2, 3]);
         let gap = |random: &mut Random| random.pick(&[0, 0, 1, 3, 16, 32]);
         let mut strided = |rows: usize, columns: usize| {
-            let packed = View::packed(Elements::ALL, Order::Row, (rows, columns), Some(columns + gap(&mut random)));
+            let packed = View::packed(
+                Elements::ALL,
+                Order::Row,
+                (rows, columns),
+                Some(columns + gap(&mut random)),
+            );
             packed.batched(packed.batch_stride + gap(&mut random))
         };
-        let (mut a, mut b, mut d) = (strided(rows, columns), strided(columns, rows), strided(columns, rows));
+        let (mut a, mut b, mut d) =
+            (strided(rows, columns), strided(columns, rows), strided(columns, rows));
         if batch > 1 && random.once_in(4) {
             // Matrices of D interleaved row by row, and one A for all.
             d = View::new(Elements::ALL, Order::Row, batch * rows + 1).batched(rows);
             a.batch_stride = 0;
         }
         for matrix in [&mut a, &mut b, &mut d] {
-            matrix.memory = Elements::of(batch * matrix.batch_stride + (rows + columns + 2) * matrix.leading(Order::Row));
+            matrix.memory = Elements::of(
+                batch * matrix.batch_stride + (rows + columns + 2) * matrix.leading(Order::Row),
+            );
         }
         let scalar = |random: &mut Random| random.pick(&[0.0, 1.0, -0.5, 2.75]);
-        let scalars @ [_, beta] = if desc.combine == Combine::Move { [1.0, 0.0] } else { [(); 2].map(|()| scalar(&mut random)) };
+        let scalars @ [_, beta] = if desc.combine == Combine::Move {
+            [1.0, 0.0]
+        } else {
+            [(); 2].map(|()| scalar(&mut random))
+        };
         let b = match random.below(3) {
             0 if beta == 0.0 => Source::None,
             1 => Source::InPlace,
             _ => Source::Matrix(b),
         };
         let first = [(); 3].map(|()| random.pick(&[0, 0, 16, 1, 3, 8]));
-        Self { kind, problem: TransposeProblem { rows, columns, batch, a, b, d, scalars }, first, seed }
+        Self {
+            kind,
+            problem: TransposeProblem { rows, columns, batch, a, b, d, scalars },
+            first,
+            seed,
+        }
     }
 
-    /// Runs the case, and compares every element of D's buffer, those around and between the matrices too.
+    /// Runs the case, and compares every element of D's buffer, those around and between the
+    /// matrices too.
     ///
     /// What is not read is NaN, or the end of the type's range; so is D.
-    pub fn check(&self, by: &dyn Transposer, choice: Choice, combine: Combine) -> Result<(), String> {
+    pub fn check(
+        &self,
+        by: &dyn Transposer,
+        choice: Choice,
+        combine: Combine,
+    ) -> Result<(), String> {
         let Self { kind, problem, first, seed } = *self;
         let say = |error: Error| error.to_string();
         let mut random = Random::new(seed ^ 0xb0f);
-        let mut buffer = |length: usize, first: usize, filled: bool| -> Result<HostBuffer, String> {
-            let mut buffer = HostBuffer::poisoned(kind, first + length + 19).map_err(say)?;
-            if filled {
-                fill(combine, buffer.whole_mut().map_err(say)?.bytes_mut(), &mut random);
-            }
-            Ok(buffer)
-        };
+        let mut buffer =
+            |length: usize, first: usize, filled: bool| -> Result<HostBuffer, String> {
+                let mut buffer = HostBuffer::poisoned(kind, first + length + 19).map_err(say)?;
+                if filled {
+                    fill(combine, buffer.whole_mut().map_err(say)?.bytes_mut(), &mut random);
+                }
+                Ok(buffer)
+            };
         let a = buffer(problem.a.memory.length, first[0], problem.reads_a())?;
         let b = problem.b.try_map(|b| buffer(b.memory.length, first[1], problem.reads_b()))?;
-        let mut d = buffer(problem.d.memory.length, first[2], problem.reads_b() && problem.b == Source::InPlace)?;
-        let whole = |buffer: &HostBuffer| buffer.whole().map(|slice| slice.bytes().to_vec()).map_err(say);
+        let mut d = buffer(
+            problem.d.memory.length,
+            first[2],
+            problem.reads_b() && problem.b == Source::InPlace,
+        )?;
+        let whole =
+            |buffer: &HostBuffer| buffer.whole().map(|slice| slice.bytes().to_vec()).map_err(say);
         let before = whole(&d)?;
-        let expected = self.expected(combine, &whole(&a)?, b.matrix().map(whole).transpose()?.as_deref(), &before);
+        let expected = self.expected(
+            combine,
+            &whole(&a)?,
+            b.matrix().map(whole).transpose()?.as_deref(),
+            &before,
+        );
         let length = d.length();
         let of_b = b.as_ref().try_map(HostBuffer::whole).map_err(say)?;
         let call = problem.with(a.whole().map_err(say)?, of_b, d.whole_mut().map_err(say)?);
         by.run(choice, combine, &problem, call, first).map_err(say)?;
         let (got, width) = (whole(&d)?, kind.bytes_of(1) as usize);
-        let wrong = (0..length).find(|&i| got[i * width..][..width] != expected[i * width..][..width]);
+        let wrong =
+            (0..length).find(|&i| got[i * width..][..width] != expected[i * width..][..width]);
         wrong.map_or(Ok(()), |i| {
             let at = |bytes: &[u8]| format!("{:02x?}", &bytes[i * width..][..width]);
-            Err(format!("element {i} of D's buffer is {}, not {}; it was {}", at(&got), at(&expected), at(&before)))
+            Err(format!(
+                "element {i} of D's buffer is {}, not {}; it was {}",
+                at(&got),
+                at(&expected),
+                at(&before)
+            ))
         })
     }
 
@@ -246,11 +315,15 @@ impl TransposeCase {
                     let sum = match combine {
                         Combine::Move => x.to_vec(),
                         Combine::F32 => {
-                            let read = |bytes: &[u8]| f32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+                            let read = |bytes: &[u8]| {
+                                f32::from_ne_bytes(bytes.try_into().expect("four bytes"))
+                            };
                             sum(alpha as f32, read(x), beta as f32, read(y)).to_ne_bytes().to_vec()
                         }
                         Combine::F64 => {
-                            let read = |bytes: &[u8]| f64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+                            let read = |bytes: &[u8]| {
+                                f64::from_ne_bytes(bytes.try_into().expect("eight bytes"))
+                            };
                             sum(alpha, read(x), beta, read(y)).to_ne_bytes().to_vec()
                         }
                     };
@@ -283,7 +356,11 @@ fn fill(combine: Combine, bytes: &mut [u8], random: &mut Random) {
     let number = |random: &mut Random| (random.below(20_001) as f64 - 10_000.0) / 37.0;
     match combine {
         Combine::Move => bytes.iter_mut().for_each(|byte| *byte = random.next() as u8),
-        Combine::F32 => bytes.chunks_exact_mut(4).for_each(|x| x.copy_from_slice(&(number(random) as f32).to_ne_bytes())),
-        Combine::F64 => bytes.chunks_exact_mut(8).for_each(|x| x.copy_from_slice(&number(random).to_ne_bytes())),
+        Combine::F32 => bytes
+            .chunks_exact_mut(4)
+            .for_each(|x| x.copy_from_slice(&(number(random) as f32).to_ne_bytes())),
+        Combine::F64 => {
+            bytes.chunks_exact_mut(8).for_each(|x| x.copy_from_slice(&number(random).to_ne_bytes()))
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Products of a warpgroup, for the tests that walk them, and whole numbers as the bits of each input type.
+//! Products of a warpgroup, for the tests that walk them, and whole numbers as the bits of each
+//! input type.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use falchion::{
@@ -23,9 +24,15 @@ pub const INPUTS: [ElementKind; 7] = [
 pub fn types() -> Vec<(ElementKind, ElementKind, ElementKind)> {
     use ElementKind as D;
     use ElementKind as T;
-    let mut types =
-        vec![(T::F16, T::F16, D::F32), (T::F16, T::F16, D::F16), (T::Bf16, T::Bf16, D::F32), (T::Tf32, T::Tf32, D::F32)];
-    for (group, accumulators) in [([T::E4m3, T::E5m2], &[D::F32, D::F16][..]), ([T::I8, T::U8], &[D::I32])] {
+    let mut types = vec![
+        (T::F16, T::F16, D::F32),
+        (T::F16, T::F16, D::F16),
+        (T::Bf16, T::Bf16, D::F32),
+        (T::Tf32, T::Tf32, D::F32),
+    ];
+    for (group, accumulators) in
+        [([T::E4m3, T::E5m2], &[D::F32, D::F16][..]), ([T::I8, T::U8], &[D::I32])]
+    {
         for a in group {
             types.extend(group.iter().flat_map(|&b| accumulators.iter().map(move |&d| (a, b, d))));
         }
@@ -45,7 +52,8 @@ pub fn tile(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> 
     OperandTile::new(input, along, swizzle, mn.next_multiple_of(multiple)).expect("there is one")
 }
 
-/// Tiles of every type, way and swizzle: the least, odd numbers of atoms, and those of large blocks.
+/// Tiles of every type, way and swizzle: the least, odd numbers of atoms, and those of large
+/// blocks.
 pub fn tiles() -> Vec<OperandTile> {
     let mut tiles = BTreeSet::new();
     for (of_input, input) in INPUTS.into_iter().enumerate() {
@@ -59,20 +67,31 @@ pub fn tiles() -> Vec<OperandTile> {
         }
     }
     let along = |k| if k { Along::K } else { Along::Mn };
-    let made = tiles.into_iter().map(|(input, k, number, mn)| tile(INPUTS[input], along(k), SwizzleMode::ALL[number], mn));
+    let made = tiles
+        .into_iter()
+        .map(|(input, k, number, mn)| tile(INPUTS[input], along(k), SwizzleMode::ALL[number], mn));
     made.collect()
 }
 
-/// Every product of `n` columns of a row of [`types`], with one swizzle: A from registers, and both operands in all their ways.
-pub fn products((a, b, accumulator): (ElementKind, ElementKind, ElementKind), n: u32, swizzle: SwizzleMode) -> Vec<MmaWarpgroup> {
+/// Every product of `n` columns of a row of [`types`], with one swizzle: A from registers, and both
+/// operands in all their ways.
+pub fn products(
+    (a, b, accumulator): (ElementKind, ElementKind, ElementKind),
+    n: u32,
+    swizzle: SwizzleMode,
+) -> Vec<MmaWarpgroup> {
     let shared = ways(a).iter().map(|&along| OperandA::Shared(tile(a, along, swizzle, 64)));
     let sources: Vec<_> = shared.chain([OperandA::Registers(a)]).collect();
     let tiles = ways(b).iter().map(|&along| tile(b, along, swizzle, n));
     let product = |(a, b)| MmaWarpgroup::new(a, b, accumulator, n).expect("there is one");
-    tiles.flat_map(|b| sources.iter().map(move |&a| (a, b)).collect::<Vec<_>>()).map(product).collect()
+    tiles
+        .flat_map(|b| sources.iter().map(move |&a| (a, b)).collect::<Vec<_>>())
+        .map(product)
+        .collect()
 }
 
-/// A whole number as an element's bits, in the low bytes. All of -4 to 4 are numbers of every type but `u8`.
+/// A whole number as an element's bits, in the low bytes. All of -4 to 4 are numbers of every type
+/// but `u8`.
 pub fn bits(input: ElementKind, x: i32) -> u32 {
     match input {
         ElementKind::F16 => F16::from_f32(x as f32).to_bits().into(),
@@ -86,7 +105,8 @@ pub fn bits(input: ElementKind, x: i32) -> u32 {
     }
 }
 
-/// Sign, exponent and fraction of a whole number that is none too long: `x = s * 2^e * (1 + f / 2^fraction)`.
+/// Sign, exponent and fraction of a whole number that is none too long: `x = s * 2^e * (1 + f /
+/// 2^fraction)`.
 fn small(x: i32, fraction: u32, bias: u32) -> u32 {
     if x == 0 {
         return 0;
@@ -97,10 +117,13 @@ fn small(x: i32, fraction: u32, bias: u32) -> u32 {
     sign << 7 | (exponent + bias) << fraction | rest
 }
 
-/// A whole number for (mn, k) of an operand: -3 to 3, or 0 to 6 for `u8`, without a period that a tile has.
+/// A whole number for (mn, k) of an operand: -3 to 3, or 0 to 6 for `u8`, without a period that a
+/// tile has.
 pub fn whole(input: ElementKind, seed: u32, mn: u32, k: u32) -> i32 {
-    let mixed = (mn.wrapping_mul(2_654_435_761) ^ k.wrapping_mul(2_246_822_519) ^ seed.wrapping_mul(3_266_489_917))
-        .wrapping_mul(668_265_263);
+    let mixed = (mn.wrapping_mul(2_654_435_761)
+        ^ k.wrapping_mul(2_246_822_519)
+        ^ seed.wrapping_mul(3_266_489_917))
+    .wrapping_mul(668_265_263);
     let x = (mixed >> 16) as i32 % 7;
     if input == ElementKind::U8 { x } else { x - 3 }
 }
@@ -118,5 +141,10 @@ pub fn words(mma: &MmaWarpgroup) -> String {
         OperandA::Shared(tile) => format!("A {} along {:?}", tile.swizzle(), tile.along()),
         OperandA::Registers(_) => "A in registers".to_owned(),
     };
-    format!("{}, {a}, B {} along {:?}", mma.instruction().mnemonic(), mma.b().swizzle(), mma.b().along())
+    format!(
+        "{}, {a}, B {} along {:?}",
+        mma.instruction().mnemonic(),
+        mma.b().swizzle(),
+        mma.b().along()
+    )
 }

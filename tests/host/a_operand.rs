@@ -1,4 +1,5 @@
-//! A from registers beside A from shared memory, on the host: the same bits, in every order of A, B and D that has both; what is refused.
+//! A from registers beside A from shared memory, on the host: the same bits, in every order of A, B
+//! and D that has both; what is refused.
 
 use crate::harness::OfFamily;
 use crate::harness::{
@@ -26,25 +27,44 @@ use rayon::prelude::*;
 fn types() -> [Combined; 4] {
     use ElementKind::{Bf16, E4m3, E5m2, F16, F32, I8, I32, Tf32};
     let of = |a, b, accumulator, c| Combined { a, b, accumulator, c };
-    [of(I8, I8, I32, I32), of(E4m3, E4m3, F32, Bf16), of(E5m2, E4m3, F32, F16), of(Tf32, Tf32, F32, F32)]
+    [
+        of(I8, I8, I32, I32),
+        of(E4m3, E4m3, F32, Bf16),
+        of(E5m2, E4m3, F32, F16),
+        of(Tf32, Tf32, F32, F32),
+    ]
 }
 
-/// A default's description with a smaller tile, and A from registers where the kernel's A is M-major.
-fn description(types: Combined, orders: [Order; 3], (block, warp): ((u32, u32), (u32, u32)), schedule: ScheduleKind) -> GemmDesc {
+/// A default's description with a smaller tile, and A from registers where the kernel's A is
+/// M-major.
+fn description(
+    types: Combined,
+    orders: [Order; 3],
+    (block, warp): ((u32, u32), (u32, u32)),
+    schedule: ScheduleKind,
+) -> GemmDesc {
     let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
     let k = d.threadblock().k;
     let mnk = |(m, n)| Mnk::new(m, n, k);
     let instruction = Mnk { n: warp.1, ..d.roles().knobs.instruction };
     let (threadblock, warp) = (mnk(block), mnk(warp));
-    let pins = but!(d, threadblock, warp, instruction, schedule, stages: 3, cluster: Mn::ONE).pins();
+    let pins =
+        but!(d, threadblock, warp, instruction, schedule, stages: 3, cluster: Mn::ONE).pins();
     d.with(Pins { a_operand: Some(AOperandKind::Registers), ..pins })
 }
 
-/// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the last two, B along N and A along K, which
-/// change places.
+/// The layouts of A, B and D in which A comes from registers: the kernel's A along M, and, in the
+/// last two, B along N and A along K, which change places.
 fn orders() -> Vec<[Order; 3]> {
     let (row, col) = (Order::Row, Order::Col);
-    vec![[col, col, row], [col, row, row], [row, row, col], [col, row, col], [row, row, row], [col, col, col]]
+    vec![
+        [col, col, row],
+        [col, row, row],
+        [row, row, col],
+        [col, row, col],
+        [row, row, row],
+        [col, col, col],
+    ]
 }
 
 fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> HostBuffer {
@@ -58,17 +78,21 @@ fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Hos
         d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
         vectors: Default::default(),
     };
-    run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
+    run_on_host(desc, mode, problem.with(matrices))
+        .unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
     d
 }
 
-/// D from registers, checked, has the bits of D from shared memory, fast: of every type, in every order, at drawn edges, with C and
-/// without, stored by TMA and by threads.
+/// D from registers, checked, has the bits of D from shared memory, fast: of every type, in every
+/// order, at drawn edges, with C and without, stored by TMA and by threads.
 #[test]
 fn registers_give_the_bits_of_shared_memory() {
     let tiles = [((128, 64), (64, 64)), ((128, 32), (128, 32)), ((256, 32), (128, 32))];
     let mut cases = Vec::new();
-    for (types, orders) in types().into_iter().flat_map(|types| orders().into_iter().map(move |orders| (types, orders))) {
+    for (types, orders) in types()
+        .into_iter()
+        .flat_map(|types| orders().into_iter().map(move |orders| (types, orders)))
+    {
         for (number, tile) in tiles.into_iter().enumerate() {
             let turns = tile.0 == tile.1;
             let schedule = if turns { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
@@ -76,7 +100,10 @@ fn registers_give_the_bits_of_shared_memory() {
             assert_eq!(desc.check(), Ok(()), "{types:?} {orders:?} {tile:?}");
             assert!(desc.roles().a_from_registers());
             let column_major = orders[0] == orders[1] && orders[1] == orders[2];
-            assert_eq!((desc.class.output.layout.is_row(), desc.class.a.layout), (!column_major, Order::Col));
+            assert_eq!(
+                (desc.class.output.layout.is_row(), desc.class.a.layout),
+                (!column_major, Order::Col)
+            );
             assert_eq!([desc.orders().a, desc.orders().b, desc.orders().c], orders);
             assert_eq!(desc.with(desc.user_pins()), desc);
             for align_c in [desc.alignments()[2], 1] {
@@ -92,7 +119,10 @@ fn registers_give_the_bits_of_shared_memory() {
             let guarded = guarded(seed, desc, Wanted { most_work: 6_000_000, aligned: false });
             let buffers = Buffers::filled(desc, &guarded, Fill::Random, seed).expect("buffers");
             let shared = desc.with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE });
-            assert_eq!((shared.roles().knobs.a_operand, shared.check()), (AOperandKind::Shared, Ok(())));
+            assert_eq!(
+                (shared.roles().knobs.a_operand, shared.check()),
+                (AOperandKind::Shared, Ok(()))
+            );
             let wanted = run(&shared, Mode::Fast, &guarded, &buffers);
             for mode in [Mode::Fast, Mode::Checked { seed }] {
                 let found = run(desc, mode, &guarded, &buffers);
@@ -101,7 +131,10 @@ fn registers_give_the_bits_of_shared_memory() {
             (1, guarded.problem.m * guarded.problem.n)
         })
         .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
-    println!("{runs} problems of {} descriptions, {sums} elements of D, all bits alike", cases.len());
+    println!(
+        "{runs} problems of {} descriptions, {sums} elements of D, all bits alike",
+        cases.len()
+    );
     assert!(runs == 4 * 6 * 3 * 2 * 4 && sums > 100_000);
 }
 
@@ -110,7 +143,8 @@ fn registers_give_the_bits_of_shared_memory() {
 fn what_cannot_come_from_registers_is_refused() {
     let (row, col) = (Order::Row, Order::Col);
     let sentence = |types: Combined, orders, knobs: &[(&str, &str)]| {
-        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let d =
+            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let mut all = d.user_pins();
         for (name, words) in knobs.iter().chain(&[("a_operand", "registers")]) {
             all.set(name, words).expect("a value");
@@ -118,7 +152,12 @@ fn what_cannot_come_from_registers_is_refused() {
         d.with(all).check().expect_err("refused").to_string()
     };
     let [i8, e4m3, ..] = types();
-    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let bf16 = Combined {
+        a: ElementKind::Bf16,
+        b: ElementKind::Bf16,
+        accumulator: ElementKind::F32,
+        c: ElementKind::F32,
+    };
     let ends = " is unsupported by the warpspecialized main loop; try shared";
     for (says, wanted) in [
         (sentence(i8, [row, col, row], &[]), "a_operand = registers where A is K-major"),
@@ -126,21 +165,38 @@ fn what_cannot_come_from_registers_is_refused() {
             sentence(bf16, [col, col, row], &[]),
             "a_operand = registers of 16-bit elements, which tensor cores read in either order,",
         ),
-        (sentence(e4m3, [col, col, row], &[("promotion", "stage")]), "a_operand = registers beside promotion"),
+        (
+            sentence(e4m3, [col, col, row], &[("promotion", "stage")]),
+            "a_operand = registers beside promotion",
+        ),
     ] {
         assert_eq!(says, format!("{wanted}{ends}"));
     }
-    let says = sentence(e4m3, [col, col, row], &[("threadblock", "64x128x128"), ("warp", "64x128x128")]);
-    assert_eq!(says, "threadblock M where A comes from registers = 64 is not a multiple of 128; try 128");
+    let says =
+        sentence(e4m3, [col, col, row], &[("threadblock", "64x128x128"), ("warp", "64x128x128")]);
+    assert_eq!(
+        says,
+        "threadblock M where A comes from registers = 64 is not a multiple of 128; try 128"
+    );
     let f32s = [ElementKind::F32; 2].map(|kind| format!("{kind}:row"));
     let given = |text: &str| text.parse().ok();
     let knobs = vec![("a_operand".to_owned(), "registers".to_owned())];
-    let request = Request { a: given(&f32s[0]), b: given(&f32s[1]), c: given("f32:row"), knobs, ..Request::default() };
+    let request = Request {
+        a: given(&f32s[0]),
+        b: given(&f32s[1]),
+        c: given("f32:row"),
+        knobs,
+        ..Request::default()
+    };
     let says = request.resolve(ArchKind::Sm80).expect_err("no tensor cores").to_string();
-    assert_eq!(says, "--a-operand is not a knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(
+        says,
+        "--a-operand is not a knob of the multistage main loop; the warpspecialized one has it"
+    );
 }
 
-/// Two sets of fragments where a consumer has the registers, else one, and no products under way while it is loaded.
+/// Two sets of fragments where a consumer has the registers, else one, and no products under way
+/// while it is loaded.
 #[test]
 fn sets_of_fragments_fit_the_registers() {
     let [i8, ..] = types();
@@ -153,31 +209,50 @@ fn sets_of_fragments_fit_the_registers() {
     assert_eq!(sets(&of(((128, 128), (128, 128)), ScheduleKind::Pingpong)), (1, 2));
     assert_eq!(sets(&of(((128, 256), (64, 256)), ScheduleKind::Cooperative)), (1, 2));
     assert_eq!(sets(&of(((128, 160), (128, 160)), ScheduleKind::Pingpong)), (0, 1));
-    let says = of(((128, 192), (128, 192)), ScheduleKind::Pingpong).check().expect_err("too many").to_string();
+    let says = of(((128, 192), (128, 192)), ScheduleKind::Pingpong)
+        .check()
+        .expect_err("too many")
+        .to_string();
     assert!(says.starts_with("a thread needs about 264 registers"), "{says}");
 }
 
-/// `auto` is registers where the layouts, the types and the tile allow it, and shared memory elsewhere; what a description has is one of
-/// the two, and an `auto` that nobody resolved is refused.
+/// `auto` is registers where the layouts, the types and the tile allow it, and shared memory
+/// elsewhere; what a description has is one of the two, and an `auto` that nobody resolved is
+/// refused.
 #[test]
 fn auto_is_registers_where_they_can_be() {
     let (row, col) = (Order::Row, Order::Col);
-    let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let bf16 = Combined {
+        a: ElementKind::Bf16,
+        b: ElementKind::Bf16,
+        accumulator: ElementKind::F32,
+        c: ElementKind::F32,
+    };
     let [i8, e4m3, ..] = types();
     let made = |types, orders, promotion| {
-        let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let d =
+            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let tile = Mnk { m: 128, n: 128, k: d.threadblock().k };
         let knobs =
             but!(d, threadblock: tile, warp: tile, instruction: Mnk { n: 128, ..d.roles().knobs.instruction }).user_pins();
         let schedule = Some(ScheduleKind::Pingpong);
-        let d = d.with(Pins { a_operand: Some(AOperandKind::Auto), schedule, promotion: Some(promotion), ..knobs });
+        let d = d.with(Pins {
+            a_operand: Some(AOperandKind::Auto),
+            schedule,
+            promotion: Some(promotion),
+            ..knobs
+        });
         assert!(d.check().is_ok() && d.orders().c == orders[2], "{d:?}");
         (d.roles().knobs.a_operand, d.class.output.layout)
     };
     let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
     for orders in orders() {
         let exchanged = orders[0] == orders[1] && orders[1] == orders[2];
-        assert_eq!(made(i8, orders, never), (AOperandKind::Registers, if exchanged { col } else { row }), "{orders:?}");
+        assert_eq!(
+            made(i8, orders, never),
+            (AOperandKind::Registers, if exchanged { col } else { row }),
+            "{orders:?}"
+        );
     }
     for (types, orders, promotion) in [
         (i8, [row, col, row], never),
@@ -185,17 +260,33 @@ fn auto_is_registers_where_they_can_be() {
         (bf16, [col, col, row], never),
         (e4m3, [col, col, row], stage),
     ] {
-        assert_eq!(made(types, orders, promotion), (AOperandKind::Shared, row), "{types:?} {orders:?}");
+        assert_eq!(
+            made(types, orders, promotion),
+            (AOperandKind::Shared, row),
+            "{types:?} {orders:?}"
+        );
     }
-    let d = default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
-    let says = but!(d, a_operand: AOperandKind::Auto).check().expect_err("not resolved").to_string();
-    assert!(says.starts_with("a_operand = auto of a description that was not made of knobs is unsupported"), "{says}");
-    let threads = but!(threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8)), layout_c: col);
+    let d =
+        default_description(OpKind::TensorOp, ArchKind::Sm90, i8, [col, col, row]).expect("a row");
+    let says =
+        but!(d, a_operand: AOperandKind::Auto).check().expect_err("not resolved").to_string();
+    assert!(
+        says.starts_with(
+            "a_operand = auto of a description that was not made of knobs is unsupported"
+        ),
+        "{says}"
+    );
+    let threads =
+        but!(threads::plain([col, row, row], (128, 128, 16), (64, 32), (8, 8)), layout_c: col);
     let says = threads.check().expect_err("threads write rows").to_string();
-    assert_eq!(says, "layout_c = col where threads multiply is unsupported by the warpspecialized main loop; try row");
+    assert_eq!(
+        says,
+        "layout_c = col where threads multiply is unsupported by the warpspecialized main loop; try row"
+    );
 }
 
-/// The spaces that are there to be measured are of kernels: each family has some, and what is none is too large for shared memory.
+/// The spaces that are there to be measured are of kernels: each family has some, and what is none
+/// is too large for shared memory.
 #[test]
 fn the_spaces_of_registers_are_kernels() {
     use falchion_lab::explore::{Census, Space};
@@ -203,14 +294,28 @@ fn the_spaces_of_registers_are_kernels() {
         include_str!("../../benches/spaces/hopper_registers_8bit.json"),
         include_str!("../../benches/spaces/hopper_registers_32bit.json"),
     ];
-    for (types, orders) in types().into_iter().flat_map(|types| orders().into_iter().map(move |orders| (types, orders))) {
-        let base = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
-        let space = Space::from_json(&base, texts[usize::from(types.a == ElementKind::Tf32)]).expect("a space");
+    for (types, orders) in types()
+        .into_iter()
+        .flat_map(|types| orders().into_iter().map(move |orders| (types, orders)))
+    {
+        let base =
+            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+        let space = Space::from_json(&base, texts[usize::from(types.a == ElementKind::Tf32)])
+            .expect("a space");
         let census = Census::of(&space, &|desc| Ok(desc.check()?)).expect("a census");
         for refused in &census.refused {
-            assert!(refused.first.contains("shared memory"), "{types:?} {orders:?}: {}", refused.first);
+            assert!(
+                refused.first.contains("shared memory"),
+                "{types:?} {orders:?}: {}",
+                refused.first
+            );
         }
         assert!(census.legal.iter().all(|&point| space.at(point).roles().a_from_registers()));
-        assert!(census.legal.len() as u64 * 4 >= census.points * 3, "{} of {}", census.legal.len(), census.points);
+        assert!(
+            census.legal.len() as u64 * 4 >= census.points * 3,
+            "{} of {}",
+            census.legal.len(),
+            census.points
+        );
     }
 }

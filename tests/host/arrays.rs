@@ -1,4 +1,5 @@
-//! An array is as many products as it has Ds, wherever their matrices lie: the bits of each are those of that product alone.
+//! An array is as many products as it has Ds, wherever their matrices lie: the bits of each are
+//! those of that product alone.
 
 use falchion::{
     arch::ArchKind,
@@ -6,7 +7,9 @@ use falchion::{
     device::{ProblemSize, run_on_host},
     epilogue::{Add, BiasM, BiasN, LinearCombination, Multiply, Relu},
     internals::{
-        call::{Elements, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
+        call::{
+            Elements, Host, HostCall, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View,
+        },
         host::{Array, Mode},
         index::{Coord, IndexMap, at},
         operand::{OperandKind, VectorKind, Vectors},
@@ -24,7 +27,8 @@ use std::{slice, sync::Arc};
 
 use crate::harness::mutated::mutant;
 
-/// Elements of which none is infinite, nor NaN, in any floating-point type: exponents' highest bit is 0, and signs vary.
+/// Elements of which none is infinite, nor NaN, in any floating-point type: exponents' highest bit
+/// is 0, and signs vary.
 fn elements<E: Element>(seed: u64, length: usize) -> Vec<E::Storage> {
     let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
     let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut elements);
@@ -41,7 +45,8 @@ enum From {
     D,
 }
 
-/// The matrices of some products, each in memory of its own, which is longer than it needs by more from product to product.
+/// The matrices of some products, each in memory of its own, which is longer than it needs by more
+/// from product to product.
 struct Products<A: Element, C: Element> {
     problem: Problem,
     from: From,
@@ -55,9 +60,18 @@ struct Products<A: Element, C: Element> {
 impl<A: Element, C: Element> Products<A, C> {
     fn of(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, from: From) -> Self {
         let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
-        scalars[..2].copy_from_slice(if from == From::Nowhere { &[1.0, 0.0] } else { &[2.0, -1.0] });
+        scalars[..2].copy_from_slice(if from == From::Nowhere {
+            &[1.0, 0.0]
+        } else {
+            &[2.0, -1.0]
+        });
         let view = |order: Order, (rows, columns): (usize, usize)| {
-            let view = View::packed(Elements::ALL, order, (rows, columns), Some(order.packed(rows, columns) + 3));
+            let view = View::packed(
+                Elements::ALL,
+                order,
+                (rows, columns),
+                Some(order.packed(rows, columns) + 3),
+            );
             view.with(Elements::of(view.elements((rows, columns), 1) as usize))
         };
         let (a, b, d) = (view(orders.a, (m, k)), view(orders.b, (k, n)), view(orders.c, (m, n)));
@@ -67,14 +81,33 @@ impl<A: Element, C: Element> Products<A, C> {
             From::Own | From::Shared => Source::Matrix(d),
         };
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors = Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
-        let problem = Problem { m, n, k, batch: 1, groups: None, a, b, c, d, vectors, scalars, workspace: None };
+        let vectors =
+            Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+        let problem = Problem {
+            m,
+            n,
+            k,
+            batch: 1,
+            groups: None,
+            a,
+            b,
+            c,
+            d,
+            vectors,
+            scalars,
+            workspace: None,
+        };
         fn all<E: Element>(products: usize, seed: u64, length: usize) -> Vec<Vec<E::Storage>> {
-            (0..products).map(|number| elements::<E>(seed + 10 * number as u64, length + number)).collect()
+            (0..products)
+                .map(|number| elements::<E>(seed + 10 * number as u64, length + number))
+                .collect()
         }
-        let vectors = Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
-        let (a, b) = (all::<A>(products, 1, a.memory.length), all::<A>(products, 2, b.memory.length));
-        let (c, d) = (all::<C>(products, 3, d.memory.length), all::<C>(products, 4, d.memory.length));
+        let vectors =
+            Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
+        let (a, b) =
+            (all::<A>(products, 1, a.memory.length), all::<A>(products, 2, b.memory.length));
+        let (c, d) =
+            (all::<C>(products, 3, d.memory.length), all::<C>(products, 4, d.memory.length));
         Self { problem, from, a, b, c, d, vectors }
     }
 
@@ -106,11 +139,20 @@ fn held<A: Element, C: Element>(desc: &GemmDesc, extents: (usize, usize, usize),
         let of = Products::<A, C>::of(desc, extents, products, from);
         for mode in [Mode::Fast, CHECKED] {
             let (mut together, mut alone) = (of.d.clone(), of.d.clone());
-            run_on_host(&Array(desc), mode, of.calls(&mut together)).unwrap_or_else(|error| panic!("{error}"));
-            of.calls(&mut alone).into_iter().for_each(|call| run_on_host(desc, mode, call).expect("a product"));
-            assert!(bytes(&together) == bytes(&alone), "{mode:?}, C from {from:?}: {:?}", of.problem);
+            run_on_host(&Array(desc), mode, of.calls(&mut together))
+                .unwrap_or_else(|error| panic!("{error}"));
+            of.calls(&mut alone)
+                .into_iter()
+                .for_each(|call| run_on_host(desc, mode, call).expect("a product"));
             assert!(
-                of.d.iter().zip(&together).all(|(before, d)| bytes(slice::from_ref(before)) != bytes(slice::from_ref(d))),
+                bytes(&together) == bytes(&alone),
+                "{mode:?}, C from {from:?}: {:?}",
+                of.problem
+            );
+            assert!(
+                of.d.iter()
+                    .zip(&together)
+                    .all(|(before, d)| bytes(slice::from_ref(before)) != bytes(slice::from_ref(d))),
                 "nothing written"
             );
         }
@@ -127,7 +169,8 @@ fn small(desc: GemmDesc) -> GemmDesc {
 
 type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
 
-/// Kernels on the CUDA cores and of `mma.sync`, with whole K and in parts; and warp-specialized ones, behind passes, too.
+/// Kernels on the CUDA cores and of `mma.sync`, with whole K and in parts; and warp-specialized
+/// ones, behind passes, too.
 #[test]
 fn an_array_is_its_products() {
     type Simt<LC> = Gemm<f32, RowMajor, f32, ColMajor, f32, LC>;
@@ -140,7 +183,11 @@ fn an_array_is_its_products() {
     held::<f32, f32>(&Simt::<RowMajor>::DESC.cut(2), (5, 9, 40), 3);
     held::<i8, i32>(&Integers::DESC, (3, 131, 33), 4);
     held::<F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33), 2);
-    held::<F16, F16>(&small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()), (7, 129, 40), 3);
+    held::<F16, F16>(
+        &small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()),
+        (7, 129, 40),
+        3,
+    );
     held::<f64, f64>(&small(Doubles::DESC), (33, 7, 19), 3);
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     held::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
@@ -152,13 +199,25 @@ fn an_array_is_its_products() {
     held::<Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 130, 3), 2);
 }
 
-/// Warp-specialized kernels of so many products that maps lie in memory: in the checked machine they are one launch, whose threads acquire each product's maps, with K whole and in parts, by
+/// Warp-specialized kernels of so many products that maps lie in memory: in the checked machine
+/// they are one launch, whose threads acquire each product's maps, with K whole and in parts, by
 /// consumers that TMA stores for, by threads that store, and by threads that multiply.
 #[test]
 fn an_array_whose_maps_lie_in_memory_is_its_products() {
     type Hopper<LC> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, LC, f32, TensorOp, Sm90>;
     type Bytes = Gemm<i8, RowMajor, i8, ColMajor, i32, RowMajor, i32, TensorOp, Sm90>;
-    type Threads = Gemm<f32, ColMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm90, With<Auto, MmaWarpSpecialized>>;
+    type Threads = Gemm<
+        f32,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        RowMajor,
+        f32,
+        Simt,
+        Sm90,
+        With<Auto, MmaWarpSpecialized>,
+    >;
     let rows = Hopper::<RowMajor>::DESC;
     assert_eq!((rows.check(), rows.for_array(7).class.mode), (Ok(()), GemmMode::MappedArray));
     held::<Bf16, f32>(&rows, (70, 7, 66), 7);
@@ -170,7 +229,8 @@ fn an_array_whose_maps_lie_in_memory_is_its_products() {
     held::<f32, f32>(&Threads::DESC, (5, 9, 40), 7);
 }
 
-/// Programs that look for a product's maps or addresses where another's lie, or use maps that they have not acquired, are found.
+/// Programs that look for a product's maps or addresses where another's lie, or use maps that they
+/// have not acquired, are found.
 #[test]
 fn mutated_records_are_found() {
     type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>;
@@ -178,29 +238,46 @@ fn mutated_records_are_found() {
     fn records(program: &mut WarpSpecializedProgram, f: fn(&dyn IndexMap, Coord) -> Option<u32>) {
         program.records = mutant(&program.records, f);
     }
-    let unacquired = |steps: &mut Vec<RoleStep>| steps.retain(|step| *step != RoleStep::AcquireMaps);
+    let unacquired =
+        |steps: &mut Vec<RoleStep>| steps.retain(|step| *step != RoleStep::AcquireMaps);
     let mutations: [(&str, Mutation); 7] = [
-        ("every A is the first", |p| records(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))),
+        ("every A is the first", |p| {
+            records(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))
+        }),
         ("B is the next product's", |p| {
-            records(p, |map, x| map.at(at(if x.column == 1 { (x.row + 1) % 7 } else { x.row }, x.column)))
+            records(p, |map, x| {
+                map.at(at(if x.column == 1 { (x.row + 1) % 7 } else { x.row }, x.column))
+            })
         }),
         ("C is the next product's", |p| {
-            records(p, |map, x| map.at(at(if x.column % 4 == 2 { (x.row + 1) % 7 } else { x.row }, x.column)))
+            records(p, |map, x| {
+                map.at(at(if x.column % 4 == 2 { (x.row + 1) % 7 } else { x.row }, x.column))
+            })
         }),
         ("D is the next product's", |p| {
-            records(p, |map, x| map.at(at(if x.column % 4 == 3 { (x.row + 1) % 7 } else { x.row }, x.column)))
+            records(p, |map, x| {
+                map.at(at(if x.column % 4 == 3 { (x.row + 1) % 7 } else { x.row }, x.column))
+            })
         }),
         ("C is the product's D", |p| {
-            records(p, |map, x| map.at(at(x.row, if x.column % 4 == 2 { x.column + 1 } else { x.column })))
+            records(p, |map, x| {
+                map.at(at(x.row, if x.column % 4 == 2 { x.column + 1 } else { x.column }))
+            })
         }),
-        ("maps lie a word further", |p| records(p, |map, x| map.at(x).map(|place| place + u32::from(x.column < 4)))),
+        ("maps lie a word further", |p| {
+            records(p, |map, x| map.at(x).map(|place| place + u32::from(x.column < 4)))
+        }),
         ("every product is the first", |p| {
-            p.units = Arc::new(|work, cluster, rank, i| Some(Unit { product: 0, ..work.unit(cluster, rank, i)? }));
+            p.units = Arc::new(|work, cluster, rank, i| {
+                Some(Unit { product: 0, ..work.unit(cluster, rank, i)? })
+            });
         }),
     ];
     for desc in [Hopper::DESC, but!(Hopper::DESC, align_c: 1), Hopper::DESC.cut(2)] {
         let desc = desc.for_array(7);
-        let HostProgram::Roles(program) = desc.plan().and_then(|plan| plan.program()).expect("a kernel") else {
+        let HostProgram::Roles(program) =
+            desc.plan().and_then(|plan| plan.program()).expect("a kernel")
+        else {
             panic!("of roles")
         };
         let of = Products::<Bf16, f32>::of(&desc, (5, 7, 140), 7, From::Own);
@@ -223,12 +300,16 @@ fn mutated_records_are_found() {
             unacquired(&mut unseen.ring.roles.consumer.prologue);
             unacquired(&mut unseen.ring.roles.consumer.epilogue);
             let fault = run(&unseen).expect_err("a consumer's").to_string();
-            assert!(fault.contains("that another kernel made, and has not acquired them"), "{fault}");
+            assert!(
+                fault.contains("that another kernel made, and has not acquired them"),
+                "{fault}"
+            );
         }
     }
 }
 
-/// More products than few parameters hold addresses of: of a kernel of longer ones, and in several launches of one that has few.
+/// More products than few parameters hold addresses of: of a kernel of longer ones, and in several
+/// launches of one that has few.
 #[test]
 fn an_array_of_several_launches_is_its_products() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
@@ -236,7 +317,8 @@ fn an_array_of_several_launches_is_its_products() {
     held::<f32, f32>(&Simt::DESC.for_array(2), (3, 2, 5), MOST_PRODUCTS as usize + 1);
 }
 
-/// Programs whose addresses are of another product, or of D where C is read, and whose units are of another product, are found.
+/// Programs whose addresses are of another product, or of D where C is read, and whose units are of
+/// another product, are found.
 #[test]
 fn mutated_addresses_are_found() {
     type Simt = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
@@ -246,26 +328,42 @@ fn mutated_addresses_are_found() {
         program.addresses = mutant(&program.addresses, f);
     }
     let mutations: [(&str, Mutation); 7] = [
-        ("every A is the first", |p| addresses(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))),
-        ("B is the next product's", |p| {
-            addresses(p, |map, x| map.at(at(if x.column == 1 { (x.row + 1) % 3 } else { x.row }, x.column)))
+        ("every A is the first", |p| {
+            addresses(p, |map, x| map.at(at(if x.column == 0 { 0 } else { x.row }, x.column)))
         }),
-        ("C is the product's D", |p| addresses(p, |map, x| map.at(at(x.row, if x.column == 2 { 3 } else { x.column })))),
+        ("B is the next product's", |p| {
+            addresses(p, |map, x| {
+                map.at(at(if x.column == 1 { (x.row + 1) % 3 } else { x.row }, x.column))
+            })
+        }),
+        ("C is the product's D", |p| {
+            addresses(p, |map, x| map.at(at(x.row, if x.column == 2 { 3 } else { x.column })))
+        }),
         ("C is the next product's", |p| {
-            addresses(p, |map, x| map.at(at(if x.column == 2 { (x.row + 1) % 3 } else { x.row }, x.column)))
+            addresses(p, |map, x| {
+                map.at(at(if x.column == 2 { (x.row + 1) % 3 } else { x.row }, x.column))
+            })
         }),
         ("D is the next product's", |p| {
-            addresses(p, |map, x| map.at(at(if x.column == 3 { (x.row + 1) % 3 } else { x.row }, x.column)))
+            addresses(p, |map, x| {
+                map.at(at(if x.column == 3 { (x.row + 1) % 3 } else { x.row }, x.column))
+            })
         }),
-        ("A and B change places", |p| addresses(p, |map, x| map.at(at(x.row, x.column ^ u32::from(x.column < 2))))),
+        ("A and B change places", |p| {
+            addresses(p, |map, x| map.at(at(x.row, x.column ^ u32::from(x.column < 2))))
+        }),
         ("every product is the first", |p| {
-            p.units = Arc::new(|work, cluster, rank, i| Some(Unit { product: 0, ..work.unit(cluster, rank, i)? }));
+            p.units = Arc::new(|work, cluster, rank, i| {
+                Some(Unit { product: 0, ..work.unit(cluster, rank, i)? })
+            });
         }),
     ];
     fn found<A: Element>(desc: &GemmDesc, mutations: &[(&str, Mutation)]) {
         let desc = desc.for_array(3);
         assert_eq!(desc.class.mode, GemmMode::Array);
-        let HostProgram::OneSchedule(program) = desc.plan().and_then(|plan| plan.program()).expect("a kernel") else {
+        let HostProgram::OneSchedule(program) =
+            desc.plan().and_then(|plan| plan.program()).expect("a kernel")
+        else {
             panic!("of one schedule")
         };
         let of = Products::<A, f32>::of(&desc, (5, 7, 40), 3, From::Own);
@@ -294,7 +392,9 @@ fn arrays_are_refused_by_name() {
     let mut d = vec![vec![7.0f32; 20]; 3];
     let made = |of_a: &[Vec<f32>], of_b: &[Vec<f32>], d: &mut [Vec<f32>]| {
         let array = OfColumns::array((4, 5, 3), of_a, of_b, d);
-        array.map_err(|refusal| refusal.to_string()).map(|x| Columns::new().run(x).map_err(|error| error.to_string()))
+        array
+            .map_err(|refusal| refusal.to_string())
+            .map(|x| Columns::new().run(x).map_err(|error| error.to_string()))
     };
     assert_eq!(made(&a, &b, &mut []), Err("the array has 0 Ds and 3 of A; try 0".to_owned()));
     let none = "the number of products = 0 is out of range (1 to 2147483647); try 1";
@@ -309,7 +409,10 @@ fn arrays_are_refused_by_name() {
     let said = made(&a, &b, &mut one_short).expect("an array").expect_err("19 elements");
     assert!(said.starts_with("D has 19 elements") && said.ends_with("takes 20"), "{said}");
     // Whatever is refused is before a product is computed.
-    assert_eq!((&d, &one_short[..2]), (&vec![vec![7.0; 20]; 3], &[vec![7.0; 20], vec![7.0; 20]][..]));
+    assert_eq!(
+        (&d, &one_short[..2]),
+        (&vec![vec![7.0; 20]; 3], &[vec![7.0; 20], vec![7.0; 20]][..])
+    );
     let array = |d: &mut [Vec<f32>], change: fn(OfColumns<'_>) -> OfColumns<'_>| {
         let array = OfColumns::array((4, 5, 3), &a, &b, d).expect("an array");
         Columns::new().can_implement(&change(array)).map_err(|refusal| refusal.to_string())
@@ -318,8 +421,12 @@ fn arrays_are_refused_by_name() {
     assert_eq!(array(&mut d, |x| x.batch(2)), Err(beside.to_owned()));
     assert_eq!(array(&mut d, |x| x.groups(&[0, 4])), Err(beside.to_owned()));
     assert_eq!(array(&mut d, |x| x), Ok(()));
-    let sources = OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array").sources(1.0, &b[..2]);
-    assert_eq!(sources.err().map(|refusal| refusal.to_string()), Some("the array has 3 Ds and 2 of C; try 3".to_owned()));
+    let sources =
+        OfColumns::array((4, 5, 3), &a, &b, &mut d).expect("an array").sources(1.0, &b[..2]);
+    assert_eq!(
+        sources.err().map(|refusal| refusal.to_string()),
+        Some("the array has 3 Ds and 2 of C; try 3".to_owned())
+    );
     // Calls that are no products of one array.
     let of = Products::<f32, f32>::of(&Columns::DESC, (4, 5, 3), 3, From::Own);
     let unlike = |change: fn(&mut HostCall<'_>)| {
@@ -329,18 +436,28 @@ fn arrays_are_refused_by_name() {
         run_on_host(&Array(&Columns::DESC), CHECKED, calls).map_err(|error| error.to_string())
     };
     assert_eq!(unlike(|_| ()), Ok(()));
-    let changes: [fn(&mut HostCall<'_>); 5] =
-        [|x| x.m = 3, |x| x.d.strides[1] += 1, |x| x.scalars[0] = 3.0, |x| x.c = Source::InPlace, |x| x.batch = 2];
+    let changes: [fn(&mut HostCall<'_>); 5] = [
+        |x| x.m = 3,
+        |x| x.d.strides[1] += 1,
+        |x| x.scalars[0] = 3.0,
+        |x| x.c = Source::InPlace,
+        |x| x.batch = 2,
+    ];
     for change in changes {
         let said = unlike(change).expect_err("it is another");
         assert!(said.starts_with("product 2 of the array has other extents"), "{said}");
     }
     // A pass decomposes the operands of emulated f32.
-    let mut emulated = Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC;
+    let mut emulated =
+        Gemm::<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90>::DESC;
     assert_eq!(emulated.for_array(9), emulated);
     emulated.class.mode = GemmMode::Array;
     let said = emulated.check().expect_err("no such kernel").to_string();
-    assert!(said.starts_with("the kernel reads what a pass makes") && said.ends_with("take mode = gemm"), "{said}");
+    assert!(
+        said.starts_with("the kernel reads what a pass makes")
+            && said.ends_with("take mode = gemm"),
+        "{said}"
+    );
 }
 
 /// Arguments by types and by values: a matrix for all products, Cs of their own, and C that is D.
@@ -364,7 +481,9 @@ fn arguments_of_arrays_are_lists_of_matrices() -> Result<(), falchion::Error> {
     assert_eq!(d, [vec![3.0; 20], vec![6.0; 20]]);
     let wrong = [AnySlice::of::<f32>(&a), AnySlice::of::<i32>(&[0; 12])];
     let (y, z) = (b.iter().map(AnySlice::of::<f32>), d.iter_mut().map(AnySliceMut::of::<f32>));
-    let refused = by_values.run(Arguments::array((4, 5, 3), wrong, y, z)?).expect_err("the second A holds integers");
+    let refused = by_values
+        .run(Arguments::array((4, 5, 3), wrong, y, z)?)
+        .expect_err("the second A holds integers");
     assert!(refused.to_string().starts_with("A holds i32"), "{refused}");
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! A batch is as many products as it has matrices, whatever else a call says: the bits of each are those of that product alone.
+//! A batch is as many products as it has matrices, whatever else a call says: the bits of each are
+//! those of that product alone.
 
 use falchion::{
     desc::GemmDesc,
@@ -22,14 +23,21 @@ use std::sync::Arc;
 /// The elements of a matrix, bits and NaN told apart by their bytes.
 fn elements<E: Element>(seed: u64, length: usize) -> Vec<E::Storage> {
     let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
-    // No element is infinite, nor NaN, in any floating-point type: exponents' highest bit is 0, and signs vary.
+    // No element is infinite, nor NaN, in any floating-point type: exponents' highest bit is 0, and
+    // signs vary.
     let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut elements);
     bytes.iter_mut().zip(0..).for_each(|(byte, i)| *byte = draw(seed, i) as u8 & 0xbf);
     elements
 }
 
-/// The matrices of a batch in memory that is as long as they are, so many elements apart; where they share lines, side by side.
-fn view(order: Order, (rows, columns): (usize, usize), batch: usize, apart: Apart) -> View<Elements> {
+/// The matrices of a batch in memory that is as long as they are, so many elements apart; where
+/// they share lines, side by side.
+fn view(
+    order: Order,
+    (rows, columns): (usize, usize),
+    batch: usize,
+    apart: Apart,
+) -> View<Elements> {
     let line = order.packed(rows, columns);
     let view = View::packed(Elements::ALL, order, (rows, columns), Some(line + 3));
     let view = match apart {
@@ -53,21 +61,40 @@ enum Apart {
 fn held<A: Element, B: Element, C: Element>(desc: &GemmDesc, (m, n, k): (usize, usize, usize)) {
     use Apart::{Interleaved, One, Packed, Padded};
     let (orders, batch) = (desc.orders(), 3);
-    for (case, [of_a, of_b, of_c, of_d]) in
-        [[Packed; 4], [One, Padded, One, Padded], [Padded, One, Interleaved, Interleaved], [Interleaved, Padded, Padded, Packed]]
-            .into_iter()
-            .enumerate()
+    for (case, [of_a, of_b, of_c, of_d]) in [
+        [Packed; 4],
+        [One, Padded, One, Padded],
+        [Padded, One, Interleaved, Interleaved],
+        [Interleaved, Padded, Padded, Packed],
+    ]
+    .into_iter()
+    .enumerate()
     {
         let (a, b) = (view(orders.a, (m, k), batch, of_a), view(orders.b, (k, n), batch, of_b));
         let (c, d) = (view(orders.c, (m, n), batch, of_c), view(orders.c, (m, n), batch, of_d));
         let mut scalars = [0.0; 8];
         scalars[..2].copy_from_slice(if case == 0 { &[1.0, 0.0] } else { &[2.0, -1.0] });
         let length = |kind: VectorKind| if kind.side() == OperandKind::A { m } else { n };
-        let vectors = Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
+        let vectors =
+            Vectors::by(|kind| Some(View::vector(Elements::of(length(kind)), kind.side())));
         let source = if case % 2 == 0 { Source::InPlace } else { Source::Matrix(c) };
-        let problem = Problem { m, n, k, batch, groups: None, a, b, c: source, d, vectors, scalars, workspace: None };
+        let problem = Problem {
+            m,
+            n,
+            k,
+            batch,
+            groups: None,
+            a,
+            b,
+            c: source,
+            d,
+            vectors,
+            scalars,
+            workspace: None,
+        };
         let (x, y) = (elements::<A>(1, a.memory.length), elements::<B>(2, b.memory.length));
-        let of_vectors = Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
+        let of_vectors =
+            Vectors::by(|kind| Some(elements::<C>(5 + kind.index() as u64, length(kind))));
         let (z, before) = (elements::<C>(3, c.memory.length), elements::<C>(4, d.memory.length));
         for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
             let run = |problem: Problem, d: &mut Vec<C::Storage>, number: usize| {
@@ -80,7 +107,8 @@ fn held<A: Element, B: Element, C: Element>(desc: &GemmDesc, (m, n, k): (usize, 
                     vectors: of_vectors.as_ref().map(|_, vector| HostSlice::new::<C>(vector)),
                 };
                 let call: HostCall<'_> = problem.with(matrices);
-                run_on_host(desc, mode, call).unwrap_or_else(|error| panic!("{error}\n{problem:?}"));
+                run_on_host(desc, mode, call)
+                    .unwrap_or_else(|error| panic!("{error}\n{problem:?}"));
             };
             let (mut together, mut alone) = (before.clone(), before.clone());
             run(problem, &mut together, 0);
@@ -105,7 +133,10 @@ fn a_batch_is_its_products() {
     held::<f32, f32, f32>(&Simt::<RowMajor>::DESC, (130, 5, 9));
     held::<f32, f32, f32>(&Simt::<ColMajor>::new().epilogue::<WithVectors>().desc(), (7, 129, 17));
     held::<Bf16, Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66));
-    held::<Bf16, Bf16, f32>(&Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(), (9, 130, 3));
+    held::<Bf16, Bf16, f32>(
+        &Hopper::<ColMajor>::new().epilogue::<WithVectors>().desc(),
+        (9, 130, 3),
+    );
     held::<i8, i8, i32>(&Integers::DESC, (3, 131, 33));
     held::<f32, f32, f32>(&Emulated::DESC, (5, 9, 40));
 }
@@ -118,7 +149,8 @@ fn small(desc: GemmDesc) -> GemmDesc {
     desc
 }
 
-/// The same of kernels whose warps multiply by `mma.sync`: each way in which fragments come, and parts of K.
+/// The same of kernels whose warps multiply by `mma.sync`: each way in which fragments come, and
+/// parts of K.
 #[test]
 fn a_batch_of_mma_sync_is_its_products() {
     type Halves<LC> = Gemm<F16, RowMajor, F16, ColMajor, F16, LC, f32, TensorOp, Sm80>;
@@ -128,12 +160,18 @@ fn a_batch_of_mma_sync_is_its_products() {
     type Doubles<LC> = Gemm<f64, ColMajor, f64, ColMajor, f64, LC, f64, TensorOp, Sm90>;
     type WithVectors = Relu<Add<LinearCombination, Multiply<BiasM, BiasN>>>;
     held::<F16, F16, F16>(&small(Halves::<RowMajor>::DESC), (130, 5, 33));
-    held::<F16, F16, F16>(&small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()), (7, 129, 40));
+    held::<F16, F16, F16>(
+        &small(Halves::<ColMajor>::new().epilogue::<WithVectors>().desc()),
+        (7, 129, 40),
+    );
     held::<F16, F16, f32>(&small(Turned::DESC), (9, 67, 35));
     held::<i8, i8, i8>(&small(Bytes::DESC), (3, 131, 66));
     held::<u8, u8, i32>(&small(BytesApart::DESC), (66, 3, 17));
     held::<f64, f64, f64>(&small(Doubles::<RowMajor>::DESC), (33, 7, 19));
-    held::<f64, f64, f64>(&small(Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc()).cut(2), (5, 65, 40));
+    held::<f64, f64, f64>(
+        &small(Doubles::<ColMajor>::new().epilogue::<WithVectors>().desc()).cut(2),
+        (5, 65, 40),
+    );
 }
 
 /// What becomes of a block's unit of work.
@@ -147,15 +185,27 @@ fn mutated_products_of_a_batch_are_found() {
     type Ampere = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
     let mutations: [(&str, Mutation); 4] = [
         ("every product is the first", |_, unit| Some(Unit { product: 0, ..unit })),
-        ("products are counted from one", |_, unit| Some(Unit { product: unit.product + 1, ..unit })),
-        ("the last product is left out", |work, unit| (unit.product + 1 < work.batch).then_some(unit)),
-        ("two products change their tiles", |_, unit| Some(Unit { row: unit.row ^ unit.product, ..unit })),
+        ("products are counted from one", |_, unit| {
+            Some(Unit { product: unit.product + 1, ..unit })
+        }),
+        ("the last product is left out", |work, unit| {
+            (unit.product + 1 < work.batch).then_some(unit)
+        }),
+        ("two products change their tiles", |_, unit| {
+            Some(Unit { row: unit.row ^ unit.product, ..unit })
+        }),
     ];
-    fn run<A: Element>(desc: &GemmDesc, program: &HostProgram) -> Result<Vec<f32>, falchion::Error> {
+    fn run<A: Element>(
+        desc: &GemmDesc,
+        program: &HostProgram,
+    ) -> Result<Vec<f32>, falchion::Error> {
         let (m, n, k, batch) = (130, 7, 40, 3);
         let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
         scalars[0] = 1.0;
-        let (a, b) = (view(orders.a, (m, k), batch, Apart::Packed), view(orders.b, (k, n), batch, Apart::One));
+        let (a, b) = (
+            view(orders.a, (m, k), batch, Apart::Packed),
+            view(orders.b, (k, n), batch, Apart::One),
+        );
         let d = view(orders.c, (m, n), batch, Apart::Padded);
         let problem = Problem {
             m,
@@ -171,17 +221,31 @@ fn mutated_products_of_a_batch_are_found() {
             scalars,
             workspace: None,
         };
-        let (x, y, mut z) =
-            (elements::<A>(1, a.memory.length), elements::<A>(2, b.memory.length), vec![f32::NAN; d.memory.length]);
+        let (x, y, mut z) = (
+            elements::<A>(1, a.memory.length),
+            elements::<A>(2, b.memory.length),
+            vec![f32::NAN; d.memory.length],
+        );
         let (a, b) = (HostSlice::new::<A>(&x), HostSlice::new::<A>(&y));
-        let matrices = HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(&mut z), vectors: Default::default() };
+        let matrices = HostMatrices {
+            a,
+            b,
+            c: Source::None,
+            d: HostSliceMut::new::<f32>(&mut z),
+            vectors: Default::default(),
+        };
         run_on_host(program, Mode::Checked { seed: 5 }, problem.with(matrices)).map(|()| z)
     }
-    for (desc, run) in [(Simt::DESC, run::<f32> as fn(&_, &_) -> _), (Hopper::DESC, run::<Bf16>), (Ampere::DESC, run::<Bf16>)] {
+    for (desc, run) in [
+        (Simt::DESC, run::<f32> as fn(&_, &_) -> _),
+        (Hopper::DESC, run::<Bf16>),
+        (Ampere::DESC, run::<Bf16>),
+    ] {
         let program = desc.plan().and_then(|plan| plan.program()).expect("a kernel");
         let right = run(&desc, &program).expect("a right program");
         for (name, mutated) in mutations {
-            let units: Units = Arc::new(move |work, cluster, rank, i| mutated(work, work.unit(cluster, rank, i)?));
+            let units: Units =
+                Arc::new(move |work, cluster, rank, i| mutated(work, work.unit(cluster, rank, i)?));
             let mut program = program.clone();
             match &mut program {
                 HostProgram::OneSchedule(program) => program.units = units,
@@ -197,13 +261,26 @@ fn mutated_products_of_a_batch_are_found() {
 /// A row of any product that cannot be scaled refuses the whole batch before anything is written.
 #[test]
 fn a_batch_that_cannot_be_scaled_leaves_d_alone() {
-    type Scaled = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, falchion::desc::F16x3>>;
+    type Scaled = Gemm<
+        f32,
+        RowMajor,
+        f32,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, falchion::desc::F16x3>,
+    >;
     let (m, n, k) = (20, 12, 70);
     for product in 0..3 {
         let (mut a, b) = (vec![1.0f32; 3 * m * k], vec![2.0f32; 3 * k * n]);
         a[product * m * k + 3 * k + 1] = f32::INFINITY;
         let mut d = vec![7.0f32; 3 * m * n];
-        let refused = Scaled::new().run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3)).expect_err("infinite");
+        let refused = Scaled::new()
+            .run(Arguments::new((m, n, k), &a, &b, &mut d).batch(3))
+            .expect_err("infinite");
         let sentence = format!("row 3 of A of product {product} has a number that is not finite");
         assert!(refused.to_string().starts_with(&sentence), "{refused}");
         assert!(d.iter().all(|&x| x == 7.0), "product {product}");
@@ -221,7 +298,8 @@ fn batches_are_refused_by_name() {
     type Columns = Gemm<f32, ColMajor, f32, ColMajor, f32, ColMajor>;
     let (a, b, mut d) = (vec![1.0f32; 60], vec![1.0f32; 60], vec![7.0f32; 60]);
     let mut said = |change: fn(Changed) -> Changed| {
-        let refused = Columns::new().run(change(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3)));
+        let refused =
+            Columns::new().run(change(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3)));
         refused.map_err(|error| error.to_string())
     };
     let overlap = "the batch stride of D = 0 makes matrices of the batch overlap; try 20";
@@ -229,11 +307,17 @@ fn batches_are_refused_by_name() {
     let short = said(|x| x.batch_stride_b(23)).expect_err("61 elements");
     assert!(short.starts_with("B has 60 elements") && short.ends_with("take 61"), "{short}");
     assert_eq!(said(|x| x.batch(0)), Ok(()));
-    let many = said(|x| x.batch(1 << 40).batch_stride_a(0).batch_stride_b(0)).expect_err("too many");
+    let many =
+        said(|x| x.batch(1 << 40).batch_stride_a(0).batch_stride_b(0)).expect_err("too many");
     assert!(many.starts_with("D has 60 elements"), "{many}");
-    let nothing = Arguments::new((0, 5, 3), &[0.0f32; 0], &b, &mut d).batch(usize::MAX).batch_stride_b(0);
+    let nothing =
+        Arguments::new((0, 5, 3), &[0.0f32; 0], &b, &mut d).batch(usize::MAX).batch_stride_b(0);
     Columns::new().run(nothing).expect("products without elements take no time");
-    let mut said = || Columns::new().run(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3)).map_err(|error| error.to_string());
+    let mut said = || {
+        Columns::new()
+            .run(Arguments::new((4, 5, 3), &a, &b, &mut d).batch(3))
+            .map_err(|error| error.to_string())
+    };
     assert_eq!(said(), Ok(()));
     assert_eq!(d, [3.0; 60]);
 }

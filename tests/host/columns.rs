@@ -1,4 +1,5 @@
-//! A column-major D, as the kernel sees it, beside an A in shared memory: the same product as of rows, and the same bits.
+//! A column-major D, as the kernel sees it, beside an A in shared memory: the same product as of
+//! rows, and the same bits.
 
 use crate::harness::{
     OfFamily,
@@ -11,7 +12,8 @@ use falchion::{
     desc::{AOperandKind, GemmDesc, Pins, PromotionKind},
     device::run_on_host,
     internals::{
-        call::HostMatrices, family::default_gemm_configuration::default_description, host::Mode, schedule::ScheduleKind,
+        call::HostMatrices, family::default_gemm_configuration::default_description, host::Mode,
+        schedule::ScheduleKind,
     },
     layout::Order,
     numeric::{Combined, ElementKind, EmulationKind},
@@ -38,51 +40,73 @@ fn few(types: Combined, orders: [Order; 3], (m, warp_m, n): (u32, u32, u32)) -> 
     but!(d, threadblock: Mnk { m, n, k }, warp: Mnk { m: warp_m, n, k }, instruction: instruction, schedule: schedule, promotion: PromotionKind::Never, stages: 3, cluster: Mn::ONE)
 }
 
-/// The user's types, layouts and knobs stay, and shapes do; JSON says all of it; and a knob that is set leaves D as it is.
+/// The user's types, layouts and knobs stay, and shapes do; JSON says all of it; and a knob that is
+/// set leaves D as it is.
 #[test]
 fn the_product_of_columns_is_the_user_s() {
-    for (types, orders) in types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders))) {
+    for (types, orders) in
+        types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders)))
+    {
         let rows = default(types, orders);
         let columns = rows.of_columns();
-        assert_eq!((rows.class.output.layout, columns.class.output.layout), (Order::Row, Order::Col));
+        assert_eq!(
+            (rows.class.output.layout, columns.class.output.layout),
+            (Order::Row, Order::Col)
+        );
         assert_eq!(columns.frame.is_exchanged(), !rows.frame.is_exchanged());
         assert_eq!((columns.orders(), columns.user_types()), (rows.orders(), rows.user_types()));
-        assert_eq!((columns.user_pins(), columns.threadblock()), (rows.user_pins(), rows.threadblock()));
+        assert_eq!(
+            (columns.user_pins(), columns.threadblock()),
+            (rows.user_pins(), rows.threadblock())
+        );
         assert_eq!((columns.check(), columns.of_columns()), (Ok(()), columns), "{columns:?}");
-        assert_eq!(GemmDesc::from_json(&columns.to_json().expect("text")).expect("a description"), columns);
+        assert_eq!(
+            GemmDesc::from_json(&columns.to_json().expect("text")).expect("a description"),
+            columns
+        );
         assert_eq!(columns.with(columns.user_pins()), columns);
         assert_eq!(columns.with(Pins { stages: Some(3), ..Pins::NONE }), but!(columns, stages: 3));
         let n = if types.c.bits() == 16 { [8, 24] } else { [8, 16] };
         for n in n {
             let few = few(types, orders, (128, 64, n));
             assert_eq!((few.check(), few.with(few.user_pins())), (Ok(()), few), "{few:?}");
-            assert_eq!(GemmDesc::from_json(&few.to_json().expect("text")).expect("a description"), few);
+            assert_eq!(
+                GemmDesc::from_json(&few.to_json().expect("text")).expect("a description"),
+                few
+            );
         }
     }
 }
 
-/// Rows of 8 elements of 16 bits are half of the narrowest swizzle; columns of a tile are whole rows of the widest.
+/// Rows of 8 elements of 16 bits are half of the narrowest swizzle; columns of a tile are whole
+/// rows of the widest.
 #[test]
 fn eight_columns_of_16_bits_are_of_a_column_major_d_alone() {
     use ElementKind::{Bf16, F32};
-    let columns = few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (128, 64, 8));
+    let columns =
+        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (128, 64, 8));
     assert_eq!(columns.check(), Ok(()));
     let says = but!(columns, layout_c: Order::Row).check().expect_err("half a row").to_string();
     assert!(says.starts_with("warp N = 8 is not a multiple of 16"), "{says}");
 }
 
-/// Columns that eight alone divides are one subtile where shared memory holds it, and otherwise as many of eight.
+/// Columns that eight alone divides are one subtile where shared memory holds it, and otherwise as
+/// many of eight.
 #[test]
 fn a_prime_number_of_octets_is_one_subtile_where_it_fits() {
     use ElementKind::{Bf16, F32};
-    let columns = few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 152));
-    let subtiles = |stages| but!(columns, stages: stages).components().expect("a kernel").subtile_columns;
+    let columns =
+        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 152));
+    let subtiles =
+        |stages| but!(columns, stages: stages).components().expect("a kernel").subtile_columns;
     assert_eq!([3, 4].map(subtiles), [152, 8]);
-    let composite = few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 168));
+    let composite =
+        few(Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 }, BY_BLAS[0], (256, 128, 168));
     assert_eq!(composite.components().expect("a kernel").subtile_columns, 56);
 }
 
-/// A tile with an odd number of octets of columns, which no row-major D of 16 bits has, is one of a column-major D where it is pinned; of the others D stays as it is given.
+/// A tile with an odd number of octets of columns, which no row-major D of 16 bits has, is one of a
+/// column-major D where it is pinned; of the others D stays as it is given.
 #[test]
 fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
     type Rows = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
@@ -95,9 +119,13 @@ fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
     assert_eq!(of(even), (Order::Row, Order::Row, Mnk::new(256, 160, 64)));
     let (m, n, k) = (300usize, 170, 72);
     let number = |seed, i| Bf16::from_f32((draw(seed, i as u64) % 9) as f32 - 4.0);
-    let (a, b): (Vec<_>, Vec<_>) = ((0..m * k).map(|i| number(1, i)).collect(), (0..k * n).map(|i| number(2, i)).collect());
+    let (a, b): (Vec<_>, Vec<_>) =
+        ((0..m * k).map(|i| number(1, i)).collect(), (0..k * n).map(|i| number(2, i)).collect());
     let mut d = vec![Bf16::ZERO; m * n];
-    Rows::new().threadblock::<GemmShape<256, 152, 64>>().run(Arguments::new((m, n, k), &a, &b, &mut d)).expect("a product");
+    Rows::new()
+        .threadblock::<GemmShape<256, 152, 64>>()
+        .run(Arguments::new((m, n, k), &a, &b, &mut d))
+        .expect("a product");
     for (i, x) in d.iter().enumerate() {
         let sum: f32 = (0..k).map(|l| a[i / n * k + l].to_f32() * b[i % n * k + l].to_f32()).sum();
         assert_eq!(*x, Bf16::from_f32(sum), "element {i}");
@@ -118,10 +146,18 @@ fn other_kernels_stay() {
         assert_eq!(desc.of_columns(), desc);
     }
     // What is of columns comes from registers, too, where it is to.
-    let both = default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [row, row, row]).of_columns();
+    let both =
+        default(Combined { a: I8, b: I8, accumulator: I32, c: I32 }, [row, row, row]).of_columns();
     let registers = both.with(Pins { a_operand: Some(AOperandKind::Registers), ..Pins::NONE });
     assert!(registers.roles().a_from_registers() && registers.orders() == both.orders());
-    assert_eq!(registers.with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE }).class.output.layout, row);
+    assert_eq!(
+        registers
+            .with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE })
+            .class
+            .output
+            .layout,
+        row
+    );
 }
 
 fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> HostBuffer {
@@ -135,22 +171,34 @@ fn run(desc: &GemmDesc, mode: Mode, guarded: &Guarded, buffers: &Buffers) -> Hos
         d: d.slice_mut(range(3, problem.d.memory.length)).expect("D"),
         vectors: Default::default(),
     };
-    run_on_host(desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
+    run_on_host(desc, mode, problem.with(matrices))
+        .unwrap_or_else(|error| panic!("{error}\n{desc:?}\n{problem:?}"));
     d
 }
 
-/// D of columns, checked and fast, has the bits of D of rows: of every type, with few columns of an instruction and with many, where the user's D is
-/// row-major and where it is not, with C and without, by TMA and by threads; of emulated f32, whose rows may be scaled, and of promoted accumulators.
+/// D of columns, checked and fast, has the bits of D of rows: of every type, with few columns of an
+/// instruction and with many, where the user's D is row-major and where it is not, with C and
+/// without, by TMA and by threads; of emulated f32, whose rows may be scaled, and of promoted
+/// accumulators.
 #[test]
 fn columns_give_the_bits_of_rows() {
     let mut cases = Vec::new();
-    let tiles = [(64, 64, 8), (128, 64, 16), (128, 128, 24), (64, 64, 32), (128, 64, 64), (128, 64, 152)];
-    for (types, orders) in types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders))) {
+    let tiles =
+        [(64, 64, 8), (128, 64, 16), (128, 128, 24), (64, 64, 32), (128, 64, 64), (128, 64, 152)];
+    for (types, orders) in
+        types().into_iter().flat_map(|types| BY_BLAS.map(|orders| (types, orders)))
+    {
         // Integers have instructions of 16 columns, and those but the first of 8.
-        for (number, tile) in tiles.into_iter().enumerate().filter(|(_, tile)| tile.2 < 152 || !types.a.is_integer()) {
+        for (number, tile) in
+            tiles.into_iter().enumerate().filter(|(_, tile)| tile.2 < 152 || !types.a.is_integer())
+        {
             let desc = few(types, orders, tile);
             let promotes = types.a.is_fp8() || types.a == ElementKind::F32;
-            let promotion = if promotes && number % 2 == 1 { PromotionKind::Stage } else { PromotionKind::Never };
+            let promotion = if promotes && number % 2 == 1 {
+                PromotionKind::Stage
+            } else {
+                PromotionKind::Never
+            };
             let emulations: &[EmulationKind] = match types.a {
                 ElementKind::F32 => &[EmulationKind::Bf16x6, EmulationKind::F16x3],
                 _ => &[EmulationKind::None],

@@ -1,4 +1,5 @@
-//! What a call promises, as BLAS does: what is not read, what is not written, what the edges of the arguments give.
+//! What a call promises, as BLAS does: what is not read, what is not written, what the edges of the
+//! arguments give.
 
 use falchion::prelude::*;
 
@@ -19,7 +20,8 @@ fn product((m, n, k): (usize, usize, usize), a: &[f32], b: &[f32]) -> Vec<f32> {
 }
 
 /// Sizes that are one element, part of a tile, a tile, and some tiles and a part.
-const SIZES: [(usize, usize, usize); 5] = [(1, 1, 1), (5, 3, 7), (128, 128, 16), (130, 257, 33), (257, 1, 300)];
+const SIZES: [(usize, usize, usize); 5] =
+    [(1, 1, 1), (5, 3, 7), (128, 128, 16), (130, 257, 33), (257, 1, 300)];
 
 #[test]
 fn with_beta_0_c_is_not_read() {
@@ -51,10 +53,18 @@ fn with_alpha_0_a_and_b_are_not_read() {
             for beta in [1.0, -0.5, 2.0] {
                 let want: Vec<f32> = c.iter().map(|x| beta as f32 * x).collect();
                 let mut d = vec![poison; m * n];
-                Rows::new().run(Arguments::new(size, &a, &b, &mut d).alpha(0.0).source(beta, &c)).unwrap();
+                Rows::new()
+                    .run(Arguments::new(size, &a, &b, &mut d).alpha(0.0).source(beta, &c))
+                    .unwrap();
                 assert_eq!(d, want);
                 let mut d = c.clone();
-                Rows::new().run(Arguments::new(size, &[0f32; 0], &[0f32; 0], &mut d).alpha(0.0).in_place(beta)).unwrap();
+                Rows::new()
+                    .run(
+                        Arguments::new(size, &[0f32; 0], &[0f32; 0], &mut d)
+                            .alpha(0.0)
+                            .in_place(beta),
+                    )
+                    .unwrap();
                 assert_eq!(d, want);
             }
             let mut d = vec![poison; m * n];
@@ -99,9 +109,13 @@ fn an_extent_of_0_writes_nothing_and_no_products_sum_to_0() {
     }
     let c = numbers(64, 3);
     let mut d = vec![NAN; 64];
-    Rows::new().run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d).source(-0.5, &c)).unwrap();
+    Rows::new()
+        .run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d).source(-0.5, &c))
+        .unwrap();
     assert_eq!(d, c.iter().map(|x| -0.5 * x).collect::<Vec<_>>());
-    Columns::new().run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d).in_place(2.0)).unwrap();
+    Columns::new()
+        .run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d).in_place(2.0))
+        .unwrap();
     assert_eq!(d, c.iter().map(|x| -x).collect::<Vec<_>>());
     Rows::new().run(Arguments::new((8, 8, 0), &[0f32; 0], &[0f32; 0], &mut d)).unwrap();
     assert!(d.iter().all(|x| x.to_bits() == 0), "no products and no C give +0");
@@ -114,7 +128,10 @@ fn what_lies_between_rows_is_neither_read_nor_written() {
     let want: Vec<f32> = product(size, &a, &b).iter().zip(&c).map(|(x, y)| x + y).collect();
     for beyond in [0, 1, 5, 100] {
         let spread = |packed: &[f32], columns: usize| -> Vec<f32> {
-            packed.chunks(columns).flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(NAN, beyond))).collect()
+            packed
+                .chunks(columns)
+                .flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(NAN, beyond)))
+                .collect()
         };
         let (a, b, c) = (spread(&a, k), spread(&b, n), spread(&c, n));
         // The last row may end where its elements do.
@@ -122,7 +139,16 @@ fn what_lies_between_rows_is_neither_read_nor_written() {
         let mut d = cut(&vec![-77.0; m * (n + beyond)]);
         let (a, b, c) = (cut(&a), cut(&b), cut(&c));
         let arguments = Arguments::new(size, &a, &b, &mut d);
-        Rows::new().run(arguments.lda(k + beyond).ldb(n + beyond).source(1.0, &c).ldc(n + beyond).ldd(n + beyond)).unwrap();
+        Rows::new()
+            .run(
+                arguments
+                    .lda(k + beyond)
+                    .ldb(n + beyond)
+                    .source(1.0, &c)
+                    .ldc(n + beyond)
+                    .ldd(n + beyond),
+            )
+            .unwrap();
         for (at, x) in d.iter().enumerate() {
             let (row, column) = (at / (n + beyond), at % (n + beyond));
             assert_eq!(*x, if column < n { want[row * n + column] } else { -77.0 });
@@ -146,13 +172,25 @@ fn a_single_row_may_have_any_leading_dimension() {
     let (a, b) = ([1f32, 2.0, 3.0], [4f32, 5.0, 6.0]);
     for leading in [3, 1 << 40, usize::MAX] {
         let mut d = [NAN];
-        Rows::new().run(Arguments::new((1, 1, 3), &a, &b, &mut d).lda(leading).ldd(leading)).unwrap();
+        Rows::new()
+            .run(Arguments::new((1, 1, 3), &a, &b, &mut d).lda(leading).ldd(leading))
+            .unwrap();
         assert_eq!(d, [32.0]);
         d = [1.0];
-        Columns::new().run(Arguments::new((1, 1, 3), &a, &b, &mut d).ldb(leading).in_place(1.0).ldc(leading)).unwrap();
+        Columns::new()
+            .run(Arguments::new((1, 1, 3), &a, &b, &mut d).ldb(leading).in_place(1.0).ldc(leading))
+            .unwrap();
         assert_eq!(d, [33.0]);
         // Of an operand that is not read, nothing is asked.
-        Rows::new().run(Arguments::new((1, 1, 3), &a, &b, &mut d).alpha(0.0).in_place(2.0).lda(leading).ldb(leading)).unwrap();
+        Rows::new()
+            .run(
+                Arguments::new((1, 1, 3), &a, &b, &mut d)
+                    .alpha(0.0)
+                    .in_place(2.0)
+                    .lda(leading)
+                    .ldb(leading),
+            )
+            .unwrap();
         assert_eq!(d, [66.0]);
     }
 }
@@ -197,7 +235,8 @@ fn integers_wrap_saturate_and_round() {
     gemm.run(Arguments::new((1, 1, 2), &[i32::MAX, 1], &[1, 1], &mut d)).unwrap();
     assert_eq!(d, [i32::MIN]);
 
-    // Scalars that are whole compute in integers; others in binary32, rounding to nearest, ties to even.
+    // Scalars that are whole compute in integers; others in binary32, rounding to nearest, ties to
+    // even.
     let bytes = Gemm::<i8, RowMajor, i8, RowMajor, i8, RowMajor>::new();
     let run = |a: &[i8], b: &[i8], alpha: f64| {
         let mut d = [99i8];
@@ -210,7 +249,10 @@ fn integers_wrap_saturate_and_round() {
     assert_eq!(run(&[100, 100], &[-100, -100], 1.0), -128);
     assert_eq!([1, 3, 5, -1, -3].map(|x| run(&[x], &[1], 0.5)), [0, 2, 2, 0, -2]);
     // 2 * 2^30 wraps in integers and saturates in binary32.
-    assert_eq!(run(&[127; 2], &[127; 2], 2_000_000_000.0), (2 * 127 * 127i32).wrapping_mul(2_000_000_000).clamp(-128, 127) as i8);
+    assert_eq!(
+        run(&[127; 2], &[127; 2], 2_000_000_000.0),
+        (2 * 127 * 127i32).wrapping_mul(2_000_000_000).clamp(-128, 127) as i8
+    );
     assert_eq!(run(&[127; 2], &[127; 2], 3_000_000_000.0), 127);
     // What is no number becomes 0, what is infinite the end of the range.
     assert_eq!(run(&[1], &[1], f64::NAN), 0);
@@ -236,15 +278,28 @@ fn results_beyond_a_type_are_infinite_and_results_are_rounded_once() {
     gemm.run(Arguments::new((1, 1, 2), &[half(60_000.0); 2], &[half(1.0); 2], &mut d)).unwrap();
     assert_eq!(d[0], F16::INFINITY);
     // 2048 + 1 + 1 is 2050 in binary32, and would be 2048 had sums been halves.
-    gemm.run(Arguments::new((1, 1, 3), &[half(2048.0), half(1.0), half(1.0)], &[half(1.0); 3], &mut d)).unwrap();
+    gemm.run(Arguments::new(
+        (1, 1, 3),
+        &[half(2048.0), half(1.0), half(1.0)],
+        &[half(1.0); 3],
+        &mut d,
+    ))
+    .unwrap();
     assert_eq!(d[0], half(2050.0));
     let in_halves = Gemm::<F16, RowMajor, F16, RowMajor, F16, RowMajor, F16>::new();
-    in_halves.run(Arguments::new((1, 1, 3), &[half(2048.0), half(1.0), half(1.0)], &[half(1.0); 3], &mut d)).unwrap();
+    in_halves
+        .run(Arguments::new(
+            (1, 1, 3),
+            &[half(2048.0), half(1.0), half(1.0)],
+            &[half(1.0); 3],
+            &mut d,
+        ))
+        .unwrap();
     assert_eq!(d[0], half(2048.0));
 }
 
-/// A and B may lie in either order, and a matrix whose rows are apart by more than they are long in either; what the strides of D say has to be
-/// what the kernel writes.
+/// A and B may lie in either order, and a matrix whose rows are apart by more than they are long in
+/// either; what the strides of D say has to be what the kernel writes.
 #[test]
 fn operands_lie_in_either_order() {
     let transposed = |x: &[f32], rows: usize, columns: usize| -> Vec<f32> {
@@ -255,41 +310,65 @@ fn operands_lie_in_either_order() {
         let want = product(size, &a, &b);
         let (a_columns, b_columns) = (transposed(&a, m, k), transposed(&b, k, n));
         let mut d = vec![NAN; m * n];
-        Rows::new().run(Arguments::new(size, &a_columns, &b_columns, &mut d).strides_a(1, m).strides_b(1, k)).unwrap();
+        Rows::new()
+            .run(
+                Arguments::new(size, &a_columns, &b_columns, &mut d)
+                    .strides_a(1, m)
+                    .strides_b(1, k),
+            )
+            .unwrap();
         assert_eq!(d, want);
         // Of a column-major D the operands change places, and strides with them.
         let mut d = vec![NAN; m * n];
-        Columns::new().run(Arguments::new(size, &a, &b_columns, &mut d).strides_a(k, 1).strides_b(1, k)).unwrap();
+        Columns::new()
+            .run(Arguments::new(size, &a, &b_columns, &mut d).strides_a(k, 1).strides_b(1, k))
+            .unwrap();
         assert_eq!(d, transposed(&want, m, n));
         let mut d = vec![NAN; m * n];
-        Columns::new().run(Arguments::new(size, &a, &b, &mut d).strides_a(k, 1).strides_b(n, 1).strides_d(1, m)).unwrap();
+        Columns::new()
+            .run(
+                Arguments::new(size, &a, &b, &mut d)
+                    .strides_a(k, 1)
+                    .strides_b(n, 1)
+                    .strides_d(1, m),
+            )
+            .unwrap();
         assert_eq!(d, transposed(&want, m, n));
     }
     let (a, b, mut d) = (numbers(24, 1), numbers(30, 2), vec![0.0; 60]);
     let mut said = |rows, columns| {
-        let refused = Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(rows, columns));
+        let refused =
+            Columns::new().run(Arguments::new((4, 5, 6), &a, &b, &mut d).strides_d(rows, columns));
         refused.expect_err("not column-major").to_string()
     };
     let order = "rows of D are 5 elements apart, and its columns 1, where the kernel is of column-major ones; rows have to be 1 element apart";
     assert_eq!(said(5, 1), order);
-    assert_eq!(said(2, 8), "rows of D are 2 elements apart, and its columns 8; one of the two has to be 1");
+    assert_eq!(
+        said(2, 8),
+        "rows of D are 2 elements apart, and its columns 8; one of the two has to be 1"
+    );
 }
 
-/// Of an extent of 1 the distance is not looked at, whatever another crate gives for it: it leaves nothing to refuse but lines that overlap.
+/// Of an extent of 1 the distance is not looked at, whatever another crate gives for it: it leaves
+/// nothing to refuse but lines that overlap.
 #[test]
 fn the_distance_of_one_line_is_not_looked_at() {
     for (m, n, k) in [(1, 5, 4), (5, 1, 4), (1, 1, 4), (4, 5, 1), (1, 1, 1), (3, 1, 1), (1, 3, 1)] {
         for (other, stride) in [(0, 1), (0, 3), (9, 1), (9, 2), (1, 1), (2, 2)] {
             let all = numbers(200, 3);
-            // A dimension of 1 has the odd distance, and the other one `stride`; where none is 1, rows are packed.
+            // A dimension of 1 has the odd distance, and the other one `stride`; where none is 1,
+            // rows are packed.
             let strides = |rows: usize, columns: usize| match (rows, columns) {
                 (1, _) => [other, stride],
                 (_, 1) => [stride, other],
                 _ => [columns, 1],
             };
-            let ([a, b], [of_rows, of_columns]) = ([strides(m, k), strides(k, n)], [strides(m, n); 2]);
+            let ([a, b], [of_rows, of_columns]) =
+                ([strides(m, k), strides(k, n)], [strides(m, n); 2]);
             let at = |s: [usize; 2], i: usize, j: usize| i * s[0] + j * s[1];
-            let want = |i: usize, j: usize| (0..k).map(|x| all[at(a, i, x)] * all[at(b, x, j)]).sum::<f32>();
+            let want = |i: usize, j: usize| {
+                (0..k).map(|x| all[at(a, i, x)] * all[at(b, x, j)]).sum::<f32>()
+            };
             let check = |d: &[f32], s: [usize; 2]| {
                 for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
                     assert_eq!(d[at(s, i, j)], want(i, j), "{m} x {n} x {k}, {other} {stride}");
@@ -298,18 +377,29 @@ fn the_distance_of_one_line_is_not_looked_at() {
             let mut d = vec![NAN; 60];
             // A vector whose elements lie apart is a row-major column, or a column-major row.
             if n == 1 || stride == 1 || m > 1 {
-                let arguments = Arguments::new((m, n, k), &all, &all, &mut d).strides_a(a[0], a[1]).strides_b(b[0], b[1]);
+                let arguments = Arguments::new((m, n, k), &all, &all, &mut d)
+                    .strides_a(a[0], a[1])
+                    .strides_b(b[0], b[1]);
                 Rows::new().run(arguments.strides_d(of_rows[0], of_rows[1])).expect("a product");
                 check(&d, of_rows);
             }
             if m == 1 || stride == 1 && n == 1 {
-                let arguments = Arguments::new((m, n, k), &all, &all, &mut d).strides_a(a[0], a[1]).strides_b(b[0], b[1]);
-                Columns::new().run(arguments.strides_d(of_columns[0], of_columns[1])).expect("a product");
+                let arguments = Arguments::new((m, n, k), &all, &all, &mut d)
+                    .strides_a(a[0], a[1])
+                    .strides_b(b[0], b[1]);
+                Columns::new()
+                    .run(arguments.strides_d(of_columns[0], of_columns[1]))
+                    .expect("a product");
                 check(&d, of_columns);
             }
         }
     }
     let (a, mut d) = (numbers(24, 1), vec![0.0; 60]);
-    let refused = Rows::new().run(Arguments::new((4, 5, 6), &a, &[1.0; 30], &mut d).strides_a(0, 1)).expect_err("rows overlap");
-    assert_eq!(refused.to_string(), "the leading dimension of A = 0 is below its number of columns; try 6");
+    let refused = Rows::new()
+        .run(Arguments::new((4, 5, 6), &a, &[1.0; 30], &mut d).strides_a(0, 1))
+        .expect_err("rows overlap");
+    assert_eq!(
+        refused.to_string(),
+        "the leading dimension of A = 0 is below its number of columns; try 6"
+    );
 }

@@ -34,17 +34,21 @@ fn subjects() -> Vec<SimtDesc> {
         .collect();
     descriptions.extend(shipped().step_by(37).map(|desc| desc.one()));
     let classic = default_f32(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]);
-    descriptions.push(but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect().one());
+    descriptions.push(
+        but!(classic, threadblock: Mnk::new(64, 64, 24), warp: Mnk::new(32, 32, 8)).expect().one(),
+    );
     descriptions
 }
 
-/// A problem of `tiles` tiles of the description, in the user's M and N, leading dimensions those of packed matrices and 32 more.
+/// A problem of `tiles` tiles of the description, in the user's M and N, leading dimensions those
+/// of packed matrices and 32 more.
 fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Problem {
     let Mnk { m, n, k } = desc.knobs.threadblock;
     let (m, n, k) = (m as usize * tiles[0], n as usize * tiles[1], k as usize * tiles[2]);
     let user = |axis: Axis| if axis.framed(desc.frame) == Axis::M { m } else { n };
     let (m, n) = (user(Axis::M), user(Axis::N));
-    let (packed, orders) = (Problem::of(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]), desc.sum().orders());
+    let (packed, orders) =
+        (Problem::of(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]), desc.sum().orders());
     Problem::of(
         &desc.sum(),
         (m, n, k),
@@ -62,13 +66,15 @@ fn counted(desc: &SimtDesc, problem: &Problem) -> Counters {
 fn elements_read_are_those_of_the_formula() {
     for desc in subjects() {
         let problem = problem(&desc, [2, 3, 4]);
-        let (turned, Mnk { m, n, .. }) = (problem.seen_by(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
+        let (turned, Mnk { m, n, .. }) =
+            (problem.seen_by(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
         let mnk = (turned.m * turned.n * turned.k) as u64;
         let counters = counted(&desc, &problem);
         assert_eq!(counters.elements(), mnk / u64::from(m) + mnk / u64::from(n), "{desc:?}");
         // A is read once for each column of tiles, B once for each row of tiles.
         let (a, b) = (mnk / u64::from(n), mnk / u64::from(m));
-        let [a, b] = OperandKind::BOTH.map(|operand| if operand.framed(desc.frame) == OperandKind::A { a } else { b });
+        let [a, b] = OperandKind::BOTH
+            .map(|operand| if operand.framed(desc.frame) == OperandKind::A { a } else { b });
         assert_eq!((counters.a.elements, counters.b.elements), (a, b), "{desc:?}");
         assert_eq!(counters.multiply_adds, mnk, "{desc:?}");
     }
@@ -76,22 +82,34 @@ fn elements_read_are_those_of_the_formula() {
 
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
 fn every_block(desc: &SimtDesc, problem: &Problem, operand: OperandKind) -> (u64, u64) {
-    let (turned, facts) = (problem.seen_by(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
+    let (turned, facts) =
+        (problem.seen_by(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
     let (extent, leading, others) = match operand {
-        OperandKind::A => (turned.m, turned.a.leading(desc.class.a.layout), turned.n / desc.knobs.threadblock.n as usize),
-        OperandKind::B => (turned.n, turned.b.leading(desc.class.b.layout), turned.m / desc.knobs.threadblock.m as usize),
+        OperandKind::A => (
+            turned.m,
+            turned.a.leading(desc.class.a.layout),
+            turned.n / desc.knobs.threadblock.n as usize,
+        ),
+        OperandKind::B => (
+            turned.n,
+            turned.b.leading(desc.class.b.layout),
+            turned.m / desc.knobs.threadblock.m as usize,
+        ),
     };
     let (map, bytes) = (facts.thread_map(), u64::from(facts.element.bytes_of(1)));
     let (mut requests, mut sectors) = (0, 0);
     for origin in (0..extent).step_by(facts.smem.mn as usize) {
         for tile in (0..turned.k).step_by(desc.knobs.threadblock.k as usize) {
-            for (warp, access) in (0..map.threads / 32).flat_map(|warp| (0..map.accesses()).map(move |access| (warp, access))) {
+            for (warp, access) in (0..map.threads / 32)
+                .flat_map(|warp| (0..map.accesses()).map(move |access| (warp, access)))
+            {
                 let touched: Vec<u64> = (0..32)
                     .filter_map(|lane| map.vector(warp * 32 + lane, access))
                     .flat_map(|vector| (0..facts.access).map(move |i| facts.coordinate(vector, i)))
                     .map(|(mn, k)| {
                         let (mn, k) = (origin + mn as usize, tile + k as usize);
-                        let element = if facts.k_contiguous { mn * leading + k } else { k * leading + mn };
+                        let element =
+                            if facts.k_contiguous { mn * leading + k } else { k * leading + mn };
                         element as u64 * bytes / SECTOR_BYTES
                     })
                     .collect();
@@ -111,7 +129,12 @@ fn one_block_times_the_blocks_is_every_block() {
         let counters = counted(&desc, &problem);
         for (user, reads) in [(OperandKind::A, counters.a), (OperandKind::B, counters.b)] {
             let operand = user.framed(desc.frame);
-            assert_eq!((reads.requests, reads.sectors), every_block(&desc, &problem, operand), "{} of {desc:?}", operand.name());
+            assert_eq!(
+                (reads.requests, reads.sectors),
+                every_block(&desc, &problem, operand),
+                "{} of {desc:?}",
+                operand.name()
+            );
         }
     }
 }
@@ -120,12 +143,17 @@ fn one_block_times_the_blocks_is_every_block() {
 #[test]
 fn a_classic_tile_by_hand() {
     let desc = but!(default_f32(ArchKind::Sm70, [Order::Row; 3]), align_a: 4, align_b: 4).expect();
-    let counters = counted(&desc.one(), &Problem::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
-    // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are 128 sectors.
+    let counters =
+        counted(&desc.one(), &Problem::of(&desc, (128, 128, 8), [None, None, None], [1.0; 8]));
+    // 1024 floats each, a vector of four for each of 256 threads, which are 8 warps; 4096 bytes are
+    // 128 sectors.
     assert_eq!((counters.a.requests, counters.a.sectors, counters.a.elements), (8, 128, 1024));
     assert_eq!((counters.b.requests, counters.b.sectors, counters.b.elements), (8, 128, 1024));
     // A is taken apart: four stores a thread. B is stored whole, in four wavefronts a warp.
-    assert_eq!((counters.stores.accesses, counters.stores.ideal, counters.stores.wavefronts), (8 * 4 + 8, 8 * 4 + 8 * 4, 64));
+    assert_eq!(
+        (counters.stores.accesses, counters.stores.ideal, counters.stores.wavefronts),
+        (8 * 4 + 8, 8 * 4 + 8 * 4, 64)
+    );
     // 8 x 8 a thread: two loads of 16 bytes of each operand, 8 k-blocks, 8 warps.
     assert_eq!(counters.loads.accesses, 8 * 8 * 4);
 }
@@ -137,8 +165,10 @@ fn a_changed_map_is_counted() {
     let problem = problem(&desc.one(), [1, 1, 2]);
     let program = desc.one().program();
     let mut unpadded = program.clone();
-    unpadded.maps.smem[0] = Arc::new(SmemTile { padding: 0, ..desc.one().base().operand(OperandKind::A).smem });
-    let (padded, unpadded) = (count(&program, &problem).unwrap(), count(&unpadded, &problem).unwrap());
+    unpadded.maps.smem[0] =
+        Arc::new(SmemTile { padding: 0, ..desc.one().base().operand(OperandKind::A).smem });
+    let (padded, unpadded) =
+        (count(&program, &problem).unwrap(), count(&unpadded, &problem).unwrap());
     assert_eq!(padded.stores.wavefronts, padded.stores.ideal);
     assert!(unpadded.stores.wavefronts > 2 * padded.stores.wavefronts, "{unpadded:?}");
     // The same from the description's knob.
@@ -154,18 +184,29 @@ fn a_changed_map_is_counted() {
 fn what_cannot_be_scaled_is_refused() {
     let desc = default_f32(ArchKind::Sm70, [Order::Row; 3]);
     let program = desc.one().program();
-    let says = |extents, leading| count(&program, &Problem::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string();
+    let says = |extents, leading| {
+        count(&program, &Problem::of(&desc, extents, leading, [1.0; 8])).unwrap_err().to_string()
+    };
     assert_eq!(
         says((100, 128, 64), [None; 3]),
         "this cannot be measured: M = 100 is not a whole number of tiles of 128, so blocks are not alike; try 128"
     );
     assert!(says((256, 256, 60), [None; 3]).contains("K = 60 is not a whole number of tiles of 8"));
     // 128 rows of 17 floats are whole sectors.
-    assert!(count(&program, &Problem::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8])).is_ok());
+    assert!(
+        count(&program, &Problem::of(&desc, (256, 256, 16), [Some(17), None, None], [1.0; 8]))
+            .is_ok()
+    );
     let wide = but!(desc, align_a: 4);
     let problem = Problem::of(&wide, (256, 256, 16), [Some(17), None, None], [1.0; 8]);
     let says = count(&wide.one().program(), &problem).unwrap_err().to_string();
     assert!(says.contains("is not a multiple of the access's 16 bytes"), "{says}");
-    assert!(count(&program, &Problem::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8])).is_err());
-    assert_eq!(count(&program, &Problem::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(), Counters::default());
+    assert!(
+        count(&program, &Problem::of(&desc, (1 << 30, 1 << 30, 1 << 30), [None; 3], [1.0; 8]))
+            .is_err()
+    );
+    assert_eq!(
+        count(&program, &Problem::of(&desc, (0, 128, 64), [None; 3], [1.0; 8])).unwrap(),
+        Counters::default()
+    );
 }

@@ -1,4 +1,5 @@
-//! CUTLASS's own configurations of `mma.sync`: each is a kernel whose products of integers are exact, or it is counted under what refuses it.
+//! CUTLASS's own configurations of `mma.sync`: each is a kernel whose products of integers are
+//! exact, or it is counted under what refuses it.
 
 use crate::harness::{
     cutlass_list::{kernels, list},
@@ -34,21 +35,36 @@ const REFUSED: &[(&str, usize)] = &[
     ("u8 by f16 accumulating in f32", 2),
 ];
 
-/// Those whose threads need more registers than they can have: kernels with `--spills allowed`, as the refusal says.
+/// Those whose threads need more registers than they can have: kernels with `--spills allowed`, as
+/// the refusal says.
 const SPILLED: usize = 3;
 
 #[test]
 fn cutlass_own_configurations_compute() {
     let mut list = list();
     let operators = |name: &str| list.iter().filter(|listed| listed.operator == name).count();
-    assert_eq!(["-", "saturate", "upcast", "fast_accum", "fast_bf16"].map(operators), [411, 129, 33, 2, 1]);
+    assert_eq!(
+        ["-", "saturate", "upcast", "fast_accum", "fast_bf16"].map(operators),
+        [411, 129, 33, 2, 1]
+    );
     let (kernels, refused, spilled) = kernels(&mut list);
-    assert_eq!(refused.iter().map(|(kind, &count)| (kind.as_str(), count)).collect::<Vec<_>>(), REFUSED);
+    assert_eq!(
+        refused.iter().map(|(kind, &count)| (kind.as_str(), count)).collect::<Vec<_>>(),
+        REFUSED
+    );
     assert_eq!((kernels.len() + refused.values().sum::<usize>(), spilled), (576, SPILLED));
     // Of those that differ in D alone, one is run on the machine that checks.
     let mut main_loops = BTreeSet::new();
-    let runs: Vec<_> = kernels.iter().map(|(listed, desc)| (listed, desc, main_loops.insert(listed.main_loop()))).collect();
-    println!("{} kernels, {} main loops; {} are refused", kernels.len(), main_loops.len(), refused.values().sum::<usize>());
+    let runs: Vec<_> = kernels
+        .iter()
+        .map(|(listed, desc)| (listed, desc, main_loops.insert(listed.main_loop())))
+        .collect();
+    println!(
+        "{} kernels, {} main loops; {} are refused",
+        kernels.len(),
+        main_loops.len(),
+        refused.values().sum::<usize>()
+    );
     runs.par_iter().for_each(|&(listed, desc, first)| {
         let program = desc.one_schedule().expect("one schedule");
         let mode = if first { Mode::Checked { seed: 7 } } else { Mode::Fast };

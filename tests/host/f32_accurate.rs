@@ -1,7 +1,10 @@
-//! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused, and what a wrong program computes.
+//! `f32` on tensor cores, in parts: what D is, bit by bit, what it may be off by, what is refused,
+//! and what a wrong program computes.
 
 use crate::harness::OfFamily;
-use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, TYPES, computed, desc, draws, problem, ran};
+use crate::harness::on_tensor_cores::{
+    DATA, Data, ORDERS, TYPES, computed, desc, draws, problem, ran,
+};
 use falchion::{
     Error, Refusal,
     arch::{ArchKind, OpKind},
@@ -31,8 +34,9 @@ fn bits(d: &[f32]) -> Vec<u32> {
     d.iter().map(|x| x.to_bits()).collect()
 }
 
-/// For every element and in both modes, bit by bit: `D[i, j]` is the sum, over blocks of 64 along K and the products of each from the smallest on,
-/// of what the instruction makes of `a_p[i, block] b_q[block, j]` from 0, each added in f32; scaled back by one rounding.
+/// For every element and in both modes, bit by bit: `D[i, j]` is the sum, over blocks of 64 along K
+/// and the products of each from the smallest on, of what the instruction makes of `a_p[i, block]
+/// b_q[block, j]` from 0, each added in f32; scaled back by one rounding.
 #[test]
 fn every_element_is_a_sum_of_products_of_parts() {
     for emulation in EmulationKind::MODES {
@@ -40,7 +44,8 @@ fn every_element_is_a_sum_of_products_of_parts() {
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         let fast = computed(&desc, Mode::Fast, SIZES, (&a, &b)).expect("it fits");
         let part = emulation.part().expect("a part");
-        let types = Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
+        let types =
+            Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
         let own = Instruction::of(types, ArchKind::Sm90).expect("Hopper multiplies it");
         let widen = |bits: u16| match part {
             ElementKind::Bf16 => Bf16::from_bits(bits).to_f32(),
@@ -48,8 +53,13 @@ fn every_element_is_a_sum_of_products_of_parts() {
         };
         let line = |of: &[f32], at: usize| -> (Vec<[f32; 3]>, i32) {
             let row = &of[at * k..][..k];
-            let shift = if emulation.scales() { shift_of(LineFacts::of(row.iter().copied()).largest) } else { 0 };
-            let mut parts: Vec<_> = row.iter().map(|&x| emulation.parts_of(x, shift).map(widen)).collect();
+            let shift = if emulation.scales() {
+                shift_of(LineFacts::of(row.iter().copied()).largest)
+            } else {
+                0
+            };
+            let mut parts: Vec<_> =
+                row.iter().map(|&x| emulation.parts_of(x, shift).map(widen)).collect();
             parts.resize(k.next_multiple_of(64), [0.0; 3]);
             (parts, shift)
         };
@@ -73,8 +83,8 @@ fn every_element_is_a_sum_of_products_of_parts() {
         let shared = but!(desc, cluster: Mn { m: 2, n: 1 });
         let narrow = but!(desc, align_c: 1);
         for other in [desc, turns, one_part, shared, narrow] {
-            let checked =
-                computed(&other, Mode::Checked { seed: 5 }, SIZES, (&a, &b)).unwrap_or_else(|error| panic!("{error}: {other:?}"));
+            let checked = computed(&other, Mode::Checked { seed: 5 }, SIZES, (&a, &b))
+                .unwrap_or_else(|error| panic!("{error}: {other:?}"));
             assert!(bits(&checked) == bits(&fast), "{other:?}");
         }
     }
@@ -86,18 +96,21 @@ fn layouts_change_nothing() {
     for emulation in EmulationKind::MODES {
         let [m, n, k] = SIZES;
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-        let first = computed(&desc(emulation, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("it fits");
+        let first =
+            computed(&desc(emulation, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("it fits");
         for orders in ORDERS {
             for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
-                let other = computed(&desc(emulation, orders), mode, SIZES, (&a, &b)).expect("it fits");
+                let other =
+                    computed(&desc(emulation, orders), mode, SIZES, (&a, &b)).expect("it fits");
                 assert!(bits(&other) == bits(&first), "{emulation:?} {orders:?} {mode:?}");
             }
         }
     }
 }
 
-/// `!(|D - AB| <= bound)` nowhere, for normal, wide, cancelling and hostile data and any K; the bound is no larger than so many units in the last
-/// place of `|A||B|`, and the f16x3 that takes wide data without its window stays within its absolute term.
+/// `!(|D - AB| <= bound)` nowhere, for normal, wide, cancelling and hostile data and any K; the
+/// bound is no larger than so many units in the last place of `|A||B|`, and the f16x3 that takes
+/// wide data without its window stays within its absolute term.
 #[test]
 fn results_lie_within_the_bound() {
     let mut largest = [0.0f64; EmulationKind::MODES.len()];
@@ -113,7 +126,8 @@ fn results_lie_within_the_bound() {
                     .expect("a program");
                 // Without the window the bound holds all the same.
                 program.emulation.windowed = false;
-                let d = ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
+                let d =
+                    ran(&program, [m, n, k], (&a, &b)).unwrap_or_else(|error| panic!("{error}"));
                 let problem = problem(ORDERS[0], [m, n, k]);
                 let of = |x| HostSlice::new::<f32>(x);
                 let verdict = verify::check(&Claim {
@@ -162,32 +176,41 @@ const FAULTS: &[Named] = &[
             parts
         };
     }),
-    ("tiles read the next block", any, |p| p.block = |blocks, operand, tile| blocks.block(operand, tile) + 1),
+    ("tiles read the next block", any, |p| {
+        p.block = |blocks, operand, tile| blocks.block(operand, tile) + 1
+    }),
     ("products count from one on", any, |p| {
         p.block = |blocks, operand, tile| blocks.block(operand, (tile + 1) % blocks.tiles());
     }),
     ("B's parts are A's", any, |p| p.block = |blocks, _, tile| blocks.block(OperandKind::A, tile)),
     ("a product is left out", any, |p| {
         // Beyond the parts there are zeros.
-        p.block = |blocks, operand, tile| if tile % 3 == 1 { u32::MAX / 64 } else { blocks.block(operand, tile) };
+        p.block = |blocks, operand, tile| {
+            if tile % 3 == 1 { u32::MAX / 64 } else { blocks.block(operand, tile) }
+        };
     }),
     ("padding is not zero", any, |p| p.padding = 0x3c00),
-    ("scales are taken back twice", EmulationKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, 2 * shift)),
+    ("scales are taken back twice", EmulationKind::scales, |p| {
+        p.unscaled = |sum, shift| unscaled(sum, 2 * shift)
+    }),
     ("scales are not taken back", EmulationKind::scales, |p| p.unscaled = |sum, _| sum),
     ("rows are scaled by one binade more", EmulationKind::scales, |p| {
         p.parts = |emulation, x, shift| emulation.parts_of(x, shift - 1);
     }),
-    ("shifts are off by one", EmulationKind::scales, |p| p.unscaled = |sum, shift| unscaled(sum, shift + 1)),
+    ("shifts are off by one", EmulationKind::scales, |p| {
+        p.unscaled = |sum, shift| unscaled(sum, shift + 1)
+    }),
 ];
 
-/// Each change to what a program decomposes and puts together shows in D; the program unchanged shows nothing. Of data that is finite, within
-/// the window, and no whole number of blocks along K.
+/// Each change to what a program decomposes and puts together shows in D; the program unchanged
+/// shows nothing. Of data that is finite, within the window, and no whole number of blocks along K.
 #[test]
 fn every_fault_is_found() {
     let tile = |m, n| Mnk { m, n, k: 64 };
     let mut found = 0;
     for emulation in EmulationKind::MODES {
-        let desc = but!(desc(emulation, ORDERS[0]), threadblock: tile(64, 128), warp: tile(64, 128));
+        let desc =
+            but!(desc(emulation, ORDERS[0]), threadblock: tile(64, 128), warp: tile(64, 128));
         let sizes @ [m, n, k] = [70, 60, 150];
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
         // Neither side's scales are 1.
@@ -215,8 +238,8 @@ fn refused(result: Result<Vec<f32>, Error>) -> String {
     error.to_string()
 }
 
-/// f16x3 refuses wide data by the user's own row or column, in both modes and all layouts, and writes nothing; bf16x6 takes it. A program
-/// that does not look computes something.
+/// f16x3 refuses wide data by the user's own row or column, in both modes and all layouts, and
+/// writes nothing; bf16x6 takes it. A program that does not look computes something.
 #[test]
 fn the_window_is_checked() {
     let [m, n, k] = [9, 11, 128];
@@ -228,8 +251,14 @@ fn the_window_is_checked() {
                 emulation = bf16x6";
     for orders in ORDERS {
         for mode in [Mode::Fast, Mode::Checked { seed: 1 }] {
-            assert_eq!(refused(computed(&desc(EmulationKind::F16x3, orders), mode, [m, n, k], (&a, &b))), says, "{orders:?}");
-            assert!(computed(&desc(EmulationKind::Bf16x6, orders), mode, [m, n, k], (&a, &b)).is_ok());
+            assert_eq!(
+                refused(computed(&desc(EmulationKind::F16x3, orders), mode, [m, n, k], (&a, &b))),
+                says,
+                "{orders:?}"
+            );
+            assert!(
+                computed(&desc(EmulationKind::Bf16x6, orders), mode, [m, n, k], (&a, &b)).is_ok()
+            );
         }
     }
     let mut program = desc(EmulationKind::F16x3, ORDERS[0]).roles().program().expect("a program");
@@ -239,13 +268,27 @@ fn the_window_is_checked() {
     let mut infinite = a.clone();
     infinite[3 * k + 1] = f32::INFINITY;
     let says = "row 3 of A has a number that is not finite, which emulation = f16x3 cannot scale; take emulation = bf16x6";
-    assert_eq!(refused(computed(&desc(EmulationKind::F16x3, ORDERS[3]), Mode::Fast, [m, n, k], (&infinite, &zeros))), says);
-    let d =
-        computed(&desc(EmulationKind::F16x3, ORDERS[0]), Mode::Checked { seed: 2 }, [m, n, k], (&a, &zeros)).expect("zeros fit");
+    assert_eq!(
+        refused(computed(
+            &desc(EmulationKind::F16x3, ORDERS[3]),
+            Mode::Fast,
+            [m, n, k],
+            (&infinite, &zeros)
+        )),
+        says
+    );
+    let d = computed(
+        &desc(EmulationKind::F16x3, ORDERS[0]),
+        Mode::Checked { seed: 2 },
+        [m, n, k],
+        (&a, &zeros),
+    )
+    .expect("zeros fit");
     assert!(d.iter().all(|&x| x == 0.0));
 }
 
-/// An infinite factor reaches its row of D in bf16x6: as infinity where the other factors have one part, else as no number.
+/// An infinite factor reaches its row of D in bf16x6: as infinity where the other factors have one
+/// part, else as no number.
 #[test]
 fn what_is_not_finite_reaches_d() {
     let [m, n, k] = [4, 4, 70];
@@ -253,9 +296,12 @@ fn what_is_not_finite_reaches_d() {
     a[k + 5] = f32::INFINITY;
     a[2 * k + 9] = f32::NAN;
     b[3 * k + 5] = 1.0 / 3.0;
-    let d = computed(&desc(EmulationKind::Bf16x6, ORDERS[0]), Mode::Fast, [m, n, k], (&a, &b)).expect("it takes all");
+    let d = computed(&desc(EmulationKind::Bf16x6, ORDERS[0]), Mode::Fast, [m, n, k], (&a, &b))
+        .expect("it takes all");
     assert!(d[..n].iter().all(|x| x.is_finite()) && d[3 * n..].iter().all(|x| x.is_finite()));
-    assert!(d[n..2 * n].iter().all(|x| !x.is_finite()) && d[2 * n..3 * n].iter().all(|x| x.is_nan()));
+    assert!(
+        d[n..2 * n].iter().all(|x| !x.is_finite()) && d[2 * n..3 * n].iter().all(|x| x.is_nan())
+    );
     // Infinity times the zeros that are the second and third parts.
     assert!(d[n].is_nan() && d[2 * n - 1].is_nan());
 }
@@ -276,14 +322,23 @@ fn request(knobs: &[(&str, &str)]) -> Request {
 /// `f32` on tensor cores is bf16x6 unless it is told otherwise, by flags, types and files alike.
 #[test]
 fn requests_types_and_files_name_the_modes() {
-    let resolved = |knobs: &[(&str, &str)]| request(knobs).resolve(ArchKind::Sm90).map(|resolved| resolved.desc);
+    let resolved = |knobs: &[(&str, &str)]| {
+        request(knobs).resolve(ArchKind::Sm90).map(|resolved| resolved.desc)
+    };
     assert_eq!(resolved(&[]).expect("a kernel"), desc(EmulationKind::Bf16x6, ORDERS[0]));
     // By its name, and by that which it had before.
     for name in ["emulation", "split"] {
-        assert_eq!(resolved(&[(name, "f16x3")]).expect("a kernel"), desc(EmulationKind::F16x3, ORDERS[0]));
+        assert_eq!(
+            resolved(&[(name, "f16x3")]).expect("a kernel"),
+            desc(EmulationKind::F16x3, ORDERS[0])
+        );
     }
-    let facts =
-        format!("{:?}", falchion_lab::explain::facts(&desc(EmulationKind::F16x3, ORDERS[0]).explain().expect("it checks")));
+    let facts = format!(
+        "{:?}",
+        falchion_lab::explain::facts(
+            &desc(EmulationKind::F16x3, ORDERS[0]).explain().expect("it checks")
+        )
+    );
     assert!(
         facts.contains("f32 in 2 parts of f16, rows of A and columns of B scaled; 3 of 4 products of parts are summed"),
         "{facts}"
@@ -291,8 +346,16 @@ fn requests_types_and_files_name_the_modes() {
     type Product<C> = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, C>;
     assert_eq!(Product::<Auto>::new().desc(), desc(EmulationKind::Bf16x6, ORDERS[0]));
     assert_eq!(Product::<With<Auto, F16x3>>::new().desc(), desc(EmulationKind::F16x3, ORDERS[0]));
-    assert_eq!(Product::<With<Auto, Bf16x6>>::new().desc().roles().knobs.promotion, PromotionKind::Stage);
-    assert_eq!(default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0]).expect("a row").check(), Ok(()));
+    assert_eq!(
+        Product::<With<Auto, Bf16x6>>::new().desc().roles().knobs.promotion,
+        PromotionKind::Stage
+    );
+    assert_eq!(
+        default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS[0])
+            .expect("a row")
+            .check(),
+        Ok(())
+    );
     {
         let one = desc(EmulationKind::F16x3, ORDERS[3]);
         let json = one.to_json().expect("an expression");
@@ -311,17 +374,25 @@ fn what_cannot_be_emulated_is_refused() {
         "tensor cores multiply no f32, and emulation = none; emulation = bf16x6 keeps all of it, bf16x3 16 of its 24 bits, f16x3 nearly all within a window of exponents, tf32x3 by mma.sync 22 bits, and \
          elements of tf32 keep 10 bits of fraction"
     );
-    let error = request(&[("emulation", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();
-    assert!(error.contains("tf32") && error.contains("bf16x6") && error.contains("f16x3"), "{error}");
+    let error =
+        request(&[("emulation", "none")]).resolve(ArchKind::Sm90).expect_err("refused").to_string();
+    assert!(
+        error.contains("tf32") && error.contains("bf16x6") && error.contains("f16x3"),
+        "{error}"
+    );
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..TYPES };
-    let bf16 = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
+    let bf16 =
+        default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, ORDERS[0]).expect("a row");
     assert_eq!(
         says(but!(bf16, emulation: EmulationKind::F16x3)),
         "emulation = f16x3 makes parts of f32, and the elements are bf16 and bf16; take elements of f32, or emulation = none"
     );
     let simt = Request { op: Some(OpKind::Simt), ..request(&[("emulation", "bf16x6")]) };
     let says = |arch| simt.resolve(arch).expect_err("no tensor cores").to_string();
-    assert_eq!(says(ArchKind::Sm80), "--emulation is not a knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(
+        says(ArchKind::Sm80),
+        "--emulation is not a knob of the multistage main loop; the warpspecialized one has it"
+    );
     assert_eq!(
         says(ArchKind::Sm90),
         "emulation is a choice on tensor cores alone, and op = simt; take op tensorop, or none; no kernel was found with this --emulation"
@@ -329,19 +400,27 @@ fn what_cannot_be_emulated_is_refused() {
     let mut deep = problem(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.strides, deep.b.strides) = (1 << 30, [1 << 30, 1], [1, 1 << 30]);
     let refusal = deep.seen_by(&f32s).expect_err("too deep");
-    assert!(matches!(refusal, Refusal::Emulation(EmulationRefusal::TooDeep { most: 715_827_840, .. })), "{refusal}");
+    assert!(
+        matches!(refusal, Refusal::Emulation(EmulationRefusal::TooDeep { most: 715_827_840, .. })),
+        "{refusal}"
+    );
 }
 
-/// The bound says something for every K that is taken: below `K 2^-24` of a sum of products in f32 from 1000 on.
+/// The bound says something for every K that is taken: below `K 2^-24` of a sum of products in f32
+/// from 1000 on.
 #[test]
 fn the_bound_is_below_that_of_plain_sums() {
     for emulation in EmulationKind::MODES {
         for k in [1000usize, 4096, 8192, 1 << 20] {
             let relative = Accumulation::of(&desc(emulation, ORDERS[0]), k).relative;
-            assert!(relative > 0.0 && relative < k as f64 * 2f64.powi(-24), "{emulation:?} {k}: {relative:e}");
+            assert!(
+                relative > 0.0 && relative < k as f64 * 2f64.powi(-24),
+                "{emulation:?} {k}: {relative:e}"
+            );
         }
     }
     // The number of docs/f32_accurate.md.
-    let units = Accumulation::of(&desc(EmulationKind::Bf16x6, ORDERS[0]), 4096).relative * 2f64.powi(24);
+    let units =
+        Accumulation::of(&desc(EmulationKind::Bf16x6, ORDERS[0]), 4096).relative * 2f64.powi(24);
     assert_eq!(units.round(), 425.0, "{units}");
 }

@@ -1,4 +1,5 @@
-//! The fast mode gives the bits of the checked mode: element types, slices of K, edges, layouts, tiles of every form.
+//! The fast mode gives the bits of the checked mode: element types, slices of K, edges, layouts,
+//! tiles of every form.
 
 use crate::harness::{OfFamily, on_host::slices};
 use falchion::{
@@ -21,14 +22,16 @@ use falchion::{
 use std::sync::Arc;
 
 /// Extents that fit tiles, and extents that do not.
-const EXTENTS: [(usize, usize, usize); 6] = [(128, 128, 32), (70, 133, 37), (1, 3, 1), (17, 64, 0), (9, 21, 1), (40, 1, 50)];
+const EXTENTS: [(usize, usize, usize); 6] =
+    [(128, 128, 32), (70, 133, 37), (1, 3, 1), (17, 64, 0), (9, 21, 1), (40, 1, 50)];
 
 /// A generator that is the same everywhere.
 struct Numbers(u64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 33
     }
 }
@@ -82,9 +85,12 @@ where
             View::new(Elements::of(leading * order.packed(columns, rows)), order, leading)
         };
         let (a, b, c) = (matrix(orders[0], m, k), matrix(orders[1], k, n), matrix(orders[2], m, n));
-        let a_elements: Vec<A::Storage> = (0..a.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
-        let b_elements: Vec<B::Storage> = (0..b.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
-        let c_elements: Vec<C::Storage> = (0..c.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
+        let a_elements: Vec<A::Storage> =
+            (0..a.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
+        let b_elements: Vec<B::Storage> =
+            (0..b.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
+        let c_elements: Vec<C::Storage> =
+            (0..c.memory.length).map(|_| Sample::sample(&mut numbers)).collect();
         let scalars = if case % 2 == 0 { [1.0, 0.0] } else { [0.75, -2.0] };
         let mut all = [0.0; 8];
         all[..2].copy_from_slice(&scalars);
@@ -104,12 +110,19 @@ where
         };
         let run = |mode| {
             let mut d = c_elements.clone();
-            let matrices = HostMatrices { c: Source::InPlace, ..slices::<A, B, C>(&a_elements, &b_elements, &mut d) };
-            run_on_host(&desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+            let matrices = HostMatrices {
+                c: Source::InPlace,
+                ..slices::<A, B, C>(&a_elements, &b_elements, &mut d)
+            };
+            run_on_host(&desc, mode, problem.with(matrices))
+                .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
             d
         };
         let (fast, checked) = (run(Mode::Fast), run(Mode::Checked { seed: 7 }));
-        assert!(bytemuck::cast_slice::<_, u8>(&fast) == bytemuck::cast_slice::<_, u8>(&checked), "{m} x {n} x {k}\n{desc:?}");
+        assert!(
+            bytemuck::cast_slice::<_, u8>(&fast) == bytemuck::cast_slice::<_, u8>(&checked),
+            "{m} x {n} x {k}\n{desc:?}"
+        );
     }
 }
 
@@ -191,16 +204,24 @@ impl<F: Fn(Coord, u32) -> u32 + Send + Sync> IndexMap for Changed<F> {
 fn run(program: &Program, mode: Mode) -> Result<Vec<f32>, Error> {
     let (n, k) = (64, 32);
     let mut numbers = Numbers(1);
-    let mut matrix = |count: usize| (0..count).map(|_| Sample::sample(&mut numbers)).collect::<Vec<f32>>();
+    let mut matrix =
+        |count: usize| (0..count).map(|_| Sample::sample(&mut numbers)).collect::<Vec<f32>>();
     let (a, b, mut d) = (matrix(n * k), matrix(k * n), vec![0.0; n * n]);
-    let problem = Problem::of(&program.desc, (n, n, k), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let problem =
+        Problem::of(&program.desc, (n, n, k), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let matrices = slices::<f32, f32, f32>(&a, &b, &mut d);
     run_on_host(program, mode, problem.with(matrices)).map(|()| d)
 }
 
 /// The program of 32 x 32 tiles, four warps each, two along M and two along N.
 fn four_warps() -> Program {
-    tiles(Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc(), (32, 32, 8), (16, 16, 8)).one().program()
+    tiles(
+        Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc(),
+        (32, 32, 8),
+        (16, 16, 8),
+    )
+    .one()
+    .program()
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Groups of rows on the host: each is the product that it is, and rows of no group stay as they were.
+//! Groups of rows on the host: each is the product that it is, and rows of no group stay as they
+//! were.
 
 use crate::harness::{
     descriptions::{Family, Wanted, description},
@@ -43,8 +44,9 @@ fn run(
             case.vectors.get(kind).map(|bytes| slice(types.c, bytes, if by_rows { row } else { 0 }))
         }),
     };
-    let groups =
-        problem.groups.map(|groups| Groups::new(groups.axis, HostSlice::new::<i32>(bytemuck::cast_slice(&case.offsets))));
+    let groups = problem.groups.map(|groups| {
+        Groups::new(groups.axis, HostSlice::new::<i32>(bytemuck::cast_slice(&case.offsets)))
+    });
     run_on_host(desc, mode, HostCall { groups, ..problem.with(matrices) })
 }
 
@@ -52,9 +54,11 @@ fn run(
 fn held(desc: &GemmDesc, seed: u64, mode: Mode) {
     let case = Grouped::of(desc, seed);
     let (mut together, mut alone) = (case.d.clone(), case.d.clone());
-    run(desc, mode, &case, (&case.problem, [0; 4], 0), &mut together).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+    run(desc, mode, &case, (&case.problem, [0; 4], 0), &mut together)
+        .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     for Alone { problem, first, row } in case.alone() {
-        run(desc, mode, &case, (&problem, first, row), &mut alone).unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
+        run(desc, mode, &case, (&problem, first, row), &mut alone)
+            .unwrap_or_else(|error| panic!("{error}\n{desc:?}"));
     }
     assert!(together == alone && together != case.d, "{seed}: {desc:?}");
 }
@@ -67,7 +71,11 @@ fn groups_are_their_products() {
             held(&whole(description(draw(77, seed), wanted)), draw(78, seed), Mode::Fast);
         }
         for seed in 0..2 {
-            held(&whole(description(draw(79, seed), wanted)), draw(80, seed), Mode::Checked { seed });
+            held(
+                &whole(description(draw(79, seed), wanted)),
+                draw(80, seed),
+                Mode::Checked { seed },
+            );
         }
     }
 }
@@ -79,17 +87,28 @@ type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 fn bad_offsets_are_refused() {
     let (a, b, mut d) = (vec![1.0f32; 8 * 4], vec![1.0f32; 3 * 4 * 5], vec![7.0f32; 8 * 5]);
     let mut refused = |offsets: &[u32]| {
-        let told =
-            Rows::new().run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(offsets)).expect_err("bad offsets").to_string();
+        let told = Rows::new()
+            .run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(offsets))
+            .expect_err("bad offsets")
+            .to_string();
         assert!(d.iter().all(|&x| x == 7.0), "{told}");
         told
     };
     let said = refused(&[0, 5, 3, 8]);
-    assert!(said.starts_with("offset 2 of the groups = 3 is out of range (5 to 8); try 5"), "{said}");
+    assert!(
+        said.starts_with("offset 2 of the groups = 3 is out of range (5 to 8); try 5"),
+        "{said}"
+    );
     let said = refused(&[0, 5, 9]);
-    assert!(said.starts_with("offset 2 of the groups = 9 is out of range (5 to 8); try 8"), "{said}");
+    assert!(
+        said.starts_with("offset 2 of the groups = 9 is out of range (5 to 8); try 8"),
+        "{said}"
+    );
     let said = refused(&[9, 9]);
-    assert!(said.starts_with("offset 0 of the groups = 9 is out of range (0 to 8); try 8"), "{said}");
+    assert!(
+        said.starts_with("offset 0 of the groups = 9 is out of range (0 to 8); try 8"),
+        "{said}"
+    );
     for none in [&[][..], &[3]] {
         let said = refused(none);
         assert!(said.starts_with("the number of groups = 0 is out of range"), "{said}");
@@ -97,7 +116,10 @@ fn bad_offsets_are_refused() {
     let said = refused(&[0, 1, 2, 3, 4]);
     assert!(said.starts_with("B has 60 elements"), "{said}");
     let cut = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().with::<SplitK<2>>();
-    let told = cut.run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(&[0, 8])).expect_err("parts").to_string();
+    let told = cut
+        .run(Arguments::new((8, 5, 4), &a, &b, &mut d).groups(&[0, 8]))
+        .expect_err("parts")
+        .to_string();
     assert!(told.contains("split_k of groups = 2 is out of range (1 to 1); try 1"), "{told}");
 }
 
@@ -119,10 +141,12 @@ fn offsets_are_as_many_as_groups_and_one() {
     assert_eq!(told, "the number of groups = 3 is out of range (1 to 2); try 2");
 }
 
-/// Offsets by value, and those to be checked, are those of the same slice: the same bits, and the same sentences, whatever the operands lie in.
+/// Offsets by value, and those to be checked, are those of the same slice: the same bits, and the
+/// same sentences, whatever the operands lie in.
 #[test]
 fn offsets_are_the_same_groups_however_they_are_given() {
-    let (a, b): (Vec<f32>, Vec<f32>) = ((0..32).map(|i| i as f32).collect(), (0..60).map(|i| (i % 7) as f32).collect());
+    let (a, b): (Vec<f32>, Vec<f32>) =
+        ((0..32).map(|i| i as f32).collect(), (0..60).map(|i| (i % 7) as f32).collect());
     let ran = |given: usize, offsets: &[u32]| {
         let mut d = vec![7.0f32; 8 * 5];
         let arguments = Arguments::new((8, 5, 4), &a, &b, &mut d);
@@ -131,7 +155,13 @@ fn offsets_are_the_same_groups_however_they_are_given() {
             1 => arguments.groups_by_value(offsets),
             _ => arguments.groups_checked(offsets),
         };
-        assert_eq!(Rows::new().workspace_size(&arguments).map_err(|error| error.to_string()).unwrap_or_default(), 0);
+        assert_eq!(
+            Rows::new()
+                .workspace_size(&arguments)
+                .map_err(|error| error.to_string())
+                .unwrap_or_default(),
+            0
+        );
         Rows::new().run(arguments).map_err(|error| error.to_string()).map(|()| d)
     };
     for offsets in [&[0, 2, 2, 8][..], &[1, 3, 3, 5], &[8; 4], &[0, 8]] {
@@ -148,12 +178,18 @@ fn offsets_are_the_same_groups_however_they_are_given() {
 #[test]
 fn groups_may_share_b_and_be_empty() {
     let (a, b, mut d) = (vec![1.0f32; 6 * 4], vec![2.0f32; 4 * 3], vec![7.0f32; 6 * 3]);
-    Rows::new().run(Arguments::new((6, 3, 4), &a, &b, &mut d).groups(&[1, 3, 3, 5]).batch_stride_b(0)).expect("shared");
+    Rows::new()
+        .run(Arguments::new((6, 3, 4), &a, &b, &mut d).groups(&[1, 3, 3, 5]).batch_stride_b(0))
+        .expect("shared");
     let want: Vec<f32> = (0..18).map(|i| if (3..15).contains(&i) { 8.0 } else { 7.0 }).collect();
     assert_eq!(d, want);
-    Rows::new().run(Arguments::new((6, 3, 0), &a, &b, &mut d).groups(&[0, 2, 6]).batch_stride_b(0)).expect("no K");
+    Rows::new()
+        .run(Arguments::new((6, 3, 0), &a, &b, &mut d).groups(&[0, 2, 6]).batch_stride_b(0))
+        .expect("no K");
     assert_eq!(d, [0.0; 18]);
-    Rows::new().run(Arguments::new((6, 3, 4), &a, &b, &mut d).groups(&[6, 6, 6]).batch_stride_b(0)).expect("empty");
+    Rows::new()
+        .run(Arguments::new((6, 3, 4), &a, &b, &mut d).groups(&[6, 6, 6]).batch_stride_b(0))
+        .expect("empty");
     assert_eq!(d, [0.0; 18]);
 }
 

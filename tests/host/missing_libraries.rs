@@ -1,4 +1,5 @@
-//! Without NVIDIA's libraries everything answers, and nothing panics: each test runs in a process in which a panic aborts.
+//! Without NVIDIA's libraries everything answers, and nothing panics: each test runs in a process
+//! in which a panic aborts.
 
 use falchion::{
     Error,
@@ -11,7 +12,8 @@ use falchion::{
 };
 use std::process::Command;
 
-/// Runs a test again in a process of its own, in which a panic aborts; in that process, does `this`.
+/// Runs a test again in a process of its own, in which a panic aborts; in that process, does
+/// `this`.
 fn where_a_panic_aborts(test: &str, this: impl FnOnce()) {
     const CHILD: &str = "FALCHION_TEST_ABORTS";
     if std::env::var_os(CHILD).is_some() {
@@ -24,7 +26,11 @@ fn where_a_panic_aborts(test: &str, this: impl FnOnce()) {
     }
     let name = format!("missing_libraries::{test}");
     let mut child = Command::new(std::env::current_exe().expect("this program"));
-    let output = child.args(["--exact", "--include-ignored", &name]).env(CHILD, "1").output().expect("a process");
+    let output = child
+        .args(["--exact", "--include-ignored", &name])
+        .env(CHILD, "1")
+        .output()
+        .expect("a process");
     let said = String::from_utf8_lossy(&output.stdout);
     // A filter that matches no test passes too: that one ran must be seen.
     assert!(output.status.success() && said.contains("1 passed"), "{}: {said}", output.status);
@@ -38,7 +44,10 @@ fn without_a_driver_opening_a_device_names_what_was_tried() {
             match open(0) {
                 Err(error @ Error::Library { .. }) => {
                     let text = error.to_string();
-                    assert!(text.contains("libcuda.so.1") && text.contains("install the driver"), "{text}");
+                    assert!(
+                        text.contains("libcuda.so.1") && text.contains("install the driver"),
+                        "{text}"
+                    );
                 }
                 Err(error) => panic!("{error}"),
                 Ok(_) => panic!("this machine has libcuda"),
@@ -64,9 +73,12 @@ fn without_a_driver_a_tensor_map_is_not_packed() {
 fn without_nvrtc_compiling_names_every_place() {
     where_a_panic_aborts("without_nvrtc_compiling_names_every_place", || {
         let nowhere = std::env::temp_dir().join("falchion-nowhere");
-        let environment = Environment::empty(&nowhere).with("FALCHION_NVRTC", nowhere.join("libnvrtc.so.13"));
+        let environment =
+            Environment::empty(&nowhere).with("FALCHION_NVRTC", nowhere.join("libnvrtc.so.13"));
         match Nvrtc::load(&environment) {
-            Err(error @ Error::Library { .. }) => assert!(error.to_string().contains("falchion-nowhere"), "{error}"),
+            Err(error @ Error::Library { .. }) => {
+                assert!(error.to_string().contains("falchion-nowhere"), "{error}")
+            }
             Err(error) => panic!("{error}"),
             Ok(nvrtc) => panic!("found {}", nvrtc.path().display()),
         }

@@ -1,7 +1,8 @@
-//! What the checked executor finds: a step of a schedule left out, two steps exchanged, a map or a description changed.
+//! What the checked executor finds: a step of a schedule left out, two steps exchanged, a map or a
+//! description changed.
 //!
-//! A mutant is caught by a fault, or by a product that is not the reference's. Those that survive are named here, with the
-//! reason why they compute the same product.
+//! A mutant is caught by a fault, or by a product that is not the reference's. Those that survive
+//! are named here, with the reason why they compute the same product.
 
 use crate::harness::{
     OfFamily,
@@ -34,14 +35,18 @@ const CHECKED: Mode = Mode::Checked { seed: 7 };
 const ROWS: [Order; 3] = [Order::Row; 3];
 const TURNED: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 
-/// Descriptions whose schedules are taken apart: the defaults, rings of 2, 3 and 4 stages, K in 2, 3 and 4 slices.
+/// Descriptions whose schedules are taken apart: the defaults, rings of 2, 3 and 4 stages, K in 2,
+/// 3 and 4 slices.
 fn subjects() -> Vec<(&'static str, GemmDesc)> {
-    let default = |arch, ab, acc, c| default_description(OpKind::Simt, arch, types(ab, acc, c), TURNED).expect("a row");
+    let default = |arch, ab, acc, c| {
+        default_description(OpKind::Simt, arch, types(ab, acc, c), TURNED).expect("a row")
+    };
     let classic = default_f32(ArchKind::Sm70, TURNED);
     let ring = ring(ROWS);
     let single = but!(classic, mainloop: MainloopKind::SingleStage, stages: 1).expect();
-    let sliced =
-        |d: GemmDesc, slices: u32| but!(d, threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8)).expect();
+    let sliced = |d: GemmDesc, slices: u32| {
+        but!(d, threadblock: Mnk::new(64, 64, 8 * slices), warp: Mnk::new(32, 32, 8)).expect()
+    };
     let streams = |d: GemmDesc| but!(d, decomposition: DecompositionKind::StreamK).expect();
     vec![
         ("f32 sm70", classic),
@@ -60,15 +65,23 @@ fn subjects() -> Vec<(&'static str, GemmDesc)> {
         ("streams", streams(sliced(but!(classic, align_a: 1, align_b: 1), 1))),
         ("streams of 2 slices", streams(sliced(but!(classic, align_a: 1, align_b: 1), 2))),
         ("streams of 1 stage, 2 slices", streams(sliced(but!(single, align_a: 1, align_b: 1), 2))),
-        ("streams of 3 stages, 2 slices", streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2))),
+        (
+            "streams of 3 stages, 2 slices",
+            streams(sliced(but!(ring, stages: 3, blocks_per_sm: 1), 2)),
+        ),
     ]
 }
 
-/// Runs a changed program, checked: what caught it. Streams are of two blocks, each of which has parts of two tiles and whole tiles.
+/// Runs a changed program, checked: what caught it. Streams are of two blocks, each of which has
+/// parts of two tiles and whole tiles.
 fn caught(program: &Program) -> Option<String> {
     let [m, n, k] = ragged(&program.desc);
     let tiles = if program.desc.streams_k() { 4 } else { 0 };
-    wrong(&Program { clusters: 2, ..program.clone() }, CHECKED, [m + tiles * program.desc.threadblock().m as usize, n, k])
+    wrong(
+        &Program { clusters: 2, ..program.clone() },
+        CHECKED,
+        [m + tiles * program.desc.threadblock().m as usize, n, k],
+    )
 }
 
 fn with_schedule(program: &Program, schedule: Schedule) -> Program {
@@ -77,12 +90,18 @@ fn with_schedule(program: &Program, schedule: Schedule) -> Program {
 
 /// The first words of a finding, without its numbers.
 fn kind(finding: &str) -> String {
-    finding.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit())).take(9).collect::<Vec<_>>().join(" ")
+    finding
+        .split_whitespace()
+        .filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
+        .take(9)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[test]
 fn every_step_of_every_schedule_is_needed() {
-    let (mut table, mut mutants, mut survivors) = (BTreeMap::<(String, String), u32>::new(), 0, Vec::new());
+    let (mut table, mut mutants, mut survivors) =
+        (BTreeMap::<(String, String), u32>::new(), 0, Vec::new());
     for (name, desc) in subjects() {
         let program = desc.one().program();
         assert_eq!(caught(&program), None, "{name} is accused without a change");
@@ -92,9 +111,13 @@ fn every_step_of_every_schedule_is_needed() {
                 Some(finding) => {
                     let step = step.to_string();
                     let step = step.split('(').next().unwrap_or_default().to_owned();
-                    *table.entry((format!("{section:?} without {step}"), kind(&finding))).or_default() += 1;
+                    *table
+                        .entry((format!("{section:?} without {step}"), kind(&finding)))
+                        .or_default() += 1;
                 }
-                None => survivors.push(format!("{name}: {section:?} without {step}, number {index}")),
+                None => {
+                    survivors.push(format!("{name}: {section:?} without {step}, number {index}"))
+                }
             }
         }
     }
@@ -113,7 +136,8 @@ fn commute(first: Step, second: Step) -> bool {
         // The two fragment buffers take turns.
         (Load { k_block: g }, Multiply { k_block: h }) => g % 2 != h % 2,
         // What is copied goes to another stage than what is read.
-        (Load { .. } | Multiply { .. }, Fetch | Copy { .. }) | (Multiply { .. }, Store | Step::Commit) => true,
+        (Load { .. } | Multiply { .. }, Fetch | Copy { .. })
+        | (Multiply { .. }, Store | Step::Commit) => true,
         // A counter of the thread's own.
         (Advance, Barrier) => true,
         _ => false,
@@ -135,7 +159,11 @@ fn neighbouring_steps_change_places_only_where_neither_touches_what_the_other_do
                 steps.swap(i - 1, i);
                 mutants += 1;
                 let finding = caught(&with_schedule(&program, swapped));
-                assert_eq!(finding.is_none(), commute(first, second), "{name}: {section:?}: {first} {second}: {finding:?}");
+                assert_eq!(
+                    finding.is_none(),
+                    commute(first, second),
+                    "{name}: {section:?}: {first} {second}: {finding:?}"
+                );
                 if finding.is_none() {
                     *harmless.entry(format!("{section:?}: {first} {second}")).or_default() += 1;
                 }
@@ -143,20 +171,25 @@ fn neighbouring_steps_change_places_only_where_neither_touches_what_the_other_do
         }
     }
     let count = harmless.values().sum::<u32>();
-    println!("{mutants} exchanges, {count} of them harmless, as they should be; the others are caught");
+    println!(
+        "{mutants} exchanges, {count} of them harmless, as they should be; the others are caught"
+    );
     assert!(mutants - count >= 100 && count >= 100);
 }
 
 #[test]
 fn a_wait_that_lets_one_more_copy_fly_is_caught() {
     let mut mutants = 0;
-    for (name, desc) in subjects().into_iter().filter(|(_, d)| d.family.mainloop() == MainloopKind::Multistage) {
+    for (name, desc) in
+        subjects().into_iter().filter(|(_, d)| d.family.mainloop() == MainloopKind::Multistage)
+    {
         let program = desc.one().program();
         for (section, index, step) in program.schedule.places() {
             if let Step::Wait { pending } = step {
                 let mut schedule = program.schedule.clone();
                 schedule.steps_mut(section)[index] = Step::Wait { pending: pending + 1 };
-                let finding = caught(&with_schedule(&program, schedule)).unwrap_or_else(|| panic!("{name}: {section:?}"));
+                let finding = caught(&with_schedule(&program, schedule))
+                    .unwrap_or_else(|| panic!("{name}: {section:?}"));
                 assert!(finding.contains("before thread"), "{finding}");
                 mutants += 1;
             }
@@ -187,39 +220,107 @@ fn wrong_maps() -> Vec<(&'static str, Program)> {
     let sliced = subjects()[9].1.one().program();
     let mut mutants = Vec::new();
     let mut add =
-        |name, of: &Program, place: Place, mutate: fn(&dyn IndexMap, falchion::internals::index::Coord) -> Option<u32>| {
+        |name,
+         of: &Program,
+         place: Place,
+         mutate: fn(&dyn IndexMap, falchion::internals::index::Coord) -> Option<u32>| {
             let mut program = of.clone();
             let map = place(&mut program);
             *map = mutant(map, mutate);
             mutants.push((name, program));
         };
-    add("copy A: the last vector left out", &classic, |p| &mut p.maps.copy[0], |m, p| m.at(p).filter(|&v| v + 1 < m.codomain()));
-    add("copy B: the last vector left out", &ring, |p| &mut p.maps.copy[1], |m, p| m.at(p).filter(|&v| v + 1 < m.codomain()));
-    add("copy A: a vector copied by two threads", &classic, |p| &mut p.maps.copy[0], |m, p| m.at(p).map(|v| v.max(1)));
-    add("copy B: a vector copied by two threads", &ring, |p| &mut p.maps.copy[1], |m, p| m.at(p).map(|v| v.max(1)));
+    add(
+        "copy A: the last vector left out",
+        &classic,
+        |p| &mut p.maps.copy[0],
+        |m, p| m.at(p).filter(|&v| v + 1 < m.codomain()),
+    );
+    add(
+        "copy B: the last vector left out",
+        &ring,
+        |p| &mut p.maps.copy[1],
+        |m, p| m.at(p).filter(|&v| v + 1 < m.codomain()),
+    );
+    add(
+        "copy A: a vector copied by two threads",
+        &classic,
+        |p| &mut p.maps.copy[0],
+        |m, p| m.at(p).map(|v| v.max(1)),
+    );
+    add(
+        "copy B: a vector copied by two threads",
+        &ring,
+        |p| &mut p.maps.copy[1],
+        |m, p| m.at(p).map(|v| v.max(1)),
+    );
     add("smem A: one further", &ring, |p| &mut p.maps.smem[0], |m, p| m.at(p).map(|x| x + 1));
     add("smem B: one further", &ring, |p| &mut p.maps.smem[1], |m, p| m.at(p).map(|x| x + 1));
-    add("smem A: two rows in one place", &classic, |p| &mut p.maps.smem[0], |m, p| m.at(at(p.row, p.column & !1)));
-    add("smem B: two columns in one place", &ring, |p| &mut p.maps.smem[1], |m, p| m.at(at(p.row & !1, p.column)));
-    add("smem A: a row too short", &ring, |p| &mut p.maps.smem[0], |_, p| Some(p.column * 127 + p.row));
-    add("smem A: MN and K exchanged", &classic, |p| &mut p.maps.smem[0], |_, p| Some(p.row * 132 + p.column));
-    add("smem B: MN and K exchanged", &ring, |p| &mut p.maps.smem[1], |_, p| Some(p.row * 128 + p.column));
-    add("smem A: leaves an element out", &classic, |p| &mut p.maps.smem[0], |m, p| m.at(p).filter(|&x| x != 77));
+    add(
+        "smem A: two rows in one place",
+        &classic,
+        |p| &mut p.maps.smem[0],
+        |m, p| m.at(at(p.row, p.column & !1)),
+    );
+    add(
+        "smem B: two columns in one place",
+        &ring,
+        |p| &mut p.maps.smem[1],
+        |m, p| m.at(at(p.row & !1, p.column)),
+    );
+    add(
+        "smem A: a row too short",
+        &ring,
+        |p| &mut p.maps.smem[0],
+        |_, p| Some(p.column * 127 + p.row),
+    );
+    add(
+        "smem A: MN and K exchanged",
+        &classic,
+        |p| &mut p.maps.smem[0],
+        |_, p| Some(p.row * 132 + p.column),
+    );
+    add(
+        "smem B: MN and K exchanged",
+        &ring,
+        |p| &mut p.maps.smem[1],
+        |_, p| Some(p.row * 128 + p.column),
+    );
+    add(
+        "smem A: leaves an element out",
+        &classic,
+        |p| &mut p.maps.smem[0],
+        |m, p| m.at(p).filter(|&x| x != 77),
+    );
     add(
         "fragment A: lanes 0 and 1 exchanged",
         &classic,
         |p| &mut p.maps.fragment[0],
         |m, p| m.at(at(if p.row < 2 { p.row ^ 1 } else { p.row }, p.column)),
     );
-    add("fragment A: all lanes exchanged in pairs", &classic, |p| &mut p.maps.fragment[0], |m, p| m.at(at(p.row ^ 1, p.column)));
-    add("fragment B: all lanes exchanged in pairs", &ring, |p| &mut p.maps.fragment[1], |m, p| m.at(at(p.row ^ 2, p.column)));
+    add(
+        "fragment A: all lanes exchanged in pairs",
+        &classic,
+        |p| &mut p.maps.fragment[0],
+        |m, p| m.at(at(p.row ^ 1, p.column)),
+    );
+    add(
+        "fragment B: all lanes exchanged in pairs",
+        &ring,
+        |p| &mut p.maps.fragment[1],
+        |m, p| m.at(at(p.row ^ 2, p.column)),
+    );
     add(
         "fragment B: the elements reversed",
         &ring,
         |p| &mut p.maps.fragment[1],
         |m, p| m.at(at(p.row, m.domain().column - 1 - p.column)),
     );
-    add("fragment A: every thread holds warp 0's", &classic, |p| &mut p.maps.fragment[0], |m, p| m.at(at(p.row % 32, p.column)));
+    add(
+        "fragment A: every thread holds warp 0's",
+        &classic,
+        |p| &mut p.maps.fragment[0],
+        |m, p| m.at(at(p.row % 32, p.column)),
+    );
     add("depth: one further", &sliced, |p| &mut p.maps.depth, |m, p| m.at(p).map(|k| k + 1));
     add("depth: slices forget their number", &sliced, |p| &mut p.maps.depth, |_, p| Some(p.column));
     add(
@@ -228,12 +329,42 @@ fn wrong_maps() -> Vec<(&'static str, Program)> {
         |p| &mut p.maps.depth,
         |m, p| m.at(p).map(|k| if p.row == 0 { k & !1 } else { k }),
     );
-    add("accumulators: transposed", &classic, |p| &mut p.maps.accumulator, |m, p| m.at(p).map(|x| x % 128 * 128 + x / 128));
-    add("accumulators: two of a thread exchanged", &ring, |p| &mut p.maps.accumulator, |m, p| m.at(at(p.row, p.column ^ 1)));
-    add("accumulators: stored twice", &ring, |p| &mut p.maps.accumulator, |m, p| m.at(at(p.row, p.column & !1)));
-    add("partials: threads collide", &sliced, |p| &mut p.maps.partials, |m, p| m.at(at(p.row & !1, p.column)));
-    add("partials: accumulators of a thread collide", &sliced, |p| &mut p.maps.partials, |m, p| m.at(at(p.row, p.column & !1)));
-    add("partials: beyond the memory", &sliced, |p| &mut p.maps.partials, |m, p| m.at(p).map(|x| x + 4096));
+    add(
+        "accumulators: transposed",
+        &classic,
+        |p| &mut p.maps.accumulator,
+        |m, p| m.at(p).map(|x| x % 128 * 128 + x / 128),
+    );
+    add(
+        "accumulators: two of a thread exchanged",
+        &ring,
+        |p| &mut p.maps.accumulator,
+        |m, p| m.at(at(p.row, p.column ^ 1)),
+    );
+    add(
+        "accumulators: stored twice",
+        &ring,
+        |p| &mut p.maps.accumulator,
+        |m, p| m.at(at(p.row, p.column & !1)),
+    );
+    add(
+        "partials: threads collide",
+        &sliced,
+        |p| &mut p.maps.partials,
+        |m, p| m.at(at(p.row & !1, p.column)),
+    );
+    add(
+        "partials: accumulators of a thread collide",
+        &sliced,
+        |p| &mut p.maps.partials,
+        |m, p| m.at(at(p.row, p.column & !1)),
+    );
+    add(
+        "partials: beyond the memory",
+        &sliced,
+        |p| &mut p.maps.partials,
+        |m, p| m.at(p).map(|x| x + 4096),
+    );
     mutants
 }
 
@@ -260,12 +391,16 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
     let mutations: [(&str, Mutation); 3] = [
         ("a tile twice", |_, unit| Some(Unit { row: unit.row.max(1), ..unit })),
         ("a tile left out", |_, unit| (unit.row != 1).then_some(unit)),
-        ("beyond the last row", |work, unit| Some(Unit { row: if unit.row == 0 { work.rows } else { unit.row }, ..unit })),
+        ("beyond the last row", |work, unit| {
+            Some(Unit { row: if unit.row == 0 { work.rows } else { unit.row }, ..unit })
+        }),
     ];
     let desc = default_f32(ArchKind::Sm70, ROWS);
     for (name, mutation) in mutations {
         let mut program = desc.one().program();
-        program.units = Arc::new(move |work, block, rank, i| work.unit(block, rank, i).and_then(|unit| mutation(work, unit)));
+        program.units = Arc::new(move |work, block, rank, i| {
+            work.unit(block, rank, i).and_then(|unit| mutation(work, unit))
+        });
         for mode in [CHECKED, Mode::Fast] {
             println!("{name:25} {mode:?}: {}", wrong(&program, mode, [257, 130, 9]).expect(name));
         }
@@ -278,11 +413,15 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
     // Room enough for any of these: the pitch of the description is 128 + 8.
     let padded = SmemLayout::Padded { along: Along::Mn, padding: 8 };
     let desc = but!(desc, smem_a: padded, smem_b: padded).expect();
-    let tile = SmemTile { padding: 8, along: Along::Mn, mn: 128, k: 16, bits: 0, base: 0, shift: 0 };
+    let tile =
+        SmemTile { padding: 8, along: Along::Mn, mn: 128, k: 16, bits: 0, base: 0, shift: 0 };
     for (name, map) in [
         ("rows that begin between vectors", SmemTile { padding: 5, ..tile }),
         ("a swizzle finer than a vector", SmemTile { bits: 2, base: 1, ..tile }),
-        ("along K, where copies are vectors along MN", SmemTile { along: Along::K, padding: 0, ..tile }),
+        (
+            "along K, where copies are vectors along MN",
+            SmemTile { along: Along::K, padding: 0, ..tile },
+        ),
     ] {
         let mut program = desc.one().program();
         program.maps.smem[0] = Arc::new(map);
@@ -291,8 +430,8 @@ fn a_layout_that_takes_vectors_apart_is_caught() {
     }
 }
 
-/// Maps that change where things lie and not what is computed: the product stays, and the fingerprint tells them apart. What
-/// they cost is counted in `index_maps.rs`.
+/// Maps that change where things lie and not what is computed: the product stays, and the
+/// fingerprint tells them apart. What they cost is counted in `index_maps.rs`.
 #[test]
 fn a_layout_that_only_costs_conflicts_survives_and_its_fingerprint_differs() {
     let program = default_f32(ArchKind::Sm70, TURNED).one().program();
@@ -328,7 +467,9 @@ fn nothing_that_ships_is_accused() {
 #[test]
 fn deep_products_of_every_type_are_compared() {
     for kind in [ElementKind::U8, ElementKind::I8, ElementKind::F16, ElementKind::Bf16] {
-        let desc = shipped().find(|d| d.class.output.element == kind && d.user_types().a == kind).expect("it ships");
+        let desc = shipped()
+            .find(|d| d.class.output.element == kind && d.user_types().a == kind)
+            .expect("it ships");
         assert_eq!(wrong(&desc.one().program(), Mode::Fast, [9, 7, 1053]), None, "{desc:?}");
     }
 }

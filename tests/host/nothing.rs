@@ -1,4 +1,5 @@
-//! Products of nothing: no K, no product, an alpha of zero, no row. D is what it has to be, whatever the operands are, and nothing is refused half-way.
+//! Products of nothing: no K, no product, an alpha of zero, no row. D is what it has to be,
+//! whatever the operands are, and nothing is refused half-way.
 
 use crate::harness::on_host::slices;
 use falchion::{
@@ -11,7 +12,8 @@ use falchion::{
 
 type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
 
-/// Batches and groups whose K is 0, or whose alpha is: empty operands, and such as end before their second matrix, are as good as any.
+/// Batches and groups whose K is 0, or whose alpha is: empty operands, and such as end before their
+/// second matrix, are as good as any.
 #[test]
 fn operands_that_are_not_read_may_be_empty() {
     let c: Vec<f32> = (0..18).map(|i| i as f32).collect();
@@ -21,29 +23,40 @@ fn operands_that_are_not_read_may_be_empty() {
         let mut d = vec![7.0f32; 18];
         Rows::new().run(Arguments::new((2, 3, 0), &a, &b, &mut d).batch(3)).expect("no K");
         assert_eq!(d, [0.0; 18]);
-        let arguments = Arguments::new((2, 3, 5), &a, &b, &mut d).batch(3).alpha(0.0).source(2.0, &c);
+        let arguments =
+            Arguments::new((2, 3, 5), &a, &b, &mut d).batch(3).alpha(0.0).source(2.0, &c);
         Rows::new().run(arguments).expect("alpha is 0");
         assert_eq!(d, doubled);
         let groups = [0u32, 1, 1, 6];
         Rows::new().run(Arguments::new((6, 3, 0), &a, &b, &mut d).groups(&groups)).expect("no K");
         assert_eq!(d, [0.0; 18]);
-        let arguments = Arguments::new((6, 3, 5), &a, &b, &mut d).groups(&groups).alpha(0.0).source(2.0, &c);
+        let arguments =
+            Arguments::new((6, 3, 5), &a, &b, &mut d).groups(&groups).alpha(0.0).source(2.0, &c);
         Rows::new().run(arguments).expect("alpha is 0");
         assert_eq!(d, doubled);
         // Nor is how far apart their rows are.
-        let arguments = Arguments::new((6, 3, 5), &a, &b, &mut d).groups(&groups).alpha(0.0).lda(usize::MAX / 2).ldb(usize::MAX);
+        let arguments = Arguments::new((6, 3, 5), &a, &b, &mut d)
+            .groups(&groups)
+            .alpha(0.0)
+            .lda(usize::MAX / 2)
+            .ldb(usize::MAX);
         Rows::new().run(arguments.source(1.0, &c)).expect("alpha is 0");
         assert_eq!(d, c);
     }
-    let by_values =
-        GemmOperation::new("f32:row".parse().unwrap(), "f32:row".parse().unwrap(), "f32:row".parse().unwrap()).unwrap();
+    let by_values = GemmOperation::new(
+        "f32:row".parse().unwrap(),
+        "f32:row".parse().unwrap(),
+        "f32:row".parse().unwrap(),
+    )
+    .unwrap();
     let (bytes, mut d) = (Vec::<u8>::new(), vec![7.0f32; 6]);
     let [a, b] = [(); 2].map(|()| AnySlice::of_bytes(ElementKind::F32, &bytes));
     by_values.run(Arguments::new((2, 3, 0), a, b, AnySliceMut::of::<f32>(&mut d))).expect("no K");
     assert_eq!(d, [0.0; 6]);
 }
 
-/// A batch of no product computes nothing, in either mode, in every family and by every way to divide K.
+/// A batch of no product computes nothing, in either mode, in every family and by every way to
+/// divide K.
 #[test]
 fn a_batch_of_no_product_is_computed() {
     let [f32s, halves] = [["f32:row"; 3], ["bf16:row", "bf16:col", "f32:row"]];
@@ -58,19 +71,31 @@ fn a_batch_of_no_product_is_computed() {
         (f32s, "tensorop", "sm90", &[("emulation", "f16x3")]),
     ] {
         let [a, b, c] = types.map(|matrix| matrix.parse().ok());
-        let knobs = knobs.iter().map(|(name, word)| ((*name).to_owned(), (*word).to_owned())).collect();
-        let request = Request { a, b, c, op: op.parse().ok(), arch: arch.parse().ok(), knobs, ..Request::default() };
-        let desc: GemmDesc = GemmOperation::of(&request).unwrap_or_else(|error| panic!("{error}")).desc();
+        let knobs =
+            knobs.iter().map(|(name, word)| ((*name).to_owned(), (*word).to_owned())).collect();
+        let request = Request {
+            a,
+            b,
+            c,
+            op: op.parse().ok(),
+            arch: arch.parse().ok(),
+            knobs,
+            ..Request::default()
+        };
+        let desc: GemmDesc =
+            GemmOperation::of(&request).unwrap_or_else(|error| panic!("{error}")).desc();
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             for extents in [(4, 4, 4), (200_000, 3, 200_000)] {
                 let mut scalars = [0.0; 8];
                 scalars[0] = 1.0;
-                let problem = Problem { batch: 0, ..Problem::of(&desc, extents, [None; 3], scalars) };
+                let problem =
+                    Problem { batch: 0, ..Problem::of(&desc, extents, [None; 3], scalars) };
                 let matrices = match desc.user_types().a {
                     ElementKind::Bf16 => slices::<Bf16, Bf16, f32>(&[], &[], &mut []),
                     _ => slices::<f32, f32, f32>(&[], &[], &mut []),
                 };
-                run_on_host(&desc, mode, problem.with(matrices)).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
+                run_on_host(&desc, mode, problem.with(matrices))
+                    .unwrap_or_else(|error| panic!("{error}: {desc:?}"));
             }
         }
     }
@@ -80,7 +105,9 @@ fn a_batch_of_no_product_is_computed() {
 #[test]
 fn groups_of_an_empty_d_are_checked() {
     let (a, b, mut d) = (vec![1.0f32; 40], vec![1.0f32; 60], Vec::<f32>::new());
-    for (extents, offsets) in [((0, 3, 5), [0u32, 9, 1]), ((2, 0, 5), [3, 1, 0]), ((0, 0, 0), [0, 0, 1])] {
+    for (extents, offsets) in
+        [((0, 3, 5), [0u32, 9, 1]), ((2, 0, 5), [3, 1, 0]), ((0, 0, 0), [0, 0, 1])]
+    {
         for given in 0..3 {
             let arguments = Arguments::new(extents, &a, &b, &mut d);
             let arguments = match given {
@@ -89,16 +116,22 @@ fn groups_of_an_empty_d_are_checked() {
                 _ => arguments.groups_checked(&offsets),
             };
             let told = Rows::new().run(arguments).expect_err("bad offsets").to_string();
-            assert!(told.contains("of the groups = ") && told.contains("is out of range"), "{told}");
+            assert!(
+                told.contains("of the groups = ") && told.contains("is out of range"),
+                "{told}"
+            );
         }
     }
     let mut d = vec![7.0f32; 6];
     for batch in [0, 3] {
         let arguments = Arguments::new((2, 3, 5), &a, &b, &mut d).groups(&[0, 1, 2]).batch(batch);
-        let told = Rows::new().can_implement(&arguments).expect_err("a batch of groups").to_string();
+        let told =
+            Rows::new().can_implement(&arguments).expect_err("a batch of groups").to_string();
         assert!(told.starts_with("groups are the rows of one A and one D"), "{told}");
         assert_eq!(Rows::new().run(arguments).expect_err("a batch of groups").to_string(), told);
     }
-    Rows::new().run(Arguments::new((2, 3, 5), &a, &b, &mut d).groups(&[0, 1, 2]).batch(1)).expect("groups");
+    Rows::new()
+        .run(Arguments::new((2, 3, 5), &a, &b, &mut d).groups(&[0, 1, 2]).batch(1))
+        .expect("groups");
     assert_eq!(d, [5.0; 6]);
 }

@@ -1,4 +1,5 @@
-//! Products whose types, layouts and sizes are values: a `GemmOperation` is the `Gemm` of its types.
+//! Products whose types, layouts and sizes are values: a `GemmOperation` is the `Gemm` of its
+//! types.
 
 use crate::harness::random::Random;
 use falchion::{
@@ -79,7 +80,9 @@ fn number(kind: ElementKind, bytes: &[u8], at: usize) -> f64 {
     let of = |width: usize| &bytes[at * width..][..width];
     match kind {
         ElementKind::F64 => f64::from_ne_bytes(of(8).try_into().unwrap()),
-        ElementKind::F32 | ElementKind::Tf32 => f32::from_ne_bytes(of(4).try_into().unwrap()).into(),
+        ElementKind::F32 | ElementKind::Tf32 => {
+            f32::from_ne_bytes(of(4).try_into().unwrap()).into()
+        }
         ElementKind::F16 => F16::from_ne_bytes(of(2).try_into().unwrap()).into(),
         ElementKind::Bf16 => Bf16::from_ne_bytes(of(2).try_into().unwrap()).into(),
         ElementKind::E4m3 => E4m3::from_bits(bytes[at]).to_f64(),
@@ -90,28 +93,39 @@ fn number(kind: ElementKind, bytes: &[u8], at: usize) -> f64 {
     }
 }
 
-/// Every row of both tables in every layout, from bytes: sums of small whole numbers, which each type holds, but for 8 bits of result, whose range they
-/// leave and where they saturate.
+/// Every row of both tables in every layout, from bytes: sums of small whole numbers, which each
+/// type holds, but for 8 bits of result, whose range they leave and where they saturate.
 #[test]
 fn every_row_multiplies_bytes_in_every_layout() {
     let mut random = Random::new(26);
     let (m, n, k) = (9, 7, 5);
-    for (op, types) in
-        [OpKind::Simt, OpKind::TensorOp].into_iter().flat_map(|op| Combined::all_of(op).iter().map(move |row| (op, *row)))
+    for (op, types) in [OpKind::Simt, OpKind::TensorOp]
+        .into_iter()
+        .flat_map(|op| Combined::all_of(op).iter().map(move |row| (op, *row)))
     {
         for orders in (0..8).map(|bits| [0, 1, 2].map(|which| ORDERS[bits >> which & 1])) {
             let operation = GemmOperation::of(&request(op, types, orders)).expect("a row");
-            let [a, b] = [(types.a, m * k), (types.b, k * n)].map(|(kind, count)| bytes(&mut random, kind, count));
+            let [a, b] = [(types.a, m * k), (types.b, k * n)]
+                .map(|(kind, count)| bytes(&mut random, kind, count));
             let mut d = vec![0xff; types.c.bytes_of(1) as usize * m * n];
             let (any_a, any_b) = (AnySlice::of_bytes(types.a, &a), AnySlice::of_bytes(types.b, &b));
             let any_d = AnySliceMut::of_bytes(types.c, &mut d);
-            operation.run(Arguments::new((m, n, k), any_a, any_b, any_d)).unwrap_or_else(|error| panic!("{types:?}: {error}"));
+            operation
+                .run(Arguments::new((m, n, k), any_a, any_b, any_d))
+                .unwrap_or_else(|error| panic!("{types:?}: {error}"));
             for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-                let [la, lb, lc] = [orders[0].packed(m, k), orders[1].packed(k, n), orders[2].packed(m, n)];
-                let product =
-                    |x| number(types.a, &a, orders[0].offset(i, x, la)) * number(types.b, &b, orders[1].offset(x, j, lb));
+                let [la, lb, lc] =
+                    [orders[0].packed(m, k), orders[1].packed(k, n), orders[2].packed(m, n)];
+                let product = |x| {
+                    number(types.a, &a, orders[0].offset(i, x, la))
+                        * number(types.b, &b, orders[1].offset(x, j, lb))
+                };
                 let want: f64 = (0..k).map(product).sum();
-                assert_eq!(number(types.c, &d, orders[2].offset(i, j, lc)), want, "{op} {types:?} {orders:?} ({i}, {j})");
+                assert_eq!(
+                    number(types.c, &d, orders[2].offset(i, j, lc)),
+                    want,
+                    "{op} {types:?} {orders:?} ({i}, {j})"
+                );
             }
         }
     }
@@ -122,17 +136,29 @@ fn every_row_multiplies_bytes_in_every_layout() {
 fn arguments_of_values_are_arguments_of_types() {
     type Typed = Gemm<F16, RowMajor, F16, ColMajor, f32, ColMajor>;
     let mut random = Random::new(14);
-    let mut numbers = |count: usize| -> Vec<f32> { (0..count).map(|_| random.below(7) as f32 - 3.0).collect() };
+    let mut numbers =
+        |count: usize| -> Vec<f32> { (0..count).map(|_| random.below(7) as f32 - 3.0).collect() };
     let (m, n, k) = (5, 6, 4);
-    let [a, b] = [2 * 5 * 7, 6 * 9].map(|count| numbers(count).into_iter().map(F16::from_f32).collect::<Vec<_>>());
+    let [a, b] = [2 * 5 * 7, 6 * 9]
+        .map(|count| numbers(count).into_iter().map(F16::from_f32).collect::<Vec<_>>());
     let [c, poison] = [numbers(2 * 6 * 8), vec![f32::NAN; 2 * 6 * 6]];
     let (mut typed, mut valued) = (poison.clone(), poison);
     macro_rules! arguments {
         ($arguments:expr, $c:expr) => {
-            $arguments.alpha(0.5).source(-2.0, $c).lda(7).ldb(9).ldc(8).ldd(6).batch(2).batch_stride_b(0)
+            $arguments
+                .alpha(0.5)
+                .source(-2.0, $c)
+                .lda(7)
+                .ldb(9)
+                .ldc(8)
+                .ldd(6)
+                .batch(2)
+                .batch_stride_b(0)
         };
     }
-    Typed::new().run(arguments!(Arguments::new((m, n, k), &a, &b, &mut typed), &c)).expect("a product");
+    Typed::new()
+        .run(arguments!(Arguments::new((m, n, k), &a, &b, &mut typed), &c))
+        .expect("a product");
     let operation = GemmOperation::new(
         MatrixType::row(ElementKind::F16),
         MatrixType::col(ElementKind::F16),
@@ -141,17 +167,21 @@ fn arguments_of_values_are_arguments_of_types() {
     let operation = operation.expect("a kernel");
     assert_eq!(operation.desc(), Typed::DESC);
     let d = AnySliceMut::of::<f32>(&mut valued);
-    let (any_a, any_b) = (AnySlice::of::<F16>(&a), AnySlice::of_bytes(ElementKind::F16, bytemuck::cast_slice(&b)));
+    let (any_a, any_b) =
+        (AnySlice::of::<F16>(&a), AnySlice::of_bytes(ElementKind::F16, bytemuck::cast_slice(&b)));
     let call = arguments!(Arguments::new((m, n, k), any_a, any_b, d), AnySlice::of::<f32>(&c));
     operation.can_implement(&call).expect("it fits");
     assert_eq!(operation.workspace_size(&call), Ok(0));
     operation.run(call).expect("a product");
     let bits = |d: &[f32]| d.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&typed), bits(&valued));
-    assert!(typed.iter().any(|x| x.is_nan()) && typed.iter().filter(|x| !x.is_nan()).count() == 2 * 30);
+    assert!(
+        typed.iter().any(|x| x.is_nan()) && typed.iter().filter(|x| !x.is_nan()).count() == 2 * 30
+    );
 }
 
-/// The letters of BLAS, in both cases, with leading dimensions beyond the extents, against the definition.
+/// The letters of BLAS, in both cases, with leading dimensions beyond the extents, against the
+/// definition.
 #[test]
 fn the_letters_of_blas_transpose() {
     let mut random = Random::new(1979);
@@ -159,33 +189,47 @@ fn the_letters_of_blas_transpose() {
     for [ta, tb] in [['N', 'N'], ['n', 'T'], ['t', 'N'], ['C', 'c'], ['T', 'n']] {
         let transposed = [ta, tb].map(|letter| !letter.eq_ignore_ascii_case(&'N'));
         // What lies there: m x k or k x m, column-major.
-        let extents = |transposed, rows, columns| if transposed { (columns, rows) } else { (rows, columns) };
-        let ((rows_a, columns_a), (rows_b, columns_b)) = (extents(transposed[0], m, k), extents(transposed[1], k, n));
+        let extents =
+            |transposed, rows, columns| if transposed { (columns, rows) } else { (rows, columns) };
+        let ((rows_a, columns_a), (rows_b, columns_b)) =
+            (extents(transposed[0], m, k), extents(transposed[1], k, n));
         let (lda, ldb, ldc) = (rows_a + 2, rows_b + 1, m + 3);
-        let mut numbers = |count: usize| -> Vec<f64> { (0..count).map(|_| random.below(9) as f64 - 4.0).collect() };
+        let mut numbers = |count: usize| -> Vec<f64> {
+            (0..count).map(|_| random.below(9) as f64 - 4.0).collect()
+        };
         let (a, b, c) = (numbers(lda * columns_a), numbers(ldb * columns_b), numbers(ldc * n));
         let mut d = c.clone();
         let blas = |letter| MatrixType::blas(ElementKind::F64, letter).expect("a letter of BLAS");
-        let operation = GemmOperation::new(blas(ta), blas(tb), MatrixType::col(ElementKind::F64)).expect("a kernel");
+        let operation = GemmOperation::new(blas(ta), blas(tb), MatrixType::col(ElementKind::F64))
+            .expect("a kernel");
         let arguments = Arguments::<_, f64, f64, f64>::new((m, n, k), &a, &b, &mut d);
-        operation.run(arguments.alpha(2.0).in_place(-1.0).lda(lda).ldb(ldb).ldd(ldc)).expect("a product");
+        operation
+            .run(arguments.alpha(2.0).in_place(-1.0).lda(lda).ldb(ldb).ldd(ldc))
+            .expect("a product");
         for (at, &got) in d.iter().enumerate() {
             let (i, j) = (at % ldc, at / ldc);
-            let of = |x: &[f64], transposed, ld, i: usize, j: usize| if transposed { x[j + i * ld] } else { x[i + j * ld] };
+            let of = |x: &[f64], transposed, ld, i: usize, j: usize| {
+                if transposed { x[j + i * ld] } else { x[i + j * ld] }
+            };
             let product = |x| of(&a, transposed[0], lda, i, x) * of(&b, transposed[1], ldb, x, j);
             let want = if i < m { 2.0 * (0..k).map(product).sum::<f64>() - c[at] } else { c[at] };
             assert_eq!(got, want, "{ta}{tb} ({i}, {j})");
         }
     }
     // Words are read as they are spelled.
-    assert!(OpKind::ALL.into_iter().all(|op| matches!(op.name().parse::<OpKind>(), Ok(read) if read == op)));
+    assert!(
+        OpKind::ALL
+            .into_iter()
+            .all(|op| matches!(op.name().parse::<OpKind>(), Ok(read) if read == op))
+    );
     let said = |read: Result<OpKind, Error>| read.expect_err("no word").to_string();
     assert_eq!(said("tensor".parse()), "the word `tensor` is none of simt, tensorop");
     let refused = MatrixType::blas(ElementKind::F32, 'x').unwrap_err().to_string();
     assert_eq!(refused, "the transposition `x` is none of BLAS; it is `N`, `T` or `C`");
 }
 
-/// An operand of another type is named, with its type and the one that is wanted; so is one that begins amid an element.
+/// An operand of another type is named, with its type and the one that is wanted; so is one that
+/// begins amid an element.
 #[test]
 fn operands_of_another_type_are_refused_by_name() {
     let of = MatrixType::row(ElementKind::F32);
@@ -195,21 +239,39 @@ fn operands_of_another_type_are_refused_by_name() {
     };
     let operation = GemmOperation::of(&request).expect("a kernel");
     let (x, mut d, wide) = ([1.0f32; 4], [0.0f32; 4], [1.0f64; 4]);
-    for wrong in
-        [Operand::A, Operand::B, Operand::C, Operand::Vector(falchion::internals::operand::VectorKind::BiasN), Operand::D]
-    {
-        let given = |operand| if operand == wrong { AnySlice::of::<f64>(&wide) } else { AnySlice::of::<f32>(&x) };
+    for wrong in [
+        Operand::A,
+        Operand::B,
+        Operand::C,
+        Operand::Vector(falchion::internals::operand::VectorKind::BiasN),
+        Operand::D,
+    ] {
+        let given = |operand| {
+            if operand == wrong { AnySlice::of::<f64>(&wide) } else { AnySlice::of::<f32>(&x) }
+        };
         let mut wide_d = [0.0f64; 4];
-        let d = if wrong == Operand::D { AnySliceMut::of::<f64>(&mut wide_d) } else { AnySliceMut::of::<f32>(&mut d) };
+        let d = if wrong == Operand::D {
+            AnySliceMut::of::<f64>(&mut wide_d)
+        } else {
+            AnySliceMut::of::<f32>(&mut d)
+        };
         let vector = given(Operand::Vector(falchion::internals::operand::VectorKind::BiasN));
-        let arguments =
-            Arguments::new((2, 2, 2), given(Operand::A), given(Operand::B), d).source(1.0, given(Operand::C)).bias_n(vector);
-        let refusal = Refusal::ElementType { operand: wrong, given: ElementKind::F64, wanted: ElementKind::F32 };
+        let arguments = Arguments::new((2, 2, 2), given(Operand::A), given(Operand::B), d)
+            .source(1.0, given(Operand::C))
+            .bias_n(vector);
+        let refusal = Refusal::ElementType {
+            operand: wrong,
+            given: ElementKind::F64,
+            wanted: ElementKind::F32,
+        };
         assert_eq!(operation.can_implement(&arguments), Err(refusal));
         assert_eq!(operation.workspace_size(&arguments), Err(refusal));
         let refused = operation.run(arguments).expect_err("refused");
         assert!(matches!(&refused, Error::Refused(found) if *found == refusal), "{refused}");
-        let says = format!("{} holds f64, and the kernel takes f32 there; give it elements of f32", wrong.name());
+        let says = format!(
+            "{} holds f64, and the kernel takes f32 there; give it elements of f32",
+            wrong.name()
+        );
         assert_eq!(refused.to_string(), says);
     }
 
@@ -218,9 +280,16 @@ fn operands_of_another_type_are_refused_by_name() {
     let amid = |shift: usize| AnySlice::of_bytes(ElementKind::F32, &bytes[(begin + shift) % 4..]);
     for (shift, says) in [(1, "1 byte"), (2, "2 bytes"), (3, "3 bytes")] {
         let plain = GemmOperation::new(of, of, of).expect("a kernel");
-        let arguments = Arguments::new((2, 2, 2), AnySlice::of::<f32>(&x), amid(shift), AnySliceMut::of::<f32>(&mut d));
+        let arguments = Arguments::new(
+            (2, 2, 2),
+            AnySlice::of::<f32>(&x),
+            amid(shift),
+            AnySliceMut::of::<f32>(&mut d),
+        );
         let refused = plain.run(arguments).expect_err("refused").to_string();
-        let wanted = format!("B begins {says} behind a multiple of 4, where elements of f32 lie; begin it at one");
+        let wanted = format!(
+            "B begins {says} behind a multiple of 4, where elements of f32 lie; begin it at one"
+        );
         assert_eq!(refused, wanted);
     }
 }
@@ -230,11 +299,29 @@ fn operands_of_another_type_are_refused_by_name() {
 fn operations_that_are_no_kernels_are_refused() {
     let says = |request: &Request| GemmOperation::of(request).expect_err("no kernel").to_string();
     let matrix = |text: &str| Some(text.parse().expect("a matrix"));
-    let mixed = Request { a: matrix("f32:row"), b: matrix("f64:row"), c: matrix("f32:row"), ..Request::default() };
+    let mixed = Request {
+        a: matrix("f32:row"),
+        b: matrix("f64:row"),
+        c: matrix("f32:row"),
+        ..Request::default()
+    };
     assert!(says(&mixed).starts_with("no kernel multiplies f32 by f64"), "{}", says(&mixed));
-    let stages = Request { knobs: vec![("stages".to_owned(), "99".to_owned())], ..Request::default() };
+    let stages =
+        Request { knobs: vec![("stages".to_owned(), "99".to_owned())], ..Request::default() };
     assert!(says(&stages).starts_with("stages = 99 is out of range"), "{}", says(&stages));
-    let halves = GemmOperation::of(&Request { a: matrix("bf16:row"), op: Some(OpKind::TensorOp), ..Request::default() });
-    let given = Request { description: Some(halves.expect("a kernel").desc()), a: matrix("f16:row"), ..Request::default() };
-    assert!(says(&given).ends_with("it says that A is bf16:row, and f16:row was asked for"), "{}", says(&given));
+    let halves = GemmOperation::of(&Request {
+        a: matrix("bf16:row"),
+        op: Some(OpKind::TensorOp),
+        ..Request::default()
+    });
+    let given = Request {
+        description: Some(halves.expect("a kernel").desc()),
+        a: matrix("f16:row"),
+        ..Request::default()
+    };
+    assert!(
+        says(&given).ends_with("it says that A is bf16:row, and f16:row was asked for"),
+        "{}",
+        says(&given)
+    );
 }

@@ -1,4 +1,5 @@
-//! Accumulators of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and what they may be off by.
+//! Accumulators of fp8 that are promoted to f32 after each stage: what they are, bit by bit, and
+//! what they may be off by.
 
 use crate::harness::OfFamily;
 use crate::harness::random_cases;
@@ -20,8 +21,12 @@ use falchion::{
 };
 use falchion_lab::verify::{bound::Accumulation, draw};
 
-const TYPES: Combined =
-    Combined { a: ElementKind::E4m3, b: ElementKind::E4m3, accumulator: ElementKind::F32, c: ElementKind::F32 };
+const TYPES: Combined = Combined {
+    a: ElementKind::E4m3,
+    b: ElementKind::E4m3,
+    accumulator: ElementKind::F32,
+    c: ElementKind::F32,
+};
 const ORDERS: [Order; 3] = [Order::Row, Order::Col, Order::Row];
 const SIZES: [usize; 3] = [150, 140, 600];
 
@@ -37,13 +42,30 @@ fn numbers(seed: u64, count: usize) -> Vec<E4m3> {
 
 fn problem() -> Problem {
     let [m, n, k] = SIZES;
-    let packed = |order: Order, rows, columns| View::packed(Elements::of(rows * columns), order, (rows, columns), None);
+    let packed = |order: Order, rows, columns| {
+        View::packed(Elements::of(rows * columns), order, (rows, columns), None)
+    };
     let scalars = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     let [a, b, d] = [packed(ORDERS[0], m, k), packed(ORDERS[1], k, n), packed(ORDERS[2], m, n)];
-    Problem { m, n, k, batch: 1, groups: None, a, b, c: Source::None, d, vectors: Default::default(), scalars, workspace: None }
+    Problem {
+        m,
+        n,
+        k,
+        batch: 1,
+        groups: None,
+        a,
+        b,
+        c: Source::None,
+        d,
+        vectors: Default::default(),
+        scalars,
+        workspace: None,
+    }
 }
 
-fn product(run: impl FnOnce(HostCall<'_>) -> Result<(), falchion::Error>) -> Result<Vec<f32>, falchion::Error> {
+fn product(
+    run: impl FnOnce(HostCall<'_>) -> Result<(), falchion::Error>,
+) -> Result<Vec<f32>, falchion::Error> {
     let [m, n, k] = SIZES;
     let (a, b, mut d) = (numbers(1, m * k), numbers(2, k * n), vec![f32::NAN; m * n]);
     let d_slice = HostSliceMut::new::<f32>(&mut d);
@@ -61,11 +83,13 @@ fn computed(desc: &GemmDesc, mode: Mode) -> Vec<f32> {
     product(|call| run_on_host(desc, mode, call)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// For every element and in both modes, bit by bit: `D[i, j] = Instruction::promoted_every(128).sum(A[i, :], B[:, j])`, K filled up
-/// with zeros to whole stages. The sum that is not promoted has other bits.
+/// For every element and in both modes, bit by bit: `D[i, j] =
+/// Instruction::promoted_every(128).sum(A[i, :], B[:, j])`, K filled up with zeros to whole stages.
+/// The sum that is not promoted has other bits.
 #[test]
 fn every_element_is_a_sum_of_promoted_stages() {
-    let ([m, n, k], own) = (SIZES, Instruction::of(TYPES, ArchKind::Sm90).expect("Hopper multiplies e4m3"));
+    let ([m, n, k], own) =
+        (SIZES, Instruction::of(TYPES, ArchKind::Sm90).expect("Hopper multiplies e4m3"));
     let every = own.promoted_every(128);
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let line = |of: &[E4m3], at: usize| {
@@ -74,7 +98,10 @@ fn every_element_is_a_sum_of_promoted_stages() {
         line
     };
     let fast = computed(&promoted(), Mode::Fast);
-    let never = computed(&default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row"), Mode::Fast);
+    let never = computed(
+        &default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, ORDERS).expect("a row"),
+        Mode::Fast,
+    );
     let mut others = 0;
     for (at, (i, j)) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).enumerate() {
         let (row, column) = (line(&a, i), line(&b, j));
@@ -92,20 +119,30 @@ fn every_element_is_a_sum_of_promoted_stages() {
     for desc in [promoted(), turns, narrow, one_part] {
         assert_eq!(desc.check(), Ok(()));
         let bits = |d: Vec<f32>| d.into_iter().map(f32::to_bits).collect::<Vec<_>>();
-        assert_eq!(bits(computed(&desc, Mode::Checked { seed: 5 })), bits(fast.clone()), "{desc:?}");
+        assert_eq!(
+            bits(computed(&desc, Mode::Checked { seed: 5 })),
+            bits(fast.clone()),
+            "{desc:?}"
+        );
     }
 }
 
-/// The checked mode promotes as the schedule says: with parts that are promoted as another's, or never, there is a fault; with a
-/// schedule that does not promote, other bits.
+/// The checked mode promotes as the schedule says: with parts that are promoted as another's, or
+/// never, there is a fault; with a schedule that does not promote, other bits.
 #[test]
 fn a_schedule_that_promotes_otherwise_is_found() {
     let right = promoted().roles().program().expect("a program");
-    let run = |program: &WarpSpecializedProgram| product(|call| run_on_host(program, Mode::Checked { seed: 3 }, call));
+    let run = |program: &WarpSpecializedProgram| {
+        product(|call| run_on_host(program, Mode::Checked { seed: 3 }, call))
+    };
     // The fast mode knows descriptions alone, and would not see what was changed.
-    let refused = product(|call| run_on_host(&right, Mode::Fast, call)).expect_err("a program that has roles").to_string();
+    let refused = product(|call| run_on_host(&right, Mode::Fast, call))
+        .expect_err("a program that has roles")
+        .to_string();
     assert!(
-        refused.contains("mainloop = warpspecialized is warp-specialized, and a program of one schedule is not"),
+        refused.contains(
+            "mainloop = warpspecialized is warp-specialized, and a program of one schedule is not"
+        ),
         "{refused}"
     );
     let fast = computed(&promoted(), Mode::Fast);
@@ -126,17 +163,19 @@ fn a_schedule_that_promotes_otherwise_is_found() {
         change(program.ring.roles.of_mut(Role::Consumer).steps_mut(Section::Body));
         println!("{}", run(&program).expect_err("a fault"));
     }
-    let never = but!(promoted(), promotion: PromotionKind::Never).roles().program().expect("a program");
+    let never =
+        but!(promoted(), promotion: PromotionKind::Never).roles().program().expect("a program");
     assert_ne!(run(&never).unwrap_or_else(|error| panic!("{error}")), fast);
 }
 
-/// `|sum - exact| <= (gamma_4(u) + gamma_(K/128 - 1)(2^-24) + ..) |A||B|`: with promotion the bound says something for every K up to
-/// 2^29, without it for none above 3840.
+/// `|sum - exact| <= (gamma_4(u) + gamma_(K/128 - 1)(2^-24) + ..) |A||B|`: with promotion the bound
+/// says something for every K up to 2^29, without it for none above 3840.
 #[test]
 fn the_bound_of_promoted_sums_holds_for_deep_products() {
     let never = but!(promoted(), promotion: PromotionKind::Never);
     for k in [128, 3840, 4096, 16384, 1 << 29] {
-        let (with, without) = (Accumulation::of(&promoted(), k).relative, Accumulation::of(&never, k).relative);
+        let (with, without) =
+            (Accumulation::of(&promoted(), k).relative, Accumulation::of(&never, k).relative);
         assert!(with < 0.5 && with > 0.01, "{k}: {with}");
         assert_eq!(without.is_finite(), k <= 3840, "{k}: {without}");
         // The first stage is added to 0, which rounds nothing.
@@ -145,12 +184,16 @@ fn the_bound_of_promoted_sums_holds_for_deep_products() {
     }
 }
 
-/// There is nothing to promote but accumulators of fp8 in f32, and room for partial accumulators only beside fewer accumulators; the sentences say so.
+/// There is nothing to promote but accumulators of fp8 in f32, and room for partial accumulators
+/// only beside fewer accumulators; the sentences say so.
 #[test]
 fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let stage = |types: Combined, op| {
         let d = default_description(op, ArchKind::Sm90, types, ORDERS).expect("a row");
-        but!(d, promotion: PromotionKind::Stage).check().expect_err("nothing to promote").to_string()
+        but!(d, promotion: PromotionKind::Stage)
+            .check()
+            .expect_err("nothing to promote")
+            .to_string()
     };
     let of = |ab, c| Combined {
         a: ab,
@@ -158,9 +201,11 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
         accumulator: if ab == ElementKind::I8 { ElementKind::I32 } else { ElementKind::F32 },
         c,
     };
-    for types in
-        [of(ElementKind::Bf16, ElementKind::Bf16), of(ElementKind::Tf32, ElementKind::F32), of(ElementKind::I8, ElementKind::I32)]
-    {
+    for types in [
+        of(ElementKind::Bf16, ElementKind::Bf16),
+        of(ElementKind::Tf32, ElementKind::F32),
+        of(ElementKind::I8, ElementKind::I32),
+    ] {
         assert_eq!(
             stage(types, OpKind::TensorOp),
             "promotion of other accumulators than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never"
@@ -168,9 +213,13 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     }
     let f32s = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
     let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
-    let request = Request { a: f32s, b: f32s, c: f32s, op: Some(OpKind::Simt), knobs, ..Request::default() };
+    let request =
+        Request { a: f32s, b: f32s, c: f32s, op: Some(OpKind::Simt), knobs, ..Request::default() };
     let says = |arch| request.resolve(arch).expect_err("nothing to promote").to_string();
-    assert_eq!(says(ArchKind::Sm80), "--promotion is not a knob of the multistage main loop; the warpspecialized one has it");
+    assert_eq!(
+        says(ArchKind::Sm80),
+        "--promotion is not a knob of the multistage main loop; the warpspecialized one has it"
+    );
     assert_eq!(
         says(ArchKind::Sm90),
         "promotion of other accumulators than those of fp8 in f32, and of parts of f32, is unsupported by the warpspecialized main loop; try never; no kernel was found with this --promotion"
@@ -183,29 +232,53 @@ fn what_cannot_be_promoted_is_refused_in_a_sentence() {
     let tile = |m, n| Mnk { m, n, k: 128 };
     let tiny = but!(promoted(), threadblock: tile(512, 512), warp: tile(512, 512), instruction: Mnk { m: 64, n: 8, k: 32 });
     let tiny = tiny.check().expect_err("512 parts").to_string();
-    assert_eq!(tiny, "instruction N where stages are promoted = 8 is out of range (24 to 256); try 24");
+    assert_eq!(
+        tiny,
+        "instruction N where stages are promoted = 8 is out of range (24 to 256); try 24"
+    );
 }
 
 /// Types say the same as flags: who pins the knob has the row of promoted accumulators.
 #[test]
 fn a_type_promotes() {
-    type Product = Gemm<E4m3, RowMajor, E4m3, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, With<Auto, PromoteEachStage>>;
+    type Product = Gemm<
+        E4m3,
+        RowMajor,
+        E4m3,
+        ColMajor,
+        f32,
+        RowMajor,
+        f32,
+        TensorOp,
+        Sm90,
+        With<Auto, PromoteEachStage>,
+    >;
     assert_eq!(Product::new().desc(), promoted());
 }
 
-/// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for beside it counts.
+/// Whoever asks for promotion and nothing else gets tiles that leave room for it; what is asked for
+/// beside it counts.
 #[test]
 fn a_request_for_promotion_resolves_to_its_default() {
     let matrix = |order| Some(MatrixType { element: ElementKind::E4m3, order });
     let c = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
     let knobs = vec![("promotion".to_owned(), "stage".to_owned())];
-    let request =
-        Request { a: matrix(Order::Row), b: matrix(Order::Col), c, op: Some(OpKind::TensorOp), knobs, ..Request::default() };
+    let request = Request {
+        a: matrix(Order::Row),
+        b: matrix(Order::Col),
+        c,
+        op: Some(OpKind::TensorOp),
+        knobs,
+        ..Request::default()
+    };
     let desc = request.resolve(ArchKind::Sm90).expect("a kernel").desc;
     assert_eq!(desc, promoted());
     let facts = format!("{:?}", falchion_lab::explain::facts(&desc.explain().expect("it checks")));
     assert!(facts.contains("every 128 of K, from 64 registers"), "{facts}");
     let mut narrower = request;
     narrower.knobs.push(("stages".to_owned(), "3".to_owned()));
-    assert_eq!(narrower.resolve(ArchKind::Sm90).expect("a kernel").desc, but!(promoted(), stages: 3));
+    assert_eq!(
+        narrower.resolve(ArchKind::Sm90).expect("a kernel").desc,
+        but!(promoted(), stages: 3)
+    );
 }

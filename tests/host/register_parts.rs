@@ -1,4 +1,5 @@
-//! `f32` in parts that a warp makes of its fragments: what D is, bit by bit, what it may be off by, and what is no finite number.
+//! `f32` in parts that a warp makes of its fragments: what D is, bit by bit, what it may be off by,
+//! and what is no finite number.
 
 use crate::harness::on_tensor_cores::{DATA, Data, ORDERS, computed, draws, problem};
 use falchion::{
@@ -18,7 +19,8 @@ const SIZES: [usize; 3] = [66, 70, 100];
 
 fn of(op: OpKind, arch: ArchKind, orders: [Order; 3], knobs: &[(&str, &str)]) -> GemmDesc {
     let [a, b, c] = orders.map(|order| Some(MatrixType { element: ElementKind::F32, order }));
-    let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
+    let knobs =
+        knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
     let request = Request { a, b, c, op: Some(op), arch: Some(arch), knobs, ..Request::default() };
     GemmOperation::of(&request).expect("a kernel").desc()
 }
@@ -44,17 +46,26 @@ fn bits(d: &[f32]) -> Vec<u32> {
 /// The parts, said once more.
 fn parts(emulation: EmulationKind, x: f32) -> [f32; 2] {
     if emulation == EmulationKind::Bf16x1 {
-        let unit = if x == 0.0 { 1.0 } else { 2f64.powi((f64::from(x).abs().log2().floor() as i32).max(-126) - 7) };
+        let unit = if x == 0.0 {
+            1.0
+        } else {
+            2f64.powi((f64::from(x).abs().log2().floor() as i32).max(-126) - 7)
+        };
         return [((f64::from(x) / unit).round_ties_even() * unit) as f32, 0.0];
     }
     let first = f32::from_bits(x.to_bits() >> 13 << 13);
     let rest = f64::from(x) - f64::from(first);
     // To nearest, ties away from 0: half a unit more, and the rest cut off.
-    let unit = if rest == 0.0 { 1.0 } else { 2f64.powi((rest.abs().log2().floor() as i32).max(-126) - 10) };
+    let unit = if rest == 0.0 {
+        1.0
+    } else {
+        2f64.powi((rest.abs().log2().floor() as i32).max(-126) - 10)
+    };
     [first, (((rest.abs() / unit + 0.5).floor() * unit).copysign(rest)) as f32]
 }
 
-/// For every element, in both modes, bit by bit: D is what the instruction makes of one product of parts after the other, for each of its depths along K.
+/// For every element, in both modes, bit by bit: D is what the instruction makes of one product of
+/// parts after the other, for each of its depths along K.
 #[test]
 fn every_element_is_a_sum_of_products_of_parts() {
     let [m, n, k] = SIZES;
@@ -73,10 +84,12 @@ fn every_element_is_a_sum_of_products_of_parts() {
             let desc = of.pinned(Pins { instruction: Some(Mnk::new(16, 8, depth)), ..Pins::NONE });
             let (a, b) = (draws(data, 1, m, k), draws(data, 2, n, k));
             let part = emulation.part().expect("a part");
-            let types = Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
+            let types =
+                Combined { a: part, b: part, accumulator: ElementKind::F32, c: ElementKind::F32 };
             let own = Instruction::of(types, arch).expect("it multiplies tf32").within(depth);
             let line = |of: &[f32], at: usize| {
-                let mut parts: Vec<_> = of[at * k..][..k].iter().map(|&x| parts(emulation, x)).collect();
+                let mut parts: Vec<_> =
+                    of[at * k..][..k].iter().map(|&x| parts(emulation, x)).collect();
                 parts.resize(k.next_multiple_of(32), [0.0; 2]);
                 parts
             };
@@ -87,10 +100,15 @@ fn every_element_is_a_sum_of_products_of_parts() {
                 let mut sum = 0.0f32;
                 for (row, column) in row.chunks(32).zip(column.chunks(32)) {
                     let mut part = if emulation == tf32x3 { 0.0 } else { sum };
-                    for (row, column) in row.chunks(depth as usize).zip(column.chunks(depth as usize)) {
-                        let products: &[[usize; 2]] = if emulation == tf32x3 { &[[1, 0], [0, 1], [0, 0]] } else { &[[0, 0]] };
+                    for (row, column) in
+                        row.chunks(depth as usize).zip(column.chunks(depth as usize))
+                    {
+                        let products: &[[usize; 2]] =
+                            if emulation == tf32x3 { &[[1, 0], [0, 1], [0, 0]] } else { &[[0, 0]] };
                         for &[p, q] in products {
-                            let side = |of: &[[f32; 2]], part: usize| of.iter().map(|x| x[part]).collect::<Vec<_>>();
+                            let side = |of: &[[f32; 2]], part: usize| {
+                                of.iter().map(|x| x[part]).collect::<Vec<_>>()
+                            };
                             part = own.step(part, &side(row, p), &side(column, q));
                         }
                     }
@@ -106,36 +124,54 @@ fn every_element_is_a_sum_of_products_of_parts() {
     }
 }
 
-/// D is the same whatever the layouts of A, B and D: products of parts are made in the order of the user's A and B.
+/// D is the same whatever the layouts of A, B and D: products of parts are made in the order of the
+/// user's A and B.
 #[test]
 fn layouts_change_nothing() {
     let [m, n, k] = SIZES;
-    for (arch, emulation) in ARCHS.into_iter().flat_map(|arch| IN_REGISTERS.map(|emulation| (arch, emulation))) {
+    for (arch, emulation) in
+        ARCHS.into_iter().flat_map(|arch| IN_REGISTERS.map(|emulation| (arch, emulation)))
+    {
         let (a, b) = (draws(Data::Normal, 1, m, k), draws(Data::Normal, 2, n, k));
-        let first = computed(&desc(emulation, arch, ORDERS[0]), Mode::Fast, SIZES, (&a, &b)).expect("a product");
+        let first = computed(&desc(emulation, arch, ORDERS[0]), Mode::Fast, SIZES, (&a, &b))
+            .expect("a product");
         for orders in ORDERS {
             for mode in [Mode::Fast, Mode::Checked { seed: 9 }] {
-                let other = computed(&desc(emulation, arch, orders), mode, SIZES, (&a, &b)).expect("a product");
+                let other = computed(&desc(emulation, arch, orders), mode, SIZES, (&a, &b))
+                    .expect("a product");
                 assert!(bits(&other) == bits(&first), "{arch} {orders:?} {mode:?}");
             }
         }
     }
 }
 
-/// Errors, as shares of their bounds and of those of a sum in f32, and the largest error in units of `2^-24 |A||B|`.
+/// Errors, as shares of their bounds and of those of a sum in f32, and the largest error in units
+/// of `2^-24 |A||B|`.
 fn judged(desc: &GemmDesc, [m, n, k]: [usize; 3], (a, b): (&[f32], &[f32])) -> (f64, f64) {
     let d = computed(desc, Mode::Fast, [m, n, k], (a, b)).expect("a product");
     let slice = |x| HostSlice::new::<f32>(x);
     let problem = problem(ORDERS[0], [m, n, k]);
-    let claim = Claim { desc, problem: &problem, a: slice(a), b: slice(b), c: None, d: slice(&d), vectors: Default::default() };
+    let claim = Claim {
+        desc,
+        problem: &problem,
+        a: slice(a),
+        b: slice(b),
+        c: None,
+        d: slice(&d),
+        vectors: Default::default(),
+    };
     let verdict = verify::check(&claim).expect("slices");
     assert!(verdict.is_right(), "{desc:?}: {verdict}");
     let units = |i: usize, j: usize| {
         let products = (0..k).map(|l| f64::from(a[i * k + l]) * f64::from(b[j * k + l]));
-        let (sum, magnitude) = products.fold((0.0, 0.0), |(sum, magnitude), x| (sum + x, magnitude + f64::abs(x)));
+        let (sum, magnitude) =
+            products.fold((0.0, 0.0), |(sum, magnitude), x| (sum + x, magnitude + f64::abs(x)));
         (f64::from(d[i * n + j]) - sum).abs() / magnitude * 2f64.powi(24)
     };
-    let largest = (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| units(i, j)).fold(0.0, f64::max);
+    let largest = (0..m)
+        .flat_map(|i| (0..n).map(move |j| (i, j)))
+        .map(|(i, j)| units(i, j))
+        .fold(0.0, f64::max);
     (verdict.error_over_bound, largest)
 }
 
@@ -159,7 +195,10 @@ fn errors_are_near_those_of_sums_in_f32() {
                 }
             }
         }
-        println!("{arch}: {:.3} of the bound, {:.2} of what a sum in f32 is off by", shares[0], shares[1]);
+        println!(
+            "{arch}: {:.3} of the bound, {:.2} of what a sum in f32 is off by",
+            shares[0], shares[1]
+        );
         assert!(shares[0] > 0.02 && shares[1] > 0.1 && shares[1] < 1.7, "{arch}: {shares:?}");
     }
 }
@@ -169,7 +208,8 @@ fn errors_are_near_those_of_sums_in_f32() {
 fn rounded_factors_are_within_their_bound() {
     let [m, n] = [20, 24];
     for arch in ARCHS {
-        let (rounded, mut shares) = (desc(EmulationKind::Bf16x1, arch, ORDERS[0]), (0.0f64, 0.0f64));
+        let (rounded, mut shares) =
+            (desc(EmulationKind::Bf16x1, arch, ORDERS[0]), (0.0f64, 0.0f64));
         for data in DATA {
             for (seed, k) in [(1, 1), (2, 31), (3, 33), (4, 300)] {
                 let (a, b) = (draws(data, seed, m, k), draws(data, seed + 50, n, k));
@@ -181,44 +221,69 @@ fn rounded_factors_are_within_their_bound() {
         }
         println!("{arch}: {:.3} of the bound, {:.0} units", shares.0, shares.1);
         // A product of two is off by 2^-7 at most, and that is 2^17 units.
-        assert!(shares.0 > 0.3 && shares.1 > 2f64.powi(14) && shares.1 < 2f64.powi(17) * 1.01, "{arch}: {shares:?}");
+        assert!(
+            shares.0 > 0.3 && shares.1 > 2f64.powi(14) && shares.1 < 2f64.powi(17) * 1.01,
+            "{arch}: {shares:?}"
+        );
     }
 }
 
-/// The bound says something for every K, and is less than that of sums in f32: one rounding for each tile, and what the steps of one lose.
+/// The bound says something for every K, and is less than that of sums in f32: one rounding for
+/// each tile, and what the steps of one lose.
 #[test]
 fn the_bound_is_near_that_of_sums_in_f32() {
     for (arch, times) in [(ArchKind::Sm80, 0.21), (ArchKind::Sm90, 0.12)] {
         for k in [1000usize, 4096, 8192] {
-            let relative = Accumulation::of(&desc(EmulationKind::Tf32x3, arch, ORDERS[0]), k).relative;
+            let relative =
+                Accumulation::of(&desc(EmulationKind::Tf32x3, arch, ORDERS[0]), k).relative;
             let plain = k as f64 * 2f64.powi(-24);
-            assert!(relative > plain / 32.0 && relative < times * plain, "{arch} {k}: {}", relative / plain);
+            assert!(
+                relative > plain / 32.0 && relative < times * plain,
+                "{arch} {k}: {}",
+                relative / plain
+            );
         }
     }
 }
 
-/// The largest numbers do not overflow, but where they are rounded, and what is not finite makes nothing that is.
+/// The largest numbers do not overflow, but where they are rounded, and what is not finite makes
+/// nothing that is.
 #[test]
 fn the_ends_of_the_range_are_kept() {
     for emulation in IN_REGISTERS {
         let desc = desc(emulation, ArchKind::Sm80, ORDERS[0]);
         for mode in [Mode::Fast, Mode::Checked { seed: 2 }] {
-            let one = |a: f32, b: f32| computed(&desc, mode, [1, 1, 1], (&[a], &[b])).expect("a product")[0];
+            let one = |a: f32, b: f32| {
+                computed(&desc, mode, [1, 1, 1], (&[a], &[b])).expect("a product")[0]
+            };
             let largest = one(f32::MAX, 0.5);
             match emulation {
                 EmulationKind::Bf16x1 => assert_eq!(largest, f32::INFINITY),
-                _ => assert!((f64::from(largest) / (f64::from(f32::MAX) * 0.5) - 1.0).abs() < 2f64.powi(-20), "{largest:e}"),
+                _ => assert!(
+                    (f64::from(largest) / (f64::from(f32::MAX) * 0.5) - 1.0).abs() < 2f64.powi(-20),
+                    "{largest:e}"
+                ),
             }
-            for x in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, f32::from_bits(0x7fff_ffff), f32::from_bits(0xff80_0001)] {
+            for x in [
+                f32::INFINITY,
+                f32::NEG_INFINITY,
+                f32::NAN,
+                f32::from_bits(0x7fff_ffff),
+                f32::from_bits(0xff80_0001),
+            ] {
                 for y in [1.0, -3.7, 0.0, 1e-30] {
-                    assert!(!one(x, y).is_finite() && !one(y, x).is_finite(), "{x} by {y} {mode:?}");
+                    assert!(
+                        !one(x, y).is_finite() && !one(y, x).is_finite(),
+                        "{x} by {y} {mode:?}"
+                    );
                 }
             }
         }
     }
 }
 
-/// Numbers of every exponent: both parts are tf32's, and leave no more than is said; of whole numbers up to 2^22, nothing.
+/// Numbers of every exponent: both parts are tf32's, and leave no more than is said; of whole
+/// numbers up to 2^22, nothing.
 #[test]
 fn two_parts_of_tf32_are_nearly_the_number() {
     let mut worst = 0f64;
@@ -232,7 +297,12 @@ fn two_parts_of_tf32_are_nearly_the_number() {
         assert_eq!([Tf32::as_read(first), Tf32::as_read(second)], [first, second]);
         let rest = (f64::from(x) - f64::from(first) - f64::from(second)).abs();
         let bound = (2f64.powi(-22) * f64::from(x).abs()).max(2f64.powi(-137));
-        assert!(rest <= bound && f64::from(second).abs() <= (2f64.powi(-10) * f64::from(x).abs()).max(2f64.powi(-136)), "{x:e}");
+        assert!(
+            rest <= bound
+                && f64::from(second).abs()
+                    <= (2f64.powi(-10) * f64::from(x).abs()).max(2f64.powi(-136)),
+            "{x:e}"
+        );
         worst = worst.max(rest / bound);
     }
     assert!(worst > 0.9, "{worst}");

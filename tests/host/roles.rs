@@ -1,11 +1,12 @@
-//! Producers and consumers over the ring, under schedulers that mean harm: what ships is never accused, and every step left out and
-//! every neighbour exchanged is found. Other faults are in `roles_faults.rs`.
+//! Producers and consumers over the ring, under schedulers that mean harm: what ships is never
+//! accused, and every step left out and every neighbour exchanged is found. Other faults are in
+//! `roles_faults.rs`.
 
 use crate::harness::{
     mutated::{mutate, role_without},
     ring_programs::{
-        A, B, SEEDS, WORKS, by_threads, caught, caught_among, from_registers, gathering, kind, legal, options, program,
-        promoting, ring, subjects,
+        A, B, SEEDS, WORKS, by_threads, caught, caught_among, from_registers, gathering, kind,
+        legal, options, program, promoting, ring, subjects,
     },
 };
 use falchion::{
@@ -19,8 +20,9 @@ use falchion::{
 };
 use std::{collections::BTreeMap, time::Instant};
 
-/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, cooperative and ping-pong consumers, on tensor cores
-/// and by threads, k tiles 0..=20, 1..=5 tiles of D, C read or not, through staging buffers or not: no fault.
+/// For all stages 2..=7, pending 0 and 1, no cluster and clusters that share A or B, cooperative
+/// and ping-pong consumers, on tensor cores and by threads, k tiles 0..=20, 1..=5 tiles of D, C
+/// read or not, through staging buffers or not: no fault.
 #[test]
 fn nothing_that_ships_is_accused() {
     let (mut runs, mut total, start) = (0, Tally::default(), Instant::now());
@@ -31,28 +33,45 @@ fn nothing_that_ships_is_accused() {
                 let together = legal(ring, &options(pending));
                 let turns = Pipeline { pingpong: true, ..ring };
                 let turns = legal(turns, &options(pending));
-                // Of which those that promote wait for all products: `pending` is how many parts they have.
+                // Of which those that promote wait for all products: `pending` is how many parts
+                // they have.
                 let promoted = legal(ring, &promoting(1 + pending));
                 let pingpong = legal(turns.ring, &promoting(1 + pending));
                 let threads = [by_threads(together.ring), by_threads(turns.ring)];
                 let fragments = legal(ring, &from_registers(pending));
-                let programs = [&together, &turns, &promoted, &pingpong, &threads[0], &threads[1], &fragments];
-                for (seed, program) in (0..210).flat_map(|seed| programs.map(|program| (seed, program))) {
+                let programs =
+                    [&together, &turns, &promoted, &pingpong, &threads[0], &threads[1], &fragments];
+                for (seed, program) in
+                    (0..210).flat_map(|seed| programs.map(|program| (seed, program)))
+                {
                     // Of every third seed, units are as deep as each other.
-                    let k_tiles: Vec<u32> = (0..=seed % 5).map(|unit| (seed / 5 + unit * (seed % 3) * 8) % 21).collect();
+                    let k_tiles: Vec<u32> = (0..=seed % 5)
+                        .map(|unit| (seed / 5 + unit * (seed % 3) * 8) % 21)
+                        .collect();
                     let work = ClusterWork { k_tiles: &k_tiles, source: seed % 2 == 0 };
                     let tally = check(program, work, u64::from(seed)).unwrap_or_else(|fault| {
                         panic!("{stages} stages, {pending} pending, {shared:?}, {work:?}, seed {seed}: {fault}")
                     });
                     let blocks = u64::from(program.ring.blocks());
-                    let (tiles, all_k) = (k_tiles.len() as u64, u64::from(k_tiles.iter().sum::<u32>()));
+                    let (tiles, all_k) =
+                        (k_tiles.len() as u64, u64::from(k_tiles.iter().sum::<u32>()));
                     let readers = 4 * u64::from(program.ring.readers());
                     assert_eq!(tally.products, blocks * readers * all_k);
                     assert_eq!(tally.stores, blocks * readers * tiles);
-                    assert_eq!(tally.sources, if program.ring.source && work.source { tally.stores } else { 0 });
-                    // A share lands in each block: one of the operand of one's own, as many as blocks of the other.
-                    assert_eq!(tally.copies, blocks * all_k * if blocks == 1 { 2 } else { 1 + blocks });
-                    assert_eq!(tally.arrivals, if blocks == 1 { 0 } else { blocks * readers * all_k });
+                    assert_eq!(
+                        tally.sources,
+                        if program.ring.source && work.source { tally.stores } else { 0 }
+                    );
+                    // A share lands in each block: one of the operand of one's own, as many as
+                    // blocks of the other.
+                    assert_eq!(
+                        tally.copies,
+                        blocks * all_k * if blocks == 1 { 2 } else { 1 + blocks }
+                    );
+                    assert_eq!(
+                        tally.arrivals,
+                        if blocks == 1 { 0 } else { blocks * readers * all_k }
+                    );
                     runs += 1;
                     total.steps += tally.steps;
                     total.copies += tally.copies;
@@ -74,7 +93,8 @@ fn nothing_that_ships_is_accused() {
 
 #[test]
 fn every_step_of_every_role_is_needed() {
-    let (mut table, mut mutants, mut survivors, mut slowest) = (BTreeMap::<_, u32>::new(), 0, Vec::new(), 0);
+    let (mut table, mut mutants, mut survivors, mut slowest) =
+        (BTreeMap::<_, u32>::new(), 0, Vec::new(), 0);
     for (name, program) in subjects() {
         for (role, section, index, step) in program.roles.places() {
             mutants += 1;
@@ -84,9 +104,15 @@ fn every_step_of_every_role_is_needed() {
                     slowest = slowest.max(runs);
                     let step = step.to_string();
                     let step = step.split('(').next().unwrap_or_default().to_owned();
-                    *table.entry((format!("{} {} without {step}", role.name(), section.name()), kind(&fault))).or_default() += 1;
+                    *table
+                        .entry((
+                            format!("{} {} without {step}", role.name(), section.name()),
+                            kind(&fault),
+                        ))
+                        .or_default() += 1;
                 }
-                None => survivors.push(format!("{name}: {role:?} {section:?} without {step}, number {index}")),
+                None => survivors
+                    .push(format!("{name}: {role:?} {section:?} without {step}, number {index}")),
             }
         }
     }
@@ -100,9 +126,10 @@ fn every_step_of_every_role_is_needed() {
 /// Whether two neighbouring steps may change places, and why.
 fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&'static str> {
     use RoleStep::{
-        AcquireMaps, AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn, CopyTensor, Expect, ExpectParts,
-        ExpectSource, FenceBarrierInit, FenceOperands, FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote,
-        ReduceParts, Release, SendParts, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
+        AcquireMaps, AwaitFull, AwaitProducts, AwaitRead, AwaitSource, AwaitStores, AwaitTurn,
+        CopyTensor, Expect, ExpectParts, ExpectSource, FenceBarrierInit, FenceOperands,
+        FetchSource, LoadFirst, Meet, MeetBlock, MultiplyLast, PassTurn, Promote, ReduceParts,
+        Release, SendParts, SkipEarlier, SkipLater, StoreStaging, StoreTensor, StoreThreads,
     };
     let one_way = |x: RoleStep, y: RoleStep| match (x, y) {
         (Expect, CopyTensor { .. }) | (ExpectSource, FetchSource { .. }) => {
@@ -112,13 +139,20 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (FetchSource { .. }, FetchSource { .. })
         | (StoreStaging { .. }, StoreStaging { .. })
         | (StoreTensor { .. }, StoreTensor { .. }) => Some("each has its own buffer"),
-        (SkipEarlier, AwaitTurn) | (PassTurn, SkipLater | AwaitProducts { .. } | Release { .. }) => {
+        (SkipEarlier, AwaitTurn)
+        | (PassTurn, SkipLater | AwaitProducts { .. } | Release { .. }) => {
             Some("one is about the ring, one about turns")
         }
-        (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => Some("one is about the ring, one about turns"),
+        (SkipLater, AwaitProducts { .. } | AwaitStores { .. } | StoreThreads) => {
+            Some("one is about the ring, one about turns")
+        }
         (AwaitFull, FenceOperands) => Some("one is about memory, one about registers"),
-        (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => Some("one is about registers, one about stages"),
-        (SkipLater | Release { .. }, ReduceParts) => Some("one is about stages, one about accumulators"),
+        (Promote { .. }, Release { .. }) | (LoadFirst, MultiplyLast) => {
+            Some("one is about registers, one about stages")
+        }
+        (SkipLater | Release { .. }, ReduceParts) => {
+            Some("one is about stages, one about accumulators")
+        }
         (SkipLater | Release { .. }, AwaitRead) => Some("one is about stages, one about slots"),
         (SendParts, ExpectParts) => Some("each is of other blocks"),
         (Release { .. }, AwaitStores { .. }) => Some("one is about stages, one about staging"),
@@ -126,7 +160,9 @@ fn commute(program: &RingProgram, first: RoleStep, second: RoleStep) -> Option<&
         (FenceBarrierInit, MeetBlock) if !program.ring.source || program.split_k => {
             Some("without a cluster, who sets up is the first one who copies")
         }
-        (Meet, ExpectSource | AwaitSource) => Some("what is fetched is in order with the stores of who fetches"),
+        (Meet, ExpectSource | AwaitSource) => {
+            Some("what is fetched is in order with the stores of who fetches")
+        }
         _ => None,
     };
     one_way(first, second).or_else(|| one_way(second, first))
@@ -137,14 +173,21 @@ fn exchanged_neighbours_are_found_or_commute() {
     let (mut table, mut found, mut harmless) = (BTreeMap::<_, u32>::new(), 0, 0);
     for (name, program) in subjects() {
         for role in Role::ALL {
-            for section in [Section::Opening, Section::Body, Section::Tail, Section::Epilogue, Section::Closing] {
+            for section in [
+                Section::Opening,
+                Section::Body,
+                Section::Tail,
+                Section::Epilogue,
+                Section::Closing,
+            ] {
                 for i in 1..program.roles.of(role).steps(section).len() {
                     let mut swapped = program.clone();
                     let steps = swapped.roles.of_mut(role).steps_mut(section);
                     steps.swap(i - 1, i);
                     let pair = format!("{} before {}", steps[i - 1], steps[i]);
                     let reason = commute(&program, steps[i - 1], steps[i]);
-                    // What is harmless runs to its end under every seed: each has a fifth of them, and the next one the next fifth.
+                    // What is harmless runs to its end under every seed: each has a fifth of them,
+                    // and the next one the next fifth.
                     let fifth = SEEDS / 5 * (harmless % 5);
                     let seeds = if reason.is_some() { fifth..fifth + SEEDS / 5 } else { 0..SEEDS };
                     match (caught_among(&swapped, seeds), reason) {
@@ -157,7 +200,9 @@ fn exchanged_neighbours_are_found_or_commute() {
                             *table.entry(kind(&fault)).or_default() += 1;
                         }
                         (None, None) => panic!("{name}, {role:?}: {pair} survives"),
-                        (Some((fault, _)), Some(reason)) => panic!("{name}, {role:?}: {pair} ({reason}) is accused: {fault}"),
+                        (Some((fault, _)), Some(reason)) => {
+                            panic!("{name}, {role:?}: {pair} ({reason}) is accused: {fault}")
+                        }
                     }
                 }
             }
@@ -170,23 +215,33 @@ fn exchanged_neighbours_are_found_or_commute() {
     assert!(found >= 450 && table.keys().filter(|key| key.starts_with("harmless")).count() == 12);
 }
 
-/// The same of clusters whose blocks have parts of K: of two to eight blocks, each of which sends its parts to the first, and of any depths.
+/// The same of clusters whose blocks have parts of K: of two to eight blocks, each of which sends
+/// its parts to the first, and of any depths.
 #[test]
 fn parts_of_a_cluster_come_together() {
     let mut runs = 0;
     for (blocks, stages, pingpong, pending) in
         [2, 3, 5, 8].into_iter().flat_map(|blocks| [(blocks, 2, false, 1), (blocks, 3, true, 0)])
     {
-        let program = gathering(blocks, Pipeline { pingpong, source: pending == 1, ..ring(stages, None) }, &options(pending));
+        let program = gathering(
+            blocks,
+            Pipeline { pingpong, source: pending == 1, ..ring(stages, None) },
+            &options(pending),
+        );
         for seed in 0..60u32 {
             let units = seed % 6;
-            let k_tiles: Vec<u32> = (0..units * blocks).map(|unit| (seed / 5 + unit * (seed % 3) * 8) % 11).collect();
+            let k_tiles: Vec<u32> =
+                (0..units * blocks).map(|unit| (seed / 5 + unit * (seed % 3) * 8) % 11).collect();
             let work = ClusterWork { k_tiles: &k_tiles, source: seed % 2 == 0 };
             let tally = check(&program, work, seed.into())
                 .unwrap_or_else(|fault| panic!("{blocks} blocks, {work:?}, seed {seed}: {fault}"));
-            let (units, senders, readers) = (u64::from(units), u64::from(blocks - 1), 4 * u64::from(program.ring.readers()));
+            let (units, senders, readers) =
+                (u64::from(units), u64::from(blocks - 1), 4 * u64::from(program.ring.readers()));
             assert_eq!(tally.products, readers * u64::from(k_tiles.iter().sum::<u32>()));
-            assert_eq!((tally.stores, tally.partials), (units * readers, units * readers * senders));
+            assert_eq!(
+                (tally.stores, tally.partials),
+                (units * readers, units * readers * senders)
+            );
             // Behind each consumer's last unit nobody is told that it has been read.
             let told = if pingpong { units.saturating_sub(2) } else { units.saturating_sub(1) };
             assert_eq!(tally.arrivals, told * readers * senders);
@@ -196,15 +251,17 @@ fn parts_of_a_cluster_come_together() {
     assert_eq!(runs, 8 * 60);
 }
 
-/// Accumulators need a fence only after something else has touched them: once a tile of D is enough, and is not accused. Partial accumulators
-/// are read after each part, and fragments of A written before each stage: there it is not enough.
+/// Accumulators need a fence only after something else has touched them: once a tile of D is
+/// enough, and is not accused. Partial accumulators are read after each part, and fragments of A
+/// written before each stage: there it is not enough.
 #[test]
 fn a_fence_of_operands_once_a_tile_is_harmless_but_for_partial_sums_and_fragments() {
     for (name, mut program) in subjects() {
         program.roles.consumer.body.retain(|step| *step != RoleStep::FenceOperands);
         program.roles.consumer.prologue.push(RoleStep::FenceOperands);
         let found = caught(&program).map(|(fault, _)| kind(&fault));
-        let wanted = (program.promoted_parts + program.fragment_sets > 0).then(|| "OperandsNotFenced".to_owned());
+        let wanted = (program.promoted_parts + program.fragment_sets > 0)
+            .then(|| "OperandsNotFenced".to_owned());
         assert_eq!(found, wanted, "{name}");
     }
 }
@@ -216,11 +273,14 @@ fn faults_are_sentences() {
     program.roles.consumer.closing.clear();
     let (fault, _) = caught(&program).expect("a fault");
     let says = fault.to_string();
-    assert!(says.ends_with("is the last to leave, and a store still reads its block's memory"), "{says}");
+    assert!(
+        says.ends_with("is the last to leave, and a store still reads its block's memory"),
+        "{says}"
+    );
 }
 
-/// A cluster of eight blocks has 96 warps: nothing is accused, none of its steps can be left out, and what the last block alone does
-/// wrong is found.
+/// A cluster of eight blocks has 96 warps: nothing is accused, none of its steps can be left out,
+/// and what the last block alone does wrong is found.
 #[test]
 fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     let shared = Some(SharedOperand { operand: A, blocks: 8 });
@@ -228,7 +288,8 @@ fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     let program = legal(ring, &options(1));
     assert_eq!(ring.blocks() * ring.threads() / WARP, 96);
     for (seed, work) in (0..10).flat_map(|seed| WORKS.map(|work| (seed, work))) {
-        let tally = check(&program, work, seed).unwrap_or_else(|fault| panic!("{work:?}, seed {seed}: {fault}"));
+        let tally = check(&program, work, seed)
+            .unwrap_or_else(|fault| panic!("{work:?}, seed {seed}: {fault}"));
         assert_eq!(tally.products, u64::from(8 * 8 * work.k_tiles.iter().sum::<u32>()));
     }
     let (mut slowest, mut mutants) = (0, 0);
@@ -238,16 +299,25 @@ fn a_cluster_of_more_warps_than_a_word_has_bits_is_checked() {
     };
     for (role, section, index, step) in program.roles.places() {
         let roles = role_without(&program.roles, role, section, index);
-        find(format!("{role:?} {section:?} without {step}"), &RingProgram { roles, ..program.clone() });
+        find(
+            format!("{role:?} {section:?} without {step}"),
+            &RingProgram { roles, ..program.clone() },
+        );
     }
     type Change = fn(&mut RingProgram);
     let of_last: [(&str, Change); 3] = [
         ("its warps arrive at block 0 alone", |p| {
-            mutate(&mut p.released, |map, point| map.at(point).map(|rank| if point.row == 7 { 0 } else { rank }));
+            mutate(&mut p.released, |map, point| {
+                map.at(point).map(|rank| if point.row == 7 { 0 } else { rank })
+            });
         }),
-        ("it copies the share of the one before", |p| mutate(&mut p.share, |map, point| map.at(point).map(|share| share.min(6)))),
+        ("it copies the share of the one before", |p| {
+            mutate(&mut p.share, |map, point| map.at(point).map(|share| share.min(6)))
+        }),
         ("nothing is copied to it", |p| {
-            mutate(&mut p.destinations, |map, point| map.at(point).map(|rank| if rank == 7 { point.row } else { rank }));
+            mutate(&mut p.destinations, |map, point| {
+                map.at(point).map(|rank| if rank == 7 { point.row } else { rank })
+            });
         }),
     ];
     for (name, change) in of_last {

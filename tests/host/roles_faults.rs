@@ -1,4 +1,5 @@
-//! Wrong counts, phases, stages, ranks, bytes and orders: each named, each found in every ring in which it is one.
+//! Wrong counts, phases, stages, ranks, bytes and orders: each named, each found in every ring in
+//! which it is one.
 
 use crate::harness::{
     mutated::mutate,
@@ -20,16 +21,26 @@ pub type Named = (&'static str, Needs, fn(&mut RingProgram));
 
 const FAULTS: &[Named] = &[
     ("the producer's phase is inverted", Needs::Nothing, |p| {
-        mutate(&mut p.producer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+        mutate(&mut p.producer_position, |map, point| {
+            map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x })
+        });
     }),
     ("the consumers' phase is inverted", Needs::Nothing, |p| {
-        mutate(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x }));
+        mutate(&mut p.consumer_position, |map, point| {
+            map.at(point).map(|x| if point.row == 1 { x ^ 1 } else { x })
+        });
     }),
     ("the producer's phase never changes", Needs::Nothing, |p| {
-        mutate(&mut p.producer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+        mutate(
+            &mut p.producer_position,
+            |map, point| if point.row == 1 { Some(0) } else { map.at(point) },
+        );
     }),
     ("the consumers' phase never changes", Needs::Nothing, |p| {
-        mutate(&mut p.consumer_position, |map, point| if point.row == 1 { Some(0) } else { map.at(point) });
+        mutate(
+            &mut p.consumer_position,
+            |map, point| if point.row == 1 { Some(0) } else { map.at(point) },
+        );
     }),
     ("the consumers' phase changes a tile too early", Needs::Nothing, |p| {
         mutate(&mut p.consumer_position, |map, point| match point.row {
@@ -44,26 +55,34 @@ const FAULTS: &[Named] = &[
         });
     }),
     ("consumers begin one stage on", Needs::Nothing, |p| {
-        mutate(&mut p.consumer_position, |map, point| map.at(at(point.row, (point.column + 1) % map.domain().column)));
+        mutate(&mut p.consumer_position, |map, point| {
+            map.at(at(point.row, (point.column + 1) % map.domain().column))
+        });
     }),
     ("the producer goes around the other way", Needs::Nothing, |p| {
         let last = p.ring.stages - 1;
         mutate(&mut p.producer_position, move |map, point| {
-            map.at(point).map(|x| if point.row == 0 && last > 1 { last - x } else { x ^ u32::from(point.row == 0) })
+            map.at(point).map(|x| {
+                if point.row == 0 && last > 1 { last - x } else { x ^ u32::from(point.row == 0) }
+            })
         });
     }),
     ("everybody's ring leaves out its last stage", Needs::Nothing, |p| {
         let stages = p.ring.stages - 1;
         for map in [&mut p.producer_position, &mut p.consumer_position] {
             // The phase goes on as if the stage were there.
-            mutate(map, move |map, point| map.at(point).map(|x| if point.row == 0 { x.min(stages - 1) } else { x }));
+            mutate(map, move |map, point| {
+                map.at(point).map(|x| if point.row == 0 { x.min(stages - 1) } else { x })
+            });
         }
     }),
     ("the producer has no place for tile 1", Needs::Nothing, |p| {
         mutate(&mut p.producer_position, |map, point| map.at(point).filter(|_| point.column != 1));
     }),
     ("the consumers' stages go beyond the ring", Needs::Nothing, |p| {
-        mutate(&mut p.consumer_position, |map, point| map.at(point).map(|x| if point.row == 0 { x + 1 } else { x }));
+        mutate(&mut p.consumer_position, |map, point| {
+            map.at(point).map(|x| if point.row == 0 { x + 1 } else { x })
+        });
     }),
     ("full barriers wait for two arrivals", Needs::Nothing, |p| p.full_arrivals = 2),
     ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.empty_arrivals -= 1),
@@ -78,9 +97,13 @@ const FAULTS: &[Named] = &[
     }),
     ("all consumers are counted where one reads", Needs::Turns, |p| p.empty_arrivals *= 2),
     ("empty barriers forget the other block", Needs::Cluster, |p| p.empty_arrivals /= 2),
-    ("a full barrier waits for A alone", Needs::Nothing, |p| p.expect_bytes = p.ring.stage_bytes[0]),
+    ("a full barrier waits for A alone", Needs::Nothing, |p| {
+        p.expect_bytes = p.ring.stage_bytes[0]
+    }),
     ("a full barrier waits for 16 bytes too many", Needs::Nothing, |p| p.expect_bytes += 16),
-    ("a full barrier waits for this block's share alone", Needs::Cluster, |p| p.expect_bytes = p.copy_bytes.iter().sum()),
+    ("a full barrier waits for this block's share alone", Needs::Cluster, |p| {
+        p.expect_bytes = p.copy_bytes.iter().sum()
+    }),
     ("copies of B are half as large", Needs::Nothing, |p| p.copy_bytes[1] /= 2),
     ("C is announced by half", Needs::Source, |p| p.source_bytes /= 2),
     ("C is fetched before the buffers have been read", Needs::Source, |p| {
@@ -88,7 +111,10 @@ const FAULTS: &[Named] = &[
         let steps = if p.split_k { &mut roles.epilogue } else { &mut roles.prologue };
         steps.retain(|step| *step != RoleStep::ExpectSource);
         // Behind the last fetch, and before the turn.
-        let last = steps.iter().rposition(|step| matches!(step, RoleStep::FetchSource { .. })).expect("fetched");
+        let last = steps
+            .iter()
+            .rposition(|step| matches!(step, RoleStep::FetchSource { .. }))
+            .expect("fetched");
         steps.insert(last + 1, RoleStep::ExpectSource);
     }),
     ("the first subtile of C is fetched for all", Needs::Source, |p| {
@@ -99,8 +125,12 @@ const FAULTS: &[Named] = &[
             });
         }
     }),
-    ("warps arrive at their own block twice", Needs::Cluster, |p| mutate(&mut p.released, |_, point| Some(point.row))),
-    ("warps arrive at the other block twice", Needs::Cluster, |p| mutate(&mut p.released, |_, point| Some(1 - point.row))),
+    ("warps arrive at their own block twice", Needs::Cluster, |p| {
+        mutate(&mut p.released, |_, point| Some(point.row))
+    }),
+    ("warps arrive at the other block twice", Needs::Cluster, |p| {
+        mutate(&mut p.released, |_, point| Some(1 - point.row))
+    }),
     ("warps arrive at block 0 twice", Needs::Cluster, |p| mutate(&mut p.released, |_, _| Some(0))),
     ("warps arrive at block 2", Needs::Cluster, |p| mutate(&mut p.released, |_, _| Some(2))),
     ("no rank for the second arrival", Needs::Cluster, |p| {
@@ -113,10 +143,14 @@ const FAULTS: &[Named] = &[
     ("shared copies go to the other block alone", Needs::Cluster, |p| {
         mutate(&mut p.destinations, |_, point| Some(1 - point.row))
     }),
-    ("shared copies go to block 0 alone", Needs::Cluster, |p| mutate(&mut p.destinations, |_, _| Some(0))),
+    ("shared copies go to block 0 alone", Needs::Cluster, |p| {
+        mutate(&mut p.destinations, |_, _| Some(0))
+    }),
     ("a stage is released one tile early", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
-            RoleStep::AwaitProducts { pending } => vec![RoleStep::AwaitProducts { pending: pending + 1 }],
+            RoleStep::AwaitProducts { pending } => {
+                vec![RoleStep::AwaitProducts { pending: pending + 1 }]
+            }
             step => vec![step],
         });
     }),
@@ -138,7 +172,9 @@ const FAULTS: &[Named] = &[
         body.insert(1, RoleStep::Release { behind: 0 });
     }),
     ("the producer arrives twice", Needs::Nothing, |p| {
-        replace(p, Role::Producer, Section::Body, |step| if step == RoleStep::Expect { vec![step, step] } else { vec![step] });
+        replace(p, Role::Producer, Section::Body, |step| {
+            if step == RoleStep::Expect { vec![step, step] } else { vec![step] }
+        });
     }),
     ("the producer copies A instead of B", Needs::Nothing, |p| {
         replace(p, Role::Producer, Section::Body, |step| match step {
@@ -232,21 +268,28 @@ const FAULTS: &[Named] = &[
     }),
     ("the last part is left out", Needs::SeveralParts, |p| {
         let last = p.promoted_parts as u8 - 1;
-        p.roles
-            .consumer
-            .body
-            .retain(|step| ![RoleStep::MultiplyPart { part: last }, RoleStep::Promote { part: last }].contains(step));
+        p.roles.consumer.body.retain(|step| {
+            ![RoleStep::MultiplyPart { part: last }, RoleStep::Promote { part: last }]
+                .contains(step)
+        });
     }),
     ("all parts are multiplied before one is promoted", Needs::SeveralParts, |p| {
         let body = &mut p.roles.consumer.body;
-        let promotions: Vec<_> = body.extract_if(.., |step| matches!(step, RoleStep::Promote { .. })).collect();
-        let at = body.iter().position(|step| matches!(step, RoleStep::Release { .. })).expect("a stage is released");
+        let promotions: Vec<_> =
+            body.extract_if(.., |step| matches!(step, RoleStep::Promote { .. })).collect();
+        let at = body
+            .iter()
+            .position(|step| matches!(step, RoleStep::Release { .. }))
+            .expect("a stage is released");
         body.splice(at..at, promotions);
     }),
     ("a stage is released before its last part is multiplied", Needs::SeveralParts, |p| {
         let body = &mut p.roles.consumer.body;
         body.retain(|step| !matches!(step, RoleStep::Release { .. }));
-        let at = body.iter().position(|step| *step == RoleStep::Promote { part: 0 }).expect("a promotion");
+        let at = body
+            .iter()
+            .position(|step| *step == RoleStep::Promote { part: 0 })
+            .expect("a promotion");
         body.insert(at, RoleStep::Release { behind: 0 });
     }),
     ("whole stages are multiplied into the accumulators", Needs::Parts, |p| {
@@ -261,7 +304,9 @@ const FAULTS: &[Named] = &[
     }),
     ("one store more may be under way", Needs::Warpgroups, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
-            RoleStep::AwaitStores { pending } => vec![RoleStep::AwaitStores { pending: pending + 1 }],
+            RoleStep::AwaitStores { pending } => {
+                vec![RoleStep::AwaitStores { pending: pending + 1 }]
+            }
             step => vec![step],
         });
     }),
@@ -291,17 +336,17 @@ const FAULTS: &[Named] = &[
     ("subtiles are staged in another group than they are stored in", Needs::Warpgroups, |p| {
         let (buffers, subtiles) = (p.ring.staging_buffers as u8, p.subtiles as u8);
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
-            RoleStep::StoreStaging { subtile } => vec![RoleStep::StoreStaging { subtile: (subtile + buffers) % subtiles }],
+            RoleStep::StoreStaging { subtile } => {
+                vec![RoleStep::StoreStaging { subtile: (subtile + buffers) % subtiles }]
+            }
             step => vec![step],
         });
     }),
     ("all subtiles are staged before one is stored", Needs::Warpgroups, |p| {
-        let (staging, stores): (Vec<_>, Vec<_>) = p
-            .roles
-            .consumer
-            .epilogue
-            .iter()
-            .partition(|step| !matches!(step, RoleStep::StoreTensor { .. } | RoleStep::CommitStores));
+        let (staging, stores): (Vec<_>, Vec<_>) =
+            p.roles.consumer.epilogue.iter().partition(|step| {
+                !matches!(step, RoleStep::StoreTensor { .. } | RoleStep::CommitStores)
+            });
         p.roles.consumer.epilogue = [staging, stores].concat();
     }),
     ("lanes meet once a tile of D", Needs::Threads, |p| {
@@ -316,8 +361,12 @@ const FAULTS: &[Named] = &[
         p.roles.consumer.epilogue.retain(|step| *step != RoleStep::StoreThreads);
         p.roles.consumer.prologue.push(RoleStep::StoreThreads);
     }),
-    ("threads store twice", Needs::Threads, |p| p.roles.consumer.epilogue.push(RoleStep::StoreThreads)),
-    ("threads store once a k-tile", Needs::Threads, |p| p.roles.consumer.body.push(RoleStep::StoreThreads)),
+    ("threads store twice", Needs::Threads, |p| {
+        p.roles.consumer.epilogue.push(RoleStep::StoreThreads)
+    }),
+    ("threads store once a k-tile", Needs::Threads, |p| {
+        p.roles.consumer.body.push(RoleStep::StoreThreads)
+    }),
     ("threads multiply a part of a stage", Needs::Threads, |p| {
         replace(p, Role::Consumer, Section::Epilogue, |step| match step {
             RoleStep::StoreThreads => vec![RoleStep::MultiplyPart { part: 0 }, step],
@@ -329,8 +378,12 @@ const FAULTS: &[Named] = &[
         tail.retain(|step| *step != RoleStep::ReduceParts);
         tail.insert(0, RoleStep::ReduceParts);
     }),
-    ("a part of K is brought twice", Needs::Split, |p| p.roles.consumer.tail.push(RoleStep::ReduceParts)),
-    ("parts of K come together once a k-tile", Needs::Split, |p| p.roles.consumer.body.push(RoleStep::ReduceParts)),
+    ("a part of K is brought twice", Needs::Split, |p| {
+        p.roles.consumer.tail.push(RoleStep::ReduceParts)
+    }),
+    ("parts of K come together once a k-tile", Needs::Split, |p| {
+        p.roles.consumer.body.push(RoleStep::ReduceParts)
+    }),
     ("the parts of K are added once D is stored", Needs::Split, |p| {
         p.roles.consumer.tail.retain(|step| *step != RoleStep::ReduceParts);
         p.roles.consumer.epilogue.push(RoleStep::ReduceParts);
@@ -350,8 +403,12 @@ const FAULTS: &[Named] = &[
             step => vec![step],
         });
     }),
-    ("barriers are set up twice", Needs::Nothing, |p| p.roles.setup.opening.insert(1, RoleStep::InitBarriers)),
-    ("a consumer copies", Needs::Nothing, |p| p.roles.consumer.body.insert(0, RoleStep::CopyTensor { operand: A })),
+    ("barriers are set up twice", Needs::Nothing, |p| {
+        p.roles.setup.opening.insert(1, RoleStep::InitBarriers)
+    }),
+    ("a consumer copies", Needs::Nothing, |p| {
+        p.roles.consumer.body.insert(0, RoleStep::CopyTensor { operand: A })
+    }),
 ];
 
 #[test]

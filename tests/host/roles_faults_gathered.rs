@@ -1,4 +1,5 @@
-//! Faults of parts of K that the blocks of a cluster have: each named, each found in every ring in which it is one.
+//! Faults of parts of K that the blocks of a cluster have: each named, each found in every ring in
+//! which it is one.
 
 use super::roles_faults::{Named, are_found};
 use crate::harness::ring_programs::needs::{Needs, replace};
@@ -14,7 +15,9 @@ const FAULTS: &[Named] = &[
     ("a part is sent twice", Needs::Gathers, |p| p.roles.consumer.tail.push(RoleStep::SendParts)),
     ("parts are added twice", Needs::Gathers, |p| p.roles.consumer.tail.push(RoleStep::AddParts)),
     ("half of the parts' bytes are announced", Needs::Gathers, |p| p.landing_bytes /= 2),
-    ("bytes of one part too many are announced", Needs::Gathers, |p| p.landing_bytes += p.part_bytes),
+    ("bytes of one part too many are announced", Needs::Gathers, |p| {
+        p.landing_bytes += p.part_bytes
+    }),
     ("a part has half of its bytes", Needs::Gathers, |p| p.part_bytes /= 2),
     ("slots are free once a kernel", Needs::Gathers, |p| {
         p.roles.consumer.tail.retain(|step| *step != RoleStep::AwaitRead);
@@ -26,7 +29,9 @@ const FAULTS: &[Named] = &[
         let at = tail.iter().position(|step| *step == RoleStep::AwaitParts).expect("parts");
         tail.insert(at, RoleStep::ReleaseParts);
     }),
-    ("slots are free twice", Needs::Gathers, |p| p.roles.consumer.tail.push(RoleStep::ReleaseParts)),
+    ("slots are free twice", Needs::Gathers, |p| {
+        p.roles.consumer.tail.push(RoleStep::ReleaseParts)
+    }),
     ("the parts of a cluster are added once D is stored", Needs::Gathers, |p| {
         p.roles.consumer.tail.retain(|step| *step != RoleStep::AddParts);
         p.roles.consumer.epilogue.push(RoleStep::AddParts);
@@ -43,7 +48,9 @@ const FAULTS: &[Named] = &[
             step => vec![step],
         });
     }),
-    ("parts are exchanged where nobody has any", Needs::Split, |p| p.roles.consumer.tail.push(RoleStep::SendParts)),
+    ("parts are exchanged where nobody has any", Needs::Split, |p| {
+        p.roles.consumer.tail.push(RoleStep::SendParts)
+    }),
 ];
 
 #[test]

@@ -1,4 +1,5 @@
-//! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own k-tiles, in their order.
+//! Numbers through the ring: whatever the order of events, each tile of D is the sum over its own
+//! k-tiles, in their order.
 
 use crate::harness::ring_programs::legal;
 use falchion::{
@@ -18,7 +19,14 @@ use std::collections::HashMap;
 /// A share is one number, made from its name; a stage's operand is the sum of its shares.
 fn number(name: ShareName) -> f64 {
     let owner = name.block.map_or(0, |block| block + 1);
-    f64::from((name.tile * 31 + name.k * 17 + name.share * 7 + owner * 5 + name.operand.index() as u32 * 3) % 23) / 8.0
+    f64::from(
+        (name.tile * 31
+            + name.k * 17
+            + name.share * 7
+            + owner * 5
+            + name.operand.index() as u32 * 3)
+            % 23,
+    ) / 8.0
 }
 
 /// A subtile of C is one number too.
@@ -69,11 +77,24 @@ impl Payload for Numbers {
         let product = a * b * f64::from(1 + warp.warpgroup * 4 + warp.warp);
         let product = part.map_or(product, |part| product * weight(part));
         // The order of additions is seen in the last bits.
-        *accumulators = Accumulators::F64(vec![if first { product } else { sum(accumulators) / 3.0 + product }]);
+        *accumulators = Accumulators::F64(vec![if first {
+            product
+        } else {
+            sum(accumulators) / 3.0 + product
+        }]);
     }
 
-    fn promote(&mut self, _: WarpName, _: u8, first: bool, partial: &Accumulators, accumulators: &mut Accumulators) {
-        *accumulators = Accumulators::F64(vec![if first { 0.0 } else { sum(accumulators) } / 3.0 + sum(partial)]);
+    fn promote(
+        &mut self,
+        _: WarpName,
+        _: u8,
+        first: bool,
+        partial: &Accumulators,
+        accumulators: &mut Accumulators,
+    ) {
+        *accumulators = Accumulators::F64(vec![
+            if first { 0.0 } else { sum(accumulators) } / 3.0 + sum(partial),
+        ]);
     }
 
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
@@ -94,30 +115,56 @@ impl Payload for Numbers {
     }
 
     fn store(&mut self, block: u32, warpgroup: u32, name: SubtileName, parts: [&Staged; 4]) {
-        self.d.insert((block, warpgroup, name.tile, name.subtile), parts.map(|part| of_bytes(&part.elements)));
+        self.d.insert(
+            (block, warpgroup, name.tile, name.subtile),
+            parts.map(|part| of_bytes(&part.elements)),
+        );
     }
 
-    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, accumulators: &Accumulators) {
-        self.threads.insert((warp.block, warp.warpgroup * 4 + warp.warp, tile), if zero { 0.0 } else { sum(accumulators) });
+    fn store_threads(
+        &mut self,
+        warp: WarpName,
+        tile: u32,
+        zero: bool,
+        accumulators: &Accumulators,
+    ) {
+        self.threads.insert(
+            (warp.block, warp.warpgroup * 4 + warp.warp, tile),
+            if zero { 0.0 } else { sum(accumulators) },
+        );
     }
 }
 
 /// What a warp stages, without a ring.
-fn wanted(program: &RingProgram, work: ClusterWork<'_>, block: u32, name: SubtileName, warp: u32) -> f64 {
+fn wanted(
+    program: &RingProgram,
+    work: ClusterWork<'_>,
+    block: u32,
+    name: SubtileName,
+    warp: u32,
+) -> f64 {
     let tile = name.tile;
     let accumulators = (0..work.k_tiles[tile as usize]).fold(None, |accumulators, k| {
         let [a, b] = OperandKind::BOTH.map(|operand| {
             let shares = program.ring.shares(operand);
             let block = (shares == 1).then_some(block);
-            (0..shares).map(|share| number(ShareName { tile, k, operand, block, share })).sum::<f64>()
+            (0..shares)
+                .map(|share| number(ShareName { tile, k, operand, block, share }))
+                .sum::<f64>()
         });
         let product = a * b * f64::from(1 + warp);
         if program.promoted_parts == 0 {
-            return Some(accumulators.map_or(product, |accumulators: f64| accumulators / 3.0 + product));
+            return Some(
+                accumulators.map_or(product, |accumulators: f64| accumulators / 3.0 + product),
+            );
         }
-        // Part after part, the first of them before anything; a warp of this payload has one number for all parts.
+        // Part after part, the first of them before anything; a warp of this payload has one number
+        // for all parts.
         let after = |accumulators: Option<f64>, part| {
-            Some(if k == 0 { 0.0 } else { accumulators.unwrap_or(0.0) } / 3.0 + product * weight(part))
+            Some(
+                if k == 0 { 0.0 } else { accumulators.unwrap_or(0.0) } / 3.0
+                    + product * weight(part),
+            )
         };
         (0..program.promoted_parts as u8).fold(accumulators, after)
     });
@@ -125,7 +172,8 @@ fn wanted(program: &RingProgram, work: ClusterWork<'_>, block: u32, name: Subtil
     product + if work.source { source(block, warp / 4, name) } else { 0.0 }
 }
 
-/// For every order of events: `D[block, tile] = C[block, tile] + fold over k of A[block, tile, k] B[block, tile, k]`, bit by bit.
+/// For every order of events: `D[block, tile] = C[block, tile] + fold over k of A[block, tile, k]
+/// B[block, tile, k]`, bit by bit.
 #[test]
 fn every_order_of_events_computes_the_same_bits() {
     let mut compared = 0;
@@ -153,16 +201,29 @@ fn every_order_of_events_computes_the_same_bits() {
                 registers: Some([24, 240]),
             };
             let program = legal(ring, &options);
-            for (k_tiles, source) in [(&[0][..], true), (&[1, 1], false), (&[4, 0, 6], true), (&[7, 7, 7, 7], true)] {
+            for (k_tiles, source) in
+                [(&[0][..], true), (&[1, 1], false), (&[4, 0, 6], true), (&[7, 7, 7, 7], true)]
+            {
                 let (work, tiles) = (ClusterWork { k_tiles, source }, k_tiles.len() as u32);
                 for seed in 0..50 {
                     let mut numbers = Numbers::default();
-                    run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
+                    run(&program, work, seed, &mut numbers)
+                        .unwrap_or_else(|fault| panic!("{fault}"));
                     assert_eq!(numbers.d.len() as u32, ring.blocks() * ring.consumers * tiles * 4);
                     for (&(block, warpgroup, tile, subtile), parts) in &numbers.d {
                         for (warp, part) in (0..).zip(parts) {
-                            let wanted = wanted(&program, work, block, SubtileName { tile, subtile }, warpgroup * 4 + warp);
-                            assert_eq!(part.to_bits(), wanted.to_bits(), "block {block}, tile {tile}, slice {subtile}");
+                            let wanted = wanted(
+                                &program,
+                                work,
+                                block,
+                                SubtileName { tile, subtile },
+                                warpgroup * 4 + warp,
+                            );
+                            assert_eq!(
+                                part.to_bits(),
+                                wanted.to_bits(),
+                                "block {block}, tile {tile}, slice {subtile}"
+                            );
                             compared += 1;
                         }
                     }
@@ -174,11 +235,14 @@ fn every_order_of_events_computes_the_same_bits() {
     assert!(compared > 10_000);
 }
 
-/// The same where threads multiply and store: each warp stores its own accumulators of each tile once.
+/// The same where threads multiply and store: each warp stores its own accumulators of each tile
+/// once.
 #[test]
 fn threads_store_the_same_bits_in_every_order_of_events() {
     let mut compared = 0;
-    for (shared, pingpong) in [(None, false), (Some(OperandKind::A), false), (Some(OperandKind::B), true), (None, true)] {
+    for (shared, pingpong) in
+        [(None, false), (Some(OperandKind::A), false), (Some(OperandKind::B), true), (None, true)]
+    {
         let ring = Pipeline {
             stages: 3,
             stage_bytes: [8 << 10, 16 << 10],
@@ -208,12 +272,16 @@ fn threads_store_the_same_bits_in_every_order_of_events() {
                 let mut numbers = Numbers::default();
                 run(&program, work, seed, &mut numbers).unwrap_or_else(|fault| panic!("{fault}"));
                 assert!(numbers.d.is_empty());
-                assert_eq!(numbers.threads.len() as u32, ring.blocks() * ring.readers() * 4 * tiles);
+                assert_eq!(
+                    numbers.threads.len() as u32,
+                    ring.blocks() * ring.readers() * 4 * tiles
+                );
                 for (&(block, warp, tile), accumulators) in &numbers.threads {
                     assert!(!pingpong || warp / 4 == tile % 2, "tile {tile} is warp {warp}'s");
                     assert_eq!(
                         accumulators.to_bits(),
-                        wanted(&program, work, block, SubtileName { tile, subtile: 0 }, warp).to_bits(),
+                        wanted(&program, work, block, SubtileName { tile, subtile: 0 }, warp)
+                            .to_bits(),
                         "tile {tile}, warp {warp}"
                     );
                     compared += 1;

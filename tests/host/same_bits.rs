@@ -1,5 +1,6 @@
-//! The fast host and the checked one give the same bits: on random descriptions and problems, with numbers that are hard to
-//! treat alike (infinities, NaN, zeros with a sign, denormals, integers that wrap). NaN may carry any payload.
+//! The fast host and the checked one give the same bits: on random descriptions and problems, with
+//! numbers that are hard to treat alike (infinities, NaN, zeros with a sign, denormals, integers
+//! that wrap). NaN may carry any payload.
 
 use crate::harness::{
     asked_for,
@@ -24,20 +25,33 @@ const DESCRIPTIONS: usize = 700;
 const PROBLEMS_EACH: usize = 4;
 
 fn fast_and_checked(desc: &GemmDesc, seeds: (u64, u64)) -> bool {
-    let checked = |guarded: &Guarded, buffers: &Buffers, seed| run(desc, Mode::Checked { seed }, guarded, buffers);
+    let checked = |guarded: &Guarded, buffers: &Buffers, seed| {
+        run(desc, Mode::Checked { seed }, guarded, buffers)
+    };
     compare(desc, seeds, false, &checked)
         .unwrap_or_else(|error| panic!("{error}\n  {}\n  {desc:?}", reproduce("same_bits", seeds)))
 }
 
-/// Both modes on problems of descriptions drawn from a seed: how many pairs, how many with special numbers, which descriptions.
-fn random_pairs(seed: u64, descriptions: usize, problems: usize, wanted: descriptions::Wanted) -> (usize, usize, Vec<GemmDesc>) {
-    let descriptions: Vec<(u64, GemmDesc)> =
-        (0..descriptions).map(|i| draw(seed, i as u64)).map(|seed| (seed, description(seed, wanted))).collect();
+/// Both modes on problems of descriptions drawn from a seed: how many pairs, how many with special
+/// numbers, which descriptions.
+fn random_pairs(
+    seed: u64,
+    descriptions: usize,
+    problems: usize,
+    wanted: descriptions::Wanted,
+) -> (usize, usize, Vec<GemmDesc>) {
+    let descriptions: Vec<(u64, GemmDesc)> = (0..descriptions)
+        .map(|i| draw(seed, i as u64))
+        .map(|seed| (seed, description(seed, wanted)))
+        .collect();
     let (pairs, special) = descriptions
         .par_iter()
         .map(|(seed, desc)| {
             (0..problems).fold((0, 0), |(pairs, special), i| {
-                (pairs + 1, special + usize::from(fast_and_checked(desc, (*seed, draw(*seed, i as u64)))))
+                (
+                    pairs + 1,
+                    special + usize::from(fast_and_checked(desc, (*seed, draw(*seed, i as u64)))),
+                )
             })
         })
         .reduce(|| (0, 0), |x, y| (x.0 + y.0, x.1 + y.1));
@@ -46,14 +60,20 @@ fn random_pairs(seed: u64, descriptions: usize, problems: usize, wanted: descrip
 
 #[test]
 fn fast_and_checked_give_the_same_bits() {
-    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, ..descriptions::Wanted::default() };
+    let wanted = descriptions::Wanted {
+        largest_tile: MOST_WORK as u32 / 4,
+        ..descriptions::Wanted::default()
+    };
     if let Some(seeds) = asked_for() {
         fast_and_checked(&description(seeds.0, wanted), seeds);
         return;
     }
-    let (pairs, special, descriptions) = random_pairs(0x5a3e_b175, DESCRIPTIONS, PROBLEMS_EACH, wanted);
+    let (pairs, special, descriptions) =
+        random_pairs(0x5a3e_b175, DESCRIPTIONS, PROBLEMS_EACH, wanted);
     let missing = Coverage::of(&descriptions).missing();
-    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    println!(
+        "{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}"
+    );
     assert!(pairs >= 2800 && special >= 1200);
     assert!(missing.is_empty(), "{missing:?}");
     assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
@@ -67,7 +87,8 @@ fn tiles_of_halves_give_the_same_bits() {
     });
 }
 
-/// The checked mode carries bytes through the ring and reads them through descriptors; the fast one knows neither.
+/// The checked mode carries bytes through the ring and reads them through descriptors; the fast one
+/// knows neither.
 #[test]
 fn fast_and_checked_give_the_same_bits_for_warp_specialized_kernels() {
     if let Some(seeds) = asked_for() {
@@ -76,13 +97,16 @@ fn fast_and_checked_give_the_same_bits_for_warp_specialized_kernels() {
     }
     let (pairs, special, descriptions) = random_pairs(0x5a3e_b190, 220, 3, roles());
     let missing = Coverage::missing_warp_specialized(&descriptions);
-    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    println!(
+        "{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}"
+    );
     assert!(pairs >= 450 && special >= 150);
     assert!(missing.is_empty(), "{missing:?}");
     assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
 }
 
-/// Threads read what TMA boxes hold, in an order of events that a seed draws; the fast mode knows chains alone.
+/// Threads read what TMA boxes hold, in an order of events that a seed draws; the fast mode knows
+/// chains alone.
 #[test]
 fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
     if let Some(seeds) = asked_for() {
@@ -91,15 +115,19 @@ fn fast_and_checked_give_the_same_bits_where_threads_multiply() {
     }
     let (pairs, special, descriptions) = random_pairs(0x5a3e_b1f3, 200, 3, threads());
     let missing = Coverage::missing_threads(&descriptions);
-    println!("{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}");
+    println!(
+        "{pairs} pairs, {special} of them with special numbers; descriptions lack {missing:?}"
+    );
     assert!(pairs >= 600 && special >= 200);
     assert!(missing.is_empty(), "{missing:?}");
     assert_eq!(Coverage::missing_vectors(&descriptions), Vec::<String>::new());
 }
 
-/// The same product by threads that all follow one schedule, which copy what they multiply themselves.
+/// The same product by threads that all follow one schedule, which copy what they multiply
+/// themselves.
 fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
-    let family = default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.class.combined()).expect("a row")[0];
+    let family = default_gemm_configurations(OpKind::Simt, ArchKind::Sm80, d.class.combined())
+        .expect("a row")[0];
     let k = d.threadblock().k;
     but!(
         but!(*d, arch: ArchKind::Sm80).with_family(family),
@@ -114,8 +142,9 @@ fn of_one_schedule(d: &GemmDesc) -> GemmDesc {
     )
 }
 
-/// D of a description whose threads multiply what TMA brings, run through its ring, has the bits of the main loop that
-/// gathers its tiles itself, run thread by thread: `D = epilogue(fma chain over k of A B, C)`, whatever the tiles.
+/// D of a description whose threads multiply what TMA brings, run through its ring, has the bits of
+/// the main loop that gathers its tiles itself, run thread by thread: `D = epilogue(fma chain over
+/// k of A B, C)`, whatever the tiles.
 #[test]
 fn threads_give_the_bits_of_the_other_main_loops() {
     let compared: usize = (0..60u64)
@@ -132,7 +161,8 @@ fn threads_give_the_bits_of_the_other_main_loops() {
                 Ok(threads)
             };
             for i in 0..3 {
-                compare(&desc, (seed, draw(seed, i)), false, &checked).unwrap_or_else(|error| panic!("{error} {desc:?}"));
+                compare(&desc, (seed, draw(seed, i)), false, &checked)
+                    .unwrap_or_else(|error| panic!("{error} {desc:?}"));
             }
             3
         })
@@ -141,11 +171,16 @@ fn threads_give_the_bits_of_the_other_main_loops() {
     assert!(compared >= 180);
 }
 
-/// The same of kernels whose warps multiply by `mma.sync`: slices of K, which the fast mode leaves to the checked one where an instruction rounds, among them.
+/// The same of kernels whose warps multiply by `mma.sync`: slices of K, which the fast mode leaves
+/// to the checked one where an instruction rounds, among them.
 #[test]
 fn fast_and_checked_give_the_same_bits_of_mma_sync() {
     let family = descriptions::Family::MmaSync;
-    let wanted = descriptions::Wanted { largest_tile: MOST_WORK as u32 / 4, family, ..descriptions::Wanted::default() };
+    let wanted = descriptions::Wanted {
+        largest_tile: MOST_WORK as u32 / 4,
+        family,
+        ..descriptions::Wanted::default()
+    };
     let (pairs, special, descriptions) = random_pairs(0xb175_55c0, 120, 3, wanted);
     let distinct: std::collections::HashSet<_> = descriptions.iter().collect();
     println!("{pairs} pairs from {} descriptions, {special} with special numbers", distinct.len());

@@ -1,4 +1,5 @@
-//! Sums of integers that stop at the ends of their range: after each instruction, and where slices and parts of K are added.
+//! Sums of integers that stop at the ends of their range: after each instruction, and where slices
+//! and parts of K are added.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -17,14 +18,29 @@ const EXTENTS: [usize; 2] = [3, 5];
 
 /// The description of row-major A and D and column-major B of bytes, with knobs.
 fn described(kind: &str, arch: ArchKind, knobs: &[(&str, &str)]) -> GemmDesc {
-    let [a, b, c] = [format!("{kind}:row"), format!("{kind}:col"), "i32:row".to_owned()].map(|matrix| matrix.parse().ok());
-    let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
-    let request = Request { a, b, c, op: Some(OpKind::TensorOp), arch: Some(arch), knobs, ..Request::default() };
+    let [a, b, c] = [format!("{kind}:row"), format!("{kind}:col"), "i32:row".to_owned()]
+        .map(|matrix| matrix.parse().ok());
+    let knobs =
+        knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
+    let request = Request {
+        a,
+        b,
+        c,
+        op: Some(OpKind::TensorOp),
+        arch: Some(arch),
+        knobs,
+        ..Request::default()
+    };
     GemmOperation::of(&request).expect("a kernel").desc()
 }
 
 /// D of `k` products of each element, of A by rows and of B by columns.
-fn product<T: Element>(desc: &GemmDesc, mode: Mode, k: usize, [a, b]: [&[T::Storage]; 2]) -> Vec<i32> {
+fn product<T: Element>(
+    desc: &GemmDesc,
+    mode: Mode,
+    k: usize,
+    [a, b]: [&[T::Storage]; 2],
+) -> Vec<i32> {
     let [m, n] = EXTENTS;
     let mut d = vec![-7; m * n];
     let mut scalars = [0.0; 8];
@@ -36,7 +52,8 @@ fn product<T: Element>(desc: &GemmDesc, mode: Mode, k: usize, [a, b]: [&[T::Stor
         d: HostSliceMut::new::<i32>(&mut d),
         vectors: Default::default(),
     };
-    run_on_host(desc, mode, Problem::of(desc, (m, n, k), [None; 3], scalars).with(matrices)).expect("a product");
+    run_on_host(desc, mode, Problem::of(desc, (m, n, k), [None; 3], scalars).with(matrices))
+        .expect("a product");
     d
 }
 
@@ -53,12 +70,16 @@ const fn clamped(sum: i64) -> i64 {
 /// Eight neighbours at a time, and then the sums of eight.
 fn eight_by_eight(mut sums: Vec<i64>) -> i64 {
     while sums.len() > 1 {
-        sums = sums.chunks(8).map(|few| few[1..].iter().fold(few[0], |sum, other| clamped(sum + other))).collect();
+        sums = sums
+            .chunks(8)
+            .map(|few| few[1..].iter().fold(few[0], |sum, other| clamped(sum + other)))
+            .collect();
     }
     sums[0]
 }
 
-/// What a kernel of these shapes makes of the products of one element, said once more: instruction by instruction, then slices, then parts.
+/// What a kernel of these shapes makes of the products of one element, said once more: instruction
+/// by instruction, then slices, then parts.
 fn wanted(desc: &GemmDesc, products: &[i64]) -> i32 {
     let (tile, warp) = (desc.threadblock().k as usize, desc.warp().k as usize);
     let instruction = desc.pins().instruction.expect("warps multiply").k as usize;
@@ -69,16 +90,21 @@ fn wanted(desc: &GemmDesc, products: &[i64]) -> i32 {
         let range = begin..begin + count;
         begin += count;
         let slice = |slice: usize| {
-            let firsts = range.clone().flat_map(|of| (0..warp).step_by(instruction).map(move |k| of * tile + slice * warp + k));
-            firsts.fold(0, |sum, first| clamped(sum + products.iter().skip(first).take(instruction).sum::<i64>()))
+            let firsts = range.clone().flat_map(|of| {
+                (0..warp).step_by(instruction).map(move |k| of * tile + slice * warp + k)
+            });
+            firsts.fold(0, |sum, first| {
+                clamped(sum + products.iter().skip(first).take(instruction).sum::<i64>())
+            })
         };
         (1..tile / warp).fold(slice(0), |sum, other| clamped(sum + slice(other)))
     };
     eight_by_eight((0..parts).map(of_part).collect()) as i32
 }
 
-/// Elements (mn, k) of an operand, all of a sign for so long that their products leave the range, and then of the other: a sum that stopped, and came
-/// back, is neither the sum that wrapped nor its nearest number in the range.
+/// Elements (mn, k) of an operand, all of a sign for so long that their products leave the range,
+/// and then of the other: a sum that stopped, and came back, is neither the sum that wrapped nor
+/// its nearest number in the range.
 fn bytes(operand: usize, length: usize, k: usize, beyond: usize) -> Vec<i8> {
     let element = |mn: usize, k: usize| match (operand, k < beyond) {
         (0, true) => [-128, 127, -128 + (k % 7) as i8][mn % 3],
@@ -88,7 +114,8 @@ fn bytes(operand: usize, length: usize, k: usize, beyond: usize) -> Vec<i8> {
     (0..length * k).map(|at| element(at / k, at % k)).collect()
 }
 
-/// Compares both modes with what is wanted, and counts the elements that wrapping, or clamping once, would make others.
+/// Compares both modes with what is wanted, and counts the elements that wrapping, or clamping
+/// once, would make others.
 fn decides<T: Element<Storage = T> + Copy + Into<i64>>(
     desc: &GemmDesc,
     modes: &[Mode],
@@ -96,16 +123,24 @@ fn decides<T: Element<Storage = T> + Copy + Into<i64>>(
     [a, b]: [&[T]; 2],
 ) -> [usize; 2] {
     assert_eq!(desc.pins().saturate, Some(SaturateKind::On));
-    let of = |i: usize, j: usize| (0..k).map(|l| a[i * k + l].into() * b[j * k + l].into()).collect::<Vec<i64>>();
-    let products: Vec<_> = (0..EXTENTS[0]).flat_map(|i| (0..EXTENTS[1]).map(move |j| of(i, j))).collect();
+    let of = |i: usize, j: usize| {
+        (0..k).map(|l| a[i * k + l].into() * b[j * k + l].into()).collect::<Vec<i64>>()
+    };
+    let products: Vec<_> =
+        (0..EXTENTS[0]).flat_map(|i| (0..EXTENTS[1]).map(move |j| of(i, j))).collect();
     let expected: Vec<i32> = products.iter().map(|products| wanted(desc, products)).collect();
     for &mode in modes {
         assert_eq!(product::<T>(desc, mode, k, [a, b]), expected, "{mode:?} of {desc:?}");
     }
     let wraps = desc.pinned(Pins { saturate: Some(SaturateKind::Off), ..Pins::NONE });
     let sums: Vec<i64> = products.iter().map(|products| products.iter().sum()).collect();
-    assert_eq!(product::<T>(&wraps, Mode::Fast, k, [a, b]), sums.iter().map(|&sum| sum as i32).collect::<Vec<_>>());
-    let others = |other: fn(i64) -> i64| (0..sums.len()).filter(|&at| other(sums[at]) as i32 != expected[at]).count();
+    assert_eq!(
+        product::<T>(&wraps, Mode::Fast, k, [a, b]),
+        sums.iter().map(|&sum| sum as i32).collect::<Vec<_>>()
+    );
+    let others = |other: fn(i64) -> i64| {
+        (0..sums.len()).filter(|&at| other(sums[at]) as i32 != expected[at]).count()
+    };
     [others(|sum| sum), others(clamped)]
 }
 
@@ -131,7 +166,10 @@ fn sums_stop_after_each_instruction() {
             ("align_c", "1"),
         ];
         let [wrap, once] = decides::<i8>(&described("i8", arch, &knobs), modes, k, [&a, &b]);
-        assert!(wrap >= 8 && once >= 8, "{wrap} elements are not what wraps, {once} not what is clamped once: {tile} on {arch}");
+        assert!(
+            wrap >= 8 && once >= 8,
+            "{wrap} elements are not what wraps, {once} not what is clamped once: {tile} on {arch}"
+        );
     }
 }
 
@@ -158,7 +196,14 @@ fn slices_and_parts_of_k_stop_at_the_ends_too() {
     // Parts that are at both ends of the range.
     let (beyond, k) = (140_000, 280_000);
     let [a, b] = [0, 1].map(|operand| bytes(operand, EXTENTS[operand], k, beyond));
-    let parts = described("i8", ArchKind::Sm80, &[&small[..], &[("split_k", "12"), ("align_a", "8"), ("align_b", "8")]].concat());
+    let parts = described(
+        "i8",
+        ArchKind::Sm80,
+        &[&small[..], &[("split_k", "12"), ("align_a", "8"), ("align_b", "8")]].concat(),
+    );
     let [wrap, once] = decides::<i8>(&parts, &MODES[..1], k, [&a, &b]);
-    assert!(wrap >= 4 && once >= 2, "{wrap} elements are not what wraps, {once} not what is clamped once");
+    assert!(
+        wrap >= 4 && once >= 2,
+        "{wrap} elements are not what wraps, {once} not what is clamped once"
+    );
 }

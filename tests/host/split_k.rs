@@ -16,17 +16,26 @@ use falchion::{
     prelude::*,
 };
 
-/// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so many parts.
+/// The description of row-major A and D and column-major B of one type, in tiles 8 deep, with so
+/// many parts.
 fn split(kind: &str, parts: u32) -> GemmDesc {
     operation(kind, parts).desc()
 }
 
 fn operation(kind: &str, parts: u32) -> GemmOperation {
     let [a, b, c] = ["row", "col", "row"].map(|order| format!("{kind}:{order}").parse().ok());
-    let knobs =
-        [("threadblock", "64x64x8".to_owned()), ("split_k", parts.to_string())].map(|(name, words)| (name.to_owned(), words));
+    let knobs = [("threadblock", "64x64x8".to_owned()), ("split_k", parts.to_string())]
+        .map(|(name, words)| (name.to_owned(), words));
     let acc = kind.parse().ok();
-    GemmOperation::of(&Request { a, b, c, accumulator: acc, knobs: knobs.into(), ..Request::default() }).expect("a kernel")
+    GemmOperation::of(&Request {
+        a,
+        b,
+        c,
+        accumulator: acc,
+        knobs: knobs.into(),
+        ..Request::default()
+    })
+    .expect("a kernel")
 }
 
 /// Numbers of which sums round.
@@ -51,38 +60,60 @@ fn ranges(k: usize, depth: usize, parts: usize) -> Vec<core::ops::Range<usize>> 
 /// Eight neighbours at a time, and then the sums of eight.
 fn eight_by_eight(mut sums: Vec<f32>) -> f32 {
     while sums.len() > 1 {
-        sums = sums.chunks(8).map(|few| few[1..].iter().fold(few[0], |sum, other| sum + other)).collect();
+        sums = sums
+            .chunks(8)
+            .map(|few| few[1..].iter().fold(few[0], |sum, other| sum + other))
+            .collect();
     }
     sums[0]
 }
 
 #[test]
 fn parts_are_added_eight_at_a_time() {
-    for (parts, k) in [(2, 16), (3, 100), (8, 200), (9, 200), (20, 1000), (64, 600), (65, 1041), (256, 2050)] {
+    for (parts, k) in
+        [(2, 16), (3, 100), (8, 200), (9, 200), (20, 1000), (64, 600), (65, 1041), (256, 2050)]
+    {
         let (a, b): (Vec<f32>, Vec<f32>) = (0..k).map(|i| (number(i), number(3 * i + 1))).unzip();
-        let chain = |range: core::ops::Range<usize>| range.fold(0.0f32, |sum, i| a[i].mul_add(b[i], sum));
+        let chain =
+            |range: core::ops::Range<usize>| range.fold(0.0f32, |sum, i| a[i].mul_add(b[i], sum));
         let wanted = eight_by_eight(ranges(k, 8, parts).into_iter().map(chain).collect());
         for mode in [Mode::Fast, Mode::Checked { seed: 5 }] {
             let mut d = [f32::NAN];
             run(&split("f32", parts as u32), mode, (&a, &b, &mut d));
-            assert_eq!(d[0].to_bits(), wanted.to_bits(), "{parts} parts of {k}, {mode:?}: {} and {wanted}", d[0]);
+            assert_eq!(
+                d[0].to_bits(),
+                wanted.to_bits(),
+                "{parts} parts of {k}, {mode:?}: {} and {wanted}",
+                d[0]
+            );
         }
     }
 }
 
 /// One element of D.
-fn run<T: Element<Storage = T> + bytemuck::Pod>(desc: &GemmDesc, mode: Mode, operands: (&[T], &[T], &mut [T])) {
+fn run<T: Element<Storage = T> + bytemuck::Pod>(
+    desc: &GemmDesc,
+    mode: Mode,
+    operands: (&[T], &[T], &mut [T]),
+) {
     one_element::<T, T>(desc, mode, [operands.0, operands.1], operands.2);
 }
 
-fn one_element<T: Element, C: Element>(desc: &GemmDesc, mode: Mode, [a, b]: [&[T::Storage]; 2], d: &mut [C::Storage]) {
+fn one_element<T: Element, C: Element>(
+    desc: &GemmDesc,
+    mode: Mode,
+    [a, b]: [&[T::Storage]; 2],
+    d: &mut [C::Storage],
+) {
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
     let problem = Problem::of(desc, (1, 1, a.len()), [None; 3], scalars);
     run_on_host(desc, mode, problem.with(slices::<T, T, C>(a, b, d))).expect("a product");
 }
 
-/// The first rows of D have the same bits beside however many others, with K whole and in as many parts as the description says, in each family; streams, which share K by the number of tiles, do not promise it.
+/// The first rows of D have the same bits beside however many others, with K whole and in as many
+/// parts as the description says, in each family; streams, which share K by the number of tiles, do
+/// not promise it.
 #[test]
 fn rows_do_not_depend_on_other_rows() {
     fn rows<E: Element>(desc: &GemmDesc, m: usize, number: impl Fn(f32) -> E::Storage) -> Vec<u8>
@@ -98,23 +129,39 @@ fn rows_do_not_depend_on_other_rows() {
         let mut scalars = [0.0; 8];
         scalars[0] = 1.0;
         let problem = Problem::of(desc, (m, n, k), [None; 3], scalars);
-        run_on_host(desc, Mode::Fast, problem.with(slices::<E, E, E>(&a, &b, &mut d))).expect("a product");
+        run_on_host(desc, Mode::Fast, problem.with(slices::<E, E, E>(&a, &b, &mut d)))
+            .expect("a product");
         bytemuck::cast_slice(&d[..65 * n]).to_vec()
     }
     for parts in [1, 3] {
         let of = |kind: &str, op, arch, decomposition: &str| {
-            let [a, b, c] = ["row", "col", "row"].map(|order| format!("{kind}:{order}").parse().ok());
-            let knobs = [("decomposition", decomposition.to_owned()), ("split_k", parts.to_string())];
+            let [a, b, c] =
+                ["row", "col", "row"].map(|order| format!("{kind}:{order}").parse().ok());
+            let knobs =
+                [("decomposition", decomposition.to_owned()), ("split_k", parts.to_string())];
             let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
-            GemmOperation::of(&Request { a, b, c, op: Some(op), arch: Some(arch), knobs, ..Request::default() })
-                .expect("a kernel")
-                .desc()
+            GemmOperation::of(&Request {
+                a,
+                b,
+                c,
+                op: Some(op),
+                arch: Some(arch),
+                knobs,
+                ..Request::default()
+            })
+            .expect("a kernel")
+            .desc()
         };
         let simt = of("f32", OpKind::Simt, ArchKind::Sm80, "splitk");
-        let (mma_sync, roles) =
-            (of("bf16", OpKind::TensorOp, ArchKind::Sm80, "splitk"), of("bf16", OpKind::TensorOp, ArchKind::Sm90, "splitk"));
+        let (mma_sync, roles) = (
+            of("bf16", OpKind::TensorOp, ArchKind::Sm80, "splitk"),
+            of("bf16", OpKind::TensorOp, ArchKind::Sm90, "splitk"),
+        );
         for other in [66, 257, 640] {
-            assert!(rows::<f32>(&simt, 65, |x| x) == rows::<f32>(&simt, other, |x| x), "{other} rows, {parts} parts");
+            assert!(
+                rows::<f32>(&simt, 65, |x| x) == rows::<f32>(&simt, other, |x| x),
+                "{other} rows, {parts} parts"
+            );
             for desc in [&mma_sync, &roles] {
                 let of = |m| rows::<Bf16>(desc, m, Bf16::from_f32);
                 assert!(of(65) == of(other), "{other} rows, {parts} parts: {desc:?}");
@@ -123,7 +170,8 @@ fn rows_do_not_depend_on_other_rows() {
     }
 }
 
-/// Parts of f16 are added in f32, and rounded once: one part of 2048 and seven of 1 are 2055, which f16 holds as 2056; in f16 each 1 would be lost.
+/// Parts of f16 are added in f32, and rounded once: one part of 2048 and seven of 1 are 2055, which
+/// f16 holds as 2056; in f16 each 1 would be lost.
 #[test]
 fn parts_of_f16_are_added_in_f32() {
     let one = |value: f32| F16::from_f32(value);
@@ -146,7 +194,8 @@ fn parts_of_f16_are_added_in_f32() {
     }
 }
 
-/// The same on tensor cores, whose parts are sums of steps of their instruction: those of products of their ranges of K alone.
+/// The same on tensor cores, whose parts are sums of steps of their instruction: those of products
+/// of their ranges of K alone.
 #[test]
 fn parts_on_tensor_cores_are_products_of_their_ranges() {
     let operation = |parts: u32, tile: &str| {
@@ -154,9 +203,16 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
         let knobs = [("threadblock", tile.to_owned()), ("split_k", parts.to_string())];
         let knobs = knobs.map(|(name, words)| (name.to_owned(), words)).into();
         let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() }).expect("a kernel").desc()
+        GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() })
+            .expect("a kernel")
+            .desc()
     };
-    for (parts, k, tile) in [(2, 128, "64x128x64"), (3, 300, "128x64x64"), (9, 640, "64x64x64"), (20, 1300, "128x128x64")] {
+    for (parts, k, tile) in [
+        (2, 128, "64x128x64"),
+        (3, 300, "128x64x64"),
+        (9, 640, "64x64x64"),
+        (20, 1300, "128x128x64"),
+    ] {
         let (a, b): (Vec<Bf16>, Vec<Bf16>) =
             (0..k).map(|i| (Bf16::from_f32(number(i)), Bf16::from_f32(number(3 * i + 1)))).unzip();
         let whole = operation(1, tile);
@@ -169,30 +225,44 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
         for mode in [Mode::Fast, Mode::Checked { seed: 3 }] {
             let mut d = [f32::NAN];
             one_element::<Bf16, f32>(&operation(parts as u32, tile), mode, [&a, &b], &mut d);
-            assert_eq!(d[0].to_bits(), wanted.to_bits(), "{parts} parts of {k}, {mode:?}: {} and {wanted}", d[0]);
+            assert_eq!(
+                d[0].to_bits(),
+                wanted.to_bits(),
+                "{parts} parts of {k}, {mode:?}: {} and {wanted}",
+                d[0]
+            );
         }
     }
 }
 
-/// A split is of K's own blocks: neighbours in a batch and rows beside do not change a product's bits.
+/// A split is of K's own blocks: neighbours in a batch and rows beside do not change a product's
+/// bits.
 #[test]
 fn a_product_alone_has_the_bits_of_one_in_a_batch() {
     let (m, n, k, batch) = (70, 66, 333, 3);
-    let (a, b): (Vec<f32>, Vec<f32>) =
-        ((0..batch * m * k).map(number).collect(), (0..batch * n * k).map(|i| number(i + 5)).collect());
+    let (a, b): (Vec<f32>, Vec<f32>) = (
+        (0..batch * m * k).map(number).collect(),
+        (0..batch * n * k).map(|i| number(i + 5)).collect(),
+    );
     let gemm = operation("f32", 5);
     let mut together = vec![f32::NAN; batch * m * n];
-    let of =
-        |range: core::ops::Range<usize>| (&a[range.start * m * k..range.end * m * k], &b[range.start * n * k..range.end * n * k]);
+    let of = |range: core::ops::Range<usize>| {
+        (&a[range.start * m * k..range.end * m * k], &b[range.start * n * k..range.end * n * k])
+    };
     let (all_a, all_b) = of(0..batch);
-    gemm.run(Arguments::<_, f32, f32, f32>::new((m, n, k), all_a, all_b, &mut together[..]).batch(batch)).expect("a batch");
+    gemm.run(
+        Arguments::<_, f32, f32, f32>::new((m, n, k), all_a, all_b, &mut together[..]).batch(batch),
+    )
+    .expect("a batch");
     for product in 0..batch {
         let (a, b) = of(product..product + 1);
         let mut alone = vec![f32::NAN; m * n];
-        gemm.run(Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, &mut alone[..])).expect("a product");
+        gemm.run(Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, &mut alone[..]))
+            .expect("a product");
         assert_eq!(alone, together[product * m * n..][..m * n]);
         let mut one_row = vec![f32::NAN; n];
-        gemm.run(Arguments::<_, f32, f32, f32>::new((1, n, k), &a[..k], b, &mut one_row[..])).expect("a row");
+        gemm.run(Arguments::<_, f32, f32, f32>::new((1, n, k), &a[..k], b, &mut one_row[..]))
+            .expect("a row");
         assert_eq!(one_row, alone[..n]);
     }
 }
@@ -201,13 +271,24 @@ fn a_product_alone_has_the_bits_of_one_in_a_batch() {
 fn what_is_refused_is_said() {
     let gemm = operation("f32", 5);
     let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 32], [f32::NAN; 1]);
-    let refused = gemm.run(Arguments::<_, f32, f32, f32>::new((1, 1, 32), &a[..], &b[..], &mut d[..])).expect_err("four k-tiles");
-    assert_eq!(refused.to_string(), "split_k, whose parts are a k-tile of K at least, = 5 is out of range (1 to 4); try 4");
+    let refused = gemm
+        .run(Arguments::<_, f32, f32, f32>::new((1, 1, 32), &a[..], &b[..], &mut d[..]))
+        .expect_err("four k-tiles");
+    assert_eq!(
+        refused.to_string(),
+        "split_k, whose parts are a k-tile of K at least, = 5 is out of range (1 to 4); try 4"
+    );
     assert!(d[0].is_nan());
     for (parts, least) in [("0", "try 1"), ("257", "try 256"), ("4294967295", "try 256")] {
         let knobs = vec![("split_k".to_owned(), parts.to_owned())];
-        let said = GemmOperation::of(&Request { knobs, ..Request::default() }).expect_err("out of range").to_string();
-        assert!(said.starts_with(&format!("split_k = {parts} is out of range (1 to 256)")) && said.contains(least), "{said}");
+        let said = GemmOperation::of(&Request { knobs, ..Request::default() })
+            .expect_err("out of range")
+            .to_string();
+        assert!(
+            said.starts_with(&format!("split_k = {parts} is out of range (1 to 256)"))
+                && said.contains(least),
+            "{said}"
+        );
     }
 }
 
@@ -216,7 +297,8 @@ fn what_is_refused_is_said() {
 fn parts_of_nothing_are_zero() {
     let gemm = operation("f32", 4);
     let mut d = [f32::NAN; 6];
-    gemm.run(Arguments::<_, f32, f32, f32>::new((2, 3, 0), &[][..], &[][..], &mut d[..])).expect("K = 0");
+    gemm.run(Arguments::<_, f32, f32, f32>::new((2, 3, 0), &[][..], &[][..], &mut d[..]))
+        .expect("K = 0");
     assert_eq!(d, [0.0; 6]);
     let (a, b, c) = ([f32::NAN; 4], [f32::NAN; 6], [2.0f32; 6]);
     let arguments = Arguments::<_, f32, f32, f32>::new((2, 3, 2), &a[..], &b[..], &mut d[..]);
@@ -224,7 +306,8 @@ fn parts_of_nothing_are_zero() {
     assert_eq!(d, [1.0; 6]);
 }
 
-/// A kernel of narrower accesses, maybe of smaller tiles, has its slots and tickets in what the one whose place it takes was given.
+/// A kernel of narrower accesses, maybe of smaller tiles, has its slots and tickets in what the one
+/// whose place it takes was given.
 #[test]
 fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
     for family in [Family::Simt, Family::MmaSync] {
@@ -236,19 +319,29 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
                 let (m, n) = (down * tile.m as usize - 3, across * tile.n as usize - 1);
                 let given = Partials::of(&desc, (m, n), batch);
                 for narrow in [desc.narrowed([2; 3]), desc.narrowed([1; 3])] {
-                    let problem = Problem { batch, ..Problem::of(&narrow, (m, n, 4096), [None; 3], [1.0; 8]) };
+                    let problem = Problem {
+                        batch,
+                        ..Problem::of(&narrow, (m, n, 4096), [None; 3], [1.0; 8])
+                    };
                     let (taken, _) = Partials::of_launch(&narrow, &problem, 1);
-                    assert!(taken.bytes() > 0 && taken.bytes() <= given.bytes(), "{m}x{n} of {desc:?}");
+                    assert!(
+                        taken.bytes() > 0 && taken.bytes() <= given.bytes(),
+                        "{m}x{n} of {desc:?}"
+                    );
                 }
             }
         }
     }
-    // Kernels that were drawn have registers; the widest tiles of few warps, whose copies need more, have none.
-    let pins = [("threadblock", "128x256x64"), ("split_k", "2")].map(|(name, words)| (name.to_owned(), words.to_owned()));
+    // Kernels that were drawn have registers; the widest tiles of few warps, whose copies need
+    // more, have none.
+    let pins = [("threadblock", "128x256x64"), ("split_k", "2")]
+        .map(|(name, words)| (name.to_owned(), words.to_owned()));
     let [a, b, c] = ["bf16:row", "bf16:col", "bf16:row"].map(|matrix| matrix.parse().ok());
     let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm80));
     let wide =
-        GemmOperation::of(&Request { a, b, c, op, arch, knobs: pins.into(), ..Request::default() }).expect("a kernel").desc();
+        GemmOperation::of(&Request { a, b, c, op, arch, knobs: pins.into(), ..Request::default() })
+            .expect("a kernel")
+            .desc();
     let narrow = wide.narrowed([1; 3]);
     assert_ne!(narrow.threadblock(), wide.threadblock());
     for (m, n) in [(128, 256), (12_800, 25_600), (1000, 70_001)] {
@@ -258,29 +351,44 @@ fn a_workspace_has_room_for_the_parts_of_narrower_accesses() {
     }
 }
 
-/// Parts that a second kernel adds have no tickets, which nobody clears; it has a block for each access of the threads of each tile. Its sums are in the order of those that blocks add.
+/// Parts that a second kernel adds have no tickets, which nobody clears; it has a block for each
+/// access of the threads of each tile. Its sums are in the order of those that blocks add.
 #[test]
 fn a_second_kernel_adds_without_tickets() {
     for family in [Family::Simt, Family::MmaSync, Family::WarpSpecialized] {
         let mut seen = 0;
         for seed in 0..200 {
             let drawn = description(0x9a7a_0000 + seed, Wanted { family, ..Wanted::default() });
-            let Some([split, parallel]) = cut_in_parallel(drawn, 2 + (seed % 9) as u32) else { continue };
+            let Some([split, parallel]) = cut_in_parallel(drawn, 2 + (seed % 9) as u32) else {
+                continue;
+            };
             let (tile, threads) = (split.threadblock(), split.threads());
-            let problem =
-                |desc: &GemmDesc| Problem::of(desc, (tile.m as usize * 3, tile.n as usize * 2, 40_000), [None; 3], [1.0; 8]);
+            let problem = |desc: &GemmDesc| {
+                Problem::of(
+                    desc,
+                    (tile.m as usize * 3, tile.n as usize * 2, 40_000),
+                    [None; 3],
+                    [1.0; 8],
+                )
+            };
             let launched = |desc: &GemmDesc| {
                 let problem = problem(desc).seen_by(desc).expect("it fits");
                 let bytes = Partials::of(desc, (problem.m, problem.n), 1).bytes();
                 let problem = Problem { workspace: Some(Elements::ALL), ..problem };
-                let launch = desc.plan().expect("a plan").launch(&problem, &desc.geometry(), 1).ok()?;
-                let across = |extent: usize, tile: u32, blocks: u32| (extent as u32).div_ceil(tile).next_multiple_of(blocks);
+                let launch =
+                    desc.plan().expect("a plan").launch(&problem, &desc.geometry(), 1).ok()?;
+                let across = |extent: usize, tile: u32, blocks: u32| {
+                    (extent as u32).div_ceil(tile).next_multiple_of(blocks)
+                };
                 let cluster = desc.cluster();
-                let tiles = across(problem.m, tile.m, cluster.m) * across(problem.n, tile.n, cluster.n);
+                let tiles =
+                    across(problem.m, tile.m, cluster.m) * across(problem.n, tile.n, cluster.n);
                 Some((bytes, tiles, launch))
             };
             // Some are of operands that passes have to bring first.
-            let (Some((slots, tiles, launch)), Some((with_tickets, _, alone))) = (launched(&parallel), launched(&split)) else {
+            let (Some((slots, tiles, launch)), Some((with_tickets, _, alone))) =
+                (launched(&parallel), launched(&split))
+            else {
                 continue;
             };
             assert!(slots < with_tickets && launch.clear.is_none(), "{parallel:?}");
@@ -293,7 +401,10 @@ fn a_second_kernel_adds_without_tickets() {
                 (0, tiles * tile.m * tile.n),
                 "{parallel:?}"
             );
-            assert!(matches!(each, 1 | 2 | 4 | 8) && grid.threads <= threads && grid.shared_bytes == 0, "{parallel:?} {grid:?}");
+            assert!(
+                matches!(each, 1 | 2 | 4 | 8) && grid.threads <= threads && grid.shared_bytes == 0,
+                "{parallel:?} {grid:?}"
+            );
             seen += 1;
         }
         assert!(seen > 100, "{family:?}: {seen}");
@@ -305,12 +416,15 @@ fn a_second_kernel_adds_without_tickets() {
     assert!(said.contains("decomposition splitkparallel is unsupported by the warpspecialized main loop; try splitk"), "{said}");
 }
 
-/// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 parts three, and one for those.
+/// A slot of f32 for each part of each tile, and a ticket for each eight: of 20 parts three, and
+/// one for those.
 #[test]
 fn the_workspace_is_slots_and_tickets() {
     let bytes = |kind, parts, extents| {
         let desc = split(kind, parts);
-        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8])).expect("a kernel").workspace_bytes()
+        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8]))
+            .expect("a kernel")
+            .workspace_bytes()
     };
     let slot = 64 * 64 * 4;
     assert_eq!(bytes("f32", 1, (100, 100, 1000)), 0);
@@ -321,14 +435,24 @@ fn the_workspace_is_slots_and_tickets() {
     let tickets = (4 * 10_000 * 4 * 4u64).next_multiple_of(256);
     assert_eq!(bytes("f32", 20, (6400, 6400, 1000)), 10_000 * 20 * slot + tickets + 256);
     assert_eq!(bytes("f32", 20, (0, 100, 1000)), 0);
-    // Two consumers that share a tile have tickets of their own, and a cluster's rectangle has tiles beyond D.
+    // Two consumers that share a tile have tickets of their own, and a cluster's rectangle has
+    // tiles beyond D.
     let tensor_cores = |tile: &str, cluster: &str, extents| {
         let [a, b, c] = ["bf16:row", "bf16:col", "bf16:row"].map(|matrix| matrix.parse().ok());
-        let knobs = [("threadblock", tile), ("split_k", "20"), ("cluster", cluster), ("schedule", "cooperative")];
+        let knobs = [
+            ("threadblock", tile),
+            ("split_k", "20"),
+            ("cluster", cluster),
+            ("schedule", "cooperative"),
+        ];
         let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
         let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        let desc = GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() }).expect("a kernel").desc();
-        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8])).expect("a kernel").workspace_bytes()
+        let desc = GemmOperation::of(&Request { a, b, c, op, arch, knobs, ..Request::default() })
+            .expect("a kernel")
+            .desc();
+        desc.routes(&Problem::of(&desc, extents, [None; 3], [1.0; 8]))
+            .expect("a kernel")
+            .workspace_bytes()
     };
     let slot = 128 * 64 * 4;
     assert_eq!(tensor_cores("128x64x64", "1x1", (128, 64, 2048)), 20 * slot + 256 + 256);

@@ -1,4 +1,5 @@
-//! Parts of K that the blocks of a cluster have: the bits are those of as many parts through a workspace, of which this takes none.
+//! Parts of K that the blocks of a cluster have: the bits are those of as many parts through a
+//! workspace, of which this takes none.
 
 use crate::harness::{
     descriptions::{Family, Wanted, cut_by_clusters, description},
@@ -6,7 +7,10 @@ use crate::harness::{
 };
 use falchion::{
     arch::ArchKind,
-    desc::{ClusterShape, CooperativeSchedule, DataParallel, DecompositionKind, EpilogueTree, GemmDesc, Instruction, StreamK},
+    desc::{
+        ClusterShape, CooperativeSchedule, DataParallel, DecompositionKind, EpilogueTree, GemmDesc,
+        Instruction, StreamK,
+    },
     device::{ProblemSize, run_on_host},
     epilogue::LinearCombination,
     internals::{
@@ -23,7 +27,10 @@ use falchion::{
 };
 
 type Tile = With<
-    With<With<With<Auto, Threadblock<GemmShape<64, 64, 64>>>, Warp<GemmShape<64, 64, 64>>>, Instruction<GemmShape<64, 64, 16>>>,
+    With<
+        With<With<Auto, Threadblock<GemmShape<64, 64, 64>>>, Warp<GemmShape<64, 64, 64>>>,
+        Instruction<GemmShape<64, 64, 16>>,
+    >,
     SplitK<3>,
 >;
 type Small = Gemm<
@@ -40,13 +47,19 @@ type Small = Gemm<
 >;
 
 /// A bf16 product of random numbers on the host, as rows; checked, on so many clusters.
-fn product(desc: &GemmDesc, clusters: Option<u32>, (m, n, k): (usize, usize, usize), [a, b]: [&[Bf16]; 2]) -> Vec<f32> {
+fn product(
+    desc: &GemmDesc,
+    clusters: Option<u32>,
+    (m, n, k): (usize, usize, usize),
+    [a, b]: [&[Bf16]; 2],
+) -> Vec<f32> {
     let mut d = vec![f32::NAN; m * n];
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
     let call = Problem::of(desc, (m, n, k), [None; 3], scalars);
     let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
-    let matrices = HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
+    let matrices =
+        HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
     match clusters {
         None => run_on_host(desc, Mode::Fast, call.with(matrices)),
         Some(clusters) => {
@@ -58,26 +71,40 @@ fn product(desc: &GemmDesc, clusters: Option<u32>, (m, n, k): (usize, usize, usi
     d
 }
 
-/// Checked and fast, on one cluster that takes all tiles and on many, of two parts and of eight: the bits of the workspace's parts, which are not those of K whole.
+/// Checked and fast, on one cluster that takes all tiles and on many, of two parts and of eight:
+/// the bits of the workspace's parts, which are not those of K whole.
 #[test]
 fn the_bits_are_those_of_as_many_parts() {
-    for ((m, n, k), clusters, parts) in
-        [((130, 70, 640), 2, 3), ((64, 64, 1300), 1, 8), ((200, 130, 200), 3, 2), ((1, 3, 512), 9, 5)]
-    {
+    for ((m, n, k), clusters, parts) in [
+        ((130, 70, 640), 2, 3),
+        ((64, 64, 1300), 1, 8),
+        ((200, 130, 200), 3, 2),
+        ((1, 3, 512), 9, 5),
+    ] {
         let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-        let (a, b): (Vec<_>, Vec<_>) = ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+        let (a, b): (Vec<_>, Vec<_>) =
+            ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
         let desc = but!(Small::DESC, split_k: parts);
         let split = but!(desc, decomposition: DecompositionKind::SplitK);
         let wanted = product(&split, None, (m, n, k), [&a, &b]);
-        assert_eq!(wanted, product(&split, Some(clusters), (m, n, k), [&a, &b]), "through a workspace");
-        assert_eq!(wanted, product(&desc, Some(clusters), (m, n, k), [&a, &b]), "{parts} parts of {m} x {n} x {k} on {clusters}");
+        assert_eq!(
+            wanted,
+            product(&split, Some(clusters), (m, n, k), [&a, &b]),
+            "through a workspace"
+        );
+        assert_eq!(
+            wanted,
+            product(&desc, Some(clusters), (m, n, k), [&a, &b]),
+            "{parts} parts of {m} x {n} x {k} on {clusters}"
+        );
         assert_eq!(wanted, product(&desc, None, (m, n, k), [&a, &b]), "fast");
         let whole = product(&but!(split, split_k: 1), None, (m, n, k), [&a, &b]);
         assert!(k < 600 || whole != wanted, "sums round where K is cut");
     }
 }
 
-/// Drawn kernels of both kinds of consumers, of all types, ping-pong, C through buffers and epilogues among them.
+/// Drawn kernels of both kinds of consumers, of all types, ping-pong, C through buffers and
+/// epilogues among them.
 #[test]
 fn drawn_kernels_have_the_bits_of_as_many_parts() {
     let mut seen = [0; 4];
@@ -85,12 +112,22 @@ fn drawn_kernels_have_the_bits_of_as_many_parts() {
         let wanted = Wanted { family, largest_tile: 1 << 20, plain: true, ..Wanted::default() };
         for seed in 0..24 {
             let desc = description(0xc1a5 + seed, wanted);
-            let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else { continue };
+            let Some([split, clustered]) = cut_by_clusters(desc, 2 + seed as u32 % 2) else {
+                continue;
+            };
             let (subject, integers) = (Subject::new(&split), Subject::of_integers(&split));
             for clusters in [1, 3] {
                 let program = WarpSpecializedProgram { clusters, ..program(&clustered) };
-                assert_eq!(subject.wrong(&program, seed), None, "{clusters} clusters of {clustered:?}");
-                assert_eq!(integers.wrong(&program, seed), None, "{clusters} clusters of {clustered:?}");
+                assert_eq!(
+                    subject.wrong(&program, seed),
+                    None,
+                    "{clusters} clusters of {clustered:?}"
+                );
+                assert_eq!(
+                    integers.wrong(&program, seed),
+                    None,
+                    "{clusters} clusters of {clustered:?}"
+                );
             }
             let knobs = clustered.warp_specialized().expect("it is").knobs;
             seen[usize::from(knobs.schedule == ScheduleKind::Pingpong)] += 1;
@@ -115,16 +152,22 @@ fn slots_are_of_shared_memory() {
     // One tile of f32 of each of two others, and two barriers, for each consumer.
     let slots = |parts: u32| consumers * ((parts - 1) * 64 * 64 * 4 + 16);
     for parts in [2, 3, 4] {
-        let [with, without] = [but!(desc, split_k: parts, stages: 3), but!(split, stages: 3)].map(bytes);
+        let [with, without] =
+            [but!(desc, split_k: parts, stages: 3), but!(split, stages: 3)].map(bytes);
         assert_eq!(with - without, slots(parts));
     }
     let one = but!(desc, split_k: 1);
-    assert_eq!((bytes(one), one.check()), (bytes(but!(split, split_k: 1)), Ok(())), "one part is K whole");
+    assert_eq!(
+        (bytes(one), one.check()),
+        (bytes(but!(split, split_k: 1)), Ok(())),
+        "one part is K whole"
+    );
 }
 
 type Few<Cfg> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorOp, Sm90, Cfg>;
 
-/// A problem of few tiles takes them by itself, whatever the workspace, and computes the bits of as many parts through one; groups, and those who pin how K is cut, do not.
+/// A problem of few tiles takes them by itself, whatever the workspace, and computes the bits of as
+/// many parts through one; groups, and those who pin how K is cut, do not.
 #[test]
 fn problems_take_them_by_themselves() {
     let machine = ArchKind::Sm90.machine();
@@ -133,7 +176,10 @@ fn problems_take_them_by_themselves() {
     assert_eq!((chosen.cuts_by_cluster(), chosen.split_k(), chosen.threadblock().n), (true, 2, 16));
     assert_eq!(Few::<Auto>::desc_for(&ProblemSize { workspace: 0, ..size }, &machine), chosen);
     // An epilogue reads C through as much shared memory as it takes.
-    assert!(Few::<With<Auto, EpilogueTree<LinearCombination>>>::desc_for(&size, &machine).cuts_by_cluster());
+    assert!(
+        Few::<With<Auto, EpilogueTree<LinearCombination>>>::desc_for(&size, &machine)
+            .cuts_by_cluster()
+    );
     let pinned = [
         Few::<With<Auto, SplitK<4>>>::desc_for(&size, &machine),
         Few::<With<Auto, SplitK<1>>>::desc_for(&size, &machine),
@@ -145,15 +191,28 @@ fn problems_take_them_by_themselves() {
     assert!(pinned.iter().all(|desc| !desc.cuts_by_cluster()), "{pinned:?}");
     assert_eq!(pinned.map(|desc| desc.split_k())[..4], [4, 1, 1, 1]);
     for rows in [16, 100, 4096] {
-        let groups = Few::<Auto>::desc_for(&ProblemSize::of_groups((rows, 2112, 7168), 1), &machine);
-        assert!(!groups.cuts_by_cluster() && groups.for_groups(Axis::M).check().is_ok(), "{groups:?}");
+        let groups =
+            Few::<Auto>::desc_for(&ProblemSize::of_groups((rows, 2112, 7168), 1), &machine);
+        assert!(
+            !groups.cuts_by_cluster() && groups.for_groups(Axis::M).check().is_ok(),
+            "{groups:?}"
+        );
     }
-    let batch = Few::<Auto>::desc_for(&ProblemSize { batch: 2, ..ProblemSize::of((16, 1024, 7168)) }, &machine);
-    assert!(batch.cuts_by_cluster() && batch.for_batch(2).check().is_ok() && batch.for_array(2).check().is_ok());
+    let batch = Few::<Auto>::desc_for(
+        &ProblemSize { batch: 2, ..ProblemSize::of((16, 1024, 7168)) },
+        &machine,
+    );
+    assert!(
+        batch.cuts_by_cluster()
+            && batch.for_batch(2).check().is_ok()
+            && batch.for_array(2).check().is_ok()
+    );
     let (m, n, k) = (16, 130, 1300);
     let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-    let (a, b): (Vec<_>, Vec<_>) = ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
-    let wanted = product(&but!(chosen, decomposition: DecompositionKind::SplitK), None, (m, n, k), [&a, &b]);
+    let (a, b): (Vec<_>, Vec<_>) =
+        ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+    let wanted =
+        product(&but!(chosen, decomposition: DecompositionKind::SplitK), None, (m, n, k), [&a, &b]);
     for clusters in [None, Some(1), Some(2), Some(7)] {
         assert_eq!(wanted, product(&chosen, clusters, (m, n, k), [&a, &b]), "{clusters:?}");
     }
@@ -171,18 +230,32 @@ fn what_is_refused_is_said() {
         "split_k beside decomposition splitkcluster = 0 is out of range (1 to 8); try 1"
     );
     let wide = |m, n| but!(Small::DESC, cluster: Mn { m, n });
-    assert_eq!(said(wide(2, 1)), "cluster M beside decomposition splitkcluster = 2 is out of range (1 to 1); try 1");
-    assert_eq!(said(wide(1, 4)), "cluster N beside decomposition splitkcluster = 4 is out of range (1 to 1); try 1");
-    assert_eq!(said(Small::DESC.for_groups(Axis::M)), "split_k of groups = 3 is out of range (1 to 1); try 1");
+    assert_eq!(
+        said(wide(2, 1)),
+        "cluster M beside decomposition splitkcluster = 2 is out of range (1 to 1); try 1"
+    );
+    assert_eq!(
+        said(wide(1, 4)),
+        "cluster N beside decomposition splitkcluster = 4 is out of range (1 to 1); try 1"
+    );
+    assert_eq!(
+        said(Small::DESC.for_groups(Axis::M)),
+        "split_k of groups = 3 is out of range (1 to 1); try 1"
+    );
     let deep = but!(Small::DESC, stages: 12);
     assert!(said(deep).contains("shared memory"), "{}", said(deep));
     let gemm = Small::new();
     let (a, b, mut d) = (vec![Bf16::ZERO; 128], vec![Bf16::ZERO; 128], vec![0.0f32; 1]);
-    let refused = gemm.run(Arguments::new((1, 1, 128), &a, &b, &mut d)).expect_err("two k-tiles").to_string();
-    assert_eq!(refused, "split_k, whose parts are a k-tile of K at least, = 3 is out of range (1 to 2); try 2");
+    let refused =
+        gemm.run(Arguments::new((1, 1, 128), &a, &b, &mut d)).expect_err("two k-tiles").to_string();
+    assert_eq!(
+        refused,
+        "split_k, whose parts are a k-tile of K at least, = 3 is out of range (1 to 2); try 2"
+    );
 }
 
-/// A part that another block has is where the program says; each of these is found in the bits of D, or named.
+/// A part that another block has is where the program says; each of these is found in the bits of
+/// D, or named.
 #[test]
 fn mistaken_parts_are_found() {
     let split = but!(Small::DESC, decomposition: DecompositionKind::SplitK);
@@ -194,24 +267,32 @@ fn mistaken_parts_are_found() {
             p.units = std::sync::Arc::new(|work, cluster, _, i| work.unit(cluster, 0, i));
         }),
         ("parts are exchanged", |p| {
-            p.units = std::sync::Arc::new(|work, cluster, rank, i| work.unit(cluster, work.split_k - 1 - rank, i));
+            p.units = std::sync::Arc::new(|work, cluster, rank, i| {
+                work.unit(cluster, work.split_k - 1 - rank, i)
+            });
         }),
         ("the last block's part ends a k-tile early", |p| {
             p.units = std::sync::Arc::new(|work, cluster, rank, i| {
                 let unit = work.unit(cluster, rank, i)?;
-                Some(falchion::threadblock::Unit { k_count: unit.k_count - u32::from(rank == 2), ..unit })
+                Some(falchion::threadblock::Unit {
+                    k_count: unit.k_count - u32::from(rank == 2),
+                    ..unit
+                })
             });
         }),
         ("clusters' blocks have tiles", |p| {
             p.units = std::sync::Arc::new(|work, cluster, rank, i| {
-                falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }.unit(cluster, rank, i)
+                falchion::threadblock::Work { kind: WorkKind::Persistent, ..*work }
+                    .unit(cluster, rank, i)
             });
         }),
     ];
     for (name, change) in changes {
         let mut mutant = right.clone();
         change(&mut mutant);
-        let found = (0..20).find_map(|seed| subject.wrong(&mutant, seed)).unwrap_or_else(|| panic!("{name}: not found"));
+        let found = (0..20)
+            .find_map(|seed| subject.wrong(&mutant, seed))
+            .unwrap_or_else(|| panic!("{name}: not found"));
         println!("{name}: {found}");
     }
 }

@@ -1,4 +1,5 @@
-//! Streamed k-tiles: sums are those of the spans' ranges, added in ascending k; and whatever the kernel and the number of clusters, whole numbers are right.
+//! Streamed k-tiles: sums are those of the spans' ranges, added in ascending k; and whatever the
+//! kernel and the number of clusters, whole numbers are right.
 
 use crate::harness::{
     descriptions::{Family, Wanted, description, streamed},
@@ -38,13 +39,19 @@ type Small = Gemm<
 >;
 
 /// A bf16 product of random numbers on the host, as rows.
-fn product(desc: &GemmDesc, clusters: Option<u32>, (m, n, k): (usize, usize, usize), [a, b]: [&[Bf16]; 2]) -> Vec<f32> {
+fn product(
+    desc: &GemmDesc,
+    clusters: Option<u32>,
+    (m, n, k): (usize, usize, usize),
+    [a, b]: [&[Bf16]; 2],
+) -> Vec<f32> {
     let mut d = vec![f32::NAN; m * n];
     let mut scalars = [0.0; 8];
     scalars[0] = 1.0;
     let call = Problem::of(desc, (m, n, k), [None; 3], scalars);
     let (a, b, c) = (HostSlice::new::<Bf16>(a), HostSlice::new::<Bf16>(b), Source::None);
-    let matrices = HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
+    let matrices =
+        HostMatrices { a, b, c, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
     match clusters {
         None => run_on_host(desc, Mode::Fast, call.with(matrices)),
         Some(clusters) if desc.warp_specialized().is_some() => {
@@ -52,7 +59,8 @@ fn product(desc: &GemmDesc, clusters: Option<u32>, (m, n, k): (usize, usize, usi
             run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
         }
         Some(clusters) => {
-            let program = Program { clusters, ..desc.one_schedule().expect("a kernel of one schedule") };
+            let program =
+                Program { clusters, ..desc.one_schedule().expect("a kernel of one schedule") };
             run_on_host(&program, Mode::Checked { seed: 7 }, call.with(matrices))
         }
     }
@@ -66,7 +74,8 @@ fn tiles_are_sums_of_the_ranges_of_neighbouring_clusters() {
     are_sums_of_ranges(Small::DESC);
 }
 
-/// The same of blocks whose threads all follow one schedule: with every main loop, whole warp tiles and slices of K, on the CUDA cores and by `mma.sync`.
+/// The same of blocks whose threads all follow one schedule: with every main loop, whole warp tiles
+/// and slices of K, on the CUDA cores and by `mma.sync`.
 #[test]
 fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
     for (op, mainloop, warp) in [
@@ -78,9 +87,22 @@ fn tiles_of_one_schedule_are_sums_of_the_ranges_of_neighbouring_blocks() {
         (OpKind::TensorOp, "multistage", "32x32x16"),
     ] {
         let [a, b, c] = ["bf16:row", "bf16:col", "f32:row"].map(|matrix| matrix.parse().ok());
-        let knobs = [("decomposition", "streamk"), ("threadblock", "64x64x32"), ("mainloop", mainloop), ("warp", warp)];
+        let knobs = [
+            ("decomposition", "streamk"),
+            ("threadblock", "64x64x32"),
+            ("mainloop", mainloop),
+            ("warp", warp),
+        ];
         let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
-        let request = Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
+        let request = Request {
+            a,
+            b,
+            c,
+            op: Some(op),
+            arch: Some(ArchKind::Sm80),
+            knobs,
+            ..Request::default()
+        };
         are_sums_of_ranges(GemmOperation::of(&request).expect("a kernel").desc());
     }
 }
@@ -89,23 +111,37 @@ fn are_sums_of_ranges(desc: GemmDesc) {
     let [whole, streamed] = streamed(desc).expect("a kernel");
     assert_eq!(streamed, desc);
     let depth = desc.threadblock().k as usize;
-    for ((m, n, k), clusters) in
-        [((130, 70, 640), 4), ((64, 64, 1300), 9), ((64, 128, 192), 5), ((200, 130, 100), 3), ((128, 128, 256), 2)]
-    {
+    for ((m, n, k), clusters) in [
+        ((130, 70, 640), 4),
+        ((64, 64, 1300), 9),
+        ((64, 128, 192), 5),
+        ((200, 130, 100), 3),
+        ((128, 128, 256), 2),
+    ] {
         let number = |i: usize| Bf16::from_f32(((i * 7919 % 1009) as f32 - 500.0) / 97.0);
-        let (a, b): (Vec<_>, Vec<_>) = ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
+        let (a, b): (Vec<_>, Vec<_>) =
+            ((0..m * k).map(number).collect(), (0..n * k).map(|i| number(3 * i + 1)).collect());
         let got = product(&streamed, Some(clusters), (m, n, k), [&a, &b]);
         // Products of a range of K.
         let part = |range: core::ops::Range<usize>| {
-            let lines = |x: &[Bf16]| x.chunks(k).flat_map(|line| line[range.clone()].to_vec()).collect::<Vec<_>>();
+            let lines = |x: &[Bf16]| {
+                x.chunks(k).flat_map(|line| line[range.clone()].to_vec()).collect::<Vec<_>>()
+            };
             product(&whole, None, (m, n, range.len()), [&lines(&a), &lines(&b)])
         };
         let (rows, columns, tiles_k) = (m.div_ceil(64), n.div_ceil(64), k.div_ceil(depth));
         let tiles = rows * columns;
         let clusters = (clusters as usize).min(tiles * tiles_k);
         // What is left of whole waves, and one of those.
-        let of_stream = if tiles % clusters == 0 { 0 } else { tiles % clusters + if tiles < clusters { 0 } else { clusters } };
-        assert_eq!(Streams::of(tiles as u32, tiles_k as u32, clusters as u32).tiles as usize, of_stream);
+        let of_stream = if tiles % clusters == 0 {
+            0
+        } else {
+            tiles % clusters + if tiles < clusters { 0 } else { clusters }
+        };
+        assert_eq!(
+            Streams::of(tiles as u32, tiles_k as u32, clusters as u32).tiles as usize,
+            of_stream
+        );
         let ends: Vec<usize> = (0..=clusters)
             .scan(0, |end, cluster| {
                 let this = *end;
@@ -131,7 +167,10 @@ fn are_sums_of_ranges(desc: GemmDesc) {
             for at in 0..m * n {
                 let mut all: Vec<f32> = sums.iter().map(|sum| sum[at]).collect();
                 while all.len() > 1 {
-                    all = all.chunks(8).map(|few| few[1..].iter().fold(few[0], |sum, other| sum + other)).collect();
+                    all = all
+                        .chunks(8)
+                        .map(|few| few[1..].iter().fold(few[0], |sum, other| sum + other))
+                        .collect();
                 }
                 numbers.insert((tile, at), all[0]);
             }
@@ -145,8 +184,11 @@ fn are_sums_of_ranges(desc: GemmDesc) {
         .expect("few tiles");
         let places = falchion::threadblock::ClusterTiles(work);
         for tile in 0..tiles {
-            let place = falchion::internals::index::IndexMap::at(&places, falchion::internals::index::at(0, tile as u32))
-                .expect("a tile") as usize;
+            let place = falchion::internals::index::IndexMap::at(
+                &places,
+                falchion::internals::index::at(0, tile as u32),
+            )
+            .expect("a tile") as usize;
             for (i, j) in (0..64).flat_map(|i| (0..64).map(move |j| (i, j))) {
                 let (row, column) = (place / columns * 64 + i, place % columns * 64 + j);
                 if row < m && column < n {
@@ -162,7 +204,8 @@ fn are_sums_of_ranges(desc: GemmDesc) {
     }
 }
 
-/// Drawn kernels of both kinds of consumers, ping-pong and clusters among them, on few clusters and many.
+/// Drawn kernels of both kinds of consumers, ping-pong and clusters among them, on few clusters and
+/// many.
 #[test]
 fn whole_numbers_are_right_whoever_streams_them() {
     let mut seen = [0; 4];
@@ -171,18 +214,24 @@ fn whole_numbers_are_right_whoever_streams_them() {
         for seed in 0..12 {
             let desc = description(0x57e4 + seed, wanted);
             // f32 is decomposed into parts, whose sums round.
-            let Some([whole, streamed]) =
-                streamed(desc).filter(|_| desc.class.a.element != ElementKind::F32 || family == Family::Threads)
+            let Some([whole, streamed]) = streamed(desc)
+                .filter(|_| desc.class.a.element != ElementKind::F32 || family == Family::Threads)
             else {
                 continue;
             };
             let subject = Subject::of_integers(&whole);
             for clusters in [3, 4 + seed as u32 % 4] {
                 let program = WarpSpecializedProgram { clusters, ..program(&streamed) };
-                assert_eq!(subject.wrong(&program, seed), None, "{clusters} clusters of {streamed:?}");
+                assert_eq!(
+                    subject.wrong(&program, seed),
+                    None,
+                    "{clusters} clusters of {streamed:?}"
+                );
             }
             let knobs = streamed.warp_specialized().expect("it is").knobs;
-            seen[usize::from(knobs.schedule == falchion::internals::schedule::ScheduleKind::Pingpong)] += 1;
+            seen[usize::from(
+                knobs.schedule == falchion::internals::schedule::ScheduleKind::Pingpong,
+            )] += 1;
             seen[2] += usize::from(knobs.cluster != falchion::shape::Mn::ONE);
             seen[3] += usize::from(family == Family::Threads);
         }
@@ -191,23 +240,38 @@ fn whole_numbers_are_right_whoever_streams_them() {
     assert!(seen.iter().all(|&count| count > 2), "{seen:?}");
 }
 
-/// What is streamed has K whole beside, is not of groups, and its workspace has room for as many clusters as there may be.
+/// What is streamed has K whole beside, is not of groups, and its workspace has room for as many
+/// clusters as there may be.
 #[test]
 fn what_is_refused_is_said() {
     let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
-    assert_eq!(said(but!(Small::DESC, split_k: 2)), "split_k beside decomposition streamk = 2 is out of range (1 to 1); try 1");
+    assert_eq!(
+        said(but!(Small::DESC, split_k: 2)),
+        "split_k beside decomposition streamk = 2 is out of range (1 to 1); try 1"
+    );
     let whole = but!(Small::DESC, decomposition: DecompositionKind::DataParallel, split_k: 3);
-    assert_eq!(said(whole), "split_k beside decomposition dataparallel = 3 is out of range (1 to 1); try 1");
+    assert_eq!(
+        said(whole),
+        "split_k beside decomposition dataparallel = 3 is out of range (1 to 1); try 1"
+    );
     assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
     assert_eq!(
         said(Small::DESC.for_groups(falchion::internals::operand::Axis::M)),
         "K of groups is whole, and decomposition = streamk cuts it; try splitk"
     );
     let (a, b, mut d) = (vec![Bf16::ZERO; 8 * 4], vec![Bf16::ZERO; 5 * 4], vec![0.0f32; 8 * 5]);
-    let grouped = Small::new().grouped(Arguments::new((8, 5, 4), &a, &b, &mut d), &[0, 8]).expect_err("refused");
-    assert_eq!(grouped.to_string(), "K of groups is whole, and decomposition = streamk cuts it; try splitk");
+    let grouped = Small::new()
+        .grouped(Arguments::new((8, 5, 4), &a, &b, &mut d), &[0, 8])
+        .expect_err("refused");
+    assert_eq!(
+        grouped.to_string(),
+        "K of groups is whole, and decomposition = streamk cuts it; try splitk"
+    );
     let bytes = |m, n| Partials::of(&Small::DESC, (m, n), 1).bytes();
     // A tile of f32 for each streamed tile and each cluster, and 21 tickets for each tile.
     let of = |tiles: u64| (tiles + 132) * 64 * 64 * 4 + (tiles * 21 * 4).next_multiple_of(256);
-    assert_eq!([bytes(64, 64), bytes(640, 640), bytes(1280, 1280), bytes(0, 9)], [of(1), of(100), of(263), 0]);
+    assert_eq!(
+        [bytes(64, 64), bytes(640, 640), bytes(1280, 1280), bytes(0, 9)],
+        [of(1), of(100), of(263), 0]
+    );
 }

@@ -1,4 +1,5 @@
-//! Streams of blocks whose threads all follow one schedule: whole numbers are right whoever streams them, the barrier between units is needed where it is, and a workspace has room for all.
+//! Streams of blocks whose threads all follow one schedule: whole numbers are right whoever streams
+//! them, the barrier between units is needed where it is, and a workspace has room for all.
 
 use crate::harness::{
     descriptions::{Family, Wanted, description, streamed},
@@ -10,7 +11,9 @@ use falchion::{
     desc::{DecompositionKind, GemmDesc, Pins},
     device::{GemmOperation, Request, run_on_host},
     internals::{
-        call::{Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source},
+        call::{
+            Elements, HostCall, HostMatrices, HostSlice, HostSliceMut, Partials, Problem, Source,
+        },
         host::{Array, Mode},
         plan::Program,
         schedule::{Section, Step},
@@ -27,8 +30,10 @@ const CHECKED: Mode = Mode::Checked { seed: 7 };
 /// A kernel of some knobs.
 fn kernel(types: [&str; 3], op: OpKind, knobs: &[(&str, &str)]) -> GemmDesc {
     let [a, b, c] = types.map(|matrix| Some(matrix.parse().expect("a matrix")));
-    let knobs = knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
-    let request = Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
+    let knobs =
+        knobs.iter().map(|(name, words)| ((*name).to_owned(), (*words).to_owned())).collect();
+    let request =
+        Request { a, b, c, op: Some(op), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
     GemmOperation::of(&request).unwrap_or_else(|error| panic!("{error}")).desc()
 }
 
@@ -36,12 +41,20 @@ fn kernel(types: [&str; 3], op: OpKind, knobs: &[(&str, &str)]) -> GemmDesc {
 fn sliced() -> Vec<GemmDesc> {
     let streams = [("decomposition", "streamk"), ("threadblock", "64x64x32")];
     let with = |more: [(&'static str, &'static str); 2]| [&streams[..], &more[..]].concat();
-    let simt = |mainloop| kernel(["f32:row"; 3], OpKind::Simt, &with([("warp", "32x32x16"), ("mainloop", mainloop)]));
+    let simt = |mainloop| {
+        kernel(["f32:row"; 3], OpKind::Simt, &with([("warp", "32x32x16"), ("mainloop", mainloop)]))
+    };
     let mma = |mainloop| {
         let types = ["f16:row", "f16:col", "f32:row"];
         kernel(types, OpKind::TensorOp, &with([("warp", "32x32x16"), ("mainloop", mainloop)]))
     };
-    vec![simt("singlestage"), simt("pipelined"), simt("multistage"), mma("pipelined"), mma("multistage")]
+    vec![
+        simt("singlestage"),
+        simt("pipelined"),
+        simt("multistage"),
+        mma("pipelined"),
+        mma("multistage"),
+    ]
 }
 
 /// The program on a device that holds so many blocks.
@@ -61,29 +74,36 @@ fn several_tiles(desc: &GemmDesc) -> [usize; 3] {
 fn whole_numbers_are_right_whoever_streams_them() {
     let mut seen = BTreeMap::<_, u32>::new();
     for family in [Family::Simt, Family::MmaSync] {
-        let wanted = Wanted { family, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
+        let wanted =
+            Wanted { family, largest_tile: 64 * 64 * 32, plain: true, ..Wanted::default() };
         for seed in 0..40 {
             // Some have not the registers for it.
-            let Some([_, streamed]) = streamed(description(0x57e4_0000 + seed, wanted)) else { continue };
+            let Some([_, streamed]) = streamed(description(0x57e4_0000 + seed, wanted)) else {
+                continue;
+            };
             for clusters in [2, 3 + seed as u32 % 5, streamed.most_streams()] {
                 let program = program(&streamed, clusters);
                 let found = wrong(&program, Mode::Checked { seed }, several_tiles(&streamed));
                 assert_eq!(found, None, "{clusters} clusters of {streamed:?}");
             }
             let slices = streamed.one_schedule().expect("a kernel").base.tiles.warps().k;
-            *seen.entry((format!("{family:?}"), streamed.family.mainloop().name(), slices > 1)).or_default() += 1;
+            *seen
+                .entry((format!("{family:?}"), streamed.family.mainloop().name(), slices > 1))
+                .or_default() += 1;
         }
     }
     println!("{seen:?}");
     assert!(seen.len() == 10 && seen.values().all(|&count| count >= 2), "{seen:?}");
 }
 
-/// A forgotten barrier between units is found: slices of K are read where the next unit copies to. Without slices no barrier is missing, and none is there.
+/// A forgotten barrier between units is found: slices of K are read where the next unit copies to.
+/// Without slices no barrier is missing, and none is there.
 #[test]
 fn the_barrier_between_units_is_needed_behind_slices_of_k() {
     for desc in sliced() {
         let whole = but!(desc, decomposition: DecompositionKind::SplitK);
-        let [of_streams, alone] = [desc, whole].map(|desc| desc.one_schedule().expect("a kernel").schedule);
+        let [of_streams, alone] =
+            [desc, whole].map(|desc| desc.one_schedule().expect("a kernel").schedule);
         let last = of_streams.epilogue.len() - 1;
         assert_eq!(of_streams.epilogue[last], Step::Barrier, "{of_streams}");
         assert_eq!(without(&of_streams, Section::Epilogue, last), alone);
@@ -95,26 +115,39 @@ fn the_barrier_between_units_is_needed_behind_slices_of_k() {
             assert_eq!(wrong(&right, mode, several_tiles(&desc)), None, "{desc:?}");
             sentences.extend(wrong(&forgotten, mode, several_tiles(&desc)));
             // A block of one unit does not need it.
-            let tile = [desc.threadblock().m, desc.threadblock().n, desc.threadblock().k].map(|extent| extent as usize);
+            let tile = [desc.threadblock().m, desc.threadblock().n, desc.threadblock().k]
+                .map(|extent| extent as usize);
             assert_eq!(wrong(&forgotten, mode, tile), None, "{desc:?}");
         }
-        println!("{}: {}", desc.family.mainloop(), sentences.first().map_or("not found", |sentence| sentence));
+        println!(
+            "{}: {}",
+            desc.family.mainloop(),
+            sentences.first().map_or("not found", |sentence| sentence)
+        );
         assert_eq!(sentences.len(), 6, "{desc:?}");
-        let raced =
-            |sentence: &String| sentence.contains("with no barrier between") || sentence.contains("finds another's partial");
+        let raced = |sentence: &String| {
+            sentence.contains("with no barrier between")
+                || sentence.contains("finds another's partial")
+        };
         assert!(sentences.iter().all(raced), "{sentences:?}");
         let unsliced = but!(desc, warp: falchion::shape::Mnk { k: 32, ..desc.warp() });
         assert_eq!(unsliced.check(), Ok(()));
-        let [of_streams, alone] = [unsliced, but!(unsliced, decomposition: DecompositionKind::SplitK)]
-            .map(|desc| desc.one_schedule().expect("a kernel").schedule);
+        let [of_streams, alone] =
+            [unsliced, but!(unsliced, decomposition: DecompositionKind::SplitK)]
+                .map(|desc| desc.one_schedule().expect("a kernel").schedule);
         assert_eq!(of_streams, alone);
         for seed in 0..6 {
-            assert_eq!(wrong(&program(&unsliced, 2), Mode::Checked { seed }, several_tiles(&desc)), None, "{unsliced:?}");
+            assert_eq!(
+                wrong(&program(&unsliced, 2), Mode::Checked { seed }, several_tiles(&desc)),
+                None,
+                "{unsliced:?}"
+            );
         }
     }
 }
 
-/// Units that are not a stream's are found: a part left out, parts of a tile exchanged, a unit's first k-tile another.
+/// Units that are not a stream's are found: a part left out, parts of a tile exchanged, a unit's
+/// first k-tile another.
 #[test]
 fn mutated_streams_are_found() {
     type Mutation = fn(&Work, u32, u32) -> Option<Unit>;
@@ -123,7 +156,9 @@ fn mutated_streams_are_found() {
         ("a part begins a k-tile early", |w, block, i| {
             w.unit(block, 0, i).map(|unit| Unit { k_begin: unit.k_begin.saturating_sub(1), ..unit })
         }),
-        ("parts are taken for the first", |w, block, i| w.unit(block, 0, i).map(|unit| Unit { part: 0, ..unit })),
+        ("parts are taken for the first", |w, block, i| {
+            w.unit(block, 0, i).map(|unit| Unit { part: 0, ..unit })
+        }),
     ];
     for desc in [sliced()[1], sliced()[4]] {
         for (name, mutation) in mutations {
@@ -147,10 +182,17 @@ fn bytes<'a>(
     scalars[0] = 1.0;
     let problem = Problem { batch, ..Problem::of(desc, (m, n, k), [None; 3], scalars) };
     let (a, b) = (HostSlice::new::<i8>(a), HostSlice::new::<i8>(b));
-    problem.with(HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<i32>(d), vectors: Default::default() })
+    problem.with(HostMatrices {
+        a,
+        b,
+        c: Source::None,
+        d: HostSliceMut::new::<i32>(d),
+        vectors: Default::default(),
+    })
 }
 
-/// Products of a batch and of an array, whose tiles are one stream: integers are those of K whole, product by product.
+/// Products of a batch and of an array, whose tiles are one stream: integers are those of K whole,
+/// product by product.
 #[test]
 fn batches_and_arrays_stream() {
     let (extents @ (m, n, k), products) = ((70, 99, 131), 3);
@@ -159,54 +201,85 @@ fn batches_and_arrays_stream() {
     let b: Vec<i8> = (0..products * k * n).map(|i| number(3 * i + 1)).collect();
     let of = |product: usize| [&a[product * m * k..][..m * k], &b[product * k * n..][..k * n]];
     for (op, mainloop) in [(OpKind::Simt, "pipelined"), (OpKind::TensorOp, "multistage")] {
-        let knobs = [("threadblock", "64x64x64"), ("warp", "32x32x32"), ("mainloop", mainloop), ("decomposition", "streamk")];
+        let knobs = [
+            ("threadblock", "64x64x64"),
+            ("warp", "32x32x32"),
+            ("mainloop", mainloop),
+            ("decomposition", "streamk"),
+        ];
         let streamed = kernel(["i8:row", "i8:col", "i32:row"], op, &knobs);
         let whole = but!(streamed, decomposition: DecompositionKind::SplitK);
         let mut wanted = vec![0; products * m * n];
         for (product, d) in wanted.chunks_mut(m * n).enumerate() {
-            run_on_host(&whole, Mode::Fast, bytes(&whole, (extents, 1), of(product), d)).expect("a product");
+            run_on_host(&whole, Mode::Fast, bytes(&whole, (extents, 1), of(product), d))
+                .expect("a product");
         }
         for clusters in [5, 7, streamed.most_streams()] {
             let mut together = vec![0; products * m * n];
             let batch = program(&streamed.for_batch(products), clusters);
-            run_on_host(&batch, CHECKED, bytes(&streamed, (extents, products), [&a, &b], &mut together)).expect("a batch");
+            run_on_host(
+                &batch,
+                CHECKED,
+                bytes(&streamed, (extents, products), [&a, &b], &mut together),
+            )
+            .expect("a batch");
             assert!(together == wanted, "a batch on {clusters}: {streamed:?}");
             let mut each = vec![0; products * m * n];
             let array = program(&streamed.for_array(products), clusters);
-            let calls = each.chunks_mut(m * n).enumerate().map(|(product, d)| bytes(&streamed, (extents, 1), of(product), d));
+            let calls = each
+                .chunks_mut(m * n)
+                .enumerate()
+                .map(|(product, d)| bytes(&streamed, (extents, 1), of(product), d));
             run_on_host(&Array(&array), CHECKED, calls.collect()).expect("an array");
             assert!(each == wanted, "an array on {clusters}: {streamed:?}");
         }
         // As a user calls them.
         let mut d = vec![0; m * n];
-        run_on_host(&streamed, Mode::Fast, bytes(&streamed, (extents, 1), of(0), &mut d)).expect("a product");
+        run_on_host(&streamed, Mode::Fast, bytes(&streamed, (extents, 1), of(0), &mut d))
+            .expect("a product");
         assert!(d == wanted[..m * n], "{streamed:?}");
     }
 }
 
-/// Sums that round are the same in both modes: each tile's parts are its own, of tiles of a batch, too.
+/// Sums that round are the same in both modes: each tile's parts are its own, of tiles of a batch,
+/// too.
 #[test]
 fn both_modes_sum_streams_in_the_same_order() {
     let number = |i: usize| ((i * 7919 % 1009) as f32 - 500.0) / 97.0;
-    let call = |desc: &GemmDesc, (extents, batch): ((usize, usize, usize), usize), [a, b]: [&[f32]; 2], d: &mut [f32], mode| {
+    let call = |desc: &GemmDesc,
+                (extents, batch): ((usize, usize, usize), usize),
+                [a, b]: [&[f32]; 2],
+                d: &mut [f32],
+                mode| {
         let program = program(desc, 5);
         let mut scalars = [0.0; 8];
         scalars[0] = 1.0;
         let problem = Problem { batch, ..Problem::of(desc, extents, [None; 3], scalars) };
         let (a, b) = (HostSlice::new::<f32>(a), HostSlice::new::<f32>(b));
-        let matrices = HostMatrices { a, b, c: Source::None, d: HostSliceMut::new::<f32>(d), vectors: Default::default() };
+        let matrices = HostMatrices {
+            a,
+            b,
+            c: Source::None,
+            d: HostSliceMut::new::<f32>(d),
+            vectors: Default::default(),
+        };
         run_on_host(&program, mode, problem.with(matrices)).expect("a product");
     };
     for (desc, batch) in [(sliced()[1], 1), (sliced()[2], 1), (sliced()[2].for_batch(3), 3)] {
         for extents @ (m, n, k) in [(130, 190, 500), (64, 64, 700), (200, 300, 33)] {
-            let (a, b): (Vec<f32>, Vec<f32>) =
-                ((0..batch * m * k).map(number).collect(), (0..batch * k * n).map(|i| number(3 * i + 1)).collect());
+            let (a, b): (Vec<f32>, Vec<f32>) = (
+                (0..batch * m * k).map(number).collect(),
+                (0..batch * k * n).map(|i| number(3 * i + 1)).collect(),
+            );
             let [checked, fast] = [CHECKED, Mode::Fast].map(|mode| {
                 let mut d = vec![f32::NAN; batch * m * n];
                 call(&desc, (extents, batch), [&a, &b], &mut d, mode);
                 d
             });
-            assert!(checked.iter().all(|x| x.is_finite()) && checked == fast, "{extents:?} of {desc:?}");
+            assert!(
+                checked.iter().all(|x| x.is_finite()) && checked == fast,
+                "{extents:?} of {desc:?}"
+            );
             // And not in that of K whole, but for a last part of one product.
             let whole = but!(desc, decomposition: DecompositionKind::SplitK);
             let mut d = vec![f32::NAN; batch * m * n];
@@ -226,40 +299,65 @@ fn streams_of_nothing_are_zero() {
     }
 }
 
-/// Whatever a device holds at once, slots and tickets lie within the workspace, and so do those of a kernel of narrower accesses, which a call is fitted to.
+/// Whatever a device holds at once, slots and tickets lie within the workspace, and so do those of
+/// a kernel of narrower accesses, which a call is fitted to.
 #[test]
 fn a_workspace_has_room_for_every_stream() {
     let mut narrower = 0;
     for family in [Family::Simt, Family::MmaSync] {
         for seed in 0..60 {
-            let drawn = description(0x57e4_1000 + seed, Wanted { family, plain: true, ..Wanted::default() });
+            let drawn = description(
+                0x57e4_1000 + seed,
+                Wanted { family, plain: true, ..Wanted::default() },
+            );
             let Some([_, desc]) = streamed(drawn) else { continue };
-            let (tile, most, of_desc) = (desc.threadblock(), desc.most_streams(), desc.threadblock());
+            let (tile, most, of_desc) =
+                (desc.threadblock(), desc.most_streams(), desc.threadblock());
             assert!(
-                most.is_multiple_of(MOST_STREAMS) && most / MOST_STREAMS <= desc.class.arch.machine().blocks_per_sm,
+                most.is_multiple_of(MOST_STREAMS)
+                    && most / MOST_STREAMS <= desc.class.arch.machine().blocks_per_sm,
                 "{desc:?}"
             );
             assert!(most / MOST_STREAMS >= desc.pins().blocks_per_sm.unwrap_or(1), "{desc:?}");
             for (down, across, batch) in [(1, 1, 1), (7, 5, 1), (13, 40, 2), (60, 90, 3)] {
                 let extents = (down * tile.m as usize - 3, across * tile.n as usize - 1);
                 let given = Partials::of(&desc, extents, batch);
-                // A call that narrower accesses are all that it allows is that of another kernel, maybe of smaller tiles, in this workspace.
+                // A call that narrower accesses are all that it allows is that of another kernel,
+                // maybe of smaller tiles, in this workspace.
                 for desc in [desc, desc.narrowed([2; 3]), desc.narrowed([1; 3])] {
-                    let (tile, kinds) = (desc.threadblock(), (WorkKind::StreamK, desc.swizzle(), 1));
+                    let (tile, kinds) =
+                        (desc.threadblock(), (WorkKind::StreamK, desc.swizzle(), 1));
                     let slot = sum_of(desc.class.accumulator).bytes_of(tile.m * tile.n) as u64;
                     for resident in [1, 2, 131, most / 2, most - 1, most, u32::MAX] {
-                        let of_kernel = Problem::of(&desc, (extents.0, extents.1, 37 * tile.k as usize), [None; 3], [1.0; 8]);
-                        let workspace = Some(Elements { address: 0, length: given.bytes() as usize });
+                        let of_kernel = Problem::of(
+                            &desc,
+                            (extents.0, extents.1, 37 * tile.k as usize),
+                            [None; 3],
+                            [1.0; 8],
+                        );
+                        let workspace =
+                            Some(Elements { address: 0, length: given.bytes() as usize });
                         let (m, n) = extents;
                         let problem = Problem { m, n, batch, workspace, ..of_kernel };
                         let (partials, clusters) = Partials::of_launch(&desc, &problem, resident);
                         assert!((1..=resident.min(desc.most_streams())).contains(&clusters));
-                        assert!(partials.bytes() <= given.bytes(), "{clusters} clusters of {desc:?}");
-                        let [slots, tickets] = [partials.slots(), partials.tickets()].map(|range| range.end - range.start);
-                        let work = Work::of(kinds, (tile, Mn::ONE), (extents, batch, 37), clusters).expect("few tiles");
+                        assert!(
+                            partials.bytes() <= given.bytes(),
+                            "{clusters} clusters of {desc:?}"
+                        );
+                        let [slots, tickets] = [partials.slots(), partials.tickets()]
+                            .map(|range| range.end - range.start);
+                        let work = Work::of(kinds, (tile, Mn::ONE), (extents, batch, 37), clusters)
+                            .expect("few tiles");
                         let (tiles, clusters) = (u64::from(work.streams().tiles), work.clusters);
-                        assert!((tiles + u64::from(clusters)) * slot <= slots, "{clusters} clusters of {desc:?}");
-                        assert!(tiles * u64::from(tickets_of(clusters)) * 4 <= tickets, "{clusters} clusters of {desc:?}");
+                        assert!(
+                            (tiles + u64::from(clusters)) * slot <= slots,
+                            "{clusters} clusters of {desc:?}"
+                        );
+                        assert!(
+                            tiles * u64::from(tickets_of(clusters)) * 4 <= tickets,
+                            "{clusters} clusters of {desc:?}"
+                        );
                         narrower += usize::from(tile != of_desc);
                     }
                 }
@@ -267,43 +365,67 @@ fn a_workspace_has_room_for_every_stream() {
         }
     }
     assert!(narrower > 0, "no kernel had smaller tiles");
-    let simt = kernel(["f32:row"; 3], OpKind::Simt, &[("decomposition", "streamk"), ("threadblock", "128x128x8")]);
+    let simt = kernel(
+        ["f32:row"; 3],
+        OpKind::Simt,
+        &[("decomposition", "streamk"), ("threadblock", "128x128x8")],
+    );
     let bytes = |m, n| Partials::of(&simt, (m, n), 1).bytes();
-    // A slot for each streamed tile and each of 264 blocks, two a multiprocessor, and 39 tickets a tile.
+    // A slot for each streamed tile and each of 264 blocks, two a multiprocessor, and 39 tickets a
+    // tile.
     assert_eq!(simt.most_streams(), 2 * 132);
     let of = |tiles: u64| (tiles + 264) * 128 * 128 * 4 + (tiles * 39 * 4).next_multiple_of(256);
-    assert_eq!([bytes(128, 128), bytes(12_800, 128), bytes(12_800, 12_800), bytes(0, 9)], [of(1), of(100), of(527), 0]);
+    assert_eq!(
+        [bytes(128, 128), bytes(12_800, 128), bytes(12_800, 12_800), bytes(0, 9)],
+        [of(1), of(100), of(527), 0]
+    );
 }
 
-/// What is streamed has K whole beside and is not of groups; parts of a cluster's blocks are another family's.
+/// What is streamed has K whole beside and is not of groups; parts of a cluster's blocks are
+/// another family's.
 #[test]
 fn what_is_refused_is_said() {
     let said = |desc: GemmDesc| desc.check().expect_err("refused").to_string();
     for desc in sliced() {
         let mainloop = desc.family.mainloop().name();
-        assert_eq!(said(but!(desc, split_k: 2)), "split_k beside decomposition streamk = 2 is out of range (1 to 1); try 1");
+        assert_eq!(
+            said(but!(desc, split_k: 2)),
+            "split_k beside decomposition streamk = 2 is out of range (1 to 1); try 1"
+        );
         let whole = but!(desc, decomposition: DecompositionKind::DataParallel, split_k: 3);
-        assert_eq!(said(whole), "split_k beside decomposition dataparallel = 3 is out of range (1 to 1); try 1");
+        assert_eq!(
+            said(whole),
+            "split_k beside decomposition dataparallel = 3 is out of range (1 to 1); try 1"
+        );
         assert_eq!(but!(whole, split_k: 1).check(), Ok(()));
         assert_eq!(
             said(desc.for_groups(falchion::internals::operand::Axis::M)),
             "K of groups is whole, and decomposition = streamk cuts it; try splitk"
         );
         let clusters = Pins { decomposition: Some(DecompositionKind::SplitKCluster), ..Pins::NONE };
-        let sentence = format!("decomposition splitkcluster is unsupported by the {mainloop} main loop; try splitk");
+        let sentence = format!(
+            "decomposition splitkcluster is unsupported by the {mainloop} main loop; try splitk"
+        );
         assert_eq!(said(desc.pinned(clusters)), sentence);
     }
     let knobs = vec![("decomposition".to_owned(), "splitkcluster".to_owned())];
-    let request = Request { op: Some(OpKind::Simt), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
+    let request =
+        Request { op: Some(OpKind::Simt), arch: Some(ArchKind::Sm80), knobs, ..Request::default() };
     let refused = GemmOperation::of(&request).expect_err("no clusters").to_string();
-    assert!(refused.contains("decomposition splitkcluster is unsupported by the multistage main loop; try splitk"), "{refused}");
+    assert!(
+        refused.contains(
+            "decomposition splitkcluster is unsupported by the multistage main loop; try splitk"
+        ),
+        "{refused}"
+    );
 }
 
 /// Types pin it, too: the family of the default streams, and its configuration is the row's.
 #[test]
 fn a_type_pins_streams_of_the_default() {
     type Default = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80>;
-    type Streams = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, With<Auto, StreamK>>;
+    type Streams =
+        Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, With<Auto, StreamK>>;
     assert!(Streams::DESC.streams_k() && !Default::DESC.streams_k());
     assert_eq!(but!(Streams::DESC, decomposition: DecompositionKind::SplitK), Default::DESC);
     let (m, n, k) = (300, 200, 30);

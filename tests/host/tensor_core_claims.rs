@@ -1,5 +1,6 @@
-//! Results of tensor cores, as the host's model of them computes, held against the reference: what is right is called right,
-//! what is off by more than the instruction's row explains is called wrong.
+//! Results of tensor cores, as the host's model of them computes, held against the reference: what
+//! is right is called right, what is off by more than the instruction's row explains is called
+//! wrong.
 
 use crate::harness::tensor_steps;
 use falchion::{
@@ -18,10 +19,12 @@ use falchion_lab::verify::{Claim, Distribution, Fill, HostBuffer, Verdict, check
 const M: usize = 6;
 const N: usize = 5;
 
-/// A description of a product on tensor cores. There is no such kernel yet; what is asked of it is how its sums are made.
+/// A description of a product on tensor cores. There is no such kernel yet; what is asked of it is
+/// how its sums are made.
 fn described(types: Combined, arch: ArchKind) -> GemmDesc {
     let f32s = Combined { a: F32, b: F32, accumulator: F32, c: F32 };
-    let knobs = default_gemm_configurations(OpKind::Simt, arch, f32s).expect("the table has f32")[0];
+    let knobs =
+        default_gemm_configurations(OpKind::Simt, arch, f32s).expect("the table has f32")[0];
     GemmDesc::of_values(OpKind::TensorOp, arch, types, [Order::Row, Order::Col, Order::Row], knobs)
 }
 
@@ -55,7 +58,8 @@ impl RandomCase {
             vectors: Default::default(),
         };
         let buffer = |kind, length| HostBuffer::poisoned(kind, length);
-        let (mut a, mut b, d) = (buffer(types.a, M * k)?, buffer(types.b, k * N)?, buffer(types.c, M * N)?);
+        let (mut a, mut b, d) =
+            (buffer(types.a, M * k)?, buffer(types.b, k * N)?, buffer(types.c, M * N)?);
         let from: Distribution = fill.operands(types, k);
         from.fill(1, a.slice_mut(0..M * k)?, &problem.a, (M, k))?;
         from.fill(2, b.slice_mut(0..k * N)?, &problem.b, (k, N))?;
@@ -83,14 +87,25 @@ impl RandomCase {
     }
 
     fn verdict(&self) -> Result<Verdict, Error> {
-        let (a, b, d): (HostSlice<'_>, _, _) =
-            (self.a.slice(0..M * self.problem.k)?, self.b.slice(0..N * self.problem.k)?, self.d.slice(0..M * N)?);
-        check(&Claim { desc: &self.desc, problem: &self.problem, a, b, c: None, d, vectors: Default::default() })
+        let (a, b, d): (HostSlice<'_>, _, _) = (
+            self.a.slice(0..M * self.problem.k)?,
+            self.b.slice(0..N * self.problem.k)?,
+            self.d.slice(0..M * N)?,
+        );
+        check(&Claim {
+            desc: &self.desc,
+            problem: &self.problem,
+            a,
+            b,
+            c: None,
+            d,
+            vectors: Default::default(),
+        })
     }
 }
 
-/// Every row of floating-point types, on every architecture that has it: sums by the model, of random numbers, are right; and
-/// with one bit that the bound does not explain, they are not.
+/// Every row of floating-point types, on every architecture that has it: sums by the model, of
+/// random numbers, are right; and with one bit that the bound does not explain, they are not.
 #[test]
 fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
@@ -117,7 +132,8 @@ fn the_sums_of_tensor_cores_are_right_and_what_they_do_not_explain_is_not() -> R
     Ok(())
 }
 
-/// Whole numbers are compared with `==` for every row, also where random numbers say nothing: one unit off is wrong.
+/// Whole numbers are compared with `==` for every row, also where random numbers say nothing: one
+/// unit off is wrong.
 #[test]
 fn whole_numbers_decide_every_row() -> Result<(), Error> {
     for &types in TENSOR_OP_COMBINATIONS {
@@ -125,7 +141,9 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
             let mut case = RandomCase::of(types, ArchKind::Sm90, k, Fill::Integers)?;
             match Instruction::of(types, ArchKind::Sm90) {
                 Some(row) => case.compute(|a, b| f64::from(row.sum(a, b)))?,
-                None => case.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?,
+                None => {
+                    case.compute(|a, b| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum())?
+                }
             }
             let verdict = case.verdict()?;
             assert!(verdict.is_right() && verdict.is_exact(), "{types:?} {k}: {verdict}");
@@ -139,8 +157,8 @@ fn whole_numbers_decide_every_row() -> Result<(), Error> {
     Ok(())
 }
 
-/// Numbers in f32 that tf32 does not hold are cut off by the tensor cores. That is within the bound; and where factors are
-/// tf32 numbers the bound does not allow for it.
+/// Numbers in f32 that tf32 does not hold are cut off by the tensor cores. That is within the
+/// bound; and where factors are tf32 numbers the bound does not allow for it.
 #[test]
 fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result<(), Error> {
     let types = Combined { a: Tf32, b: Tf32, accumulator: F32, c: F32 };
@@ -154,13 +172,24 @@ fn what_tf32_cuts_off_is_allowed_for_where_there_is_something_to_cut() -> Result
         case.compute(|_, _| claimed)?;
         let a = HostSlice::new::<numeric::Tf32>(&raw);
         let (b, d) = (case.b.slice(0..N)?, case.d.slice(0..M * N)?);
-        check(&Claim { desc: &case.desc, problem: &case.problem, a, b, c: None, d, vectors: Default::default() })
+        check(&Claim {
+            desc: &case.desc,
+            problem: &case.problem,
+            a,
+            b,
+            c: None,
+            d,
+            vectors: Default::default(),
+        })
     };
     let x = 1.0 + 1.75 * 2f64.powi(-11);
     let read = f64::from(row.sum(&[x as f32], &[1.0]));
     assert_eq!((read, f64::from(numeric::Tf32::as_read(x as f32))), (1.0, 1.0));
     assert!(one(x, read)?.is_right(), "cut off, as wgmma does");
-    assert!(one(x, f64::from(numeric::Tf32::nearest(x as f32)))?.is_right(), "rounded, as a copy to tf32 does");
+    assert!(
+        one(x, f64::from(numeric::Tf32::nearest(x as f32)))?.is_right(),
+        "rounded, as a copy to tf32 does"
+    );
     assert!(one(x, x)?.is_right(), "kept");
     assert!(!one(x, x - 2f64.powi(-8))?.is_right(), "off by four units");
     // A tf32 number: nothing is cut off, and nothing allowed for.
@@ -185,8 +214,9 @@ fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
     Ok(())
 }
 
-/// What an H200 answered to one instruction, its accumulator 0: factors of bf16 and tf32 down to the least, products far below the least
-/// `f32`, sums that are cut off to nothing. The host's step gives the same bits. (`tests/gpu/tensor_steps.rs` asks a device again.)
+/// What an H200 answered to one instruction, its accumulator 0: factors of bf16 and tf32 down to
+/// the least, products far below the least `f32`, sums that are cut off to nothing. The host's step
+/// gives the same bits. (`tests/gpu/tensor_steps.rs` asks a device again.)
 #[test]
 fn an_h200s_steps_are_the_hosts() {
     let (mut compared, mut least) = (0, 0);
@@ -194,7 +224,14 @@ fn an_h200s_steps_are_the_hosts() {
         let types = Combined { a: line.kind, b: line.kind, accumulator: F32, c: F32 };
         let instruction = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
         let found = instruction.step(0.0, &line.a, &line.b);
-        assert_eq!(found.to_bits(), line.d.to_bits(), "{}: {:?} and {:?}", line.kind, line.a, line.b);
+        assert_eq!(
+            found.to_bits(),
+            line.d.to_bits(),
+            "{}: {:?} and {:?}",
+            line.kind,
+            line.a,
+            line.b
+        );
         compared += 1;
         least += usize::from(line.d.is_subnormal());
     }

@@ -1,5 +1,6 @@
-//! What the checked mode finds of kernels whose threads multiply what TMA brings: a map, a number or a schedule of the
-//! program changed, one at a time. Each is a fault that is reported, or a D that has not the bits of the fast mode.
+//! What the checked mode finds of kernels whose threads multiply what TMA brings: a map, a number
+//! or a schedule of the program changed, one at a time. Each is a fault that is reported, or a D
+//! that has not the bits of the fast mode.
 
 use crate::harness::{
     descriptions::threads::plain,
@@ -52,15 +53,21 @@ const FAULTS: &[Named<Needs>] = &[
         mutate(&mut maps(p).fragment[1], |map, point| map.at(at(point.row, point.column ^ 1)));
     }),
     ("all lanes hold the first one's columns", Needs::Nothing, |p| {
-        mutate(&mut maps(p).fragment[1], |map, point| map.at(at(point.row / 32 * 32, point.column)));
+        mutate(&mut maps(p).fragment[1], |map, point| {
+            map.at(at(point.row / 32 * 32, point.column))
+        });
     }),
     ("the second consumer reads the first one's rows and columns", Needs::Together, |p| {
         for side in 0..2 {
-            mutate(&mut maps(p).fragment[side], |map, point| map.at(at(point.row % 128, point.column)));
+            mutate(&mut maps(p).fragment[side], |map, point| {
+                map.at(at(point.row % 128, point.column))
+            });
         }
     }),
     ("k runs backwards", Needs::Nothing, |p| {
-        mutate(&mut maps(p).depth, |map, point| map.at(at(point.row, map.domain().column - 1 - point.column)));
+        mutate(&mut maps(p).depth, |map, point| {
+            map.at(at(point.row, map.domain().column - 1 - point.column))
+        });
     }),
     ("two k's change places", Needs::Nothing, |p| {
         mutate(&mut maps(p).depth, |map, point| map.at(at(point.row, point.column ^ 1)));
@@ -69,18 +76,26 @@ const FAULTS: &[Named<Needs>] = &[
         mutate(&mut maps(p).depth, |map, point| map.at(at(point.row, point.column & !1)));
     }),
     ("rows of a stage are read four elements further apart", Needs::Nothing, |p| {
-        mutate(&mut maps(p).stage[0], |map, point| map.at(point).map(|byte| byte + 16 * point.column));
+        mutate(&mut maps(p).stage[0], |map, point| {
+            map.at(point).map(|byte| byte + 16 * point.column)
+        });
     }),
     ("a stage of B is read as if it lay along K", Needs::Nothing, |p| {
-        mutate(&mut maps(p).stage[1], |map, point| Some((point.row * map.domain().column + point.column) * 4));
+        mutate(&mut maps(p).stage[1], |map, point| {
+            Some((point.row * map.domain().column + point.column) * 4)
+        });
     }),
     ("the second box is read where the first lies", Needs::Cluster, |p| {
         let operand = p.components.ring.multicast.expect("a cluster").operand;
         let half = p.components.box_mn(operand);
-        mutate(&mut maps(p).stage[operand.index()], move |map, point| map.at(at(point.row % half, point.column)));
+        mutate(&mut maps(p).stage[operand.index()], move |map, point| {
+            map.at(at(point.row % half, point.column))
+        });
     }),
     ("the second half of A's boxes is not copied", Needs::Nothing, |p| p.operands[0].box_mn /= 2),
-    ("A is copied under a swizzle", Needs::Nothing, |p| p.operands[0].copy_swizzle = SwizzleMode::Bytes128),
+    ("A is copied under a swizzle", Needs::Nothing, |p| {
+        p.operands[0].copy_swizzle = SwizzleMode::Bytes128
+    }),
     ("boxes of B begin four columns on", Needs::Nothing, |p| {
         mutate(&mut p.operands[1].corner, |map, point| map.at(point).map(|x| x + 4));
     }),
@@ -88,10 +103,14 @@ const FAULTS: &[Named<Needs>] = &[
         mutate(&mut p.operands[1].landing, |map, point| map.at(point).map(|x| x + 1024));
     }),
     ("K advances by half a tile", Needs::Nothing, |p| p.operands[1].tile_k /= 2),
-    ("a full barrier waits for A alone", Needs::Nothing, |p| p.ring.expect_bytes = p.ring.ring.stage_bytes[0]),
+    ("a full barrier waits for A alone", Needs::Nothing, |p| {
+        p.ring.expect_bytes = p.ring.ring.stage_bytes[0]
+    }),
     ("empty barriers wait for one arrival fewer", Needs::Nothing, |p| p.ring.empty_arrivals -= 1),
     ("all blocks copy share 0", Needs::Cluster, |p| mutate(&mut p.ring.share, |_, _| Some(0))),
-    ("warps arrive at their own block alone", Needs::Cluster, |p| mutate(&mut p.ring.released, |_, point| Some(point.row))),
+    ("warps arrive at their own block alone", Needs::Cluster, |p| {
+        mutate(&mut p.ring.released, |_, point| Some(point.row))
+    }),
     ("a stage is released before it is multiplied", Needs::Nothing, |p| {
         let body = &mut p.ring.roles.consumer.body;
         body.retain(|step| !matches!(step, RoleStep::Release { .. }));
@@ -120,7 +139,9 @@ const FAULTS: &[Named<Needs>] = &[
         without(p, Role::Consumer, Section::Epilogue, |step| step == RoleStep::StoreThreads);
         p.ring.roles.consumer.prologue.push(RoleStep::StoreThreads);
     }),
-    ("threads store twice", Needs::Nothing, |p| p.ring.roles.consumer.epilogue.push(RoleStep::StoreThreads)),
+    ("threads store twice", Needs::Nothing, |p| {
+        p.ring.roles.consumer.epilogue.push(RoleStep::StoreThreads)
+    }),
     ("the lanes' meeting is another multiplication", Needs::Nothing, |p| {
         replace(p, Role::Consumer, Section::Body, |step| match step {
             RoleStep::MeetWarp => RoleStep::MultiplyStage,
@@ -129,7 +150,9 @@ const FAULTS: &[Named<Needs>] = &[
     }),
     ("neighbouring rows of D are exchanged", Needs::Nothing, |p| {
         let n = p.desc.knobs.threadblock.n;
-        mutate(&mut maps(p).accumulator, move |map, point| map.at(point).map(|x| ((x / n) ^ 1) * n + x % n));
+        mutate(&mut maps(p).accumulator, move |map, point| {
+            map.at(point).map(|x| ((x / n) ^ 1) * n + x % n)
+        });
     }),
     ("two accumulators go to one place", Needs::Nothing, |p| {
         mutate(&mut maps(p).accumulator, |map, point| map.at(at(point.row, point.column & !1)));
@@ -145,19 +168,27 @@ const FAULTS: &[Named<Needs>] = &[
     }),
 ];
 
-/// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along N, operands in every order.
+/// Rings of two and three stages, cooperative and ping-pong consumers, clusters along M and along
+/// N, operands in every order.
 fn subjects() -> Vec<(&'static str, GemmDesc)> {
     let (row, col) = (Order::Row, Order::Col);
     let four = |orders, block| plain(orders, block, (32, 16), (4, 4));
     let eight = plain([col, row, row], (64, 128, 8), (32, 64), (8, 8));
-    let turns = but!(four([row, row, row], (64, 32, 8)), schedule: ScheduleKind::Pingpong, stages: 2);
+    let turns =
+        but!(four([row, row, row], (64, 32, 8)), schedule: ScheduleKind::Pingpong, stages: 2);
     vec![
         ("along M and N", four([col, row, row], (64, 64, 8))),
         ("8 x 8 a thread", eight),
-        ("both turned, stored one by one", but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2)),
+        (
+            "both turned, stored one by one",
+            but!(four([row, col, row], (128, 32, 16)), align_c: 1, stages: 2),
+        ),
         ("ping-pong", turns),
         ("cluster 2x1", but!(four([col, col, row], (64, 64, 8)), cluster: Mn { m: 2, n: 1 })),
-        ("cluster 1x2, D along columns", but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 })),
+        (
+            "cluster 1x2, D along columns",
+            but!(four([col, row, col], (64, 64, 8)), cluster: Mn { m: 1, n: 2 }),
+        ),
     ]
 }
 
@@ -166,8 +197,9 @@ fn every_fault_is_found_and_what_ships_is_not_accused() {
     every_fault_is_found(&subjects(), FAULTS, Needs::has, 30);
 }
 
-/// For each subject: the map of a stage is a bijection onto its bytes' elements, threads hold every row and column that they share, in
-/// whole vectors of 16 bytes that lie in one box, and every element of the tile is one accumulator's.
+/// For each subject: the map of a stage is a bijection onto its bytes' elements, threads hold every
+/// row and column that they share, in whole vectors of 16 bytes that lie in one box, and every
+/// element of the tile is one accumulator's.
 #[test]
 fn maps_of_threads_are_whole() {
     for (name, desc) in subjects() {
@@ -177,7 +209,11 @@ fn maps_of_threads_are_whole() {
         for operand in OperandKind::BOTH {
             let boxed = components.boxed_tile(operand);
             assert_eq!(laws::bijective(&boxed), Ok(()), "{name}");
-            assert_eq!(boxed.codomain() * 4, components.ring.stage_bytes[operand.index()], "{name}");
+            assert_eq!(
+                boxed.codomain() * 4,
+                components.ring.stage_bytes[operand.index()],
+                "{name}"
+            );
             let fragment = &maps.fragment[operand.index()];
             assert_eq!(vectors_whole(fragment.as_ref(), 4), Ok(()), "{name}");
             let mut held: Vec<u32> = (0..fragment.domain().row)

@@ -1,13 +1,20 @@
-//! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta B[i][j]`, in every bit and nowhere else.
+//! Transposes on the host equal their definition, `D[i][j] = alpha A[j][i] + beta B[i][j]`, in
+//! every bit and nowhere else.
 
-use crate::harness::transposes::{OnHost, TransposeCase, Transposer, any_extents, named, random_descriptions};
+use crate::harness::transposes::{
+    OnHost, TransposeCase, Transposer, any_extents, named, random_descriptions,
+};
 use falchion::internals::{host::Mode, pass::transpose::Choice};
 
 const CHECKED: OnHost = OnHost(Mode::Checked { seed: 3 });
 const FAST: OnHost = OnHost(Mode::Fast);
 
 /// Checks some problems of each description.
-fn check(by: &dyn Transposer, descs: &[falchion::internals::pass::transpose::TransposeDesc], problems: u64) {
+fn check(
+    by: &dyn Transposer,
+    descs: &[falchion::internals::pass::transpose::TransposeDesc],
+    problems: u64,
+) {
     let mut cases = 0;
     for (number, desc) in (0..).zip(descs) {
         for problem in 0..problems {
@@ -43,7 +50,8 @@ fn what_the_resolver_chooses_is_the_definition() {
     for desc in named() {
         for seed in 0..12 {
             let case = TransposeCase::random(&desc, 77_000 + seed);
-            case.check(&FAST, Choice::Auto, desc.combine).unwrap_or_else(|why| panic!("{why}\n{case:?}"));
+            case.check(&FAST, Choice::Auto, desc.combine)
+                .unwrap_or_else(|why| panic!("{why}\n{case:?}"));
             cases += 1;
         }
     }

@@ -1,11 +1,14 @@
-//! What transposes cost in accesses, counted in the host executor's own, against formulas and against the tuning notes.
+//! What transposes cost in accesses, counted in the host executor's own, against formulas and
+//! against the tuning notes.
 
 use crate::harness::transposes::named;
 use falchion::{
     Error,
     internals::{
         call::{Elements, Source, View},
-        pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{
+            Choice, Combine, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram,
+        },
     },
     layout::Order,
     numeric::ElementKind,
@@ -25,26 +28,33 @@ fn rung(rung: Rung) -> TransposeDesc {
 /// Wavefronts of each store and of each load, when all of a direction take as many.
 fn each(counters: &TransposeCounters) -> [Option<u64>; 2] {
     [counters.stores, counters.loads].map(|shared: SharedAccesses| {
-        (shared.accesses > 0 && shared.wavefronts.is_multiple_of(shared.accesses)).then(|| shared.wavefronts / shared.accesses)
+        (shared.accesses > 0 && shared.wavefronts.is_multiple_of(shared.accesses))
+            .then(|| shared.wavefronts / shared.accesses)
     })
 }
 
-/// The tuning notes: down a column of `[32][32]` an access of a warp takes 32 wavefronts, of `[32][33]` 1. A wavefront serves at most 32
-/// lanes, so a mean of 32 for accesses of one word a lane is 32 for each, as a mean of 1 is 1 for each.
+/// The tuning notes: down a column of `[32][32]` an access of a warp takes 32 wavefronts, of
+/// `[32][33]` 1. A wavefront serves at most 32 lanes, so a mean of 32 for accesses of one word a
+/// lane is 32 for each, as a mean of 1 is 1 for each.
 #[test]
 fn a_column_of_32_takes_32_wavefronts_and_of_33_one() {
     let problem = TransposeProblem::packed(256, 192);
-    let (bare, padded) = (count(&rung(Rung::Coalesced), &problem), count(&rung(Rung::Padded), &problem));
+    let (bare, padded) =
+        (count(&rung(Rung::Coalesced), &problem), count(&rung(Rung::Padded), &problem));
     assert_eq!(rung(Rung::Coalesced).smem().pitch(), 32);
     assert_eq!(rung(Rung::Padded).smem().pitch(), 33);
     assert_eq!(each(&bare), [Some(32), Some(1)]);
     assert_eq!(each(&padded), [Some(1), Some(1)]);
     let accesses = 256 * 192 / 32;
-    assert_eq!((bare.stores.accesses, bare.stores.wavefronts, bare.stores.ideal), (accesses, 32 * accesses, accesses));
+    assert_eq!(
+        (bare.stores.accesses, bare.stores.wavefronts, bare.stores.ideal),
+        (accesses, 32 * accesses, accesses)
+    );
     assert_eq!((padded.stores.accesses, padded.stores.wavefronts), (accesses, accesses));
 }
 
-/// With `n` elements of 4 bytes, whole tiles: neighbours make `n / 8` sectors, and a row of D for each lane makes `n`.
+/// With `n` elements of 4 bytes, whole tiles: neighbours make `n / 8` sectors, and a row of D for
+/// each lane makes `n`.
 #[test]
 fn each_rung_saves_what_it_says() {
     let (rows, columns) = (1024, 512);
@@ -52,7 +62,11 @@ fn each_rung_saves_what_it_says() {
     let of = |r: Rung| count(&rung(r), &problem);
     for r in Rung::ALL {
         let counters = of(r);
-        assert_eq!((counters.a.elements, counters.d.elements, counters.b.elements), (n, n, 0), "{r:?}");
+        assert_eq!(
+            (counters.a.elements, counters.d.elements, counters.b.elements),
+            (n, n, 0),
+            "{r:?}"
+        );
         assert_eq!(counters.a.sectors, n / 8, "{r:?}");
         let requests = if r == Rung::Vectorized { n / 128 } else { n / 32 };
         assert_eq!((counters.a.requests, counters.d.requests), (requests, requests), "{r:?}");
@@ -70,21 +84,36 @@ fn each_rung_saves_what_it_says() {
     assert_eq!(of(Rung::Padded).wavefronts(), 2 * n / 32);
 }
 
-/// The count over blocks by likeness is the count over every block of its own: of whole tiles, parts, gaps, a batch.
+/// The count over blocks by likeness is the count over every block of its own: of whole tiles,
+/// parts, gaps, a batch.
 #[test]
 fn likeness_loses_no_block() {
-    let descs =
-        [rung(Rung::Naive), rung(Rung::Padded), Rung::Coalesced.desc(Combine::Move, 2), Rung::Tiled.desc(Combine::Move, 8)];
+    let descs = [
+        rung(Rung::Naive),
+        rung(Rung::Padded),
+        Rung::Coalesced.desc(Combine::Move, 2),
+        Rung::Tiled.desc(Combine::Move, 8),
+    ];
     for desc in descs {
-        for (rows, columns, batch, [gap_a, gap_d]) in
-            [(32, 32, 1, [0, 0]), (45, 70, 1, [0, 0]), (33, 97, 3, [5, 9]), (1, 100, 2, [0, 1]), (100, 1, 1, [3, 0])]
-        {
+        for (rows, columns, batch, [gap_a, gap_d]) in [
+            (32, 32, 1, [0, 0]),
+            (45, 70, 1, [0, 0]),
+            (33, 97, 3, [5, 9]),
+            (1, 100, 2, [0, 1]),
+            (100, 1, 1, [3, 0]),
+        ] {
             let strided = |rows: usize, columns: usize, gap: usize| {
-                View::new(Elements::ALL, Order::Row, columns + gap).batched(rows * (columns + gap) + gap)
+                View::new(Elements::ALL, Order::Row, columns + gap)
+                    .batched(rows * (columns + gap) + gap)
             };
             let (a, d) = (strided(rows, columns, gap_a), strided(columns, rows, gap_d));
-            let problem = TransposeProblem { a, d, batch, ..TransposeProblem::packed(rows, columns) };
-            assert_eq!(global(&desc, &problem), [count(&desc, &problem).a, count(&desc, &problem).d], "{desc} {problem:?}");
+            let problem =
+                TransposeProblem { a, d, batch, ..TransposeProblem::packed(rows, columns) };
+            assert_eq!(
+                global(&desc, &problem),
+                [count(&desc, &problem).a, count(&desc, &problem).d],
+                "{desc} {problem:?}"
+            );
         }
     }
 }
@@ -98,11 +127,15 @@ fn global(desc: &TransposeDesc, problem: &TransposeProblem) -> [GlobalAccesses; 
     let bytes = u64::from(desc.element_bytes);
     for matrix in 0..problem.batch {
         for tile in 0..problem.rows.div_ceil(32) * problem.columns.div_ceil(32) {
-            let (row, column) = (tile / problem.columns.div_ceil(32) * 32, tile % problem.columns.div_ceil(32) * 32);
+            let (row, column) = (
+                tile / problem.columns.div_ceil(32) * 32,
+                tile % problem.columns.div_ceil(32) * 32,
+            );
             for thread in 0..desc.threads {
                 for step in 0..desc.fetch().steps() {
                     let (i, j) = desc.fetch().place(thread, step);
-                    let (out_j, out_i) = if desc.is_staged() { desc.write().place(thread, step) } else { (j, i) };
+                    let (out_j, out_i) =
+                        if desc.is_staged() { desc.write().place(thread, step) } else { (j, i) };
                     for (which, i, j) in [(0, i, j), (1, out_i, out_j)] {
                         let (i, j) = (row + i as usize, column + j as usize);
                         if i < problem.rows && j < problem.columns {
@@ -110,7 +143,10 @@ fn global(desc: &TransposeDesc, problem: &TransposeProblem) -> [GlobalAccesses; 
                                 0 => matrix * problem.a.batch_stride + problem.a.offset(i, j),
                                 _ => matrix * problem.d.batch_stride + problem.d.offset(j, i),
                             };
-                            requests[which].entry((matrix, tile, thread / 32, step)).or_default().push(element as u64 * bytes);
+                            requests[which]
+                                .entry((matrix, tile, thread / 32, step))
+                                .or_default()
+                                .push(element as u64 * bytes);
                         }
                     }
                 }
@@ -120,7 +156,9 @@ fn global(desc: &TransposeDesc, problem: &TransposeProblem) -> [GlobalAccesses; 
     requests.map(|requests| {
         let mut counted = GlobalAccesses::default();
         for lanes in requests.values() {
-            let pieces = |size: u64| lanes.iter().map(|byte| byte / size).collect::<BTreeSet<_>>().len() as u64;
+            let pieces = |size: u64| {
+                lanes.iter().map(|byte| byte / size).collect::<BTreeSet<_>>().len() as u64
+            };
             counted.elements += lanes.len() as u64;
             counted.requests += 1;
             counted.sectors += pieces(32);
@@ -135,20 +173,33 @@ fn global(desc: &TransposeDesc, problem: &TransposeProblem) -> [GlobalAccesses; 
 fn what_is_not_read_costs_nothing() {
     let packed = TransposeProblem::packed(128, 64);
     let desc = Rung::Vectorized.desc(Combine::F32, 4);
-    let with = |alpha, beta| count(&desc, &TransposeProblem { scalars: [alpha, beta], b: Source::Matrix(packed.d), ..packed });
+    let with = |alpha, beta| {
+        count(
+            &desc,
+            &TransposeProblem { scalars: [alpha, beta], b: Source::Matrix(packed.d), ..packed },
+        )
+    };
     let n = 128 * 64 / 8;
-    for ((alpha, beta), sectors) in
-        [((2.0, 3.0), [n, n, n]), ((2.0, 0.0), [n, 0, n]), ((0.0, 3.0), [0, n, n]), ((0.0, 0.0), [0, 0, n])]
-    {
+    for ((alpha, beta), sectors) in [
+        ((2.0, 3.0), [n, n, n]),
+        ((2.0, 0.0), [n, 0, n]),
+        ((0.0, 3.0), [0, n, n]),
+        ((0.0, 0.0), [0, 0, n]),
+    ] {
         let counters = with(alpha, beta);
-        assert_eq!([counters.a.sectors, counters.b.sectors, counters.d.sectors], sectors, "{alpha} {beta}");
+        assert_eq!(
+            [counters.a.sectors, counters.b.sectors, counters.d.sectors],
+            sectors,
+            "{alpha} {beta}"
+        );
     }
-    let in_place = count(&desc, &TransposeProblem { scalars: [1.0, 1.0], b: Source::InPlace, ..packed });
+    let in_place =
+        count(&desc, &TransposeProblem { scalars: [1.0, 1.0], b: Source::InPlace, ..packed });
     assert_eq!(in_place.b, in_place.d);
 }
 
-/// Every element of D is written once by whatever a kernel is, and every one of A read once, unless rows are gathered: then those
-/// around a tile's are read for each of two tiles.
+/// Every element of D is written once by whatever a kernel is, and every one of A read once, unless
+/// rows are gathered: then those around a tile's are read for each of two tiles.
 #[test]
 fn elements_are_touched_once() {
     let gathered = TransposeDesc {
@@ -172,7 +223,11 @@ fn elements_are_touched_once() {
         let (rows, columns) = (2 * desc.rows as usize + 16, desc.columns as usize + 32);
         let problem = TransposeProblem::packed(rows, columns);
         let counters = count(&desc, &problem);
-        assert_eq!([counters.a.elements, counters.d.elements], [(rows * columns) as u64; 2], "{desc}");
+        assert_eq!(
+            [counters.a.elements, counters.d.elements],
+            [(rows * columns) as u64; 2],
+            "{desc}"
+        );
     }
     // Rows that begin anywhere.
     let problem = TransposeProblem::packed(101, 131);
@@ -181,8 +236,12 @@ fn elements_are_touched_once() {
     assert!(counters.a.elements > 101 * 131 && counters.a.elements < 2 * 101 * 131, "{counters:?}");
     // As few requests as there are accesses of 16 bytes, but for the ends of rows.
     let single = Rung::Padded.desc(Combine::Move, 1);
-    let [single, whole] = [single, gathered].map(|desc| count(&desc, &TransposeProblem::packed(1001, 1003)).d);
-    assert!(whole.requests <= single.requests / 5 && whole.sectors <= single.sectors, "{single:?} {whole:?}");
+    let [single, whole] =
+        [single, gathered].map(|desc| count(&desc, &TransposeProblem::packed(1001, 1003)).d);
+    assert!(
+        whole.requests <= single.requests / 5 && whole.sectors <= single.sectors,
+        "{single:?} {whole:?}"
+    );
 }
 
 #[test]
@@ -190,7 +249,10 @@ fn the_ladder_is_these_counts() -> Result<(), Error> {
     let climb = TransposeClimb::counted((1024, 512), ElementKind::F32, "the host")?;
     assert_eq!(climb.rungs.len(), Rung::ALL.len());
     for (reached, r) in climb.rungs.iter().zip(Rung::ALL) {
-        assert_eq!((reached.name, reached.counters), (r.name(), count(&rung(r), &TransposeProblem::packed(1024, 512))));
+        assert_eq!(
+            (reached.name, reached.counters),
+            (r.name(), count(&rung(r), &TransposeProblem::packed(1024, 512)))
+        );
         assert!(reached.measured.is_none());
         for kind in [ElementKind::F32, ElementKind::U8, ElementKind::Bf16, ElementKind::F64] {
             let verdict = verify_transpose(r, kind)?;
@@ -208,13 +270,17 @@ fn the_ladder_is_these_counts() -> Result<(), Error> {
 #[test]
 fn what_cannot_be_counted_is_refused() {
     let program = TransposeProgram::of(&rung(Rung::Vectorized));
-    let said = |problem: &TransposeProblem| count_transpose(&program, problem).expect_err("refused").to_string();
+    let said = |problem: &TransposeProblem| {
+        count_transpose(&program, problem).expect_err("refused").to_string()
+    };
     let odd = said(&TransposeProblem::packed(64, 33));
     assert!(
-        odd.contains("this cannot be measured: lane ") && odd.contains("is not a multiple of the access's 16 bytes"),
+        odd.contains("this cannot be measured: lane ")
+            && odd.contains("is not a multiple of the access's 16 bytes"),
         "{odd}"
     );
-    let scaled = said(&TransposeProblem { scalars: [2.0, 0.0], ..TransposeProblem::packed(64, 64) });
+    let scaled =
+        said(&TransposeProblem { scalars: [2.0, 0.0], ..TransposeProblem::packed(64, 64) });
     assert!(scaled.contains("the scalar alpha would change them"), "{scaled}");
     let nothing = count_transpose(&program, &TransposeProblem::packed(0, 7)).expect("nothing");
     assert_eq!(nothing, TransposeCounters::default());

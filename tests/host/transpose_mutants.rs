@@ -1,7 +1,8 @@
-//! What the host finds in a transpose: a step left out, two steps exchanged, a map or a description changed.
+//! What the host finds in a transpose: a step left out, two steps exchanged, a map or a description
+//! changed.
 //!
-//! A mutant is caught by a fault, or by a D that is not the definition's. Those that survive are named here, with the reason why
-//! they compute the same transpose.
+//! A mutant is caught by a fault, or by a D that is not the definition's. Those that survive are
+//! named here, with the reason why they compute the same transpose.
 
 use crate::harness::{
     mutated::{mutate, without},
@@ -13,7 +14,9 @@ use falchion::{
         call::Source,
         host::Mode,
         index::{Coord, IndexMap, Map, at, fingerprint},
-        pass::transpose::{Combine, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{
+            Combine, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram,
+        },
         schedule::{Schedule, Section, Step},
     },
     numeric::ElementKind,
@@ -63,15 +66,23 @@ fn wrong(program: &TransposeProgram, mode: Mode) -> Option<String> {
     if let Err(error) = run_on_host(program, mode, call) {
         return Some(error.to_string());
     }
-    verdict(d.combine, &problem.with(slice(&a), of_b(), slice(&after)), slice(&before)).expect("a verdict").first_wrong
+    verdict(d.combine, &problem.with(slice(&a), of_b(), slice(&after)), slice(&before))
+        .expect("a verdict")
+        .first_wrong
 }
 
-/// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a padded one, a gathered one.
+/// Descriptions that are taken apart: every rung at each width, what is chosen for f32 and f64, a
+/// padded one, a gathered one.
 fn subjects() -> Vec<TransposeDesc> {
     let mut subjects = Vec::new();
-    for (combine, bytes) in
-        [(Combine::Move, 1), (Combine::Move, 2), (Combine::Move, 4), (Combine::Move, 8), (Combine::F32, 4), (Combine::F64, 8)]
-    {
+    for (combine, bytes) in [
+        (Combine::Move, 1),
+        (Combine::Move, 2),
+        (Combine::Move, 4),
+        (Combine::Move, 8),
+        (Combine::F32, 4),
+        (Combine::F64, 8),
+    ] {
         subjects.extend(Rung::ALL.map(|rung| rung.desc(combine, bytes)));
     }
     subjects.extend([gathered(), oblong(), wide()]);
@@ -97,12 +108,21 @@ fn gathered() -> TransposeDesc {
 fn wide() -> TransposeDesc {
     let staging = Staging::Swizzled { bits: 3, base: 2, shift: 2 };
     let bare = Rung::Coalesced.desc(Combine::Move, 4);
-    TransposeDesc { rows: 64, columns: 64, access_a: 4, turn: 4, access_d: 4, staging, ..bare }.expect()
+    TransposeDesc { rows: 64, columns: 64, access_a: 4, turn: 4, access_d: 4, staging, ..bare }
+        .expect()
 }
 
 /// A tile that is no square: what exchanges rows and columns shows.
 fn oblong() -> TransposeDesc {
-    TransposeDesc { rows: 64, columns: 32, threads: 128, turn: 2, access_a: 2, ..Rung::Coalesced.desc(Combine::Move, 4) }.expect()
+    TransposeDesc {
+        rows: 64,
+        columns: 32,
+        threads: 128,
+        turn: 2,
+        access_a: 2,
+        ..Rung::Coalesced.desc(Combine::Move, 4)
+    }
+    .expect()
 }
 
 fn body(program: &TransposeProgram, body: Vec<Step>) -> TransposeProgram {
@@ -122,7 +142,12 @@ fn keeps_its_own(desc: &TransposeDesc) -> bool {
 
 /// The first words of a finding, without its numbers.
 fn kind(finding: &str) -> String {
-    finding.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit())).take(9).collect::<Vec<_>>().join(" ")
+    finding
+        .split_whitespace()
+        .filter(|word| !word.contains(|c: char| c.is_ascii_digit()))
+        .take(9)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// But for the barrier of the rung tiled: its threads write the elements that they read.
@@ -134,15 +159,27 @@ fn every_step_of_every_schedule_is_needed() {
         assert_eq!(wrong(&program, CHECKED), None, "{desc} is accused without a change");
         for (section, index, step) in program.schedule.places() {
             assert_eq!(section, Section::Body);
-            let mutant = TransposeProgram { schedule: without(&program.schedule, section, index), ..program.clone() };
+            let mutant = TransposeProgram {
+                schedule: without(&program.schedule, section, index),
+                ..program.clone()
+            };
             for mode in [CHECKED, Mode::Fast] {
                 if step == Step::Barrier && keeps_its_own(&desc) {
-                    assert!(desc.lanes == Lanes::Across && wrong(&mutant, mode).is_none(), "{desc}");
+                    assert!(
+                        desc.lanes == Lanes::Across && wrong(&mutant, mode).is_none(),
+                        "{desc}"
+                    );
                     kept += 1;
                     continue;
                 }
-                let finding = wrong(&mutant, mode).unwrap_or_else(|| panic!("{desc} without {step} survives {mode:?}"));
-                assert!(step != Step::Barrier || finding.contains("no one wrote") || finding.contains("no barrier"), "{finding}");
+                let finding = wrong(&mutant, mode)
+                    .unwrap_or_else(|| panic!("{desc} without {step} survives {mode:?}"));
+                assert!(
+                    step != Step::Barrier
+                        || finding.contains("no one wrote")
+                        || finding.contains("no barrier"),
+                    "{finding}"
+                );
                 mutants += 1;
                 *table.entry((format!("without {step}"), kind(&finding))).or_default() += 1;
             }
@@ -157,7 +194,8 @@ fn every_step_of_every_schedule_is_needed() {
     assert!(mutants >= 200, "{mutants}");
 }
 
-/// Each step needs the one before it, but for the barrier of the rung tiled; a barrier twice is only slower.
+/// Each step needs the one before it, but for the barrier of the rung tiled; a barrier twice is
+/// only slower.
 #[test]
 fn steps_change_places_nowhere() {
     let mut mutants = 0;
@@ -169,7 +207,13 @@ fn steps_change_places_nowhere() {
             swapped.swap(i - 1, i);
             let harmless = keeps_its_own(&desc) && swapped[i - 1..=i].contains(&Step::Barrier);
             let finding = wrong(&body(&program, swapped), CHECKED);
-            assert_eq!(finding.is_none(), harmless, "{desc}: {} and {} exchanged: {finding:?}", steps[i - 1], steps[i]);
+            assert_eq!(
+                finding.is_none(),
+                harmless,
+                "{desc}: {} and {} exchanged: {finding:?}",
+                steps[i - 1],
+                steps[i]
+            );
             mutants += 1;
         }
         if desc.is_staged() && !keeps_its_own(&desc) {
@@ -177,9 +221,13 @@ fn steps_change_places_nowhere() {
             assert_eq!(wrong(&body(&program, twice), CHECKED), None, "{desc}");
             let early = vec![Step::Fetch, Step::Barrier, Step::Store, Step::Write];
             let finding = wrong(&body(&program, early), CHECKED).expect("a race");
-            assert!(finding.contains("barrier between") || finding.contains("no one wrote"), "{finding}");
+            assert!(
+                finding.contains("barrier between") || finding.contains("no one wrote"),
+                "{finding}"
+            );
         }
-        let foreign = wrong(&body(&program, vec![Step::Fetch, Step::Advance]), CHECKED).expect("no such step");
+        let foreign = wrong(&body(&program, vec![Step::Fetch, Step::Advance]), CHECKED)
+            .expect("no such step");
         assert!(foreign.contains("has no step Advance"), "{foreign}");
     }
     println!("{mutants} exchanges, all caught");
@@ -197,7 +245,8 @@ fn changed(of: &TransposeDesc, place: Place, to: Mutation) -> TransposeProgram {
 
 /// Wrong maps: each changes D, in both modes. The names say what is wrong.
 fn wrong_maps() -> Vec<(&'static str, TransposeProgram)> {
-    let ([naive, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
+    let ([naive, _, bare, padded, _], wide) =
+        (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let oblong = oblong();
     fn fetch(p: &mut TransposeProgram) -> &mut Map {
         &mut p.fetch
@@ -209,35 +258,79 @@ fn wrong_maps() -> Vec<(&'static str, TransposeProgram)> {
         &mut p.write
     }
     vec![
-        ("fetch: the last piece left out", changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
+        (
+            "fetch: the last piece left out",
+            changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
+        ),
         (
             "fetch: the last piece left out, in registers",
             changed(&naive, fetch, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
         ),
-        ("fetch: a piece by two threads", changed(&padded, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
-        ("fetch: a piece by two threads, in registers", changed(&naive, fetch, |m, p| m.at(p).map(|n| n.max(1)))),
+        (
+            "fetch: a piece by two threads",
+            changed(&padded, fetch, |m, p| m.at(p).map(|n| n.max(1))),
+        ),
+        (
+            "fetch: a piece by two threads, in registers",
+            changed(&naive, fetch, |m, p| m.at(p).map(|n| n.max(1))),
+        ),
         ("fetch: one further", changed(&wide, fetch, |m, p| m.at(p).map(|n| n + 1))),
         ("fetch: every step the first", changed(&padded, fetch, |m, p| m.at(at(p.row, 0)))),
-        ("fetch: the other half predicated off", changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n < m.codomain() / 2))),
-        ("write: the last piece left out", changed(&wide, write, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain()))),
+        (
+            "fetch: the other half predicated off",
+            changed(&wide, fetch, |m, p| m.at(p).filter(|&n| n < m.codomain() / 2)),
+        ),
+        (
+            "write: the last piece left out",
+            changed(&wide, write, |m, p| m.at(p).filter(|&n| n + 1 < m.codomain())),
+        ),
         ("write: a piece by two threads", changed(&bare, write, |m, p| m.at(p).map(|n| n & !1))),
         ("write: one further", changed(&padded, write, |m, p| m.at(p).map(|n| n + 1))),
-        ("write: a line too short", changed(&oblong, write, |m, p| m.at(p).map(|n| n / 64 * 63 + n % 64))),
-        ("write: lanes predicated off by thread", changed(&wide, write, |m, p| m.at(p).filter(|_| p.row < 200))),
+        (
+            "write: a line too short",
+            changed(&oblong, write, |m, p| m.at(p).map(|n| n / 64 * 63 + n % 64)),
+        ),
+        (
+            "write: lanes predicated off by thread",
+            changed(&wide, write, |m, p| m.at(p).filter(|_| p.row < 200)),
+        ),
         ("smem: one further", changed(&bare, smem, |m, p| m.at(p).map(|x| x + 1))),
-        ("smem: two columns in one place", changed(&padded, smem, |m, p| m.at(at(p.row, p.column & !1)))),
-        ("smem: two rows in one place", changed(&bare, smem, |m, p| m.at(at(p.row & !1, p.column)))),
+        (
+            "smem: two columns in one place",
+            changed(&padded, smem, |m, p| m.at(at(p.row, p.column & !1))),
+        ),
+        (
+            "smem: two rows in one place",
+            changed(&bare, smem, |m, p| m.at(at(p.row & !1, p.column))),
+        ),
         (
             "smem: padding forgotten in half of the columns",
-            changed(&padded, smem, |_, p| Some(if p.column < 16 { p.column * 33 + p.row } else { p.column * 32 + p.row })),
+            changed(&padded, smem, |_, p| {
+                Some(if p.column < 16 { p.column * 33 + p.row } else { p.column * 32 + p.row })
+            }),
         ),
         ("smem: columns one too close", changed(&bare, smem, |_, p| Some(p.column * 31 + p.row))),
-        ("smem: more padding than memory", changed(&padded, smem, |_, p| Some(p.column * 34 + p.row))),
-        ("smem: rows and columns exchanged under a vector", changed(&oblong, smem, |_, p| Some(p.row * 32 + p.column))),
-        ("smem: pitch of the other extent", changed(&oblong, smem, |_, p| Some(p.column * 32 + p.row))),
+        (
+            "smem: more padding than memory",
+            changed(&padded, smem, |_, p| Some(p.column * 34 + p.row)),
+        ),
+        (
+            "smem: rows and columns exchanged under a vector",
+            changed(&oblong, smem, |_, p| Some(p.row * 32 + p.column)),
+        ),
+        (
+            "smem: pitch of the other extent",
+            changed(&oblong, smem, |_, p| Some(p.column * 32 + p.row)),
+        ),
         ("smem: an element left out", changed(&wide, smem, |m, p| m.at(p).filter(|&x| x != 77))),
-        ("smem: a swizzle of elements under a vector", changed(&wide, smem, |m, p| m.at(p).map(|x| x ^ 1))),
-        ("smem: a vector that begins at an odd element", changed(&oblong, smem, |_, p| Some(p.column * 64 + (p.row + 1) % 64))),
+        (
+            "smem: a swizzle of elements under a vector",
+            changed(&wide, smem, |m, p| m.at(p).map(|x| x ^ 1)),
+        ),
+        (
+            "smem: a vector that begins at an odd element",
+            changed(&oblong, smem, |_, p| Some(p.column * 64 + (p.row + 1) % 64)),
+        ),
     ]
 }
 
@@ -262,21 +355,32 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
     type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;
     let taken: [(&str, Taken); 5] = [
         ("a tile twice", |work, block, rank, i| work.unit(block.max(1), rank, i)),
-        ("a tile left out", |work, block, rank, i| work.unit(block, rank, i).filter(|_| block != 2)),
+        ("a tile left out", |work, block, rank, i| {
+            work.unit(block, rank, i).filter(|_| block != 2)
+        }),
         ("beyond the last row", |work, block, rank, i| {
-            work.unit(block, rank, i).map(|unit| Unit { row: if block == 0 { work.rows } else { unit.row }, ..unit })
+            work.unit(block, rank, i)
+                .map(|unit| Unit { row: if block == 0 { work.rows } else { unit.row }, ..unit })
         }),
         ("one further", |work, block, rank, i| work.unit(block + 1, rank, i)),
         ("rows for columns", |work, block, rank, i| {
-            work.unit(block, rank, i).map(|unit| Unit { row: unit.column, column: unit.row, ..unit })
+            work.unit(block, rank, i).map(|unit| Unit {
+                row: unit.column,
+                column: unit.row,
+                ..unit
+            })
         }),
     ];
     let desc = oblong();
     for (name, taken) in taken {
         let program = TransposeProgram { units: Arc::new(taken), ..TransposeProgram::of(&desc) };
         for mode in [CHECKED, Mode::Fast] {
-            let finding = wrong(&program, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"));
-            assert!(finding.contains("computed by no block, or by two") || finding.contains("units"), "{finding}");
+            let finding =
+                wrong(&program, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"));
+            assert!(
+                finding.contains("computed by no block, or by two") || finding.contains("units"),
+                "{finding}"
+            );
         }
     }
 }
@@ -284,13 +388,18 @@ fn a_wrong_order_of_tiles_goes_wrong_in_both_modes() {
 /// A description that says something else than its maps do.
 #[test]
 fn a_description_that_departs_from_its_maps_is_caught() {
-    let ([_, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
+    let ([_, _, bare, padded, _], wide) =
+        (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let oblong = oblong();
     let departures = [
         ("half the turn", wide, TransposeDesc { turn: 2, ..wide }),
         ("half the access to A", wide, TransposeDesc { access_a: 2, ..wide }),
         ("half the access to D", wide, TransposeDesc { access_d: 2, ..wide }),
-        ("no padding in memory for it", padded, TransposeDesc { staging: Staging::Padded(0), ..padded }),
+        (
+            "no padding in memory for it",
+            padded,
+            TransposeDesc { staging: Staging::Padded(0), ..padded },
+        ),
         ("rows and columns exchanged", oblong, TransposeDesc { rows: 32, columns: 64, ..oblong }),
         ("half the rows", bare, TransposeDesc { rows: 16, ..bare }),
         ("twice the columns", bare, TransposeDesc { columns: 64, ..bare }),
@@ -298,21 +407,29 @@ fn a_description_that_departs_from_its_maps_is_caught() {
     for (name, desc, other) in departures {
         let mutant = TransposeProgram { desc: other.expect(), ..TransposeProgram::of(&desc) };
         for mode in [CHECKED, Mode::Fast] {
-            println!("{name:30} {mode:?}: {}", wrong(&mutant, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}")));
+            println!(
+                "{name:30} {mode:?}: {}",
+                wrong(&mutant, mode).unwrap_or_else(|| panic!("{name} survives {mode:?}"))
+            );
         }
     }
 }
 
-/// Maps that change who does it, or where things lie, and not what is computed: D stays, and the fingerprint tells them apart.
-/// What they cost is counted in `transpose_maps.rs`.
+/// Maps that change who does it, or where things lie, and not what is computed: D stays, and the
+/// fingerprint tells them apart. What they cost is counted in `transpose_maps.rs`.
 #[test]
 fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
-    let ([_, _, bare, padded, _], wide) = (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
+    let ([_, _, bare, padded, _], wide) =
+        (Rung::ALL.map(|rung| rung.desc(Combine::Move, 4)), wide());
     let tile = padded.smem();
     let mut survivors = Vec::new();
     for (name, desc, map) in [
         ("the padding dropped", padded, SmemTile { padding: 0, ..tile }),
-        ("swizzled element by element", bare, SmemTile { padding: 0, bits: 5, base: 0, shift: 0, ..tile }),
+        (
+            "swizzled element by element",
+            bare,
+            SmemTile { padding: 0, bits: 5, base: 0, shift: 0, ..tile },
+        ),
     ] {
         survivors.push((
             name,
@@ -320,7 +437,8 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
             fingerprint(&desc.smem()),
         ));
     }
-    let across = falchion::internals::pass::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
+    let across =
+        falchion::internals::pass::transpose::PieceMap { lanes: Lanes::Across, ..wide.write() };
     survivors.push((
         "pieces dealt out the other way",
         TransposeProgram { write: Arc::new(across), ..TransposeProgram::of(&wide) },
@@ -338,7 +456,9 @@ fn a_bijection_in_its_place_survives_and_its_fingerprint_differs() {
 #[test]
 fn nothing_that_ships_is_accused_in_any_order_of_threads() {
     let mut clean = 0;
-    for (seed, desc) in (0..).zip(named().into_iter().chain(subjects()).chain(random_descriptions(60, 9))) {
+    for (seed, desc) in
+        (0..).zip(named().into_iter().chain(subjects()).chain(random_descriptions(60, 9)))
+    {
         let program = TransposeProgram::of(&desc);
         assert_eq!(wrong(&program, Mode::Checked { seed }), None, "{desc}");
         assert_eq!(wrong(&program, Mode::Fast), None, "{desc}");

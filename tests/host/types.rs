@@ -4,11 +4,14 @@ use crate::harness::random_cases;
 use falchion::{
     arch::{Arch, ArchKind},
     desc::{
-        AlignmentA, AlignmentB, AlignmentC, Config, FamilyDesc, Frame, Leaf, Pins, PromoteEachStage, SharedA, SharedB, SimtDesc,
+        AlignmentA, AlignmentB, AlignmentC, Config, FamilyDesc, Frame, Leaf, Pins,
+        PromoteEachStage, SharedA, SharedB, SimtDesc,
     },
     device::{Arguments, Gemm},
     epilogue::{LinearCombination, LinearCombinationRelu},
-    internals::family::default_gemm_configuration::{default_description, default_gemm_configurations},
+    internals::family::default_gemm_configuration::{
+        default_description, default_gemm_configurations,
+    },
     layout::{Layout, Order},
     numeric::{Element, ElementKind},
     prelude::*,
@@ -27,26 +30,46 @@ fn of_f32<C: Config>() -> GemmDesc {
 fn the_table_has_its_rows() {
     use ElementKind::*;
     let row = |arch, ab, accumulator, c| {
-        let knobs = default_gemm_configurations(falchion::arch::OpKind::Simt, arch, random_cases::types(ab, accumulator, c))
-            .expect("a row")[0];
+        let knobs = default_gemm_configurations(
+            falchion::arch::OpKind::Simt,
+            arch,
+            random_cases::types(ab, accumulator, c),
+        )
+        .expect("a row")[0];
         let FamilyDesc::Simt(knobs) = knobs else { panic!("{knobs:?} is Hopper's") };
-        (knobs.threadblock, knobs.warp, knobs.mainloop, knobs.stages, [knobs.align_a, knobs.align_b, knobs.align_c])
+        (
+            knobs.threadblock,
+            knobs.warp,
+            knobs.mainloop,
+            knobs.stages,
+            [knobs.align_a, knobs.align_b, knobs.align_c],
+        )
     };
-    let (classic, double) = ((Mnk::new(128, 128, 8), Mnk::new(32, 64, 8)), (Mnk::new(128, 64, 8), Mnk::new(32, 32, 8)));
-    let pipelined = |tiles: (Mnk, Mnk), aligned| (tiles.0, tiles.1, MainloopKind::Pipelined, 2, aligned);
+    let (classic, double) =
+        ((Mnk::new(128, 128, 8), Mnk::new(32, 64, 8)), (Mnk::new(128, 64, 8), Mnk::new(32, 32, 8)));
+    let pipelined =
+        |tiles: (Mnk, Mnk), aligned| (tiles.0, tiles.1, MainloopKind::Pipelined, 2, aligned);
     for arch in [ArchKind::Sm70, ArchKind::Sm75] {
-        for (ab, accumulator, c) in
-            [(F32, F32, F32), (I32, I32, I32), (F16, F32, F16), (F16, F16, F16), (Bf16, F32, F32), (U8, I32, U8)]
-        {
+        for (ab, accumulator, c) in [
+            (F32, F32, F32),
+            (I32, I32, I32),
+            (F16, F32, F16),
+            (F16, F16, F16),
+            (Bf16, F32, F32),
+            (U8, I32, U8),
+        ] {
             assert_eq!(row(arch, ab, accumulator, c), pipelined(classic, [1; 3]), "{ab}");
         }
         assert_eq!(row(arch, F64, F64, F64), pipelined(double, [1; 3]));
     }
     for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
-        let ring = (Mnk::new(256, 128, 8), Mnk::new(64, 64, 8), MainloopKind::Multistage, 4, [4; 3]);
+        let ring =
+            (Mnk::new(256, 128, 8), Mnk::new(64, 64, 8), MainloopKind::Multistage, 4, [4; 3]);
         assert_eq!(row(arch, F32, F32, F32), ring);
         assert_eq!(row(arch, I32, I32, I32), pipelined(classic, [4; 3]));
-        for (ab, accumulator, c) in [(F16, F32, F16), (Bf16, F32, Bf16), (I8, I32, I8), (U8, I32, U8)] {
+        for (ab, accumulator, c) in
+            [(F16, F32, F16), (Bf16, F32, Bf16), (I8, I32, I8), (U8, I32, U8)]
+        {
             assert_eq!(row(arch, ab, accumulator, c), pipelined(classic, [8; 3]), "{ab}");
         }
         for (ab, accumulator, c) in [(F16, F32, F32), (I8, I32, F32)] {
@@ -61,19 +84,34 @@ type Shape = GemmShape<64, 32, 8>;
 /// Overrides wait for the default, so they commute, and the last of two of one knob wins.
 #[test]
 fn leaves_commute() {
-    assert_eq!(of_f32::<With<With<Auto, Warp<Shape>>, Stages<3>>>(), of_f32::<With<With<Auto, Stages<3>>, Warp<Shape>>>());
+    assert_eq!(
+        of_f32::<With<With<Auto, Warp<Shape>>, Stages<3>>>(),
+        of_f32::<With<With<Auto, Stages<3>>, Warp<Shape>>>()
+    );
     type Small = Warp<GemmShape<16, 32, 8>>;
     type Tile = Threadblock<GemmShape<32, 32, 8>>;
-    assert_eq!(of_f32::<With<With<Auto, Small>, Tile>>(), of_f32::<With<With<Auto, Tile>, Small>>());
-    assert_eq!(of_f32::<With<With<Auto, Stages<2>>, Stages<3>>>(), of_f32::<With<Auto, Stages<3>>>());
+    assert_eq!(
+        of_f32::<With<With<Auto, Small>, Tile>>(),
+        of_f32::<With<With<Auto, Tile>, Small>>()
+    );
+    assert_eq!(
+        of_f32::<With<With<Auto, Stages<2>>, Stages<3>>>(),
+        of_f32::<With<Auto, Stages<3>>>()
+    );
     type Padded = SharedB<SmemPadded<false, 4>>;
     type Swizzled = SharedA<SmemSwizzled<false, 3, 2, 0>>;
-    assert_eq!(of_f32::<With<With<Auto, Padded>, Swizzled>>(), of_f32::<With<With<Auto, Swizzled>, Padded>>());
+    assert_eq!(
+        of_f32::<With<With<Auto, Padded>, Swizzled>>(),
+        of_f32::<With<With<Auto, Swizzled>, Padded>>()
+    );
     type Aligned = With<With<Auto, AlignmentA<1>>, BlocksPerSm<1>>;
     type Ordered = With<With<With<Auto, HorizontalSwizzle>, BlocksPerSm<1>>, AlignmentA<1>>;
     assert_eq!(of_f32::<With<Aligned, HorizontalSwizzle>>(), of_f32::<Ordered>());
     type Relu = EpilogueTree<LinearCombinationRelu>;
-    assert_eq!(of_f32::<With<With<Auto, AlignmentB<2>>, Relu>>(), of_f32::<With<With<Auto, Relu>, AlignmentB<2>>>());
+    assert_eq!(
+        of_f32::<With<With<Auto, AlignmentB<2>>, Relu>>(),
+        of_f32::<With<With<Auto, Relu>, AlignmentB<2>>>()
+    );
 }
 
 /// Every knob pinned to what it is: nothing changes.
@@ -82,7 +120,8 @@ fn what_is_pinned_to_its_default_changes_nothing() {
     type Tiles = With<With<Auto, Threadblock<GemmShape<256, 128, 8>>>, Warp<GemmShape<64, 64, 8>>>;
     type Loop = With<With<Tiles, MmaMultistage>, Stages<4>>;
     type Aligned = With<With<With<Loop, AlignmentA<4>>, AlignmentB<4>>, AlignmentC<4>>;
-    type Shared = With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
+    type Shared =
+        With<With<With<Aligned, IdentitySwizzle<1>>, SharedA<SmemAuto>>, SharedB<SmemAuto>>;
     type All = With<With<Shared, BlocksPerSm<1>>, EpilogueTree<LinearCombination>>;
     assert_eq!(of_f32::<All>(), of_f32::<Auto>());
 }
@@ -91,15 +130,24 @@ fn what_is_pinned_to_its_default_changes_nothing() {
 #[test]
 fn a_loop_nest_is_one_leaf() {
     type Nest = MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 3>;
-    type Parts = With<With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>, Stages<3>>;
+    type Parts = With<
+        With<With<Auto, Threadblock<GemmShape<128, 128, 8>>>, Warp<GemmShape<32, 64, 8>>>,
+        Stages<3>,
+    >;
     assert_eq!(of_f32::<With<Auto, Nest>>(), of_f32::<Parts>());
     assert_eq!(<Nest as Leaf>::PINS, <With<Parts, MmaMultistage> as Config>::PINS);
-    type TensorCores =
-        MmaWarpSpecialized<GemmShape<128, 256, 64>, MmaTensorOp<GemmShape<64, 256, 64>, GemmShape<64, 256, 16>>, 3>;
+    type TensorCores = MmaWarpSpecialized<
+        GemmShape<128, 256, 64>,
+        MmaTensorOp<GemmShape<64, 256, 64>, GemmShape<64, 256, 16>>,
+        3,
+    >;
     let desc = Gemm::<F16, RowMajor, F16, ColMajor, F16, RowMajor, f32, TensorOp>::new();
     assert_eq!(desc.desc().class.arch, ArchKind::Sm90);
     let nest = desc.with::<TensorCores>().with::<falchion::desc::CooperativeSchedule>().desc();
-    assert_eq!((nest.threadblock(), nest.warp(), nest.stages()), (Mnk::new(128, 256, 64), Mnk::new(64, 256, 64), 3));
+    assert_eq!(
+        (nest.threadblock(), nest.warp(), nest.stages()),
+        (Mnk::new(128, 256, 64), Mnk::new(64, 256, 64), 3)
+    );
     assert_eq!(<Auto as Config>::PINS, Pins::NONE);
     assert!(<With<Auto, PromoteEachStage> as Config>::PINS.promotion.is_some());
 }
@@ -124,7 +172,9 @@ const_assert!(
         && DESC.smem_bytes() == 4 * SIMT.base().stage_bytes()
 );
 const_assert!(
-    matches!(DESC.family.mainloop(), MainloopKind::Multistage) && DESC.check().is_ok() && SIMT.base().registers() <= 255
+    matches!(DESC.family.mainloop(), MainloopKind::Multistage)
+        && DESC.check().is_ok()
+        && SIMT.base().registers() <= 255
 );
 const_assert!(matches!((DESC.class.a.layout, DESC.class.b.layout), (Order::Row, Order::Row)));
 
@@ -179,13 +229,24 @@ fn matrix<T: Whole>(order: Order, rows: usize, columns: usize, salt: usize) -> V
     elements
 }
 
-/// Whether the kernel of these types is the table's, and its product the right one. Of each there is little text: there are 624 of them.
-fn multiplies<T: Whole, LA: Layout, LB: Layout, Acc: Element, C: Whole<Storage: PartialEq + core::fmt::Debug>, LC: Layout, Ar>()
+/// Whether the kernel of these types is the table's, and its product the right one. Of each there
+/// is little text: there are 624 of them.
+fn multiplies<
+    T: Whole,
+    LA: Layout,
+    LB: Layout,
+    Acc: Element,
+    C: Whole<Storage: PartialEq + core::fmt::Debug>,
+    LC: Layout,
+    Ar,
+>()
 where
     Ar: Arch,
 {
     let gemm = Gemm::<T, LA, T, LB, C, LC, Acc, Simt, Ar>::new();
-    let run = |a: &[T::Storage], b: &[T::Storage], d: &mut [C::Storage]| gemm.run(Arguments::new((M, N, K), a, b, d));
+    let run = |a: &[T::Storage], b: &[T::Storage], d: &mut [C::Storage]| {
+        gemm.run(Arguments::new((M, N, K), a, b, d))
+    };
     is_right::<T, C>(gemm.desc(), (Acc::KIND, Ar::KIND), [LA::ORDER, LB::ORDER, LC::ORDER], &run);
 }
 
@@ -210,7 +271,11 @@ fn is_right<T: Whole, C: Whole<Storage: PartialEq + core::fmt::Debug>>(
     run(&a, &b, &mut d).expect("a ragged product");
     for (i, j) in (0..M).flat_map(|i| (0..N).map(move |j| (i, j))) {
         let want = (0..K).map(|k| entry(i, k, 0) * entry(k, j, 1)).sum();
-        assert_eq!(d[orders[2].offset(i, j, orders[2].packed(M, N))], C::whole(want), "D({i}, {j}) of {desc:?}");
+        assert_eq!(
+            d[orders[2].offset(i, j, orders[2].packed(M, N))],
+            C::whole(want),
+            "D({i}, {j}) of {desc:?}"
+        );
     }
 }
 
@@ -254,5 +319,8 @@ in_all_layouts! {
 fn every_combination_of_types_has_its_test_above() {
     let distinct: std::collections::HashSet<_> = falchion::desc::COMBINATIONS.iter().collect();
     assert_eq!((distinct.len(), falchion::desc::COMBINATIONS.len()), (13, 13));
-    assert_eq!(random_cases::types(ElementKind::F32, ElementKind::F32, ElementKind::F32), falchion::desc::COMBINATIONS[0]);
+    assert_eq!(
+        random_cases::types(ElementKind::F32, ElementKind::F32, ElementKind::F32),
+        falchion::desc::COMBINATIONS[0]
+    );
 }

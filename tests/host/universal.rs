@@ -1,4 +1,5 @@
-//! The operator of the machine that it runs on: which units and instructions each machine has for its types, and that the host computes what a `Gemm` of the same types does.
+//! The operator of the machine that it runs on: which units and instructions each machine has for
+//! its types, and that the host computes what a `Gemm` of the same types does.
 
 use falchion::{
     arch::{ArchKind, Machine, OpKind},
@@ -31,13 +32,13 @@ fn each_machine_has_its_units_and_instructions() {
     use ArchKind::*;
     use OpKind::*;
     type Universal<A, B = A, C = A> = GemmUniversal<A, RowMajor, B, ColMajor, C, RowMajor>;
-    let [f32, f64, f16, i32, tf32] =
-        on_each![Universal<f32>, Universal<f64>, Universal<F16>, Universal<i32>, Universal<Tf32, Tf32, f32>];
+    let [f32, f64, f16, i32, tf32] = on_each![Universal<f32>, Universal<f64>, Universal<F16>, Universal<i32>, Universal<Tf32, Tf32, f32>];
     let archs = [Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, Sm89, Sm89];
     // True f32, and what no tensor core multiplies, is the CUDA cores' everywhere.
     assert_eq!(f32, archs.map(|arch| Ok((Simt, arch))));
     assert_eq!(i32, archs.map(|arch| Ok((Simt, arch))));
-    let tensor_op_from = |first: ArchKind| archs.map(|arch| Ok((if arch >= first { TensorOp } else { Simt }, arch)));
+    let tensor_op_from =
+        |first: ArchKind| archs.map(|arch| Ok((if arch >= first { TensorOp } else { Simt }, arch)));
     assert_eq!(f16, tensor_op_from(Sm75));
     assert_eq!(f64, tensor_op_from(Sm80));
     // What only tensor cores have is refused where they do not.
@@ -55,23 +56,31 @@ fn each_machine_has_its_units_and_instructions() {
 fn operations_are_kept() {
     let gemm = GemmUniversal::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor>::new();
     let on = |sm| machine(ArchKind::Sm90, sm);
-    let [one, same, other] = [90, 90, 89].map(|sm| gemm.operation(Some(&on(sm))).expect("an operation"));
+    let [one, same, other] =
+        [90, 90, 89].map(|sm| gemm.operation(Some(&on(sm))).expect("an operation"));
     assert!(core::ptr::eq(one, same) && !core::ptr::eq(one, other));
-    let relu = gemm.epilogue::<Relu<Scaled<Alpha, Acc>>>().operation(Some(&on(90))).expect("an operation");
+    let relu =
+        gemm.epilogue::<Relu<Scaled<Alpha, Acc>>>().operation(Some(&on(90))).expect("an operation");
     assert_ne!(relu.desc().class.output.epilogue, one.desc().class.output.epilogue);
     // A problem chooses as it does of the Gemm of those units.
     let size = ProblemSize::of((1000, 1000, 1000));
-    let same = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::desc_for(&size, &on(90));
+    let same = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::desc_for(
+        &size,
+        &on(90),
+    );
     assert_eq!(one.desc_for(&size, &on(90)), same);
 }
 
-/// On the host, bits are those of the `Gemm` of the same types: by the CUDA cores' description, or, where they do not have the types, Hopper's.
+/// On the host, bits are those of the `Gemm` of the same types: by the CUDA cores' description, or,
+/// where they do not have the types, Hopper's.
 #[test]
 fn the_host_computes_what_a_gemm_of_the_types_does() {
     let (m, n, k) = (37, 29, 53);
     let number = |i: usize| ((i * 7919 % 1009) as f32 - 500.0) / 97.0;
-    let (a, b): (Vec<f32>, Vec<f32>) = ((0..m * k).map(number).collect(), (0..k * n).map(|i| number(3 * i + 1)).collect());
-    let [mut one, mut other, mut wanted] = [const { Vec::new() }; 3].map(|_: Vec<f32>| vec![f32::NAN; m * n]);
+    let (a, b): (Vec<f32>, Vec<f32>) =
+        ((0..m * k).map(number).collect(), (0..k * n).map(|i| number(3 * i + 1)).collect());
+    let [mut one, mut other, mut wanted] =
+        [const { Vec::new() }; 3].map(|_: Vec<f32>| vec![f32::NAN; m * n]);
     falchion::gemm((m, n, k), &a, &b, &mut one).expect("a product");
     GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
         .run(Arguments::new((m, n, k), &a, &b, &mut other))
@@ -80,8 +89,10 @@ fn the_host_computes_what_a_gemm_of_the_types_does() {
         .run(Arguments::new((m, n, k), &a, &b, &mut wanted))
         .expect("a product");
     assert!(one == wanted && other == wanted && wanted.iter().all(|x| x.is_finite()));
-    let (a, b): (Vec<E4m3>, Vec<E4m3>) =
-        (a.iter().map(|&x| E4m3::from_f32(x)).collect(), b.iter().map(|&x| E4m3::from_f32(x)).collect());
+    let (a, b): (Vec<E4m3>, Vec<E4m3>) = (
+        a.iter().map(|&x| E4m3::from_f32(x)).collect(),
+        b.iter().map(|&x| E4m3::from_f32(x)).collect(),
+    );
     let bias: Vec<Bf16> = (0..n).map(|i| Bf16::from_f32(number(i))).collect();
     let [mut d, mut wanted] = [(); 2].map(|()| vec![Bf16::from_f32(f32::NAN); m * n]);
     type Biased = Relu<Add<Scaled<Alpha, Acc>, BiasN>>;
@@ -109,7 +120,9 @@ fn batches_groups_and_refusals() {
     gemm.grouped(Arguments::new((6, 5, 4), &a, &b, &mut d), &[0u32, 2, 6]).expect("groups");
     assert_eq!(d, [8.0; 30]);
     let mut short = vec![0.0f32; 29];
-    let said = falchion::gemm((6, 5, 4), &a, &b[..20], &mut short).expect_err("an element too few").to_string();
+    let said = falchion::gemm((6, 5, 4), &a, &b[..20], &mut short)
+        .expect_err("an element too few")
+        .to_string();
     assert!(said.contains('D'), "{said}");
     assert_eq!(gemm.workspace_size(&Arguments::new((6, 5, 4), &a, &b, &mut d)).expect("bytes"), 0);
 }

@@ -1,5 +1,5 @@
-//! Products of warp-specialized kernels, on host slices: through types, against the instruction's own sums, and where
-//! something is missing: no K, no C, no accumulator.
+//! Products of warp-specialized kernels, on host slices: through types, against the instruction's
+//! own sums, and where something is missing: no K, no C, no accumulator.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -17,19 +17,26 @@ use falchion::{
 use falchion_lab::verify::draw;
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 3 }];
-const TYPES: Combined =
-    Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, accumulator: ElementKind::F32, c: ElementKind::F32 };
+const TYPES: Combined = Combined {
+    a: ElementKind::Bf16,
+    b: ElementKind::Bf16,
+    accumulator: ElementKind::F32,
+    c: ElementKind::F32,
+};
 
 fn numbers(seed: u64, count: usize) -> Vec<Bf16> {
-    (0..count as u64).map(|i| Bf16::from_f32((draw(seed, i) >> 40) as f32 / (1 << 20) as f32 - 8.0)).collect()
+    (0..count as u64)
+        .map(|i| Bf16::from_f32((draw(seed, i) >> 40) as f32 / (1 << 20) as f32 - 8.0))
+        .collect()
 }
 
 fn packed(order: Order, rows: usize, columns: usize) -> View<Elements> {
     View::packed(Elements::of(rows * columns), order, (rows, columns), None)
 }
 
-/// D of `Gemm::<.., TensorOp, Sm90>` on slices: for every element, bit by bit, `D[i, j] = Instruction::sum(A[i, :], B[:, j])` with K
-/// filled up with zeros to whole stages. With K backwards the bits are others.
+/// D of `Gemm::<.., TensorOp, Sm90>` on slices: for every element, bit by bit, `D[i, j] =
+/// Instruction::sum(A[i, :], B[:, j])` with K filled up with zeros to whole stages. With K
+/// backwards the bits are others.
 #[test]
 fn types_run_and_every_element_is_the_instruction_s_sum() {
     let (m, n, k) = (70, 45, 100);
@@ -56,7 +63,14 @@ fn types_run_and_every_element_is_the_instruction_s_sum() {
 }
 
 /// One run of a description that is all but square, D and C given.
-fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 2], c: Option<&[f32]>, d: &mut [f32]) {
+fn run(
+    desc: &GemmDesc,
+    mode: Mode,
+    [m, n, k]: [usize; 3],
+    [alpha, beta]: [f64; 2],
+    c: Option<&[f32]>,
+    d: &mut [f32],
+) {
     let orders = desc.orders();
     let (a, b) = (numbers(1, m * k), numbers(2, k * n));
     let mut scalars = [0.0; 8];
@@ -89,7 +103,8 @@ fn run(desc: &GemmDesc, mode: Mode, [m, n, k]: [usize; 3], [alpha, beta]: [f64; 
 fn what_is_not_read_does_not_count() {
     for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Col]] {
         for align_c in [4, 1] {
-            let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders).expect("a row");
+            let default = default_description(OpKind::TensorOp, ArchKind::Sm90, TYPES, orders)
+                .expect("a row");
             let desc = but!(default, align_c);
             for mode in MODES {
                 let (sizes, n) = ([131, 67, 40], 131 * 67);

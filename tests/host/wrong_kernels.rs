@@ -1,7 +1,9 @@
-//! The rule that results are accepted by rejects kernels that are wrong: all of these, every time. (Rules in use elsewhere let
-//! some of them pass at these sizes: one global tolerance, or one that grows with K.)
+//! The rule that results are accepted by rejects kernels that are wrong: all of these, every time.
+//! (Rules in use elsewhere let some of them pass at these sizes: one global tolerance, or one that
+//! grows with K.)
 //!
-//! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either lane rejects it.
+//! A kernel is judged as everywhere: by whole numbers and by random ones; it is rejected if either
+//! lane rejects it.
 
 use crate::harness::{
     Random,
@@ -69,7 +71,8 @@ struct Case {
 impl Case {
     fn new([a, accumulator, c]: [ElementKind; 3], (m, n, k): (usize, usize, usize)) -> Self {
         let types = Combined { a, b: a, accumulator, c };
-        let desc = default_description(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3]).expect("it is in the table");
+        let desc = default_description(OpKind::Simt, ArchKind::Sm80, types, [Order::Row; 3])
+            .expect("it is in the table");
         // Halves add slowly on the host: small tiles waste less.
         let tile = Mnk::new(32, 32, 16);
         let (mainloop, stages, blocks_per_sm) = (MainloopKind::Pipelined, 2, 1);
@@ -86,8 +89,13 @@ impl Case {
         }
         let mut d = buffers.d.clone();
         let (a, b, length) = (all(&buffers.a), all(&buffers.b), d.length());
-        let matrices =
-            HostMatrices { a, b, c: Source::None, d: d.slice_mut(0..length).expect("as before"), vectors: Default::default() };
+        let matrices = HostMatrices {
+            a,
+            b,
+            c: Source::None,
+            d: d.slice_mut(0..length).expect("as before"),
+            vectors: Default::default(),
+        };
         run_on_host(&self.desc, Mode::Fast, problem.with(matrices)).expect("it fits");
         let get = |place| d.get(place).expect("as before");
         let changed: Vec<(usize, f64)> = match wrong {
@@ -103,7 +111,15 @@ impl Case {
 
     fn claim<'a>(&'a self, buffers: &'a Buffers, d: &'a HostBuffer) -> Claim<'a> {
         let [a, b, d] = [&buffers.a, &buffers.b, d].map(all);
-        Claim { desc: &self.desc, problem: &self.guarded.problem, a, b, c: None, d, vectors: Default::default() }
+        Claim {
+            desc: &self.desc,
+            problem: &self.guarded.problem,
+            a,
+            b,
+            c: None,
+            d,
+            vectors: Default::default(),
+        }
     }
 
     fn judge(&self, buffers: &Buffers, d: &HostBuffer) -> Verdict {
@@ -118,9 +134,11 @@ fn rejections(case: &Case, wrong: Wrong, trials: u64, random: &mut Random) -> u6
         .map(|_| {
             let seed = random.next();
             let lanes = [Fill::Integers, Fill::Random].map(|fill| {
-                Buffers::filled(&case.desc, &case.guarded, fill, seed).expect("these types have a form in host memory")
+                Buffers::filled(&case.desc, &case.guarded, fill, seed)
+                    .expect("these types have a form in host memory")
             });
-            // An element that is what it should be is not wrong: take one whose neighbour is another whole number.
+            // An element that is what it should be is not wrong: take one whose neighbour is
+            // another whole number.
             let right = case.run(&lanes[0], Wrong::Nothing, 0);
             let at = loop {
                 let at = random.below((m - 1) * n);
@@ -145,8 +163,14 @@ fn every_wrong_kernel_is_rejected_and_the_right_one_is_not() {
     for types in TYPES {
         for size in [(24, 24, 1024), (24, 24, 64), (17, 9, 3000)] {
             let case = Case::new(types, size);
-            assert_eq!(rejections(&case, Wrong::Nothing, TRIALS, &mut random), 0, "{types:?} {size:?}: the right one");
-            for wrong in [Wrong::AllZero, Wrong::LastOfK, Wrong::TooLarge, Wrong::NextRow, Wrong::OneNan] {
+            assert_eq!(
+                rejections(&case, Wrong::Nothing, TRIALS, &mut random),
+                0,
+                "{types:?} {size:?}: the right one"
+            );
+            for wrong in
+                [Wrong::AllZero, Wrong::LastOfK, Wrong::TooLarge, Wrong::NextRow, Wrong::OneNan]
+            {
                 let rejected = rejections(&case, wrong, TRIALS, &mut random);
                 assert_eq!(rejected, TRIALS, "{types:?} {size:?}: {wrong:?} passed");
                 kernels += TRIALS;
@@ -160,7 +184,8 @@ fn every_wrong_kernel_is_rejected_and_the_right_one_is_not() {
 fn long_sums_in_halves_are_decided_by_whole_numbers_only() {
     let case = Case::new([F16, F16, F16], (24, 24, 1024));
     let verdict = |fill| {
-        let buffers = Buffers::filled(&case.desc, &case.guarded, fill, 1).expect("these types have a form in host memory");
+        let buffers = Buffers::filled(&case.desc, &case.guarded, fill, 1)
+            .expect("these types have a form in host memory");
         case.judge(&buffers, &case.run(&buffers, Wrong::Nothing, 0))
     };
     let (whole, random) = (verdict(Fill::Integers), verdict(Fill::Random));
@@ -171,11 +196,17 @@ fn long_sums_in_halves_are_decided_by_whole_numbers_only() {
 #[test]
 fn sampled_rows_find_a_wrong_tile_of_a_large_product() {
     let case = Case::new([F32, F32, F32], (4096, 4096, 64));
-    let buffers = Buffers::filled(&case.desc, &case.guarded, Fill::Random, 5).expect("these types have a form in host memory");
+    let buffers = Buffers::filled(&case.desc, &case.guarded, Fill::Random, 5)
+        .expect("these types have a form in host memory");
     let mut d = case.run(&buffers, Wrong::Nothing, 0);
-    let sampled = |d: &HostBuffer, seed| verify::sampled(&case.claim(&buffers, d), 64, seed).expect("it fits");
+    let sampled = |d: &HostBuffer, seed| {
+        verify::sampled(&case.claim(&buffers, d), 64, seed).expect("it fits")
+    };
     let verdict = sampled(&d, 1);
-    assert!(verdict.is_right() && (64 * 4096..=66 * 4096).contains(&verdict.elements_checked), "{verdict}");
+    assert!(
+        verdict.is_right() && (64 * 4096..=66 * 4096).contains(&verdict.elements_checked),
+        "{verdict}"
+    );
     // One tile of 128 x 128 is that of its right neighbour.
     let (row, column) = (17 * 128, 5 * 128);
     for place in (row..row + 128).flat_map(|i| (column..column + 128).map(move |j| i * 4096 + j)) {
@@ -184,6 +215,10 @@ fn sampled_rows_find_a_wrong_tile_of_a_large_product() {
     }
     for seed in 0..8 {
         let verdict = sampled(&d, seed);
-        assert!(!verdict.is_right() && verdict.first_wrong.is_some_and(|e| (row..row + 128).contains(&e.row)), "{verdict}");
+        assert!(
+            !verdict.is_right()
+                && verdict.first_wrong.is_some_and(|e| (row..row + 128).contains(&e.row)),
+            "{verdict}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Arrays on their way to a device: where addresses lie, what a launch is told, and which accesses the least aligned address leaves. No GPU is needed.
+//! Arrays on their way to a device: where addresses lie, what a launch is told, and which accesses
+//! the least aligned address leaves. No GPU is needed.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -14,10 +15,18 @@ use falchion::{
     layout::Order::{self, Col, Row},
     numeric::{Combined, ElementKind, EmulationKind},
     refusal::Route,
-    threadblock::{MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords, WorkKind},
+    threadblock::{
+        MOST_MAPPED, MOST_PRODUCTS, MOST_PRODUCTS_AT_ALL, ProductAddresses, ProductRecords,
+        WorkKind,
+    },
 };
 
-const F32: Combined = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+const F32: Combined = Combined {
+    a: ElementKind::F32,
+    b: ElementKind::F32,
+    accumulator: ElementKind::F32,
+    c: ElementKind::F32,
+};
 
 /// Products of 64 x 48 x 32 whose matrices begin so many bytes behind multiples of 256.
 fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
@@ -29,7 +38,20 @@ fn problems(orders: [Order; 3], beyond: &[[u64; 4]]) -> Vec<Problem> {
         };
         let (a, b) = (view(0, orders[0], (64, 32)), view(1, orders[1], (32, 48)));
         let (c, d) = (Source::Matrix(view(2, orders[2], (64, 48))), view(3, orders[2], (64, 48)));
-        Problem { m: 64, n: 48, k: 32, batch: 1, groups: None, a, b, c, d, vectors: Default::default(), scalars, workspace: None }
+        Problem {
+            m: 64,
+            n: 48,
+            k: 32,
+            batch: 1,
+            groups: None,
+            a,
+            b,
+            c,
+            d,
+            vectors: Default::default(),
+            scalars,
+            workspace: None,
+        }
     };
     beyond.iter().enumerate().map(of_product).collect()
 }
@@ -45,7 +67,8 @@ fn each_matrix_has_an_address_of_its_own() {
     assert_eq!(size_of::<TensorGemmParams>() + (4 * 128 + 32) * MOST_MAPPED as usize, 4032);
 }
 
-/// Maps begin at lines of 128 bytes, which no map shares with another nor with addresses; addresses are words of their own.
+/// Maps begin at lines of 128 bytes, which no map shares with another nor with addresses; addresses
+/// are words of their own.
 #[test]
 fn each_map_has_lines_of_its_own_and_each_address_a_word() {
     for products in [1, 2, 7, 110, 300] {
@@ -53,13 +76,24 @@ fn each_map_has_lines_of_its_own_and_each_address_a_word() {
         assert_eq!(laws::injective(&records), Ok(()));
         assert_eq!(ProductRecords::bytes(products as usize), 8 * u64::from(records.codomain()));
         let mut taken = vec![false; records.codomain() as usize];
-        for (product, piece) in (0..products).flat_map(|product| (0..8).map(move |piece| (product, piece))) {
-            let (place, words) = (records.at(at(product, piece)).expect("a place") as usize, if piece < 4 { 16 } else { 1 });
+        for (product, piece) in
+            (0..products).flat_map(|product| (0..8).map(move |piece| (product, piece)))
+        {
+            let (place, words) = (
+                records.at(at(product, piece)).expect("a place") as usize,
+                if piece < 4 { 16 } else { 1 },
+            );
             assert!(piece >= 4 || place.is_multiple_of(16), "product {product}, map {piece}");
-            assert!(!taken[place..place + words].iter().any(|&taken| taken), "product {product}, piece {piece}");
+            assert!(
+                !taken[place..place + words].iter().any(|&taken| taken),
+                "product {product}, piece {piece}"
+            );
             taken[place..place + words].fill(true);
             // Where it lies does not depend on how many there are.
-            assert_eq!(ProductRecords { products: product + 1 }.at(at(product, piece)), Some(place as u32));
+            assert_eq!(
+                ProductRecords { products: product + 1 }.at(at(product, piece)),
+                Some(place as u32)
+            );
         }
         assert_eq!((records.at(at(products, 0)), records.at(at(0, 8))), (None, None));
     }
@@ -72,11 +106,16 @@ fn hopper() -> GemmDesc {
     default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).expect("a row")
 }
 
-/// Of as many products as parameters have maps of, those ride there; of more they lie in the workspace, which is as much larger, but of a kernel whose maps are parameters.
+/// Of as many products as parameters have maps of, those ride there; of more they lie in the
+/// workspace, which is as much larger, but of a kernel whose maps are parameters.
 #[test]
 fn maps_of_many_products_lie_in_the_workspace() {
-    let (desc, simt) = (hopper(), default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]).expect("a row"));
-    let modes = |desc: GemmDesc| [0, 1, 2, 6, 7, 300].map(|products| desc.for_array(products).class.mode);
+    let (desc, simt) = (
+        hopper(),
+        default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row; 3]).expect("a row"),
+    );
+    let modes =
+        |desc: GemmDesc| [0, 1, 2, 6, 7, 300].map(|products| desc.for_array(products).class.mode);
     let (one, some, many) = (GemmMode::Gemm, GemmMode::Array, GemmMode::MappedArray);
     assert_eq!(modes(desc), [one, one, some, some, many, many]);
     assert_eq!(modes(desc.for_array(7)), [one, one, some, some, many, many]);
@@ -94,7 +133,11 @@ fn maps_of_many_products_lie_in_the_workspace() {
     let bytes = |desc: GemmDesc, products: usize, beyond: u64| {
         let all = problems([Row, Col, Row], &vec![[beyond; 4]; products]);
         let bytes = desc.workspace_of(&all).expect("a size");
-        let routes = Routes::of_each(&desc.for_array(products), desc.plan().expect("a kernel").needs(), &all);
+        let routes = Routes::of_each(
+            &desc.for_array(products),
+            desc.plan().expect("a kernel").needs(),
+            &all,
+        );
         assert_eq!(bytes, routes.iter().map(Routes::workspace_bytes).max().unwrap_or(0));
         (bytes, routes.len())
     };
@@ -115,7 +158,8 @@ fn maps_of_many_products_lie_in_the_workspace() {
             problem.a = View::packed(problem.a.memory, Row, (64, 256), None);
             problem.b = View::packed(problem.b.memory, Col, (256, 48), None);
         }
-        let routes = Routes::of_each(&cut.for_array(products), cut.plan().expect("a kernel").needs(), &all);
+        let routes =
+            Routes::of_each(&cut.for_array(products), cut.plan().expect("a kernel").needs(), &all);
         let [one] = routes[..] else { panic!("{} routes", routes.len()) };
         assert_eq!(cut.workspace_of(&all), Ok(one.workspace_bytes()));
         one
@@ -124,14 +168,20 @@ fn maps_of_many_products_lie_in_the_workspace() {
     assert_eq!((few.record_bytes, twice.record_bytes), (0, 12 * 640));
     assert_eq!(few.workspace_bytes(), few.partials.bytes() + 256);
     assert_eq!(twice.workspace_bytes(), twice.partials.bytes() + 12 * 640 + 256);
-    assert!(twice.partials.bytes() > few.partials.bytes() && twice.records(4096) == 4096 + twice.partials.bytes());
+    assert!(
+        twice.partials.bytes() > few.partials.bytes()
+            && twice.records(4096) == 4096 + twice.partials.bytes()
+    );
     assert!(twice.records(0).is_multiple_of(256));
     let said = {
         let mut simt = simt;
         simt.class.mode = many;
         simt.check().expect_err("no maps").to_string()
     };
-    assert_eq!(said, "threads of this kernel read matrices by their addresses, and TMA takes no maps of them; take mode = array");
+    assert_eq!(
+        said,
+        "threads of this kernel read matrices by their addresses, and TMA takes no maps of them; take mode = array"
+    );
 }
 
 /// f32 by way of parts.
@@ -144,14 +194,18 @@ fn desc_of_f32() -> GemmDesc {
 fn a_choice_knows_what_maps_take() {
     let (desc, size) = (hopper(), ProblemSize::of((64, 48, 32)));
     let told = |workspace, products| {
-        let ProblemSize { batch, workspace, .. } = ProblemSize { workspace, ..size }.of_array(&desc, products);
+        let ProblemSize { batch, workspace, .. } =
+            ProblemSize { workspace, ..size }.of_array(&desc, products);
         (batch, workspace)
     };
     assert_eq!(
         [told(0, 6), told(5000, 6), told(0, 300), told(300 * 640 + 255, 300)],
         [(6, 0), (6, 5000), (6, 0), (6, 300 * 640 + 255)]
     );
-    assert_eq!([told(300 * 640 + 256, 300), told(u64::MAX, 300)], [(300, 256), (300, u64::MAX - 300 * 640)]);
+    assert_eq!(
+        [told(300 * 640 + 256, 300), told(u64::MAX, 300)],
+        [(300, 256), (300, u64::MAX - 300 * 640)]
+    );
 }
 
 /// No launch has more products than a grid has blocks for their tiles.
@@ -163,12 +217,17 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
     let of = |down: usize, across: usize| {
         let mut all = problems([Row, Col, Row], &[[0; 4]; 300]);
         for problem in &mut all {
-            (problem.m, problem.n) = (down * (tile.m * cluster.m) as usize, across * (tile.n * cluster.n) as usize);
+            (problem.m, problem.n) =
+                (down * (tile.m * cluster.m) as usize, across * (tile.n * cluster.n) as usize);
         }
         Problem::of_array(&all, &desc).expect("products").batch
     };
     assert_eq!([of(1, 1), of(1 << 13, 1 << 13), of(1 << 20, 1 << 20)], [300, 31, 1]);
-    let records = Routes::of_each(&desc, desc.plan().expect("a kernel").needs(), &problems([Row, Col, Row], &[[0; 4]; 300]));
+    let records = Routes::of_each(
+        &desc,
+        desc.plan().expect("a kernel").needs(),
+        &problems([Row, Col, Row], &[[0; 4]; 300]),
+    );
     assert_eq!(records[0].record_bytes, 300 * 640);
 }
 
@@ -176,7 +235,9 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
 #[test]
 fn the_least_aligned_address_decides() {
     // An A along K is copied element by element, whatever its address.
-    let desc = default_description(OpKind::Simt, ArchKind::Sm90, F32, [Col, Row, Row]).expect("a row").for_array(3);
+    let desc = default_description(OpKind::Simt, ArchKind::Sm90, F32, [Col, Row, Row])
+        .expect("a row")
+        .for_array(3);
     assert_eq!((desc.class.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
     let plan = desc.plan().expect("a kernel");
     let fitting = |beyond: &[[u64; 4]]| {
@@ -191,10 +252,13 @@ fn the_least_aligned_address_decides() {
     assert_eq!(fitting(&[[0; 4], [0, 0, 4, 0], [0, 0, 0, 8]]), [4, 4, 1]);
 }
 
-/// One launch computes the tiles of all products, and behind what every kernel takes are each one's A, B, C and D.
+/// One launch computes the tiles of all products, and behind what every kernel takes are each one's
+/// A, B, C and D.
 #[test]
 fn a_launch_is_told_of_every_product() {
-    let desc = default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).expect("a row").for_array(5);
+    let desc = default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row])
+        .expect("a row")
+        .for_array(5);
     let all = problems([Row; 3], &[[0; 4], [16; 4], [0, 4, 8, 12], [0; 4], [0; 4]]);
     let plan = desc.plan().expect("a kernel");
     let geometry = Geometry {
@@ -206,8 +270,11 @@ fn a_launch_is_told_of_every_product() {
         shared_bytes: 0,
         reduction: None,
     };
-    let launch = plan.launch(&Problem::of_array(&all, &desc).expect("products"), &geometry, 1).expect("a launch");
-    let tiles = 64usize.div_ceil(desc.threadblock().m as usize) * 48usize.div_ceil(desc.threadblock().n as usize);
+    let launch = plan
+        .launch(&Problem::of_array(&all, &desc).expect("products"), &geometry, 1)
+        .expect("a launch");
+    let tiles = 64usize.div_ceil(desc.threadblock().m as usize)
+        * 48usize.div_ceil(desc.threadblock().n as usize);
     assert_eq!(launch.grid.clusters as usize, 5 * tiles);
     let addresses: Vec<_> = all.iter().map(Problem::matrix_addresses).collect();
     // Of a kernel of few products, and of many.
@@ -231,11 +298,14 @@ fn a_launch_is_told_of_every_product() {
     assert_eq!(Problem { c: Source::None, ..all[2] }.matrix_addresses()[2], 0);
 }
 
-/// A kernel that TMA feeds is told of a map for each matrix, which are of one product's extents, and of addresses for what threads read and store.
+/// A kernel that TMA feeds is told of a map for each matrix, which are of one product's extents,
+/// and of addresses for what threads read and store.
 #[test]
 fn a_launch_by_tma_is_told_of_maps() {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).expect("a row").for_array(3);
+    let desc = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
+        .expect("a row")
+        .for_array(3);
     assert_eq!((desc.class.mode, desc.products_of_launch()), (GemmMode::Array, MOST_MAPPED));
     let all = problems([Row, Col, Row], &[[0; 4], [16; 4], [0, 32, 48, 64]]);
     let geometry = Geometry {
@@ -248,12 +318,16 @@ fn a_launch_by_tma_is_told_of_maps() {
         reduction: None,
     };
     let together = Problem::of_array(&all, &desc).expect("products");
-    let launch = desc.plan().expect("a kernel").launch(&together, &geometry, 132).expect("a launch");
+    let launch =
+        desc.plan().expect("a kernel").launch(&together, &geometry, 132).expect("a launch");
     assert_eq!(launch.tensors.map(|tensor| tensor.expect("a tensor").desc.rank), [2; 4]);
     let products: Vec<_> = (0..)
         .zip(&all)
         .map(|(number, problem)| {
-            ([0, 1, 2, 3].map(|matrix| TensorMap { word: [number * 4 + matrix; 16] }), problem.matrix_addresses())
+            (
+                [0, 1, 2, 3].map(|matrix| TensorMap { word: [number * 4 + matrix; 16] }),
+                problem.matrix_addresses(),
+            )
         })
         .collect();
     // Or of where they lie.
@@ -262,13 +336,17 @@ fn a_launch_by_tma_is_told_of_maps() {
     assert_eq!(records.0[..behind], launch.params.0[..behind]);
     assert_eq!(bytemuck::pod_read_unaligned::<u64>(&records.0[behind..behind + 8]), 0x1234_5600);
     let params = ArrayParams::of_mapped(&launch.params, &products);
-    let (first, maps) = (size_of::<TensorGemmParams>(), size_of::<TensorGemmParams>() + 4 * 128 * MOST_MAPPED as usize);
+    let (first, maps) = (
+        size_of::<TensorGemmParams>(),
+        size_of::<TensorGemmParams>() + 4 * 128 * MOST_MAPPED as usize,
+    );
     let told: TensorGemmParams = bytemuck::pod_read_unaligned(&params.0[..first]);
     assert_eq!((told.batch, told.own, told.stride_d), (3, 0, 0));
     for (number, (_, addresses)) in products.iter().enumerate() {
         for (matrix, wanted) in addresses.iter().enumerate() {
             let place = number * 4 + matrix;
-            let map: TensorMap = bytemuck::pod_read_unaligned(&params.0[first + 128 * place..][..128]);
+            let map: TensorMap =
+                bytemuck::pod_read_unaligned(&params.0[first + 128 * place..][..128]);
             let address: u64 = bytemuck::pod_read_unaligned(&params.0[maps + 8 * place..][..8]);
             assert_eq!((map.word, address), ([place as u64; 16], *wanted));
         }
@@ -278,20 +356,31 @@ fn a_launch_by_tma_is_told_of_maps() {
 /// Where every operand is read where it lies, all products take one route; else each takes its own.
 #[test]
 fn products_have_one_route_or_one_each() {
-    let simt = default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).expect("a row");
+    let simt =
+        default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).expect("a row");
     let routes = |desc: &falchion::desc::GemmDesc, orders| {
         let needs = desc.plan().expect("a kernel").needs();
         Routes::of_each(desc, needs, &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
     };
     assert_eq!(routes(&simt, [Row; 3]).len(), 1);
     let turned = routes(&simt, [Col, Row, Row]);
-    assert_eq!(turned.iter().map(|routes| routes.a.route).collect::<Vec<_>>(), [Route::Transposed; 2]);
+    assert_eq!(
+        turned.iter().map(|routes| routes.a.route).collect::<Vec<_>>(),
+        [Route::Transposed; 2]
+    );
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
-    let hopper = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row]).expect("a row");
-    let aligned =
-        Routes::of_each(&hopper, hopper.plan().expect("a kernel").needs(), &problems([Row, Col, Row], &[[16; 4], [0; 4]]));
+    let hopper = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
+        .expect("a row");
+    let aligned = Routes::of_each(
+        &hopper,
+        hopper.plan().expect("a kernel").needs(),
+        &problems([Row, Col, Row], &[[16; 4], [0; 4]]),
+    );
     assert_eq!(aligned.len(), 1);
     // TMA reads the second B, and not the first.
     let by_tma = routes(&hopper, [Row, Col, Row]);
-    assert_eq!(by_tma.iter().map(|routes| routes.b.route).collect::<Vec<_>>(), [Route::Repacked, Route::Direct]);
+    assert_eq!(
+        by_tma.iter().map(|routes| routes.b.route).collect::<Vec<_>>(),
+        [Route::Repacked, Route::Direct]
+    );
 }

@@ -1,4 +1,5 @@
-//! Batches on their way to a device: what each pass reads and writes, and what the one launch is told. No GPU is needed.
+//! Batches on their way to a device: what each pass reads and writes, and what the one launch is
+//! told. No GPU is needed.
 
 use crate::harness::Random;
 use falchion::{
@@ -21,45 +22,86 @@ use std::ops::Range;
 /// Where the workspace begins.
 const FIRST: u64 = 1 << 40;
 
-fn description(op: OpKind, (a, accumulator, c): (ElementKind, ElementKind, ElementKind), orders: [Order; 3]) -> GemmDesc {
-    default_description(op, ArchKind::Sm90, Combined { a, b: a, accumulator, c }, orders).expect("a row of the table")
+fn description(
+    op: OpKind,
+    (a, accumulator, c): (ElementKind, ElementKind, ElementKind),
+    orders: [Order; 3],
+) -> GemmDesc {
+    default_description(op, ArchKind::Sm90, Combined { a, b: a, accumulator, c }, orders)
+        .expect("a row of the table")
 }
 
-/// A batch in the kernel's frame, matrices of which lie so many elements behind the packed distance, or are one.
-fn batch(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, more: [Option<usize>; 4]) -> Problem {
+/// A batch in the kernel's frame, matrices of which lie so many elements behind the packed
+/// distance, or are one.
+fn batch(
+    desc: &GemmDesc,
+    (m, n, k): (usize, usize, usize),
+    products: usize,
+    more: [Option<usize>; 4],
+) -> Problem {
     let orders = desc.orders();
     let view = |number: usize, order, extents| {
-        let view = View::packed(Elements { address: (number as u64 + 1) << 32, ..Elements::ALL }, order, extents, None);
+        let view = View::packed(
+            Elements { address: (number as u64 + 1) << 32, ..Elements::ALL },
+            order,
+            extents,
+            None,
+        );
         view.batched(more[number].map_or(0, |more| view.batch_stride + more))
     };
     let (a, b) = (view(0, orders.a, (m, k)), view(1, orders.b, (k, n)));
     let (c, d) = (Source::Matrix(view(2, orders.c, (m, n))), view(3, orders.c, (m, n)));
     let scalars = [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    let problem =
-        Problem { m, n, k, batch: products, groups: None, a, b, c, d, vectors: Default::default(), scalars, workspace: None };
+    let problem = Problem {
+        m,
+        n,
+        k,
+        batch: products,
+        groups: None,
+        a,
+        b,
+        c,
+        d,
+        vectors: Default::default(),
+        scalars,
+        workspace: None,
+    };
     problem.seen_by(desc).expect("a batch")
 }
 
 /// What a pass of elements of `kind` reads for each matrix, from where on, and what it writes.
 fn reads_and_writes(pass: &Pass, kind: ElementKind) -> Vec<(u64, Range<u64>)> {
     let (batch, from, to, bytes) = match pass {
-        Pass::Repack(RepackCopy { shapes, addresses: [from, to], batch }) => (*batch, *from, *to, shapes.reach()[1]),
-        Pass::Transpose(_, TransposeProblem { rows, columns, batch, a, d, .. }) => {
-            let strides_bytes = [a.batch_stride, d.batch_stride].map(|stride| kind.matrix_bytes(stride as u64));
-            let bytes = kind.matrix_bytes(d.elements((*columns, *rows), 1) as u64);
-            (PassBatch { matrices: *batch as u64, strides_bytes }, a.memory.address, d.memory.address, bytes)
+        Pass::Repack(RepackCopy { shapes, addresses: [from, to], batch }) => {
+            (*batch, *from, *to, shapes.reach()[1])
         }
-        Pass::Decompose(shapes) => (shapes.batch, shapes.source, shapes.parts, shapes.layout.bytes()),
+        Pass::Transpose(_, TransposeProblem { rows, columns, batch, a, d, .. }) => {
+            let strides_bytes =
+                [a.batch_stride, d.batch_stride].map(|stride| kind.matrix_bytes(stride as u64));
+            let bytes = kind.matrix_bytes(d.elements((*columns, *rows), 1) as u64);
+            (
+                PassBatch { matrices: *batch as u64, strides_bytes },
+                a.memory.address,
+                d.memory.address,
+                bytes,
+            )
+        }
+        Pass::Decompose(shapes) => {
+            (shapes.batch, shapes.source, shapes.parts, shapes.layout.bytes())
+        }
     };
     let [stride_source, stride] = batch.strides_bytes;
-    (0..batch.matrices).map(|i| (from + i * stride_source, to + i * stride..to + i * stride + bytes)).collect()
+    (0..batch.matrices)
+        .map(|i| (from + i * stride_source, to + i * stride..to + i * stride + bytes))
+        .collect()
 }
 
-/// A pass reads each product's operand and writes where the kernel's map has that product's; what they write is apart and in the
-/// workspace; an operand that all products share is brought once.
+/// A pass reads each product's operand and writes where the kernel's map has that product's; what
+/// they write is apart and in the workspace; an operand that all products share is brought once.
 #[test]
 fn a_pass_brings_each_products_operand() {
-    let (bf16, i8, i32, f32) = (ElementKind::Bf16, ElementKind::I8, ElementKind::I32, ElementKind::F32);
+    let (bf16, i8, i32, f32) =
+        (ElementKind::Bf16, ElementKind::I8, ElementKind::I32, ElementKind::F32);
     let (mut random, mut seen) = (Random::new(11), 0);
     for case in 0..600 {
         let orders = [0, 1, 2].map(|_| random.pick(&[Row, Col]));
@@ -81,20 +123,43 @@ fn a_pass_brings_each_products_operand() {
             let Some(pass) = pass else { continue };
             let element = desc.class.operand(operand).element;
             let brought = reads_and_writes(&pass, element);
-            assert_eq!(brought.len(), if view.batch_stride > 0 { problem.batch } else { 1 }, "{problem:?}");
-            let blocks: Vec<u64> = pass.launches().expect("launches").iter().map(|launch| launch.grid.clusters.into()).collect();
-            assert!(blocks.iter().all(|blocks| *blocks > 0 && blocks.is_multiple_of(brought.len() as u64)), "{blocks:?}");
+            assert_eq!(
+                brought.len(),
+                if view.batch_stride > 0 { problem.batch } else { 1 },
+                "{problem:?}"
+            );
+            let blocks: Vec<u64> = pass
+                .launches()
+                .expect("launches")
+                .iter()
+                .map(|launch| launch.grid.clusters.into())
+                .collect();
+            assert!(
+                blocks
+                    .iter()
+                    .all(|blocks| *blocks > 0 && blocks.is_multiple_of(brought.len() as u64)),
+                "{blocks:?}"
+            );
             for (number, (from, to)) in brought.into_iter().enumerate() {
-                assert_eq!(from, view.memory.address + element.matrix_bytes((number * view.batch_stride) as u64));
+                assert_eq!(
+                    from,
+                    view.memory.address + element.matrix_bytes((number * view.batch_stride) as u64)
+                );
                 let read_as = if types.0 == f32 { ElementKind::F16 } else { element };
-                assert_eq!(to.start, read.memory.address + read_as.matrix_bytes((number * read.batch_stride) as u64));
+                assert_eq!(
+                    to.start,
+                    read.memory.address + read_as.matrix_bytes((number * read.batch_stride) as u64)
+                );
                 written.push(to);
                 seen += 1;
             }
         }
         written.sort_by_key(|range| range.start);
         assert!(written.windows(2).all(|two| two[0].end <= two[1].start), "{written:?}");
-        assert!(written.last().is_none_or(|last| last.end <= FIRST + routes.workspace_bytes()), "{written:?}");
+        assert!(
+            written.last().is_none_or(|last| last.end <= FIRST + routes.workspace_bytes()),
+            "{written:?}"
+        );
         assert!(written.is_empty() == (routes.workspace_bytes() == 0));
     }
     assert!(seen > 1000, "{seen}");
@@ -108,19 +173,38 @@ fn params<T: bytemuck::AnyBitPattern>(launch: &Launch) -> T {
 #[test]
 fn one_launch_is_told_of_the_whole_batch() {
     let (bf16, f32) = (ElementKind::Bf16, ElementKind::F32);
-    let geometry =
-        |tile, work| Geometry { tile, cluster: 1, work, group_step: 1, threads: 384, shared_bytes: 0, reduction: None };
+    let geometry = |tile, work| Geometry {
+        tile,
+        cluster: 1,
+        work,
+        group_step: 1,
+        threads: 384,
+        shared_bytes: 0,
+        reduction: None,
+    };
     let desc = description(OpKind::TensorOp, (bf16, f32, bf16), [Row, Col, Row]).for_batch(5);
-    assert_eq!((desc.class.mode, desc.for_batch(1).class.mode), (GemmMode::Batched, GemmMode::Batched));
+    assert_eq!(
+        (desc.class.mode, desc.for_batch(1).class.mode),
+        (GemmMode::Batched, GemmMode::Batched)
+    );
     let problem = batch(&desc, (200, 104, 64), 5, [Some(8), None, None, Some(16)]);
     let plan = desc.plan().expect("a kernel");
-    let launch = plan.launch(&problem, &geometry(desc.threadblock(), WorkKind::Persistent), 132).expect("a launch");
+    let launch = plan
+        .launch(&problem, &geometry(desc.threadblock(), WorkKind::Persistent), 132)
+        .expect("a launch");
     let told: TensorGemmParams = params(&launch);
     assert_eq!((told.batch, told.own, told.stride_c, told.stride_d), (5, 0b001, 0, 200 * 104 + 16));
     let of = |number: usize| launch.tensors[number].expect("a tensor").desc;
-    assert_eq!([0, 1, 2, 3].map(|number| (of(number).rank, of(number).dims[2])), [(3, 5), (3, 1), (3, 1), (3, 5)]);
-    assert_eq!((of(0).strides_bytes[1], of(3).strides_bytes[1]), ((200 * 64 + 8) * 2, (200 * 104 + 16) * 2));
-    let tiles = 200usize.div_ceil(desc.threadblock().m as usize) * 104usize.div_ceil(desc.threadblock().n as usize);
+    assert_eq!(
+        [0, 1, 2, 3].map(|number| (of(number).rank, of(number).dims[2])),
+        [(3, 5), (3, 1), (3, 1), (3, 5)]
+    );
+    assert_eq!(
+        (of(0).strides_bytes[1], of(3).strides_bytes[1]),
+        ((200 * 64 + 8) * 2, (200 * 104 + 16) * 2)
+    );
+    let tiles = 200usize.div_ceil(desc.threadblock().m as usize)
+        * 104usize.div_ceil(desc.threadblock().n as usize);
     assert_eq!(launch.grid.clusters as usize, tiles * 5);
     // A kernel of one product has matrices alone.
     let alone = description(OpKind::TensorOp, (bf16, f32, bf16), [Row, Col, Row]);
@@ -131,12 +215,19 @@ fn one_launch_is_told_of_the_whole_batch() {
     );
     let launch = launch.expect("a launch");
     assert_eq!(launch.tensors.map(|tensor| tensor.map(|tensor| tensor.desc.rank)), [Some(2); 4]);
-    assert_eq!((params::<TensorGemmParams>(&launch).batch, params::<TensorGemmParams>(&launch).own), (1, 0));
+    assert_eq!(
+        (params::<TensorGemmParams>(&launch).batch, params::<TensorGemmParams>(&launch).own),
+        (1, 0)
+    );
 
     let simt = description(OpKind::Simt, (f32, f32, f32), [Row, Row, Row]).for_batch(3);
     let problem = batch(&simt, (9, 7, 5), 3, [None, Some(2), Some(0), Some(1)]);
     let tile = simt.threadblock();
-    let launch = simt.plan().expect("a kernel").launch(&problem, &geometry(tile, WorkKind::DataParallel), 1).expect("a launch");
+    let launch = simt
+        .plan()
+        .expect("a kernel")
+        .launch(&problem, &geometry(tile, WorkKind::DataParallel), 1)
+        .expect("a launch");
     let told: GemmParams = params(&launch);
     assert_eq!((told.batch, launch.grid.clusters), (3, 3));
     assert_eq!([told.stride_a, told.stride_b, told.stride_c, told.stride_d], [0, 37, 63, 64]);

@@ -1,8 +1,9 @@
 //! What a user reads when types are invalid: our sentence, first-hand.
 //!
-//! Each case is a program in `compile_errors/` with the compiler's words beside it. A description that does not check is
-//! pinned by a `const`, so that the case fails where it is written and not where it would be used; of one that is made by `checked()`, the
-//! compiler's first arrow points there.
+//! Each case is a program in `compile_errors/` with the compiler's words beside it. A description
+//! that does not check is pinned by a `const`, so that the case fails where it is written and not
+//! where it would be used; of one that is made by `checked()`, the compiler's first arrow points
+//! there.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -15,17 +16,32 @@ const SENTENCES: [(&str, &str); 16] = [
     ("wrong_slice_type", "a vector of the epilogue cannot be `&Vec<f64>`"),
     ("mixed_memory", "B cannot be `&Vec<f32>`"),
     ("mixed_memory", "D cannot be `&mut CudaSlice<f32>`"),
-    ("uneven_tiles", "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction"),
+    (
+        "uneven_tiles",
+        "the threadblock tile must be a multiple of the warp tile, and the warp tile of the instruction",
+    ),
     (
         "no_default_configuration",
         "no kernel multiplies i32 by i32 accumulating in i32 into i32 on tensor cores: that is for the CUDA cores, op simt",
     ),
-    ("mixed_element_types", "no kernel multiplies f32 by f16 accumulating in f32 into f32; try f32 by f32"),
+    (
+        "mixed_element_types",
+        "no kernel multiplies f32 by f16 accumulating in f32 into f32; try f32 by f32",
+    ),
     ("older_architecture", "with op tensorop on sm70; try sm75"),
     ("not_a_leaf", "leaves pin a knob, Stages<4> for one, or a loop nest"),
-    ("shared_memory_over_budget", "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944"),
-    ("registers_over_budget", "a thread needs about 126 registers; with 256 threads a block and 4 blocks"),
-    ("pipelined_with_four_stages", "the multistage main loop copies asynchronously, which sm70 cannot"),
+    (
+        "shared_memory_over_budget",
+        "a block needs 133120 bytes of shared memory (16 stages of 8320); sm_80 has 82944",
+    ),
+    (
+        "registers_over_budget",
+        "a thread needs about 126 registers; with 256 threads a block and 4 blocks",
+    ),
+    (
+        "pipelined_with_four_stages",
+        "the multistage main loop copies asynchronously, which sm70 cannot",
+    ),
     ("wrong_alignment", "alignment of A = 3 is not one of 1, 2, 4; try 4"),
 ];
 
@@ -41,12 +57,15 @@ fn every_compile_error_says_our_sentence() {
         let text = fs::read_to_string(folder.join(case).with_extension("stderr")).expect(case);
         assert!(text.contains(sentence), "{case} lacks {sentence:?}:\n{text}");
         let source = fs::read_to_string(folder.join(case).with_extension("rs")).expect(case);
-        let first = text.lines().find_map(|line| line.trim_start().strip_prefix("--> ")).expect("an arrow");
+        let first =
+            text.lines().find_map(|line| line.trim_start().strip_prefix("--> ")).expect("an arrow");
         let here = first.starts_with("tests/compile_errors/");
         assert!(here || !source.contains("checked()"), "{case} points at {first}");
     }
     let cases = fs::read_dir(&folder).expect("the cases").filter_map(Result::ok);
-    let cases = cases.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs")).count();
+    let cases = cases
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
+        .count();
     let named: BTreeSet<_> = SENTENCES.iter().map(|(case, _)| case).collect();
     assert_eq!(cases, named.len());
 }

@@ -9,7 +9,9 @@ use falchion::{
     arch::{ArchKind, Machine, OpKind},
     desc::{AOperandKind, FamilyDesc, GemmDesc, Pins, SpillKind, TENSOR_OP_COMBINATIONS},
     device::ProblemSize,
-    internals::{family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind},
+    internals::{
+        family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind,
+    },
     layout::Order,
     numeric::ElementKind,
     prelude::*,
@@ -22,16 +24,26 @@ fn multiples(step: u32, most: u32) -> Vec<u32> {
     (1..=most / step).map(|i| i * step).collect()
 }
 
-/// Every value of a knob of which there is a kernel completes by itself. `of` are pins with the value among which a kernel is looked for
-/// where none was found.
-fn every_value_completes<V: ToString + Copy>(base: &GemmDesc, knob: &'static str, values: &[V], of: impl Fn(V) -> Vec<Pins>) {
+/// Every value of a knob of which there is a kernel completes by itself. `of` are pins with the
+/// value among which a kernel is looked for where none was found.
+fn every_value_completes<V: ToString + Copy>(
+    base: &GemmDesc,
+    knob: &'static str,
+    values: &[V],
+    of: impl Fn(V) -> Vec<Pins>,
+) {
     let mut found = 0;
     for &value in values {
         match completed(base, &[(knob, value.to_string())]) {
             Ok(_) => found += 1,
             Err(sentence) => {
                 let other = of(value).into_iter().find(|pins| base.with(*pins).check().is_ok());
-                assert!(other.is_none(), "{:?} {knob} {}: {sentence}\n{other:?}", base.class.combined(), value.to_string());
+                assert!(
+                    other.is_none(),
+                    "{:?} {knob} {}: {sentence}\n{other:?}",
+                    base.class.combined(),
+                    value.to_string()
+                );
                 assert!(sentence.contains("no kernel was found with this --"), "{sentence}");
             }
         }
@@ -48,14 +60,23 @@ fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>)
     let FamilyDesc::WarpSpecialized(knobs) = base.family else { panic!("a row of tensor cores") };
     let mut all = Vec::new();
     for (m, n) in [(1, 1), (2, 1), (1, 2), (3, 1), (1, 3)] {
-        let threadblock =
-            threadblock.unwrap_or_else(|| warp.map(|warp| Mnk { m: warp.m * m, n: warp.n * n, ..warp }).expect("one"));
-        let warp = warp.unwrap_or(Mnk { m: threadblock.m / m, n: threadblock.n / n, ..threadblock });
+        let threadblock = threadblock.unwrap_or_else(|| {
+            warp.map(|warp| Mnk { m: warp.m * m, n: warp.n * n, ..warp }).expect("one")
+        });
+        let warp =
+            warp.unwrap_or(Mnk { m: threadblock.m / m, n: threadblock.n / n, ..threadblock });
         for schedule in ScheduleKind::ALL {
             for n in multiples(8, 256).into_iter().filter(|n| warp.n.is_multiple_of(*n)) {
                 let instruction = Some(Mnk { n, ..knobs.instruction });
                 let (threadblock, warp) = (Some(threadblock), Some(warp));
-                all.push(Pins { threadblock, warp, instruction, schedule: Some(schedule), stages: Some(2), ..Pins::NONE });
+                all.push(Pins {
+                    threadblock,
+                    warp,
+                    instruction,
+                    schedule: Some(schedule),
+                    stages: Some(2),
+                    ..Pins::NONE
+                });
             }
         }
     }
@@ -66,7 +87,9 @@ fn on_tensor_cores(base: &GemmDesc, threadblock: Option<Mnk>, warp: Option<Mnk>)
 fn every_tile_of_tensor_cores_completes() {
     for base in classes(OpKind::TensorOp).filter(is_warp_specialized) {
         let all = tiles(&multiples(64, 512), &multiples(8, 512), &[base.threadblock().k]);
-        every_value_completes(&base, "threadblock", &all, |tile| on_tensor_cores(&base, Some(tile), None));
+        every_value_completes(&base, "threadblock", &all, |tile| {
+            on_tensor_cores(&base, Some(tile), None)
+        });
         every_value_completes(&base, "warp", &all, |tile| on_tensor_cores(&base, None, Some(tile)));
     }
 }
@@ -74,23 +97,38 @@ fn every_tile_of_tensor_cores_completes() {
 /// Every warp tile, main loop and access.
 fn on_cuda_cores(threadblock: Option<Mnk>, warp: Option<Mnk>) -> Vec<Pins> {
     let sides = [8, 16, 32, 64, 128];
-    let depths = threadblock.map_or(vec![8], |tile| multiples(2, 64).into_iter().filter(|k| tile.k.is_multiple_of(*k)).collect());
+    let depths = threadblock.map_or(vec![8], |tile| {
+        multiples(2, 64).into_iter().filter(|k| tile.k.is_multiple_of(*k)).collect()
+    });
     let warps = warp.map_or_else(|| tiles(&sides, &sides, &depths), |warp| vec![warp]);
     let mut all = Vec::new();
     for warp in warps {
-        let grids =
-            tiles(&[1, 2, 4], &[1, 2, 4], &[1]).into_iter().map(|grid| Mnk { m: warp.m * grid.m, n: warp.n * grid.n, ..warp });
+        let grids = tiles(&[1, 2, 4], &[1, 2, 4], &[1]).into_iter().map(|grid| Mnk {
+            m: warp.m * grid.m,
+            n: warp.n * grid.n,
+            ..warp
+        });
         for tile in threadblock.map_or_else(|| grids.collect(), |tile| vec![tile]) {
             if tile.m % warp.m + tile.n % warp.n > 0 {
                 continue;
             }
-            for (mainloop, stages) in
-                [(MainloopKind::SingleStage, 1), (MainloopKind::Pipelined, 2), (MainloopKind::Multistage, 2)]
-            {
+            for (mainloop, stages) in [
+                (MainloopKind::SingleStage, 1),
+                (MainloopKind::Pipelined, 2),
+                (MainloopKind::Multistage, 2),
+            ] {
                 for align in [None, Some(1)] {
                     let (threadblock, warp) = (Some(tile), Some(warp));
                     let (mainloop, stages) = (Some(mainloop), Some(stages));
-                    all.push(Pins { threadblock, warp, mainloop, stages, align_a: align, align_b: align, ..Pins::NONE });
+                    all.push(Pins {
+                        threadblock,
+                        warp,
+                        mainloop,
+                        stages,
+                        align_a: align,
+                        align_b: align,
+                        ..Pins::NONE
+                    });
                 }
             }
         }
@@ -106,7 +144,9 @@ fn every_tile_of_cuda_cores_completes() {
     let warps = tiles(&sides, &sides, &[8, 16, 32, 64]);
     let kinds = [ElementKind::F32, ElementKind::F64, ElementKind::F16, ElementKind::U8];
     for base in classes(OpKind::Simt).filter(|base| kinds.contains(&base.class.a.element)) {
-        every_value_completes(&base, "threadblock", &threadblocks, |tile| on_cuda_cores(Some(tile), None));
+        every_value_completes(&base, "threadblock", &threadblocks, |tile| {
+            on_cuda_cores(Some(tile), None)
+        });
         every_value_completes(&base, "warp", &warps, |tile| on_cuda_cores(None, Some(tile)));
     }
 }
@@ -122,50 +162,66 @@ fn every_value_of_other_knobs_completes() {
             let all = small.iter().flat_map(|tile| on_tensor_cores(&base, Some(*tile), None));
             all.map(|pins| Pins { stages: Some(stages), ..pins }).collect()
         });
-        let clusters: Vec<Mn> = (1..=8).flat_map(|blocks| [Mn { m: blocks, n: 1 }, Mn { m: 1, n: blocks }]).collect();
+        let clusters: Vec<Mn> =
+            (1..=8).flat_map(|blocks| [Mn { m: blocks, n: 1 }, Mn { m: 1, n: blocks }]).collect();
         every_value_completes(&base, "cluster", &clusters, |cluster| {
             let all = tiles(&multiples(64, 512), &multiples(8, 512), &[k]);
             let all = all.into_iter().flat_map(|tile| on_tensor_cores(&base, Some(tile), None));
             all.map(|pins| Pins { cluster: Some(cluster), ..pins }).collect()
         });
-        for (knob, value) in [("schedule", "cooperative"), ("schedule", "pingpong"), ("mainloop", "warpspecialized")] {
+        for (knob, value) in
+            [("schedule", "cooperative"), ("schedule", "pingpong"), ("mainloop", "warpspecialized")]
+        {
             each(&base, knob, value);
         }
     }
     for base in classes(OpKind::Simt) {
         (1..=16).for_each(|stages: u32| each(&base, "stages", &stages.to_string()));
-        ["singlestage", "pipelined", "multistage"].into_iter().for_each(|value| each(&base, "mainloop", value));
+        ["singlestage", "pipelined", "multistage"]
+            .into_iter()
+            .for_each(|value| each(&base, "mainloop", value));
         // Consumers are of four warps, twelve at most.
         if base.class.a.element == ElementKind::F32 {
-            "1x1 2x1 3x1 4x1 6x1 8x1 1x2 1x3 1x4 1x6 1x8".split(' ').for_each(|value| each(&base, "cluster", value));
+            "1x1 2x1 3x1 4x1 6x1 8x1 1x2 1x3 1x4 1x6 1x8"
+                .split(' ')
+                .for_each(|value| each(&base, "cluster", value));
             each(&base, "mainloop", "warpspecialized");
         }
     }
 }
 
 fn each(base: &GemmDesc, knob: &'static str, value: &str) {
-    let desc = completed(base, &[(knob, value.to_owned())]).unwrap_or_else(|said| panic!("{knob} {value}: {said}"));
+    let desc = completed(base, &[(knob, value.to_owned())])
+        .unwrap_or_else(|said| panic!("{knob} {value}: {said}"));
     assert_eq!(desc.check(), Ok(()));
 }
 
-/// Some knobs of a description that is a kernel, pinned, complete to one that has them; in all but a few of a hundred draws, which end at a
-/// sentence with a flag.
+/// Some knobs of a description that is a kernel, pinned, complete to one that has them; in all but
+/// a few of a hundred draws, which end at a sentence with a flag.
 #[test]
 fn some_knobs_of_a_kernel_complete() {
-    for (family, mainloop) in [(Family::Simt, None), (Family::WarpSpecialized, None), (Family::Threads, Some("warpspecialized"))]
-    {
+    for (family, mainloop) in [
+        (Family::Simt, None),
+        (Family::WarpSpecialized, None),
+        (Family::Threads, Some("warpspecialized")),
+    ] {
         let mut unfound = 0;
         for seed in 0..3000u64 {
             let desc = description(seed, Wanted { plain: true, family, ..Wanted::default() });
-            // What is resolved has a row-major D where A is in shared memory, and some tiles of a column-major D are none of it.
-            let by_columns = desc.class.output.layout == Order::Col && desc.pins().a_operand == Some(AOperandKind::Shared);
+            // What is resolved has a row-major D where A is in shared memory, and some tiles of a
+            // column-major D are none of it.
+            let by_columns = desc.class.output.layout == Order::Col
+                && desc.pins().a_operand == Some(AOperandKind::Shared);
             if by_columns && but!(desc.exchange(), layout_c: Order::Row).check().is_err() {
                 continue;
             }
             let mut random = Random::new(seed);
             let words = desc.user_pins().words();
-            let mut pins: Vec<Pinned> =
-                Pins::TABLE.iter().zip(words).filter_map(|(row, word)| (row.0 != "epilogue").then_some((row.0, word?))).collect();
+            let mut pins: Vec<Pinned> = Pins::TABLE
+                .iter()
+                .zip(words)
+                .filter_map(|(row, word)| (row.0 != "epilogue").then_some((row.0, word?)))
+                .collect();
             let kept = 1 + random.below(pins.len());
             while pins.len() > kept {
                 pins.swap_remove(random.below(pins.len()));
@@ -173,7 +229,10 @@ fn some_knobs_of_a_kernel_complete() {
             pins.retain(|pin| pin.0 != "mainloop" || mainloop.is_none());
             pins.extend(mainloop.map(|mainloop| ("mainloop", mainloop.to_owned())));
             if let Err(sentence) = completed(&desc, &pins) {
-                assert!(sentence.contains("no kernel was found with this --"), "{pins:?}: {sentence}");
+                assert!(
+                    sentence.contains("no kernel was found with this --"),
+                    "{pins:?}: {sentence}"
+                );
                 unfound += 1;
             }
         }
@@ -181,7 +240,8 @@ fn some_knobs_of_a_kernel_complete() {
     }
 }
 
-/// A problem of any pitch has a kernel, of the same tile where it may spill: where no asynchronous copy moves single elements, that of the pipelined main loop.
+/// A problem of any pitch has a kernel, of the same tile where it may spill: where no asynchronous
+/// copy moves single elements, that of the pipelined main loop.
 #[test]
 fn accesses_of_single_elements_are_of_kernels() {
     for family in [Family::Simt, Family::MmaSync] {
@@ -202,15 +262,22 @@ fn accesses_of_single_elements_are_of_kernels() {
     }
 }
 
-/// The configurations of `mma.sync` have registers for accesses of single elements, some of them in smaller tiles.
+/// The configurations of `mma.sync` have registers for accesses of single elements, some of them in
+/// smaller tiles.
 #[test]
 fn configurations_of_mma_sync_have_registers_for_single_elements() {
     let mut smaller = 0;
     for arch in ARCHS {
         for &types in TENSOR_OP_COMBINATIONS {
-            let families = default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-            for &family in families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_))) {
-                for orders in [[Order::Row, Order::Col, Order::Row], [Order::Row; 3], [Order::Col, Order::Row, Order::Row]] {
+            let families =
+                default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
+            for &family in families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_)))
+            {
+                for orders in [
+                    [Order::Row, Order::Col, Order::Row],
+                    [Order::Row; 3],
+                    [Order::Col, Order::Row, Order::Row],
+                ] {
                     let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family);
                     if desc.check().is_ok() {
                         let narrow = desc.narrowed([1; 3]);
@@ -252,7 +319,8 @@ fn any_numbers_end_in_a_sentence() {
     }
 }
 
-/// What a problem's choice costs the host: of the classes with the most configurations, a problem that is new each time, and one that is not.
+/// What a problem's choice costs the host: of the classes with the most configurations, a problem
+/// that is new each time, and one that is not.
 #[test]
 #[ignore = "measures time: run by name, in release"]
 fn choosing_costs_less_than_a_microsecond() {
@@ -263,7 +331,12 @@ fn choosing_costs_less_than_a_microsecond() {
     let cost = |chosen: Chosen, new: usize| {
         let began = Instant::now();
         let stages: u64 = (0..100_000)
-            .map(|i| u64::from(chosen(&ProblemSize::of(black_box((1000 + new * i, 2112, 7168))), &machine).stages()))
+            .map(|i| {
+                u64::from(
+                    chosen(&ProblemSize::of(black_box((1000 + new * i, 2112, 7168))), &machine)
+                        .stages(),
+                )
+            })
             .sum();
         assert!(stages > 0);
         began.elapsed().as_secs_f64() * 10.0
@@ -280,7 +353,8 @@ fn choosing_costs_less_than_a_microsecond() {
     }
 }
 
-/// Two accumulators of `f16` lie in one register: CUTLASS's own tiles of them fit, on architectures without asynchronous copies too.
+/// Two accumulators of `f16` lie in one register: CUTLASS's own tiles of them fit, on architectures
+/// without asynchronous copies too.
 #[test]
 fn tiles_of_halves_complete_on_every_architecture() {
     for arch in ArchKind::ALL {

@@ -24,16 +24,43 @@ impl Function for Halved {
     }
 }
 
-type F64<F> = Gemm<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, falchion::arch::Simt, falchion::arch::Sm80, Of<F>>;
-type I32<F> = Gemm<i32, RowMajor, i32, RowMajor, i32, RowMajor, i32, falchion::arch::Simt, falchion::arch::Sm80, Of<F>>;
-type Of<F> = falchion::desc::With<falchion::desc::Auto, falchion::desc::EpilogueTree<Apply<F, LinearCombination>>>;
+type F64<F> = Gemm<
+    f64,
+    RowMajor,
+    f64,
+    RowMajor,
+    f64,
+    RowMajor,
+    f64,
+    falchion::arch::Simt,
+    falchion::arch::Sm80,
+    Of<F>,
+>;
+type I32<F> = Gemm<
+    i32,
+    RowMajor,
+    i32,
+    RowMajor,
+    i32,
+    RowMajor,
+    i32,
+    falchion::arch::Simt,
+    falchion::arch::Sm80,
+    Of<F>,
+>;
+type Of<F> = falchion::desc::With<
+    falchion::desc::Auto,
+    falchion::desc::EpilogueTree<Apply<F, LinearCombination>>,
+>;
 
 #[test]
 fn a_function_of_f64_computes_in_f64() {
     let x = 1.0 + 2f64.powi(-40);
     let wanted = x * x + 1e-12;
     let mut d = [0.0];
-    F64::<NearSquare>::new().run(Arguments::new((1, 1, 1), &[x], &[1.0], &mut d)).expect("a product");
+    F64::<NearSquare>::new()
+        .run(Arguments::new((1, 1, 1), &[x], &[1.0], &mut d))
+        .expect("a product");
     assert_eq!(d[0].to_bits(), wanted.to_bits(), "{:e} is off by {:e}", d[0], d[0] - wanted);
     assert!(d[0] != f64::from(d[0] as f32), "a number that f32 does not hold");
     // The checked mode, too; and f32 computes in f32.
@@ -42,10 +69,12 @@ fn a_function_of_f64_computes_in_f64() {
     let (a, b) = (HostSlice::new::<f64>(&a), HostSlice::new::<f64>(&b));
     let d = HostSliceMut::new::<f64>(&mut checked);
     let matrices = HostMatrices { a, b, c: Source::None, d, vectors: Default::default() };
-    let problem = Problem::of(&desc, (1, 1, 1), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let problem =
+        Problem::of(&desc, (1, 1, 1), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     run_on_host(&desc, Mode::Checked { seed: 1 }, problem.with(matrices)).expect("a product");
     assert_eq!(checked[0].to_bits(), wanted.to_bits());
-    let narrow = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().epilogue::<Apply<NearSquare, Acc>>();
+    let narrow = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+        .epilogue::<Apply<NearSquare, Acc>>();
     let mut d = [0.0f32];
     narrow.run(Arguments::new((1, 1, 1), &[1e-6], &[1.0], &mut d)).expect("a product");
     assert_eq!(d, [1e-6f32 * 1e-6 + 1e-12]);
@@ -55,7 +84,9 @@ fn a_function_of_f64_computes_in_f64() {
 fn an_integer_goes_through_a_function_of_f64() {
     let mut d = [0; 2];
     // The first has a digit that f32 rounds away; of two integers as near the even one is taken.
-    I32::<HalvedInBoth>::new().run(Arguments::new((2, 1, 1), &[33_554_434, 5], &[1], &mut d)).expect("a product");
+    I32::<HalvedInBoth>::new()
+        .run(Arguments::new((2, 1, 1), &[33_554_434, 5], &[1], &mut d))
+        .expect("a product");
     assert_eq!(d, [16_777_217, 2]);
 }
 
@@ -68,17 +99,26 @@ fn a_function_of_f32_is_refused_by_its_name_elsewhere() {
     };
     let (mut of_f64, mut of_i32) = ([7.0], [7]);
     let arguments = Arguments::new((1, 1, 1), &[1.0], &[1.0], &mut of_f64);
-    assert_eq!(F64::<Halved>::new().can_implement(&arguments).map_err(|refusal| refusal.to_string()), Err(sentence("f64")));
+    assert_eq!(
+        F64::<Halved>::new().can_implement(&arguments).map_err(|refusal| refusal.to_string()),
+        Err(sentence("f64"))
+    );
     let refused = |answer: Result<(), Error>| answer.expect_err("refused").to_string();
     assert_eq!(refused(F64::<Halved>::new().run(arguments)), sentence("f64"));
-    assert_eq!(refused(I32::<Halved>::new().run(Arguments::new((1, 1, 1), &[6], &[1], &mut of_i32))), sentence("i32"));
+    assert_eq!(
+        refused(I32::<Halved>::new().run(Arguments::new((1, 1, 1), &[6], &[1], &mut of_i32))),
+        sentence("i32")
+    );
     assert_eq!((of_f64, of_i32), ([7.0], [7]), "what is refused is not written");
     // With a scalar that is not whole the epilogue of integers computes in f32.
-    I32::<Halved>::new().run(Arguments::new((1, 1, 1), &[6], &[1], &mut of_i32).alpha(1.5)).expect("a product");
+    I32::<Halved>::new()
+        .run(Arguments::new((1, 1, 1), &[6], &[1], &mut of_i32).alpha(1.5))
+        .expect("a product");
     assert_eq!(of_i32, [4], "half of 9, to the even one of two as near");
 }
 
-/// The sentence of a node that no one has registered spells it as expressions do; texts of both numbers are part of its id.
+/// The sentence of a node that no one has registered spells it as expressions do; texts of both
+/// numbers are part of its id.
 #[test]
 fn a_node_has_one_spelling_and_its_texts_decide_its_id() {
     let id = NodeId::of::<Halved>();

@@ -1,11 +1,15 @@
-//! Vectors of an epilogue belong to the user's rows and columns, whatever the kernel has as its own; one that is not read need not be there,
-//! and one that is has an element for each row or column.
+//! Vectors of an epilogue belong to the user's rows and columns, whatever the kernel has as its
+//! own; one that is not read need not be there, and one that is has an element for each row or
+//! column.
 
 use falchion::{
     Error, Refusal,
     desc::{GemmDesc, Pins},
     device::{Arguments, Gemm, run_on_host},
-    epilogue::{Acc, Add, Alpha, Beta, BiasM, BiasN, EpilogueDesc, Multiply, Node, Op, Relu, ScaleM, ScaleN, Scaled},
+    epilogue::{
+        Acc, Add, Alpha, Beta, BiasM, BiasN, EpilogueDesc, Multiply, Node, Op, Relu, ScaleM,
+        ScaleN, Scaled,
+    },
     internals::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         family::default_gemm_configuration::default_gemm_configurations,
@@ -27,13 +31,20 @@ const N: usize = 5;
 
 /// A, B, bias_m and bias_n, of whole numbers: A and B have one value each.
 fn operands() -> ([f32; M * 2], [f32; 2 * N], [f32; M], [f32; N]) {
-    ([2.0; M * 2], [3.0; 2 * N], core::array::from_fn(|i| 100.0 * i as f32), core::array::from_fn(|j| 1.0 + j as f32))
+    (
+        [2.0; M * 2],
+        [3.0; 2 * N],
+        core::array::from_fn(|i| 100.0 * i as f32),
+        core::array::from_fn(|j| 1.0 + j as f32),
+    )
 }
 
 /// `scale_m(i) (12 + 100 i) + (1 + j) scale_n(j)` in the order of D, of D's elements in order.
 fn wanted(order: Order) -> Vec<f32> {
     let place = |at: usize| if order.is_row() { (at / N, at % N) } else { (at % M, at / M) };
-    let value = |(i, j): (usize, usize)| SCALES.0[i] * (12.0 + 100.0 * i as f32) + (1.0 + j as f32) * SCALES.1[j];
+    let value = |(i, j): (usize, usize)| {
+        SCALES.0[i] * (12.0 + 100.0 * i as f32) + (1.0 + j as f32) * SCALES.1[j]
+    };
     (0..M * N).map(place).map(value).collect()
 }
 
@@ -41,14 +52,24 @@ fn of_layouts<LA: Layout, LB: Layout, LC: Layout>() {
     let (a, b, of_m, of_n) = operands();
     let gemm = Gemm::<f32, LA, f32, LB, f32, LC>::new().epilogue::<All>();
     let mut d = [f32::NAN; M * N];
-    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&of_m).bias_n(&of_n).scale_m(&SCALES.0).scale_n(&SCALES.1))
-        .expect("a product");
+    gemm.run(
+        Arguments::new((M, N, 2), &a, &b, &mut d)
+            .bias_m(&of_m)
+            .bias_n(&of_n)
+            .scale_m(&SCALES.0)
+            .scale_n(&SCALES.1),
+    )
+    .expect("a product");
     assert_eq!(d[..], wanted(LC::ORDER));
     // On Hopper's tensor cores, where A may come from registers, too.
     let gemm = Gemm::<Bf16, LA, Bf16, LB, f32, LC, f32, TensorOp, Sm90>::new().epilogue::<All>();
     let [a, b] = [2.0, 3.0].map(|x| [Bf16::from_f64(x); 2 * N]);
     gemm.run(
-        Arguments::new((M, N, 2), &a[..2 * M], &b, &mut d).bias_m(&of_m).bias_n(&of_n).scale_m(&SCALES.0).scale_n(&SCALES.1),
+        Arguments::new((M, N, 2), &a[..2 * M], &b, &mut d)
+            .bias_m(&of_m)
+            .bias_n(&of_n)
+            .scale_m(&SCALES.0)
+            .scale_n(&SCALES.1),
     )
     .expect("a product");
     assert_eq!(d[..], wanted(LC::ORDER));
@@ -62,7 +83,8 @@ fn vectors_lie_along_the_users_rows_and_columns() {
     of_layouts::<ColMajor, RowMajor, ColMajor>();
 }
 
-/// The kernel of a column-major D has the user's bias_n beside its rows; what is told is the user's.
+/// The kernel of a column-major D has the user's bias_n beside its rows; what is told is the
+/// user's.
 #[test]
 fn a_description_tells_the_users_vectors() {
     let user: EpilogueDesc = "relu(alpha * acc + bias_n)".parse().expect("an expression");
@@ -70,15 +92,23 @@ fn a_description_tells_the_users_vectors() {
     assert_eq!(user.to_string(), "relu(alpha * acc + bias_n)");
     let pins = Pins { epilogue: Some(user), ..Pins::NONE };
     let sides = |d: &GemmDesc| {
-        [VectorKind::BiasM, VectorKind::BiasN].map(|kind| d.class.output.epilogue.ops().contains(&Op::Vector(kind)))
+        [VectorKind::BiasM, VectorKind::BiasN]
+            .map(|kind| d.class.output.epilogue.ops().contains(&Op::Vector(kind)))
     };
     type Of<LC> = Gemm<f32, RowMajor, f32, RowMajor, f32, LC>;
     let [rows, columns] = [Of::<RowMajor>::DESC, Of::<ColMajor>::DESC].map(|desc| desc.with(pins));
     assert_eq!((sides(&rows), sides(&columns)), ([false, true], [true, false]));
-    assert_eq!(columns, Of::<ColMajor>::new().epilogue::<Relu<Add<Scaled<Alpha, Acc>, BiasN>>>().desc());
-    let families = default_gemm_configurations(columns.class.op, columns.class.arch, columns.class.combined()).expect("a row");
+    assert_eq!(
+        columns,
+        Of::<ColMajor>::new().epilogue::<Relu<Add<Scaled<Alpha, Acc>, BiasN>>>().desc()
+    );
+    let families =
+        default_gemm_configurations(columns.class.op, columns.class.arch, columns.class.combined())
+            .expect("a row");
     let others = families.iter().map(|family| columns.with_family(*family));
-    for desc in [rows, columns, columns.exchange(), columns.exchange().exchange()].into_iter().chain(others) {
+    for desc in
+        [rows, columns, columns.exchange(), columns.exchange().exchange()].into_iter().chain(others)
+    {
         assert_eq!(desc.user_pins().epilogue, Some(user), "{desc:?}");
         assert_eq!(desc.exchange().exchange(), desc);
         let explained = serde_json::to_string(&desc.explain().expect("a kernel")).expect("JSON");
@@ -107,12 +137,19 @@ fn a_vector_that_is_read_is_there_and_long_enough() {
     }
     let (_, _, of_m, of_n) = operands();
     for said in [said::<RowMajor>, said::<ColMajor>] {
-        let ends =
-            |told: Option<String>, wanted: &str| assert!(told.as_ref().is_some_and(|told| told.ends_with(wanted)), "{told:?}");
+        let ends = |told: Option<String>, wanted: &str| {
+            assert!(told.as_ref().is_some_and(|told| told.ends_with(wanted)), "{told:?}")
+        };
         ends(said(Some(&of_m), None), "the kernel reads bias_n, which the arguments do not give");
         ends(said(None, Some(&of_n)), "the kernel reads bias_m, which the arguments do not give");
-        ends(said(Some(&of_m), Some(&of_n[..4])), "bias_n has 4 elements, and its layout reaches 5; give it that many at least");
-        ends(said(Some(&[]), Some(&of_n)), "bias_m has 0 elements, and its layout reaches 3; give it that many at least");
+        ends(
+            said(Some(&of_m), Some(&of_n[..4])),
+            "bias_n has 4 elements, and its layout reaches 5; give it that many at least",
+        );
+        ends(
+            said(Some(&[]), Some(&of_n)),
+            "bias_m has 0 elements, and its layout reaches 3; give it that many at least",
+        );
         // What lies behind the end is not read.
         assert_eq!(said(Some(&[1.0; 9]), Some(&[1.0; 9])), None);
     }
@@ -127,15 +164,24 @@ fn a_vector_that_is_not_read_need_not_be_there() {
     gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d)).expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
     // Neither its length nor what it holds matters then.
-    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[]).bias_n(&[f32::NAN; N])).expect("beta is 0");
+    gemm.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_m(&[]).bias_n(&[f32::NAN; N]))
+        .expect("beta is 0");
     assert_eq!(d, [12.0; M * N]);
     let plain = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
-    plain.run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_n(&[f32::NAN])).expect("the epilogue has no vectors");
+    plain
+        .run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_n(&[f32::NAN]))
+        .expect("the epilogue has no vectors");
     assert_eq!(d, [12.0; M * N]);
     let reads = Scaled0::DESC.reads(&[0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!((reads.accumulator, reads.source, reads.vectors.iter().count()), (false, false, 2));
-    gemm.run(Arguments::new((M, N, 2), &[], &[], &mut d).alpha(0.0).in_place(2.0).bias_m(&of_m).bias_n(&of_n))
-        .expect("A is not read");
+    gemm.run(
+        Arguments::new((M, N, 2), &[], &[], &mut d)
+            .alpha(0.0)
+            .in_place(2.0)
+            .bias_m(&of_m)
+            .bias_n(&of_n),
+    )
+    .expect("A is not read");
     assert_eq!((d[0], d[1], d[M * N - 1]), (0.0, 200.0, 2000.0));
 }
 

@@ -1,5 +1,5 @@
-//! Epilogues as trees, words and JSON: what is written reads back, what is wrong is pointed at, what is scaled by 0 is not
-//! looked at, and a user's function is a node like any other.
+//! Epilogues as trees, words and JSON: what is written reads back, what is wrong is pointed at,
+//! what is scaled by 0 is not looked at, and a user's function is a node like any other.
 
 use crate::harness::random_cases::{self, any_nodes, cases, default_f32};
 use falchion::{
@@ -8,9 +8,9 @@ use falchion::{
     desc::GemmDesc,
     device::{Arguments, Gemm, run_on_host},
     epilogue::{
-        Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, F64Function, Function, LinearCombination,
-        LinearCombinationRelu, Maximum, Minimum, Multiply, Node, NodeId, Op, ParseEpilogueError, Relu, Scalar, Scaled, register,
-        registered,
+        Acc, Add, Alpha, Apply, Beta, CAPACITY, Clamp, Constant, EpilogueDesc, F64Function,
+        Function, LinearCombination, LinearCombinationRelu, Maximum, Minimum, Multiply, Node,
+        NodeId, Op, ParseEpilogueError, Relu, Scalar, Scaled, register, registered,
     },
     internals::{
         call::{Elements, HostMatrices, HostSlice, HostSliceMut, Problem, Source, View},
@@ -25,7 +25,13 @@ use proptest::prelude::*;
 fn tree() -> impl Strategy<Value = EpilogueDesc> {
     let scalar = || (0u8..8).prop_map(Op::Scalar);
     let vector = prop::sample::select(&VectorKind::ALL[..]).prop_map(Op::Vector);
-    let leaf = prop_oneof![Just(Op::Accumulator), Just(Op::Source), vector, scalar(), any::<i32>().prop_map(Op::Constant)];
+    let leaf = prop_oneof![
+        Just(Op::Accumulator),
+        Just(Op::Source),
+        vector,
+        scalar(),
+        any::<i32>().prop_map(Op::Constant)
+    ];
     let leaf = leaf.prop_map(EpilogueDesc::leaf);
     let trees = leaf.prop_recursive(5, 12, 2, move |inner| {
         let binary = prop_oneof![Just(Op::Add), Just(Op::Multiply), Just(Op::Minimum), Just(Op::Maximum)];
@@ -86,9 +92,15 @@ fn a_sum_on_the_right_and_a_scaled_product_keep_their_parentheses() {
         assert_eq!(printed.parse(), Ok(desc), "{text} printed as {printed}");
         assert!(text == printed || text.starts_with("clamp"), "{text} printed as {printed}");
     }
-    assert_eq!("acc * source".parse(), Ok(<Multiply<Acc, falchion::epilogue::Source> as Node>::DESC));
+    assert_eq!(
+        "acc * source".parse(),
+        Ok(<Multiply<Acc, falchion::epilogue::Source> as Node>::DESC)
+    );
     assert_eq!("s7*acc".parse(), Ok(<Scaled<Scalar<7>, Acc> as Node>::DESC));
-    assert_eq!("clamp(acc, 0, 6)".parse(), Ok(<Clamp<Acc, Constant<0>, Constant<6>> as Node>::DESC));
+    assert_eq!(
+        "clamp(acc, 0, 6)".parse(),
+        Ok(<Clamp<Acc, Constant<0>, Constant<6>> as Node>::DESC)
+    );
 }
 
 #[test]
@@ -124,7 +136,11 @@ fn a_fault_in_a_text_is_pointed_at() {
     let fault = "∑ + acc".parse::<EpilogueDesc>().expect_err("no name");
     assert!(fault.to_string().ends_with("\n  ^"), "{fault}");
     let fault = "acc + relu(é)".parse::<EpilogueDesc>().expect_err("no name");
-    assert_eq!(fault.to_string().lines().next_back().map(|line| line.chars().count()), Some(2 + 12), "columns are characters");
+    assert_eq!(
+        fault.to_string().lines().next_back().map(|line| line.chars().count()),
+        Some(2 + 12),
+        "columns are characters"
+    );
 }
 
 /// `f32` products of one element: D = epilogue(a * b, c), for each (a, b, c).
@@ -134,7 +150,8 @@ fn each<E: Node>(inputs: &[(f32, f32, f32)], scalars: [f64; 3]) -> Vec<f32> {
         let mut d = [f32::NAN];
         let (a, b) = ([a], [b]);
         let arguments = Arguments::new((1, 1, 1), &a, &b, &mut d);
-        gemm.run(arguments.alpha(scalars[0]).source(scalars[1], &[c]).scalar::<2>(scalars[2])).expect("a product");
+        gemm.run(arguments.alpha(scalars[0]).source(scalars[1], &[c]).scalar::<2>(scalars[2]))
+            .expect("a product");
         d[0]
     };
     inputs.iter().map(run).collect()
@@ -150,11 +167,21 @@ fn what_is_scaled_by_zero_is_not_looked_at() {
     const NAN: f32 = f32::NAN;
     type Deep = Add<Scaled<Scalar<2>, Add<Acc, C>>, Constant<3>>;
     // beta = 0: no NaN of C reaches D. alpha = 0: none of A or B. A scalar over both: none at all.
-    assert_eq!(each::<LinearCombination>(&[(2.0, 3.0, NAN), (2.0, 3.0, f32::INFINITY)], [1.0, 0.0, 0.0]), [6.0, 6.0]);
-    assert_eq!(each::<LinearCombination>(&[(NAN, 3.0, 5.0), (f32::INFINITY, 0.0, 5.0)], [0.0, 2.0, 0.0]), [10.0, 10.0]);
+    assert_eq!(
+        each::<LinearCombination>(&[(2.0, 3.0, NAN), (2.0, 3.0, f32::INFINITY)], [1.0, 0.0, 0.0]),
+        [6.0, 6.0]
+    );
+    assert_eq!(
+        each::<LinearCombination>(&[(NAN, 3.0, 5.0), (f32::INFINITY, 0.0, 5.0)], [0.0, 2.0, 0.0]),
+        [10.0, 10.0]
+    );
     assert_eq!(each::<LinearCombination>(&[(NAN, NAN, NAN)], [0.0, 0.0, 0.0]), [0.0]);
     assert_eq!(each::<Deep>(&[(NAN, 1.0, NAN)], [0.0, 0.0, 0.0]), [3.0]);
-    assert_eq!(each::<LinearCombination>(&[(NAN, 3.0, 5.0)], [-0.0, 2.0, 0.0]), [10.0], "minus 0 is 0");
+    assert_eq!(
+        each::<LinearCombination>(&[(NAN, 3.0, 5.0)], [-0.0, 2.0, 0.0]),
+        [10.0],
+        "minus 0 is 0"
+    );
     // Everything else passes NaN on, and a plain product looks at both of its parts.
     assert!(each::<LinearCombination>(&[(2.0, 3.0, NAN)], [1.0, 1e-30, 0.0])[0].is_nan());
     assert!(each::<Add<Acc, Multiply<Beta, C>>>(&[(2.0, 3.0, NAN)], [1.0, 0.0, 0.0])[0].is_nan());
@@ -168,19 +195,28 @@ fn what_is_scaled_by_zero_is_not_looked_at() {
 fn operands_that_are_not_read_need_not_be_there() {
     let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     let mut d = [7.0f32; 4];
-    gemm.run(Arguments::new((2, 2, 2), &[], &[], &mut d).alpha(0.0).in_place(3.0)).expect("A and B are not read");
+    gemm.run(Arguments::new((2, 2, 2), &[], &[], &mut d).alpha(0.0).in_place(3.0))
+        .expect("A and B are not read");
     assert_eq!(d, [21.0; 4]);
-    gemm.run(Arguments::new((2, 2, 2), &[1.0; 4], &[1.0; 4], &mut d).source(0.0, &[])).expect("C is not read");
+    gemm.run(Arguments::new((2, 2, 2), &[1.0; 4], &[1.0; 4], &mut d).source(0.0, &[]))
+        .expect("C is not read");
     assert_eq!(d, [2.0; 4]);
-    assert!(gemm.can_implement(&Arguments::new((2, 2, 2), &[1.0; 4], &[1.0; 4], &mut d).source(1.0, &[])).is_err());
+    assert!(
+        gemm.can_implement(
+            &Arguments::new((2, 2, 2), &[1.0; 4], &[1.0; 4], &mut d).source(1.0, &[])
+        )
+        .is_err()
+    );
 }
 
 #[test]
 fn comparisons_keep_nan_and_the_sign_of_zero_alike_everywhere() {
     use falchion::epilogue::Source as C;
     const NAN: f32 = f32::NAN;
-    let inputs = [(NAN, 1.0, 2.0), (2.0, 1.0, NAN), (0.0, 1.0, -0.0), (-3.0, 1.0, 2.0), (9.0, 1.0, 2.0)];
-    // `x < y ? y : x` and `x > y ? y : x`: the left one stands unless it compares. An accumulator begins at 0 and is never -0.
+    let inputs =
+        [(NAN, 1.0, 2.0), (2.0, 1.0, NAN), (0.0, 1.0, -0.0), (-3.0, 1.0, 2.0), (9.0, 1.0, 2.0)];
+    // `x < y ? y : x` and `x > y ? y : x`: the left one stands unless it compares. An accumulator
+    // begins at 0 and is never -0.
     let one = [1.0, 1.0, 0.0];
     type Six<X> = Clamp<X, Constant<0>, Constant<6>>;
     assert_eq!(bits(&each::<Relu<Acc>>(&inputs, one)), bits(&[NAN, 2.0, 0.0, 0.0, 9.0]));
@@ -191,7 +227,10 @@ fn comparisons_keep_nan_and_the_sign_of_zero_alike_everywhere() {
     assert_eq!(bits(&each::<Minimum<C, Acc>>(&inputs, one)), bits(&[2.0, NAN, -0.0, -3.0, 2.0]));
     assert_eq!(bits(&each::<Six<Acc>>(&inputs, one)), bits(&[NAN, 2.0, 0.0, 0.0, 6.0]));
     assert_eq!(bits(&each::<Six<C>>(&inputs, one)), bits(&[2.0, NAN, -0.0, 2.0, 2.0]));
-    assert_eq!(bits(&each::<LinearCombinationRelu>(&inputs[3..], [2.0, 0.5, 0.0])), bits(&[0.0, 19.0]));
+    assert_eq!(
+        bits(&each::<LinearCombinationRelu>(&inputs[3..], [2.0, 0.5, 0.0])),
+        bits(&[0.0, 19.0])
+    );
 }
 
 /// A function of this crate, not of the library's.
@@ -214,7 +253,8 @@ fn a_function_of_another_crate_is_a_node_through_types() {
     assert_eq!((known.name, known.cuda, (known.host)(3.0)), ("cubed", "x * x * x", 27.0));
     assert_eq!(Tree::DESC.to_string().parse(), Ok(Tree::DESC));
     // Through integers, and for a column-major D.
-    let gemm = Gemm::<i8, ColMajor, i8, ColMajor, i32, ColMajor>::new().epilogue::<Apply<Cubed, Acc>>();
+    let gemm =
+        Gemm::<i8, ColMajor, i8, ColMajor, i32, ColMajor>::new().epilogue::<Apply<Cubed, Acc>>();
     let mut d = [0i32; 2];
     gemm.run(Arguments::new((2, 1, 1), &[3, -4], &[1], &mut d)).expect("a product");
     assert_eq!(d, [27, -64]);
@@ -239,8 +279,13 @@ fn run(epilogue: EpilogueDesc) -> Result<f32, Error> {
     };
     let mut d = [0.0f32];
     let one = HostSlice::new::<f32>(&[5.0]);
-    let matrices =
-        HostMatrices { a: one, b: one, c: Source::None, d: HostSliceMut::new::<f32>(&mut d), vectors: Default::default() };
+    let matrices = HostMatrices {
+        a: one,
+        b: one,
+        c: Source::None,
+        d: HostSliceMut::new::<f32>(&mut d),
+        vectors: Default::default(),
+    };
     let desc = but!(default_f32(ArchKind::Sm80, [Order::Row; 3]), epilogue);
     run_on_host(&desc, Mode::Fast, problem.with(matrices)).map(|()| d[0])
 }
@@ -257,7 +302,9 @@ fn a_function_that_no_one_registered_is_refused_until_someone_does() {
     }
     let id = NodeId::of::<Late>();
     let epilogue = EpilogueDesc::leaf(Op::Accumulator).then(Op::User(id));
-    assert!(matches!(run(epilogue), Err(Error::Refused(Refusal::UnknownNode { id: unknown })) if unknown == id.0));
+    assert!(
+        matches!(run(epilogue), Err(Error::Refused(Refusal::UnknownNode { id: unknown })) if unknown == id.0)
+    );
     assert_eq!(register::<Late>(), id);
     assert!(matches!(run(epilogue), Ok(24.0)));
 }
@@ -265,7 +312,9 @@ fn a_function_that_no_one_registered_is_refused_until_someone_does() {
 #[test]
 fn a_tree_of_33_nodes_is_refused_and_one_of_31_computes() {
     let sum = |terms: usize| {
-        (1..terms).fold(EpilogueDesc::leaf(Op::Accumulator), |sum, _| sum.join(EpilogueDesc::leaf(Op::Accumulator), Op::Add))
+        (1..terms).fold(EpilogueDesc::leaf(Op::Accumulator), |sum, _| {
+            sum.join(EpilogueDesc::leaf(Op::Accumulator), Op::Add)
+        })
     };
     assert_eq!(sum(16).ops().len(), CAPACITY - 1);
     assert!(matches!(run(sum(16)), Ok(400.0)));
@@ -295,7 +344,11 @@ mod json {
     #[test]
     fn another_version_an_unknown_field_and_a_missing_one_are_refused() {
         let text = random_cases::ring([Order::Row; 3]).to_json().expect("an expression");
-        assert!(text.contains("\"version\":4") && text.contains("\"epilogue\":\"alpha * acc + beta * source\""), "{text}");
+        assert!(
+            text.contains("\"version\":4")
+                && text.contains("\"epilogue\":\"alpha * acc + beta * source\""),
+            "{text}"
+        );
         let says = |from: &str, to: &str, part: &str| {
             assert!(text.contains(from), "{from} in {text}");
             let said = refused(&text.replacen(from, to, 1));
@@ -312,7 +365,11 @@ mod json {
         says("\"op\":\"simt\"", "\"op\":\"simt\",\"op\":\"simt\"", "duplicate field `op`");
         says("\"op\":\"simt\"", "\"op\":\"simt\",\"depth\":1", "unknown field `depth`");
         says("\"family\":{\"simt\"", "\"family\":{\"sycl\"", "unknown variant `sycl`");
-        says("\"threadblock\":\"128x128x16\"", "\"threadblock\":\"128x128\"", "--threadblock cannot be `128x128`");
+        says(
+            "\"threadblock\":\"128x128x16\"",
+            "\"threadblock\":\"128x128\"",
+            "--threadblock cannot be `128x128`",
+        );
         says("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`");
         says("\"stages\":4", "\"stages\":4294967296", "--stages cannot be `4294967296`");
         says("\"stages\":4", "\"stages\":[4]", "a knob's value, in words or as a number");

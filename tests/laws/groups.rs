@@ -1,4 +1,5 @@
-//! The law of groups: over all blocks of a grid, every tile of every group is in one unit, and no unit reaches beyond D, whatever the offsets.
+//! The law of groups: over all blocks of a grid, every tile of every group is in one unit, and no
+//! unit reaches beyond D, whatever the offsets.
 
 use super::work::{ORDERS, TILE};
 use crate::harness::{
@@ -13,7 +14,9 @@ use falchion::{
     },
     prelude::*,
     shape::Mn,
-    threadblock::{Along, GroupedWork, SwizzleKind, Unit, WarpSpecialized, Work, WorkKind, lines_of_rectangle},
+    threadblock::{
+        Along, GroupedWork, SwizzleKind, Unit, WarpSpecialized, Work, WorkKind, lines_of_rectangle,
+    },
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -35,31 +38,46 @@ fn work(
 ) -> Work {
     let (m, n) = if axis == Axis::M { (lines, across) } else { (across, lines) };
     let desc: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
-    let problem = Problem::of(&desc, (m as usize, n as usize, 12), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let problem = Problem::of(
+        &desc,
+        (m as usize, n as usize, 12),
+        [None; 3],
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    );
     let problem = Problem { batch: groups, groups: Some(Groups::of(axis, groups)), ..problem };
     problem.work((kind, order, 1), (TILE, cluster, step), 3, resident).expect("few tiles")
 }
 
 /// Whether the units of all blocks cover each group's lines and all lines across, once.
-fn covered(grouped: &GroupedWork<'_>, (extent, across): (u32, u32), taken: Taken) -> Result<(), String> {
+fn covered(
+    grouped: &GroupedWork<'_>,
+    (extent, across): (u32, u32),
+    taken: Taken,
+) -> Result<(), String> {
     let Work { cluster, clusters, kind, .. } = grouped.work;
     let down = grouped.axis == Axis::M;
     let (tile, tile_across) = if down { (TILE.m, TILE.n) } else { (TILE.n, TILE.m) };
     let mut computed = BTreeMap::<(u32, u32, u32), u32>::new();
-    for (number, rank) in (0..clusters).flat_map(|number| (0..cluster.m * cluster.n).map(move |rank| (number, rank))) {
+    for (number, rank) in
+        (0..clusters).flat_map(|number| (0..cluster.m * cluster.n).map(move |rank| (number, rank)))
+    {
         let mut i = 0;
         while let Some((unit, [first, limit])) = taken(grouped, number, rank, i) {
             if first > limit || limit > extent {
                 return Err(format!("lines {first} to {limit} of {extent}"));
             }
-            let (along, other) = if down { (unit.row, unit.column) } else { (unit.column, unit.row) };
+            let (along, other) =
+                if down { (unit.row, unit.column) } else { (unit.column, unit.row) };
             let begin = first - first % grouped.step;
-            let lines = (begin + along * tile..begin + (along + 1) * tile).filter(|&line| first <= line && line < limit);
+            let lines = (begin + along * tile..begin + (along + 1) * tile)
+                .filter(|&line| first <= line && line < limit);
             if lines.clone().next().is_none() && cluster == Mn::ONE {
                 return Err(format!("{unit:?} has no line of {first} to {limit}"));
             }
             for line in lines {
-                for column in (other * tile_across..(other + 1) * tile_across).filter(|&column| column < across) {
+                for column in (other * tile_across..(other + 1) * tile_across)
+                    .filter(|&column| column < across)
+                {
                     *computed.entry((unit.product, line, column)).or_default() += 1;
                 }
             }
@@ -77,7 +95,11 @@ fn covered(grouped: &GroupedWork<'_>, (extent, across): (u32, u32), taken: Taken
             for column in 0..across {
                 match computed.remove(&(product as u32, line, column)) {
                     Some(1) => {}
-                    times => return Err(format!("({line}, {column}) of group {product} is computed {times:?} times")),
+                    times => {
+                        return Err(format!(
+                            "({line}, {column}) of group {product} is computed {times:?} times"
+                        ));
+                    }
                 }
             }
         }
@@ -131,17 +153,43 @@ proptest! {
 #[test]
 fn mutated_walks_are_found() {
     let offsets = [2, 35, 35, 36, 68];
-    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn { m: 2, n: 1 }, Axis::M, (70, 20), (4, 1), 3);
-    let grouped = GroupedWork { work, axis: Axis::M, lines: 2 * TILE.m, step: 1, extent: 70, offsets: &offsets };
+    let work = work(
+        WorkKind::Persistent,
+        SwizzleKind::Horizontal,
+        Mn { m: 2, n: 1 },
+        Axis::M,
+        (70, 20),
+        (4, 1),
+        3,
+    );
+    let grouped = GroupedWork {
+        work,
+        axis: Axis::M,
+        lines: 2 * TILE.m,
+        step: 1,
+        extent: 70,
+        offsets: &offsets,
+    };
     covered(&grouped, (70, 20), RIGHT).expect("the right one");
     let mutations: [(&str, Taken, &str); 8] = [
         (
             "an empty group counts",
-            |w, c, r, i| w.unit(c, r, i).map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l)),
+            |w, c, r, i| {
+                w.unit(c, r, i)
+                    .map(|(u, l)| (Unit { product: u.product - u32::from(u.product > 1), ..u }, l))
+            },
             "group 2",
         ),
-        ("the first row is the extent's", |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])), "None times"),
-        ("a group ends with D", |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])), "of no group"),
+        (
+            "the first row is the extent's",
+            |w, c, r, i| w.unit(c, r, i).map(|(u, [_, limit])| (u, [0, limit])),
+            "None times",
+        ),
+        (
+            "a group ends with D",
+            |w, c, r, i| w.unit(c, r, i).map(|(u, [first, _])| (u, [first, 70])),
+            "of no group",
+        ),
         (
             "a group ends a line early",
             |w, c, r, i| w.unit(c, r, i).map(|(u, [first, limit])| (u, [first, limit - 1])),
@@ -167,22 +215,27 @@ fn mutated_walks_are_found() {
     }
 }
 
-/// A walk that forgets where tiles begin leaves lines out, and one that takes an empty group's tile reads a group that is not there.
+/// A walk that forgets where tiles begin leaves lines out, and one that takes an empty group's tile
+/// reads a group that is not there.
 #[test]
 fn walks_that_forget_the_step_are_found() {
     let offsets = [2, 7, 7, 36, 41, 68];
-    let work = work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (70, 20), (5, 8), 3);
-    let grouped = GroupedWork { work, axis: Axis::M, lines: TILE.m, step: 8, extent: 70, offsets: &offsets };
+    let work =
+        work(WorkKind::Persistent, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (70, 20), (5, 8), 3);
+    let grouped =
+        GroupedWork { work, axis: Axis::M, lines: TILE.m, step: 8, extent: 70, offsets: &offsets };
     covered(&grouped, (70, 20), RIGHT).expect("the right one");
     let forgotten: Taken = |w, c, r, i| GroupedWork { step: 1, ..*w }.unit(c, r, i);
-    let error = covered(&grouped, (70, 20), forgotten).expect_err("tiles that begin at the first line");
+    let error =
+        covered(&grouped, (70, 20), forgotten).expect_err("tiles that begin at the first line");
     assert!(error.contains("is computed None times"), "{error}");
     let farther: Taken = |w, c, r, i| GroupedWork { step: 16, ..*w }.unit(c, r, i);
     let error = covered(&grouped, (70, 20), farther).expect_err("tiles that begin before");
     assert!(error.contains("has no line of"), "{error}");
 }
 
-/// Whatever the kernel: the tile is a whole number of steps, and TMA, where it reads along groups, begins at 16 bytes.
+/// Whatever the kernel: the tile is a whole number of steps, and TMA, where it reads along groups,
+/// begins at 16 bytes.
 #[test]
 fn steps_of_drawn_kernels_are_vectors() {
     let mut steps = BTreeMap::<(u64, u32), u32>::new();
@@ -211,7 +264,15 @@ fn steps_of_drawn_kernels_are_vectors() {
 #[test]
 fn a_grid_has_as_many_rectangles_as_groups_may_need() {
     for (lines, groups) in [(1, 1), (1, 5), (16, 2), (17, 2), (33, 3), (100, 7), (5, 100)] {
-        let work = work(WorkKind::DataParallel, SwizzleKind::Horizontal, Mn::ONE, Axis::M, (lines, 8), (groups, 1), 1);
+        let work = work(
+            WorkKind::DataParallel,
+            SwizzleKind::Horizontal,
+            Mn::ONE,
+            Axis::M,
+            (lines, 8),
+            (groups, 1),
+            1,
+        );
         // Of lines in any order: one for each group but one, and the rest.
         let singles = (groups as u32).min(lines) - 1;
         let most = (0..=singles).map(|ones| ones + (lines - ones).div_ceil(TILE.m)).max();
@@ -219,7 +280,8 @@ fn a_grid_has_as_many_rectangles_as_groups_may_need() {
     }
 }
 
-/// Tiles of groups begin at whole vectors of an operand that lies along them; groups with K in parts are unsupported, and it is said.
+/// Tiles of groups begin at whole vectors of an operand that lies along them; groups with K in
+/// parts are unsupported, and it is said.
 #[test]
 fn tiles_of_groups_begin_at_vectors_of_what_lies_along_them() {
     type ByColumns = Gemm<Bf16, ColMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;

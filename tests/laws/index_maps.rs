@@ -1,5 +1,5 @@
-//! Every map under law, over descriptions drawn from all that `check` accepts; and every law failing once its mechanism is
-//! taken away.
+//! Every map under law, over descriptions drawn from all that `check` accepts; and every law
+//! failing once its mechanism is taken away.
 
 use crate::harness::{
     OfFamily,
@@ -65,8 +65,16 @@ fn neighbours_share(place: impl Fn(u32) -> (u32, u32)) -> bool {
     (0..WARP).all(|lane| place(lane).1 == place(lane ^ 1).1 && place(lane).0 == place(lane ^ 2).0)
 }
 
-/// The most words of one bank that the warp's stores of element `element` of access `access` ask for. 1 is free of conflicts.
-fn conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap, warp: u32, access: u32, element: u32) -> usize {
+/// The most words of one bank that the warp's stores of element `element` of access `access` ask
+/// for. 1 is free of conflicts.
+fn conflict(
+    d: &GemmDesc,
+    operand: OperandKind,
+    smem: &dyn IndexMap,
+    warp: u32,
+    access: u32,
+    element: u32,
+) -> usize {
     let facts = d.one().base().operand(operand);
     let map = facts.thread_map();
     let mut words: Vec<u32> = (warp * WARP..(warp + 1) * WARP)
@@ -87,7 +95,9 @@ fn worst_conflict(d: &GemmDesc, operand: OperandKind, smem: &dyn IndexMap) -> us
     let each = (0..d.threads() / WARP)
         .flat_map(|warp| (0..facts.thread_map().accesses()).map(move |access| (warp, access)))
         .flat_map(|(warp, access)| (0..facts.access).map(move |element| (warp, access, element)));
-    each.map(|(warp, access, element)| conflict(d, operand, smem, warp, access, element)).max().unwrap_or(0)
+    each.map(|(warp, access, element)| conflict(d, operand, smem, warp, access, element))
+        .max()
+        .unwrap_or(0)
 }
 
 /// An `f32` product through registers, both operands K-major: each tile turns.
@@ -208,8 +218,9 @@ proptest! {
         prop_assert_eq!(laws::bijective(&TileOrder { kind, rows, columns }), Ok(()));
     }
 
-    /// `|r(t + 1) - r(t)| + |c(t + 1) - c(t)| = 1` within each square of Hilbert's curve, and the first `n` tiles of a square touch
-    /// `O(sqrt n)` rows and columns: at most 2 sqrt(n) + 2 of both, where a walk along rows touches a row's whole length of columns.
+    /// `|r(t + 1) - r(t)| + |c(t + 1) - c(t)| = 1` within each square of Hilbert's curve, and the
+    /// first `n` tiles of a square touch `O(sqrt n)` rows and columns: at most 2 sqrt(n) + 2 of
+    /// both, where a walk along rows touches a row's whole length of columns.
     #[test]
     fn hilberts_curve_goes_to_neighbours(rows in 1u32..40, columns in 1u32..40) {
         let order = TileOrder { kind: SwizzleKind::Hilbert, rows, columns };
@@ -246,13 +257,24 @@ proptest! {
 
 #[test]
 fn a_thread_reads_as_few_elements_as_any_grid_of_lanes_allows() {
-    for (m, n) in (3..=7).flat_map(|m| (3..=7).map(move |n| (1u32 << m, 1u32 << n))).filter(|(m, n)| m * n >= 128) {
-        let [lanes, halves] = [ElementKind::F32, ElementKind::F16].map(|accumulator| LaneArrangement::of(m, n, accumulator));
+    for (m, n) in (3..=7)
+        .flat_map(|m| (3..=7).map(move |n| (1u32 << m, 1u32 << n)))
+        .filter(|(m, n)| m * n >= 128)
+    {
+        let [lanes, halves] = [ElementKind::F32, ElementKind::F16]
+            .map(|accumulator| LaneArrangement::of(m, n, accumulator));
         let sum = |a: u32| m / a + n / (WARP / a);
-        let least = (0..=5).map(|bit| 1 << bit).filter(|&a| m % a == 0 && n % (WARP / a) == 0).map(sum).min();
+        let least = (0..=5)
+            .map(|bit| 1 << bit)
+            .filter(|&a| m % a == 0 && n % (WARP / a) == 0)
+            .map(sum)
+            .min();
         assert_eq!([Some(sum(lanes.m)), Some(sum(halves.m))], [least; 2], "{m} x {n}");
         // Of two as good, halves have the wider thread tile, and both its extents are even.
-        assert!(halves.m >= lanes.m && packed(ElementKind::F16, [m / halves.m, n / halves.n]) == 2, "{m} x {n}");
+        assert!(
+            halves.m >= lanes.m && packed(ElementKind::F16, [m / halves.m, n / halves.n]) == 2,
+            "{m} x {n}"
+        );
     }
 }
 
@@ -263,10 +285,19 @@ fn transposing_stores_of_f32_hit_32_banks_with_padding_and_collide_without() {
         for operand in OperandKind::BOTH {
             let facts = padded.one().base().operand(operand);
             assert!(facts.turns() && facts.smem.padding == 4);
-            assert_eq!(worst_conflict(&padded, operand, &facts.smem), 1, "k {k}, alignment {align}");
+            assert_eq!(
+                worst_conflict(&padded, operand, &facts.smem),
+                1,
+                "k {k}, alignment {align}"
+            );
             let bare = SmemTile { padding: 0, ..facts.smem };
-            // Without padding all k's of a store fall on the banks of one: as many as a warp has along K.
-            assert_eq!(worst_conflict(&padded, operand, &bare), 8 / align as usize, "k {k}, alignment {align}");
+            // Without padding all k's of a store fall on the banks of one: as many as a warp has
+            // along K.
+            assert_eq!(
+                worst_conflict(&padded, operand, &bare),
+                8 / align as usize,
+                "k {k}, alignment {align}"
+            );
         }
     }
 }
@@ -300,13 +331,22 @@ fn every_law_fails_on_a_mutated_map() {
     let mutate = |map: &Map, f: fn(&dyn IndexMap, Coord) -> Option<u32>| mutant(map, f);
 
     let bijective: Vec<(&str, Map)> = vec![
-        ("a thread map with twice the lanes along a row", Arc::new(ThreadMap { lanes_contiguous: 4, ..threads })),
-        ("a thread map with two warps along a row of one", Arc::new(ThreadMap { warps_contiguous: 2, ..threads })),
+        (
+            "a thread map with twice the lanes along a row",
+            Arc::new(ThreadMap { lanes_contiguous: 4, ..threads }),
+        ),
+        (
+            "a thread map with two warps along a row of one",
+            Arc::new(ThreadMap { warps_contiguous: 2, ..threads }),
+        ),
         (
             "a thread map that misses its last vector",
             mutate(&maps.copy[0], |map, p| map.at(p).filter(|&v| v + 1 < map.codomain())),
         ),
-        ("a thread map that copies a vector twice", mutate(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1)))),
+        (
+            "a thread map that copies a vector twice",
+            mutate(&maps.copy[0], |map, p| map.at(p).map(|v| v.max(1))),
+        ),
         (
             "a tile order whose last group is not cut",
             mutate(&order, |_, p| {
@@ -314,20 +354,32 @@ fn every_law_fails_on_a_mutated_map() {
                 Some(within / 4 * 10 + group * 4 + within % 4)
             }),
         ),
-        ("a tile order that forgets its rows", mutate(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4))),
-        ("accumulators with a row too short", mutate(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128))),
+        (
+            "a tile order that forgets its rows",
+            mutate(&order, |_, p| Some(p.column / 4 % 5 * 10 + p.column % 4)),
+        ),
+        (
+            "accumulators with a row too short",
+            mutate(&maps.accumulator, |map, p| map.at(p).map(|x| x / 128 * 127 + x % 128)),
+        ),
         (
             "accumulators whose columns are those of the lane before",
             mutate(&maps.accumulator, |map, p| map.at(at(p.row & !1, p.column))),
         ),
-        ("partials one too close", mutate(&maps.partials, |map, p| Some(p.column * (map.domain().row - 1) + p.row))),
+        (
+            "partials one too close",
+            mutate(&maps.partials, |map, p| Some(p.column * (map.domain().row - 1) + p.row)),
+        ),
     ];
     for (name, map) in &bijective {
         let violation = laws::bijective(map.as_ref()).expect_err(name);
         println!("{name}: {violation}");
     }
     let injective: Vec<(&str, SmemTile)> = vec![
-        ("a swizzle that leaves its row", SmemTile { along: Along::Mn, mn: 24, k: 8, padding: 0, bits: 3, base: 2, shift: 0 }),
+        (
+            "a swizzle that leaves its row",
+            SmemTile { along: Along::Mn, mn: 24, k: 8, padding: 0, bits: 3, base: 2, shift: 0 },
+        ),
         (
             "a swizzle within a row it does not divide",
             SmemTile { along: Along::K, mn: 64, k: 12, padding: 0, bits: 2, base: 1, shift: 0 },
@@ -337,7 +389,10 @@ fn every_law_fails_on_a_mutated_map() {
         println!("{name}: {}", laws::injective(map).expect_err(name));
     }
     let short = mutate(&maps.smem[0], |_, p| Some(p.column * 127 + p.row));
-    println!("rows one element too short: {}", laws::injective(short.as_ref()).expect_err("shared"));
+    println!(
+        "rows one element too short: {}",
+        laws::injective(short.as_ref()).expect_err("shared")
+    );
 
     let odd = SmemTile { padding: 1, ..tile };
     println!("an odd padding: {}", smem_vectors_whole(&odd, 4).expect_err("apart"));
@@ -346,19 +401,33 @@ fn every_law_fails_on_a_mutated_map() {
     println!("a swizzle finer than a vector: {}", smem_vectors_whole(&fine, 4).expect_err("apart"));
     assert_eq!(fine.vector(4), 2);
     let apart = mutate(&maps.fragment[0], |map, p| map.at(p).map(|mn| mn ^ 1));
-    println!("fragments with neighbours exchanged: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
+    println!(
+        "fragments with neighbours exchanged: {}",
+        vectors_whole(apart.as_ref(), 4).expect_err("apart")
+    );
     let apart = mutate(&maps.accumulator, |map, p| map.at(at(p.row, p.column ^ 2)));
     println!("accumulators out of order: {}", vectors_whole(apart.as_ref(), 4).expect_err("apart"));
 
     let depth = sliced.one().program().maps.depth;
     assert!(
         sliced.one().base().tiles.warps().k == 2
-            && counts(depth.as_ref()).iter().all(|&times| times == sliced.one().base().tiles.threads_per_slice())
+            && counts(depth.as_ref())
+                .iter()
+                .all(|&times| times == sliced.one().base().tiles.threads_per_slice())
     );
     let first_only = mutate(&depth, |_, p| Some(p.column));
-    assert!(counts(first_only.as_ref()).contains(&0), "slices that forget their number leave a share undone");
+    assert!(
+        counts(first_only.as_ref()).contains(&0),
+        "slices that forget their number leave a share undone"
+    );
     let doubled = mutate(&maps.fragment[1], |map, p| map.at(p).map(|mn| mn & !8));
-    assert!(counts(doubled.as_ref()).contains(&0), "a fragment that forgets a bit leaves elements out");
-    assert!(!neighbours_share(|lane| (lane % 4, lane / 4)), "lanes whose bits do not alternate share no A with i^2");
+    assert!(
+        counts(doubled.as_ref()).contains(&0),
+        "a fragment that forgets a bit leaves elements out"
+    );
+    assert!(
+        !neighbours_share(|lane| (lane % 4, lane / 4)),
+        "lanes whose bits do not alternate share no A with i^2"
+    );
     assert!(!neighbours_share(|lane| (lane / 8, lane % 8)), "nor B with i^1, when N comes first");
 }

@@ -1,5 +1,5 @@
-//! A map that is affine up to a swizzle states its layout: for each point of the domain `layout = at`, and a map that is known to be
-//! affine has one.
+//! A map that is affine up to a swizzle states its layout: for each point of the domain `layout =
+//! at`, and a map that is known to be affine has one.
 
 use crate::harness::{
     OfFamily,
@@ -26,8 +26,8 @@ use falchion::{
     numeric::{ElementKind, EmulationKind, emulation::EmulationBlocks},
     shape::Mn,
     threadblock::{
-        Along, BoxedTile, ClusterTiles, Pipeline, PipelineLayout, RingPosition, SharedBox, SmemTile, SwizzleKind, SwizzleMode,
-        TensorMapDesc, TileOrder, Work, WorkKind,
+        Along, BoxedTile, ClusterTiles, Pipeline, PipelineLayout, RingPosition, SharedBox,
+        SmemTile, SwizzleKind, SwizzleMode, TensorMapDesc, TileOrder, Work, WorkKind,
     },
     warp::{
         LaneArrangement,
@@ -44,16 +44,20 @@ enum Answer {
     None,
 }
 
-/// Holds a map to its layout: for each point of the domain both go to the same offset, or the map leaves the point out and the layout
-/// goes beyond the codomain.
+/// Holds a map to its layout: for each point of the domain both go to the same offset, or the map
+/// leaves the point out and the layout goes beyond the codomain.
 fn held(name: &str, map: &dyn IndexMap) -> Result<Answer, TestCaseError> {
     let Some(layout) = map.layout() else { return Ok(Answer::None) };
     let extent = map.domain();
-    prop_assert!(layout.layout.rank() == 2, "{name}: {layout} has a mode for rows and one for columns");
+    prop_assert!(
+        layout.layout.rank() == 2,
+        "{name}: {layout} has a mode for rows and one for columns"
+    );
     for point in points(map) {
         let offset = layout.offset([u64::from(point.row), u64::from(point.column)]);
-        let offset =
-            offset.map_err(|error| TestCaseError::fail(format!("{name}: {layout} at {point:?} of {extent:?}: {error}")))?;
+        let offset = offset.map_err(|error| {
+            TestCaseError::fail(format!("{name}: {layout} at {point:?} of {extent:?}: {error}"))
+        })?;
         let inside = u32::try_from(offset).ok().filter(|&offset| offset < map.codomain());
         prop_assert_eq!(inside, map.at(point), "{}: {} at {:?}", name, layout, point);
     }
@@ -86,7 +90,8 @@ fn of_threads(d: &GemmDesc) -> Result<(), TestCaseError> {
     affine("partials", &PartialsMap(tiles))
 }
 
-/// The maps of a warp-specialized kernel: A's and B's tiles of a stage, what registers hold, and the staging of D.
+/// The maps of a warp-specialized kernel: A's and B's tiles of a stage, what registers hold, and
+/// the staging of D.
 fn of_warp_specialized(d: &GemmDesc) -> Result<(), TestCaseError> {
     let components = d.components().expect("a kernel");
     prop_assert_eq!(falchion::internals::index::laws::bijective(&SlotMap::of(&components)), Ok(()));
@@ -114,20 +119,36 @@ fn orders(kind: SwizzleKind, rows: u32, columns: u32, cluster: Mn) -> Result<(),
     // A group that is narrower than the others, and curves, are not affine.
     let regular = match kind {
         SwizzleKind::Horizontal => true,
-        SwizzleKind::Identity(group_size) => columns <= group_size || columns.is_multiple_of(group_size),
+        SwizzleKind::Identity(group_size) => {
+            columns <= group_size || columns.is_multiple_of(group_size)
+        }
         SwizzleKind::Grouped(group_size) => rows <= group_size || rows.is_multiple_of(group_size),
         SwizzleKind::Hilbert => false,
     };
     let wanted = if regular { Answer::Layout } else { Answer::None };
     prop_assert_eq!(held("order", &TileOrder { kind, rows, columns })?, wanted);
-    let work =
-        Work { kind: WorkKind::Persistent, order: kind, cluster, rows, columns, batch: 2, tiles_k: 1, split_k: 1, clusters: 3 };
+    let work = Work {
+        kind: WorkKind::Persistent,
+        order: kind,
+        cluster,
+        rows,
+        columns,
+        batch: 2,
+        tiles_k: 1,
+        split_k: 1,
+        clusters: 3,
+    };
     prop_assert_eq!(held("tiles of a cluster", &ClusterTiles(work))?, wanted);
     Ok(())
 }
 
 fn kinds(group_size: u32) -> [SwizzleKind; 4] {
-    [SwizzleKind::Horizontal, SwizzleKind::Identity(group_size), SwizzleKind::Grouped(group_size), SwizzleKind::Hilbert]
+    [
+        SwizzleKind::Horizontal,
+        SwizzleKind::Identity(group_size),
+        SwizzleKind::Grouped(group_size),
+        SwizzleKind::Hilbert,
+    ]
 }
 
 proptest! {
@@ -192,7 +213,9 @@ proptest! {
     }
 }
 
-fn of_transpose(desc: &falchion::internals::pass::transpose::TransposeDesc) -> Result<(), TestCaseError> {
+fn of_transpose(
+    desc: &falchion::internals::pass::transpose::TransposeDesc,
+) -> Result<(), TestCaseError> {
     let smem = desc.smem();
     prop_assert_eq!(held("staging", &smem)? == Answer::Layout, is_laid(&smem));
     if desc.is_gathered() {
@@ -201,7 +224,10 @@ fn of_transpose(desc: &falchion::internals::pass::transpose::TransposeDesc) -> R
     affine("reads of A", &desc.fetch())?;
     let (write, name) = (desc.write(), "writes of D");
     let whole = write.threads * write.steps() == write.lines * write.pieces;
-    if write.lanes == Lanes::Along || (whole && (write.lines.max(write.threads)).is_multiple_of(write.lines.min(write.threads))) {
+    if write.lanes == Lanes::Along
+        || (whole
+            && (write.lines.max(write.threads)).is_multiple_of(write.lines.min(write.threads)))
+    {
         affine(name, &write)?;
     }
     held(name, &write).map(|_| ())
@@ -215,8 +241,9 @@ fn maps_of_shipped_transposes_are_their_layouts() {
     }
 }
 
-/// A warpgroup's: operands' tiles of all types, ways, swizzles and sizes; accumulators of every instruction, under each name of rows; A in
-/// registers and what loads it. Crossed rows of a width that is no power of two, and loads of crossed rows, are behind two swizzles.
+/// A warpgroup's: operands' tiles of all types, ways, swizzles and sizes; accumulators of every
+/// instruction, under each name of rows; A in registers and what loads it. Crossed rows of a width
+/// that is no power of two, and loads of crossed rows, are behind two swizzles.
 #[test]
 fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
     for tile in tiles() {
@@ -225,17 +252,29 @@ fn maps_of_warpgroups_are_their_layouts() -> Result<(), TestCaseError> {
     }
     for (a, b, accumulator) in types() {
         for n in 1..=32 {
-            let Some(wgmma) = Instruction::new((a, b), accumulator, 8 * n, AOperand::Registers, Along::K) else { continue };
+            let Some(wgmma) =
+                Instruction::new((a, b), accumulator, 8 * n, AOperand::Registers, Along::K)
+            else {
+                continue;
+            };
             let map = mma_warpgroup::AccumulatorMap::of(&wgmma);
             affine("accumulators", &map)?;
             affine("accumulators", &map.with_rows(FragmentRows::Paired))?;
             let crossed = if n.is_power_of_two() { Answer::Layout } else { Answer::None };
-            prop_assert_eq!(held("accumulators", &map.with_rows(FragmentRows::Crossed))?, crossed, "{}", n);
+            prop_assert_eq!(
+                held("accumulators", &map.with_rows(FragmentRows::Crossed))?,
+                crossed,
+                "{}",
+                n
+            );
         }
     }
     for input in INPUTS {
         affine("fragment", &mma_warpgroup::FragmentMap { input })?;
-        for m in [64, 128, 256, 384].into_iter().filter(|m| input.bytes_of(1) != 2 && m * input.bytes_of(1) % 128 == 0) {
+        for m in [64, 128, 256, 384]
+            .into_iter()
+            .filter(|m| input.bytes_of(1) != 2 && m * input.bytes_of(1) % 128 == 0)
+        {
             let tile = OperandTile::of_fragments(input, m).expect("whole boxes");
             affine("tile of A", &tile)?;
             affine("load of A", &FragmentLoad { tile, rows: FragmentRows::Paired })?;
@@ -260,7 +299,10 @@ fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
         let blocks = EmulationBlocks { emulation, frame: Frame::AsGiven, blocks: 7 };
         prop_assert!(blocks.layout().is_none());
     }
-    affine("blocks", &EmulationBlocks { emulation: EmulationKind::None, frame: Frame::AsGiven, blocks: 7 })
+    affine(
+        "blocks",
+        &EmulationBlocks { emulation: EmulationKind::None, frame: Frame::AsGiven, blocks: 7 },
+    )
 }
 
 /// A map with another's layout.
@@ -281,7 +323,8 @@ impl IndexMap for Mutated<'_> {
     }
 }
 
-/// The law fails on a layout without its swizzle, with another one, with a wrong stride, with an extent too few, and on none at all.
+/// The law fails on a layout without its swizzle, with another one, with a wrong stride, with an
+/// extent too few, and on none at all.
 #[test]
 fn a_mutated_layout_breaks_the_law() {
     let tile = SmemTile { along: Along::K, mn: 64, k: 64, padding: 0, bits: 3, base: 3, shift: 0 };
@@ -290,7 +333,8 @@ fn a_mutated_layout_breaks_the_law() {
         let swizzle = Swizzle::new(bits, base, shift).expect("a swizzle");
         Composed::from(layout.parse::<Layout>().expect("a layout")).swizzled(swizzle).ok()
     };
-    affine("right", &Mutated(&tile, swizzled([3, 3, 3], "(64,64):(64,1)"))).expect("the tile's own");
+    affine("right", &Mutated(&tile, swizzled([3, 3, 3], "(64,64):(64,1)")))
+        .expect("the tile's own");
     for wrong in [
         swizzled([0, 3, 3], "(64,64):(64,1)"),
         swizzled([3, 3, 4], "(64,64):(64,1)"),
@@ -304,10 +348,12 @@ fn a_mutated_layout_breaks_the_law() {
     }
 }
 
-/// A layout's map is the layout; a table, the regions of a ring and its positions are no layouts. Curves and narrow last groups neither.
+/// A layout's map is the layout; a table, the regions of a ring and its positions are no layouts.
+/// Curves and narrow last groups neither.
 #[test]
 fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
-    let layout = Map::new(&"(4,(2,3)):(2,(1,8))".parse::<Layout>().expect("a layout")).expect("a map");
+    let layout =
+        Map::new(&"(4,(2,3)):(2,(1,8))".parse::<Layout>().expect("a layout")).expect("a map");
     affine("a layout's", &layout)?;
     let ring = Pipeline {
         stages: 4,
@@ -329,7 +375,8 @@ fn what_is_no_layout_has_none() -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Layouts in CuTe's own words: its atoms of shared memory, and and its layout of 64 x 16 accumulators, of which a row lies side by side.
+/// Layouts in CuTe's own words: its atoms of shared memory, and and its layout of 64 x 16
+/// accumulators, of which a row lies side by side.
 #[test]
 fn layouts_read_as_cute_writes_them() {
     let said = |map: &dyn IndexMap| map.layout().expect("a layout").to_string();
@@ -337,17 +384,33 @@ fn layouts_read_as_cute_writes_them() {
     assert_eq!(said(&atom), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
     let bytes = TensorMapDesc {
         box_dims: [128, 8, 1, 1, 1],
-        ..crate::harness::tensors::packed(falchion::numeric::ElementKind::E4m3, &[512, 512], &[128, 8], 0, SwizzleMode::Bytes128)
+        ..crate::harness::tensors::packed(
+            falchion::numeric::ElementKind::E4m3,
+            &[512, 512],
+            &[128, 8],
+            0,
+            SwizzleMode::Bytes128,
+        )
     };
-    assert_eq!(said(&SharedBox::new(&bytes, 0).expect("a tile")), "Sw<3,4,3> o _0 o (_8,_128):(_128,_1)");
+    assert_eq!(
+        said(&SharedBox::new(&bytes, 0).expect("a tile")),
+        "Sw<3,4,3> o _0 o (_8,_128):(_128,_1)"
+    );
     let (f16, along) = (ElementKind::F16, Along::K);
-    let wgmma = Instruction::new((f16, f16), ElementKind::F32, 16, AOperand::Shared(along), along).expect("an instruction");
+    let wgmma = Instruction::new((f16, f16), ElementKind::F32, 16, AOperand::Shared(along), along)
+        .expect("an instruction");
     let sums = mma_warpgroup::AccumulatorMap::of(&wgmma);
     assert_eq!(said(&sums), "((_4,_8,_4),(_2,_2,_2)):((_2,_16,_256),(_1,_128,_8))");
     let crossed = sums.with_rows(FragmentRows::Crossed);
     assert_eq!(said(&crossed), "Sw<1,4,3> o _0 o ((_4,_32),(_2,_2,_2)):((_2,_32),(_1,_16,_8))");
     let lanes = LaneArrangement { m: 4, n: 8, quads: false };
     // Bits 0 and 2 of a lane go down, 1, 3 and 4 across.
-    assert_eq!(lanes.layout().expect("lanes").to_string(), "((_2,_2,_2,_4),_1):((_8,_1,_16,_2),_0)");
-    assert_eq!(said(&TileOrder { kind: SwizzleKind::Identity(2), rows: 3, columns: 4 }), "(_1,(_2,_3,_2)):(_0,(_1,_4,_2))");
+    assert_eq!(
+        lanes.layout().expect("lanes").to_string(),
+        "((_2,_2,_2,_4),_1):((_8,_1,_16,_2),_0)"
+    );
+    assert_eq!(
+        said(&TileOrder { kind: SwizzleKind::Identity(2), rows: 3, columns: 4 }),
+        "(_1,(_2,_3,_2)):(_0,(_1,_4,_2))"
+    );
 }

@@ -1,4 +1,5 @@
-//! Laws of `mma.sync`: its fragments, how they come from shared memory, without conflicts of banks, and what is refused.
+//! Laws of `mma.sync`: its fragments, how they come from shared memory, without conflicts of banks,
+//! and what is refused.
 
 use crate::harness::descriptions::{self, Family, Wanted, description};
 use falchion::{
@@ -22,10 +23,17 @@ use std::collections::BTreeSet;
 
 #[test]
 fn the_table_has_every_instruction() {
-    let (all, emulating): (Vec<_>, Vec<_>) = WarpInstruction::all().partition(|one| one.math() == MathOperator::MultiplyAdd);
-    let of_parts: Vec<_> = emulating.iter().map(|one| (one.math().emulation(), one.shape().k, one.mnemonic())).collect();
-    let named = |emulation, k: u32, part| (emulation, k, format!("mma.sync.aligned.m16n8k{k}.row.col.f32.{part}.{part}.f32"));
-    let (tf32, bf16) = (|k| named(EmulationKind::Tf32x3, k, "tf32"), |k| named(EmulationKind::Bf16x1, k, "bf16"));
+    let (all, emulating): (Vec<_>, Vec<_>) =
+        WarpInstruction::all().partition(|one| one.math() == MathOperator::MultiplyAdd);
+    let of_parts: Vec<_> = emulating
+        .iter()
+        .map(|one| (one.math().emulation(), one.shape().k, one.mnemonic()))
+        .collect();
+    let named = |emulation, k: u32, part| {
+        (emulation, k, format!("mma.sync.aligned.m16n8k{k}.row.col.f32.{part}.{part}.f32"))
+    };
+    let (tf32, bf16) =
+        (|k| named(EmulationKind::Tf32x3, k, "tf32"), |k| named(EmulationKind::Bf16x1, k, "bf16"));
     assert_eq!(of_parts, [tf32(8), tf32(4), bf16(16), bf16(8)]);
     let named: BTreeSet<_> = all.iter().map(|one| one.mnemonic()).collect();
     assert_eq!((all.len(), named.len()), (22, 22), "{named:#?}");
@@ -57,22 +65,31 @@ fn fragments_are_bijections() {
     }
 }
 
-/// Words of f32 that become one of bf16 are elements of its row: the k's of an instruction change places, those of A as those of B, and none leaves the eight
-/// that are added at once.
+/// Words of f32 that become one of bf16 are elements of its row: the k's of an instruction change
+/// places, those of A as those of B, and none leaves the eight that are added at once.
 #[test]
 fn pairs_of_rounded_numbers_are_of_the_same_k_of_both_operands() {
     let mut found = 0;
-    for one in WarpInstruction::all().filter(|one| one.math().emulation() == EmulationKind::Bf16x1) {
-        let bf16 = WarpInstruction::of(MathOperator::MultiplyAdd, [Bf16; 2], F32, one.shape()).expect("it multiplies bf16");
+    for one in WarpInstruction::all().filter(|one| one.math().emulation() == EmulationKind::Bf16x1)
+    {
+        let bf16 = WarpInstruction::of(MathOperator::MultiplyAdd, [Bf16; 2], F32, one.shape())
+            .expect("it multiplies bf16");
         let mut order = vec![None; one.shape().k as usize];
         for operand in OperandKind::BOTH {
             assert_eq!(one.taken_words(operand), bf16.words(operand));
             for lane in 0..32 {
                 for (w, j) in (0..bf16.words(operand)).flat_map(|w| [(w, 0), (w, 1)]) {
                     let (mn, k) = bf16.coordinate(operand, lane, (w, j));
-                    let (of, from) = one.coordinate(operand, lane, (one.paired(operand, (w, j)), 0));
+                    let (of, from) =
+                        one.coordinate(operand, lane, (one.paired(operand, (w, j)), 0));
                     assert_eq!((mn, k / 8), (of, from / 8));
-                    assert_eq!(*order[k as usize].get_or_insert(from), from, "{} of {}", operand.name(), one.mnemonic());
+                    assert_eq!(
+                        *order[k as usize].get_or_insert(from),
+                        from,
+                        "{} of {}",
+                        operand.name(),
+                        one.mnemonic()
+                    );
                     found += 1;
                 }
             }
@@ -83,7 +100,8 @@ fn pairs_of_rounded_numbers_are_of_the_same_k_of_both_operands() {
     assert_eq!(found, 16 * 16 + 16 * 8 + 8 * 16 + 8 * 8);
 }
 
-/// Rows of PTX's own tables: (instruction's inputs, shape, operand, lane, element) to (row or column, k).
+/// Rows of PTX's own tables: (instruction's inputs, shape, operand, lane, element) to (row or
+/// column, k).
 #[test]
 fn fragments_are_those_of_ptx() {
     let (a, b) = (OperandKind::A, OperandKind::B);
@@ -108,9 +126,15 @@ fn fragments_are_those_of_ptx() {
         (bytes, Mnk::new(16, 8, 32), b, (9, 7), (2, 23)),
         (bytes, Mnk::new(8, 8, 16), a, (9, 3), (2, 7)),
     ] {
-        let one = WarpInstruction::of(MathOperator::MultiplyAdd, [input; 2], accumulator, shape).expect("an instruction");
+        let one = WarpInstruction::of(MathOperator::MultiplyAdd, [input; 2], accumulator, shape)
+            .expect("an instruction");
         let offset = one.operand_map(operand).at(at(lane, element)).expect("an element");
-        assert_eq!((offset / shape.k, offset % shape.k), wanted, "{} lane {lane} element {element}", one.mnemonic());
+        assert_eq!(
+            (offset / shape.k, offset % shape.k),
+            wanted,
+            "{} lane {lane} element {element}",
+            one.mnemonic()
+        );
     }
 }
 
@@ -139,8 +163,13 @@ fn each_instruction() -> Vec<GemmDesc> {
                 ArchKind::Sm80,
                 Combined { a: F16, b: F16, accumulator: F32, c: F16 },
             );
-            let desc =
-                GemmDesc::of_values(OpKind::TensorOp, arch, types, [orders[0], orders[1], Order::Row], family.expect("a row")[0]);
+            let desc = GemmDesc::of_values(
+                OpKind::TensorOp,
+                arch,
+                types,
+                [orders[0], orders[1], Order::Row],
+                family.expect("a row")[0],
+            );
             let (stages, mainloop) = if arch == ArchKind::Sm75 {
                 (2, falchion::threadblock::MainloopKind::Pipelined)
             } else {
@@ -163,7 +192,8 @@ fn each_instruction() -> Vec<GemmDesc> {
     found
 }
 
-/// What a lane receives by ldmatrix are the words that its instruction takes: the composition over all lanes is the fragment map.
+/// What a lane receives by ldmatrix are the words that its instruction takes: the composition over
+/// all lanes is the fragment map.
 #[test]
 fn ldmatrix_brings_what_an_instruction_takes() {
     let mut by_matrices = 0;
@@ -171,10 +201,14 @@ fn ldmatrix_brings_what_an_instruction_takes() {
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
         let base = desc.one_schedule().expect("one schedule").base;
         for operand in OperandKind::BOTH {
-            let (fragment, facts) = (base.fragment(operand).expect("warps multiply"), base.operand(operand));
+            let (fragment, facts) =
+                (base.fragment(operand).expect("warps multiply"), base.operand(operand));
             let Some(loads) = base.matrix_loads(operand) else {
                 assert_eq!(WordLoad::of(facts.element, facts.smem.along), WordLoad::Elements);
-                assert!(facts.element == F64 || facts.smem.along == Along::Mn && facts.element.bits() != 16);
+                assert!(
+                    facts.element == F64
+                        || facts.smem.along == Along::Mn && facts.element.bits() != 16
+                );
                 continue;
             };
             by_matrices += 1;
@@ -184,23 +218,34 @@ fn ldmatrix_brings_what_an_instruction_takes() {
                 let (lane, within) = loads.source(thread, word);
                 let (mn, k) = loads.row(lane, word.0 / 4).expect("the lane says a row");
                 let found = if loads.transposed() { (mn + within, k) } else { (mn, k + within) };
-                assert_eq!(found, fragment.coordinate(thread, word), "{} of thread {thread} of {desc:?}", operand.name());
+                assert_eq!(
+                    found,
+                    fragment.coordinate(thread, word),
+                    "{} of thread {thread} of {desc:?}",
+                    operand.name()
+                );
             }
         }
     }
     assert!(by_matrices >= 40, "{by_matrices}");
 }
 
-/// Neither copies nor loads of a kernel have conflicts, and without the swizzle of shared memory loads have some.
+/// Neither copies nor loads of a kernel have conflicts, and without the swizzle of shared memory
+/// loads have some.
 #[test]
 fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
     let mut wide = 0;
     let mut descs = each_instruction();
     for arch in descriptions::mma_sync::ARCHS {
         for types in falchion::desc::TENSOR_OP_COMBINATIONS {
-            let Ok(families) = default_gemm_configurations(OpKind::TensorOp, arch, *types) else { continue };
-            for &family in families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_))) {
-                for orders in [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Row]] {
+            let Ok(families) = default_gemm_configurations(OpKind::TensorOp, arch, *types) else {
+                continue;
+            };
+            for &family in families.iter().filter(|family| matches!(family, FamilyDesc::MmaSync(_)))
+            {
+                for orders in
+                    [[Order::Row, Order::Col, Order::Row], [Order::Col, Order::Row, Order::Row]]
+                {
                     descs.push(GemmDesc::of_values(OpKind::TensorOp, arch, *types, orders, family));
                 }
             }
@@ -212,18 +257,30 @@ fn shared_memory_is_free_of_conflicts_and_would_not_be_without_its_swizzle() {
         assert_eq!(desc.check(), Ok(()), "{desc:?}");
         for step in of_desc(desc).expect("a kernel") {
             let found = wavefronts(&step.worst);
-            // Rows of bytes along MN that are shorter than 64 are two or four to a wavefront's banks.
-            let bytes = desc.class.a.element.bits() == 8 && step.purpose == Purpose::Load && desc.class.a.layout == Order::Col;
-            assert!(bytes || found.wavefronts == found.ideal, "{:?} {:?} {found:?} of {desc:?}", step.purpose, step.operand);
+            // Rows of bytes along MN that are shorter than 64 are two or four to a wavefront's
+            // banks.
+            let bytes = desc.class.a.element.bits() == 8
+                && step.purpose == Purpose::Load
+                && desc.class.a.layout == Order::Col;
+            assert!(
+                bytes || found.wavefronts == found.ideal,
+                "{:?} {:?} {found:?} of {desc:?}",
+                step.purpose,
+                step.operand
+            );
         }
         let mut program = desc.one_schedule().expect("one schedule");
-        if program.base.operands.iter().any(|operand| operand.smem.bits > 0) && desc.class.a.element.bits() > 8 {
+        if program.base.operands.iter().any(|operand| operand.smem.bits > 0)
+            && desc.class.a.element.bits() > 8
+        {
             for (side, operand) in program.base.operands.iter_mut().enumerate() {
                 operand.smem.bits = 0;
                 program.maps.smem[side] = std::sync::Arc::new(operand.smem);
             }
             let steps = of_program(&program).expect("a kernel");
-            let conflicts = steps.iter().any(|step| wavefronts(&step.worst).wavefronts > wavefronts(&step.worst).ideal);
+            let conflicts = steps
+                .iter()
+                .any(|step| wavefronts(&step.worst).wavefronts > wavefronts(&step.worst).ideal);
             assert!(conflicts, "without a swizzle there are none: {desc:?}");
             wide += 1;
         }
@@ -240,7 +297,8 @@ fn swizzles_keep_vectors_whole() {
                 match WordLoad::of(element, along).layout(element, along, row) {
                     SmemLayout::Swizzled { bits, base, .. } => {
                         assert!(
-                            1 << base >= element.elements_in(16) && row.is_multiple_of(1 << (bits + base)),
+                            1 << base >= element.elements_in(16)
+                                && row.is_multiple_of(1 << (bits + base)),
                             "{element} {row}"
                         );
                     }
@@ -259,7 +317,9 @@ fn maps_of_random_descriptions_are_under_law() {
         let desc = description(seed, Wanted { family: Family::MmaSync, ..Wanted::default() });
         let program = desc.one_schedule().expect("one schedule");
         for (name, map) in program.mirrored() {
-            let out = points(map.as_ref()).filter_map(|point| map.at(point)).find(|&offset| offset >= map.codomain());
+            let out = points(map.as_ref())
+                .filter_map(|point| map.at(point))
+                .find(|&offset| offset >= map.codomain());
             assert_eq!(out, None, "{name} of {desc:?}");
         }
         assert_eq!(bijective(program.maps.accumulator.as_ref()), Ok(()), "{desc:?}");
@@ -268,7 +328,12 @@ fn maps_of_random_descriptions_are_under_law() {
             let layout = fragment.layout().expect("a fragment is affine");
             for point in points(&fragment).step_by(7) {
                 let offset = layout.offset([u64::from(point.row), u64::from(point.column)]).ok();
-                assert_eq!(offset, fragment.at(point).map(u64::from), "{} of {desc:?}", operand.name());
+                assert_eq!(
+                    offset,
+                    fragment.at(point).map(u64::from),
+                    "{} of {desc:?}",
+                    operand.name()
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Which kernels of mma.sync there are: what an architecture, a type or a layout does not have is refused in a sentence.
+//! Which kernels of mma.sync there are: what an architecture, a type or a layout does not have is
+//! refused in a sentence.
 
 use crate::harness::descriptions::{self, mma_sync::instructions};
 use falchion::{
@@ -13,7 +14,11 @@ use falchion::{
     shape::Mnk,
 };
 
-fn refused(arch: ArchKind, (ab, accumulator, c): (ElementKind, ElementKind, ElementKind), knobs: &[(&str, &str)]) -> String {
+fn refused(
+    arch: ArchKind,
+    (ab, accumulator, c): (ElementKind, ElementKind, ElementKind),
+    knobs: &[(&str, &str)],
+) -> String {
     let of = |element, order| Some(MatrixType { element, order });
     let request = Request {
         a: of(ab, Order::Row),
@@ -23,7 +28,10 @@ fn refused(arch: ArchKind, (ab, accumulator, c): (ElementKind, ElementKind, Elem
         op: Some(OpKind::TensorOp),
         arch: Some(arch),
         description: None,
-        knobs: knobs.iter().map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned())).collect(),
+        knobs: knobs
+            .iter()
+            .map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned()))
+            .collect(),
     };
     match request.resolve(arch) {
         Ok(resolved) => panic!("{:?}", resolved.desc),
@@ -35,23 +43,73 @@ fn refused(arch: ArchKind, (ab, accumulator, c): (ElementKind, ElementKind, Elem
 fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
     let (f64s, halves) = ((F64, F64, F64), (F16, F32, F16));
     for (arch, types, knobs, wanted) in [
-        (ArchKind::Sm80, f64s, &[("instruction", "16x8x8")][..], "instruction M = 16 is not one of 8; try 8"),
-        (ArchKind::Sm90, f64s, &[("instruction", "16x16x8")], "instruction N = 16 is not one of 8; try 8"),
-        (ArchKind::Sm90, f64s, &[("instruction", "16x8x12")], "instruction K = 12 is not one of 16, 8, 4; try 16"),
-        (ArchKind::Sm75, halves, &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8; try 8"),
-        (ArchKind::Sm75, halves, &[("stages", "3")], "stages = 3, and the pipelined main loop has 2"),
+        (
+            ArchKind::Sm80,
+            f64s,
+            &[("instruction", "16x8x8")][..],
+            "instruction M = 16 is not one of 8; try 8",
+        ),
+        (
+            ArchKind::Sm90,
+            f64s,
+            &[("instruction", "16x16x8")],
+            "instruction N = 16 is not one of 8; try 8",
+        ),
+        (
+            ArchKind::Sm90,
+            f64s,
+            &[("instruction", "16x8x12")],
+            "instruction K = 12 is not one of 16, 8, 4; try 16",
+        ),
+        (
+            ArchKind::Sm75,
+            halves,
+            &[("instruction", "16x8x16")],
+            "instruction K = 16 is not one of 8; try 8",
+        ),
+        (
+            ArchKind::Sm75,
+            halves,
+            &[("stages", "3")],
+            "stages = 3, and the pipelined main loop has 2",
+        ),
         (ArchKind::Sm75, halves, &[("mainloop", "multistage")], "which sm75 cannot"),
-        (ArchKind::Sm80, halves, &[("mainloop", "multistage"), ("align_a", "1")], "try alignment 2"),
-        (ArchKind::Sm80, halves, &[("align_b", "3")], "alignment of B = 3 is not one of 1, 2, 4, 8"),
-        (ArchKind::Sm80, halves, &[("warp", "40x64x32")], "warp M = 40 is not a multiple of 16; try 48"),
-        (ArchKind::Sm80, halves, &[("warp", "64x144x32")], "warp N = 144 is out of range (8 to 128)"),
+        (
+            ArchKind::Sm80,
+            halves,
+            &[("mainloop", "multistage"), ("align_a", "1")],
+            "try alignment 2",
+        ),
+        (
+            ArchKind::Sm80,
+            halves,
+            &[("align_b", "3")],
+            "alignment of B = 3 is not one of 1, 2, 4, 8",
+        ),
+        (
+            ArchKind::Sm80,
+            halves,
+            &[("warp", "40x64x32")],
+            "warp M = 40 is not a multiple of 16; try 48",
+        ),
+        (
+            ArchKind::Sm80,
+            halves,
+            &[("warp", "64x144x32")],
+            "warp N = 144 is out of range (8 to 128)",
+        ),
         (
             ArchKind::Sm80,
             halves,
             &[("warp", "64x64x8"), ("instruction", "16x8x16")],
             "warp K = 8 is not a multiple of 16; try 16",
         ),
-        (ArchKind::Sm86, halves, &[("stages", "9"), ("threadblock", "128x128x32")], "bytes of shared memory"),
+        (
+            ArchKind::Sm86,
+            halves,
+            &[("stages", "9"), ("threadblock", "128x128x32")],
+            "bytes of shared memory",
+        ),
         (ArchKind::Sm75, (E4m3, F32, F16), &[], "with op tensorop on sm75; try sm"),
         (
             ArchKind::Sm80,
@@ -77,16 +135,36 @@ fn what_an_architecture_does_not_have_is_refused_with_what_it_has() {
             &[("emulation", "tf32x3"), ("saturate", "on")],
             "saturate = on is for sums of integers, and accumulators are of f32; take",
         ),
-        (ArchKind::Sm80, (F32, F32, F32), &[("emulation", "none")], "tensor cores multiply no f32, and emulation = none;"),
-        (ArchKind::Sm80, (F32, F32, F32), &[("instruction", "16x8x16")], "instruction K = 16 is not one of 8, 4; try 8"),
-        (ArchKind::Sm75, (F32, F32, F32), &[("emulation", "tf32x3")], "with op tensorop on sm75; try sm"),
+        (
+            ArchKind::Sm80,
+            (F32, F32, F32),
+            &[("emulation", "none")],
+            "tensor cores multiply no f32, and emulation = none;",
+        ),
+        (
+            ArchKind::Sm80,
+            (F32, F32, F32),
+            &[("instruction", "16x8x16")],
+            "instruction K = 16 is not one of 8, 4; try 8",
+        ),
+        (
+            ArchKind::Sm75,
+            (F32, F32, F32),
+            &[("emulation", "tf32x3")],
+            "with op tensorop on sm75; try sm",
+        ),
         (
             ArchKind::Sm80,
             halves,
             &[("saturate", "on")],
             "saturate = on is for sums of integers, and accumulators are of f32; take",
         ),
-        (ArchKind::Sm90, f64s, &[("saturate", "on")], "saturate = on is for sums of integers, and accumulators are of f64; take"),
+        (
+            ArchKind::Sm90,
+            f64s,
+            &[("saturate", "on")],
+            "saturate = on is for sums of integers, and accumulators are of f64; take",
+        ),
     ] {
         let sentence = refused(arch, types, knobs);
         assert!(sentence.contains(wanted), "{arch} {types:?} {knobs:?}: {sentence}");
@@ -104,12 +182,23 @@ fn every_order_of_what_has_an_instruction_is_a_kernel() {
             }
             for bits in 0..8 {
                 let of = |element, bit: u32| {
-                    Some(MatrixType { element, order: if bits >> bit & 1 == 1 { Order::Col } else { Order::Row } })
+                    Some(MatrixType {
+                        element,
+                        order: if bits >> bit & 1 == 1 { Order::Col } else { Order::Row },
+                    })
                 };
                 let (a, b, c) = (of(types.a, 0), of(types.b, 1), of(types.c, 2));
-                let request =
-                    Request { a, b, c, accumulator: Some(types.accumulator), op: Some(OpKind::TensorOp), ..Request::default() };
-                request.resolve(arch).unwrap_or_else(|error| panic!("{arch} {types:?} {bits}: {error}"));
+                let request = Request {
+                    a,
+                    b,
+                    c,
+                    accumulator: Some(types.accumulator),
+                    op: Some(OpKind::TensorOp),
+                    ..Request::default()
+                };
+                request
+                    .resolve(arch)
+                    .unwrap_or_else(|error| panic!("{arch} {types:?} {bits}: {error}"));
                 kernels += 1;
             }
         }
@@ -123,42 +212,72 @@ fn whole_sums_become_narrow_types_by_this_family_alone() {
     for (ab, c) in [(I8, I8), (I8, F16), (I8, F32), (U8, U8)] {
         let types = Combined { a: ab, b: ab, accumulator: I32, c };
         for arch in descriptions::mma_sync::ARCHS {
-            let families =
-                default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
-            assert!(families.iter().all(|family| matches!(family, FamilyDesc::MmaSync(_))), "{arch} {types:?}");
+            let families = default_gemm_configurations(OpKind::TensorOp, arch, types)
+                .unwrap_or_else(|refusal| panic!("{arch}: {refusal}"));
+            assert!(
+                families.iter().all(|family| matches!(family, FamilyDesc::MmaSync(_))),
+                "{arch} {types:?}"
+            );
         }
-        let sums = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm90, Combined { c: I32, ..types }).expect("a row");
+        let sums = default_gemm_configurations(
+            OpKind::TensorOp,
+            ArchKind::Sm90,
+            Combined { c: I32, ..types },
+        )
+        .expect("a row");
         let orders = [Order::Row, Order::Col, Order::Row];
-        let refusal =
-            GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, sums[0]).check().expect_err("not stored by TMA");
+        let refusal = GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm90, types, orders, sums[0])
+            .check()
+            .expect_err("not stored by TMA");
         let sentence = refusal.to_string();
         assert!(sentence.contains("multistage"), "{sentence}");
         let sentence = refused(ArchKind::Sm90, (ab, I32, c), &[("mainloop", "warpspecialized")]);
-        assert!(sentence.contains("warpspecialized") && sentence.contains("multistage"), "{sentence}");
+        assert!(
+            sentence.contains("warpspecialized") && sentence.contains("multistage"),
+            "{sentence}"
+        );
     }
 }
 
-/// Along an operand that lies along M or N a warp's tile is a power of two; along rows of shared memory it is a multiple of 16.
+/// Along an operand that lies along M or N a warp's tile is a power of two; along rows of shared
+/// memory it is a multiple of 16.
 #[test]
 fn warps_have_tiles_of_48_rows_where_rows_lie_along_k() {
     let types = Combined { a: F16, b: F16, accumulator: F32, c: F16 };
-    let family = default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
+    let family =
+        default_gemm_configurations(OpKind::TensorOp, ArchKind::Sm80, types).expect("a row")[1];
     let of = |a, b, block, warp| {
-        let desc = GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm80, types, [a, b, Order::Row], family);
+        let desc = GemmDesc::of_values(
+            OpKind::TensorOp,
+            ArchKind::Sm80,
+            types,
+            [a, b, Order::Row],
+            family,
+        );
         desc.pinned(Pins { threadblock: Some(block), warp: Some(warp), ..Pins::NONE })
             .check()
             .map_err(|refusal| refusal.to_string())
     };
     let (row, col) = (Order::Row, Order::Col);
-    for (block, warp) in [((96, 128), (48, 64)), ((128, 96), (64, 48)), ((192, 96), (96, 48)), ((112, 80), (112, 16))] {
+    for (block, warp) in [
+        ((96, 128), (48, 64)),
+        ((128, 96), (64, 48)),
+        ((192, 96), (96, 48)),
+        ((112, 80), (112, 16)),
+    ] {
         let [block, warp] = [block, warp].map(|(m, n)| Mnk::new(m, n, 32));
         assert_eq!(of(row, col, block, warp), Ok(()));
         let refused = of(col, row, block, warp).expect_err("operands lie along M and N");
-        assert!(refused.starts_with("warp ") && refused.contains("is not one of 8, 16, 32, 64, 128; try "), "{refused}");
+        assert!(
+            refused.starts_with("warp ")
+                && refused.contains("is not one of 8, 16, 32, 64, 128; try "),
+            "{refused}"
+        );
     }
 }
 
-/// On Hopper 16-bit products are warp-specialized, and an instruction or a main loop that is pinned reaches this family.
+/// On Hopper 16-bit products are warp-specialized, and an instruction or a main loop that is pinned
+/// reaches this family.
 #[test]
 fn pins_reach_the_family_on_hopper() {
     let types = Combined { a: Bf16, b: Bf16, accumulator: F32, c: Bf16 };
@@ -170,16 +289,22 @@ fn pins_reach_the_family_on_hopper() {
             b: of(Bf16, Order::Col),
             c: of(Bf16, Order::Row),
             op: Some(OpKind::TensorOp),
-            knobs: knobs.iter().map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned())).collect(),
+            knobs: knobs
+                .iter()
+                .map(|(knob, words)| ((*knob).to_owned(), (*words).to_owned()))
+                .collect(),
             ..Request::default()
         };
         request.resolve(ArchKind::Sm90).expect("a kernel").desc.family
     };
     assert!(matches!(resolved(&[]), FamilyDesc::WarpSpecialized(_)));
     assert!(matches!(resolved(&[("instruction", "64x128x16")]), FamilyDesc::WarpSpecialized(_)));
-    for knobs in
-        [[("instruction", "16x8x16")], [("instruction", "16x8x8")], [("mainloop", "multistage")], [("mainloop", "pipelined")]]
-    {
+    for knobs in [
+        [("instruction", "16x8x16")],
+        [("instruction", "16x8x8")],
+        [("mainloop", "multistage")],
+        [("mainloop", "pipelined")],
+    ] {
         assert!(matches!(resolved(&knobs), FamilyDesc::MmaSync(_)), "{knobs:?}");
     }
 }

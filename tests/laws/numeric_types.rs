@@ -1,5 +1,6 @@
-//! The element types of tensor cores: every code of the 8-bit types, every binary16 into them, and the bits that tf32 loses,
-//! each held against the type's definition and not against another conversion.
+//! The element types of tensor cores: every code of the 8-bit types, every binary16 into them, and
+//! the bits that tf32 loses, each held against the type's definition and not against another
+//! conversion.
 
 use falchion::{
     arch::OpKind,
@@ -10,7 +11,8 @@ use falchion::{
 };
 use falchion_lab::verify::{Distribution, HostBuffer};
 
-/// An 8-bit type, by its definition: bits of exponent and fraction, whether all-ones exponents are numbers, its conversions.
+/// An 8-bit type, by its definition: bits of exponent and fraction, whether all-ones exponents are
+/// numbers, its conversions.
 struct Fp8 {
     kind: ElementKind,
     exponent_bits: u32,
@@ -44,7 +46,8 @@ impl Fp8 {
     fn value(&self, bits: u8) -> f64 {
         let fraction_bits = 7 - self.exponent_bits;
         let (bias, top) = ((1 << (self.exponent_bits - 1)) - 1, (1 << self.exponent_bits) - 1);
-        let (exponent, fraction) = (i32::from(bits & 0x7f) >> fraction_bits, bits & ((1 << fraction_bits) - 1));
+        let (exponent, fraction) =
+            (i32::from(bits & 0x7f) >> fraction_bits, bits & ((1 << fraction_bits) - 1));
         let part = f64::from(fraction) / f64::from(1u32 << fraction_bits);
         let magnitude = if exponent == top && !self.finite_top {
             if fraction == 0 { f64::INFINITY } else { f64::NAN }
@@ -60,10 +63,14 @@ impl Fp8 {
 
     /// The codes of positive finite numbers, from zero on: they count up as the numbers do.
     fn finite(&self) -> Vec<(u8, f64)> {
-        (0..0x80).map(|bits| (bits, self.value(bits))).filter(|(_, value)| value.is_finite()).collect()
+        (0..0x80)
+            .map(|bits| (bits, self.value(bits)))
+            .filter(|(_, value)| value.is_finite())
+            .collect()
     }
 
-    /// The code nearest to a number, by looking at all: ties to the even code, beyond the last the last, NaN `0x7f`.
+    /// The code nearest to a number, by looking at all: ties to the even code, beyond the last the
+    /// last, NaN `0x7f`.
     fn nearest(&self, x: f64) -> u8 {
         if x.is_nan() {
             return 0x7f;
@@ -72,23 +79,27 @@ impl Fp8 {
         let codes = self.finite();
         let beyond = codes.last().is_some_and(|last| x.abs() > last.1);
         let far = |value: f64| if beyond { -value } else { (value - x.abs()).abs() };
-        let best = codes.iter().copied().reduce(|best, next| match far(next.1).total_cmp(&far(best.1)) {
-            core::cmp::Ordering::Less => next,
-            core::cmp::Ordering::Equal if next.0 & 1 == 0 => next,
-            _ => best,
-        });
+        let best =
+            codes.iter().copied().reduce(|best, next| match far(next.1).total_cmp(&far(best.1)) {
+                core::cmp::Ordering::Less => next,
+                core::cmp::Ordering::Equal if next.0 & 1 == 0 => next,
+                _ => best,
+            });
         sign | best.expect("there are numbers").0
     }
 }
 
-/// `widen(c)` is the number that the definition gives the code c, for all 256, and `narrow(widen(c)) = c` but for infinities,
-/// which saturate, and NaNs, which become one.
+/// `widen(c)` is the number that the definition gives the code c, for all 256, and
+/// `narrow(widen(c)) = c` but for infinities, which saturate, and NaNs, which become one.
 #[test]
 fn every_code_is_the_number_of_its_definition_and_comes_back() {
     for fp8 in TYPES {
         for bits in 0..=u8::MAX {
             let (got, want) = (f64::from((fp8.widen)(bits)), fp8.value(bits));
-            assert!(got == want && got.is_sign_negative() == want.is_sign_negative() || got.is_nan() && want.is_nan());
+            assert!(
+                got == want && got.is_sign_negative() == want.is_sign_negative()
+                    || got.is_nan() && want.is_nan()
+            );
             let back = (fp8.from_f32)((fp8.widen)(bits));
             let expected = match want {
                 _ if want.is_nan() => 0x7f,
@@ -100,11 +111,15 @@ fn every_code_is_the_number_of_its_definition_and_comes_back() {
         let finite = fp8.finite();
         assert!(finite.windows(2).all(|pair| pair[0].1 < pair[1].1));
         let largest = finite.last().expect("there are numbers").1;
-        assert_eq!((largest, fp8.kind.bytes_of(1)), (if fp8.finite_top { 448.0 } else { 57_344.0 }, 1));
+        assert_eq!(
+            (largest, fp8.kind.bytes_of(1)),
+            (if fp8.finite_top { 448.0 } else { 57_344.0 }, 1)
+        );
     }
 }
 
-/// `narrow(x)` is the nearest code, ties to even, for every binary16 x: from f32 and from f64 alike.
+/// `narrow(x)` is the nearest code, ties to even, for every binary16 x: from f32 and from f64
+/// alike.
 #[test]
 fn every_half_goes_to_the_nearest_code() {
     for fp8 in TYPES {
@@ -117,8 +132,8 @@ fn every_half_goes_to_the_nearest_code() {
     }
 }
 
-/// Between neighbours a < b, the middle goes to the even code, and whatever is off the middle by one binary32 or by 2^-50 of
-/// it goes to the nearer: numbers are rounded once.
+/// Between neighbours a < b, the middle goes to the even code, and whatever is off the middle by
+/// one binary32 or by 2^-50 of it goes to the nearer: numbers are rounded once.
 #[test]
 fn ties_go_to_even_and_nothing_rounds_twice() {
     for fp8 in TYPES {
@@ -137,14 +152,23 @@ fn ties_go_to_even_and_nothing_rounds_twice() {
                 assert_eq!((fp8.from_f64)(x * middle * (1.0 + 2f64.powi(-50))), flip(high));
             }
         }
-        for x in [f32::INFINITY, f32::MAX, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -0.0, f32::from_bits(1)] {
+        for x in [
+            f32::INFINITY,
+            f32::MAX,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            -f32::NAN,
+            -0.0,
+            f32::from_bits(1),
+        ] {
             assert_eq!((fp8.from_f32)(x), fp8.nearest(f64::from(x)), "{} {x}", fp8.kind);
         }
     }
 }
 
-/// For every number with 10 bits of fraction, with any of the next 13 bits' edges below it: what is read is the number itself,
-/// what is nearest is nearest, ties to even, and what is nearest is read unchanged.
+/// For every number with 10 bits of fraction, with any of the next 13 bits' edges below it: what is
+/// read is the number itself, what is nearest is nearest, ties to even, and what is nearest is read
+/// unchanged.
 #[test]
 fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
     for upper in 0..1u32 << 19 {
@@ -152,7 +176,10 @@ fn tf32_is_an_f32_of_which_nineteen_bits_are_read() {
         for low in [0, 1, 0xfff, 0x1000, 0x1001, 0x1fff] {
             let x = f32::from_bits(upper << 13 | low);
             if !x.is_finite() {
-                assert_eq!((Tf32::nearest(x).to_bits(), Tf32::as_read(x).to_bits()), (x.to_bits(), read.to_bits()));
+                assert_eq!(
+                    (Tf32::nearest(x).to_bits(), Tf32::as_read(x).to_bits()),
+                    (x.to_bits(), read.to_bits())
+                );
                 continue;
             }
             assert_eq!(Tf32::as_read(x).to_bits(), read.to_bits());
@@ -193,27 +220,46 @@ fn random_operands_are_of_the_type() -> Result<(), falchion::Error> {
 fn names_are_read_as_they_are_written() {
     for (name, bytes, cuda) in [("tf32", 4, "tf32"), ("e4m3", 1, "e4m3"), ("e5m2", 1, "e5m2")] {
         let kind: ElementKind = name.parse().expect("a name");
-        assert_eq!((kind.name(), kind.to_string(), kind.bytes_of(1), kind.cuda()), (name, name.to_owned(), bytes, cuda));
-        assert_eq!((kind.accumulator(), kind.is_integer(), kind.is_fp8()), (ElementKind::F32, false, bytes == 1));
+        assert_eq!(
+            (kind.name(), kind.to_string(), kind.bytes_of(1), kind.cuda()),
+            (name, name.to_owned(), bytes, cuda)
+        );
+        assert_eq!(
+            (kind.accumulator(), kind.is_integer(), kind.is_fp8()),
+            (ElementKind::F32, false, bytes == 1)
+        );
     }
     let sentence = "e4m2".parse::<ElementKind>().expect_err("no type").to_string();
-    assert!(sentence.contains("`e4m2`") && sentence.contains("tf32, f16, bf16, e4m3, e5m2"), "{sentence}");
+    assert!(
+        sentence.contains("`e4m2`") && sentence.contains("tf32, f16, bf16, e4m3, e5m2"),
+        "{sentence}"
+    );
 }
 
-/// The two tables: no row twice, no row of fp8 or tf32 on the CUDA cores, every pair of 8-bit types on tensor cores, f32 on both.
+/// The two tables: no row twice, no row of fp8 or tf32 on the CUDA cores, every pair of 8-bit types
+/// on tensor cores, f32 on both.
 #[test]
 fn tensor_cores_have_a_table_of_their_own() {
     let narrow = |kind: ElementKind| kind == ElementKind::Tf32 || kind.is_fp8();
-    assert!(COMBINATIONS.iter().all(|row| !narrow(row.a) && !narrow(row.b) && row.is_of(OpKind::Simt)));
+    assert!(
+        COMBINATIONS.iter().all(|row| !narrow(row.a) && !narrow(row.b) && row.is_of(OpKind::Simt))
+    );
     let distinct: std::collections::HashSet<_> = TENSOR_OP_COMBINATIONS.iter().collect();
     assert_eq!((distinct.len(), TENSOR_OP_COMBINATIONS.len()), (28, 28));
     assert!(TENSOR_OP_COMBINATIONS.iter().all(|row| row.is_of(OpKind::TensorOp)));
-    let f32s = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let f32s = Combined {
+        a: ElementKind::F32,
+        b: ElementKind::F32,
+        accumulator: ElementKind::F32,
+        c: ElementKind::F32,
+    };
     assert!(f32s.is_of(OpKind::Simt) && f32s.is_of(OpKind::TensorOp));
     for a in [ElementKind::E4m3, ElementKind::E5m2] {
         for b in [ElementKind::E4m3, ElementKind::E5m2] {
             for c in [ElementKind::F16, ElementKind::Bf16, ElementKind::F32] {
-                assert!(Combined { a, b, accumulator: ElementKind::F32, c }.is_of(OpKind::TensorOp));
+                assert!(
+                    Combined { a, b, accumulator: ElementKind::F32, c }.is_of(OpKind::TensorOp)
+                );
             }
         }
     }

@@ -1,13 +1,15 @@
-//! Every refusal that safe code on the host can meet: its sentence names the field, the value and the limit, and the nearest
-//! legal value that it names is legal.
+//! Every refusal that safe code on the host can meet: its sentence names the field, the value and
+//! the limit, and the nearest legal value that it names is legal.
 //!
-//! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their sentences are
-//! read here, and the tests of the CUDA executor meet them.
+//! `Overlap`, `PartlyShared`, `OtherDevice` and `NotPrepared` belong to operands on a device: their
+//! sentences are read here, and the tests of the CUDA executor meet them.
 
 use crate::harness::{OfFamily, problems::packed};
 use crate::harness::{
     advice::advised,
-    random_cases::{self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled},
+    random_cases::{
+        self, NUMBERS, cases, default_f32, follow_advice, garbage, legal, number, shipped, spoiled,
+    },
 };
 use falchion::{
     Error, Refusal,
@@ -68,10 +70,12 @@ fn name(refusal: &Refusal) -> String {
     text.split([' ', '{', '(']).next().unwrap_or_default().to_owned()
 }
 
-/// What a description is refused for: the words of its sentence, and whether it names a nearest legal value.
+/// What a description is refused for: the words of its sentence, and whether it names a nearest
+/// legal value.
 #[test]
 fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_that_is_legal() {
-    let node = |ops: &[Op]| ops[1..].iter().fold(EpilogueDesc::leaf(ops[0]), |desc, op| desc.then(*op));
+    let node =
+        |ops: &[Op]| ops[1..].iter().fold(EpilogueDesc::leaf(ops[0]), |desc, op| desc.then(*op));
     let odd = SmemLayout::Padded { along: Along::Mn, padding: 1 };
     let columns = [Order::Col, Order::Row, Order::Row];
     let (bf16, i8) = (ElementKind::Bf16, ElementKind::I8);
@@ -132,13 +136,19 @@ fn every_refusal_of_a_description_names_field_value_limit_and_a_nearest_value_th
         let sentence = refusal.to_string();
         println!("{sentence}");
         assert_eq!(name(&refusal), variant, "{sentence}");
-        words.iter().for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
+        words
+            .iter()
+            .for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
         let advice = advised(desc, &refusal);
         assert_eq!(advice.is_some(), nearest, "{sentence}");
         if let Some(advice) = advice {
             // What the field may be does not depend on what is still wrong with others.
             assert_ne!(
-                advice.check().map_err(|again| again.to_string().split(" = ").next().map(str::to_owned)),
+                advice.check().map_err(|again| again
+                    .to_string()
+                    .split(" = ")
+                    .next()
+                    .map(str::to_owned)),
                 Err(sentence.split(" = ").next().map(str::to_owned)),
                 "{sentence}"
             );
@@ -152,28 +162,45 @@ fn a_machine_that_is_too_old_or_too_small_is_named() {
     for (sm, words) in [(75, "try arch sm75"), (70, "try arch sm70"), (61, "no tag is as old")] {
         let machine = Machine { sm, ..ArchKind::Sm70.machine() };
         let sentence = d.check_on(&machine).expect_err("too old").to_string();
-        assert!(sentence.contains("instructions of sm80") && sentence.contains(&format!("sm_{sm}")), "{sentence}");
+        assert!(
+            sentence.contains("instructions of sm80") && sentence.contains(&format!("sm_{sm}")),
+            "{sentence}"
+        );
         assert!(sentence.contains(words), "{sentence}");
     }
     let small = d.check_on(&ArchKind::Sm86.machine()).expect_err("99 KB").to_string();
-    assert!(small.contains("sm_86 has 50176 for each of 2 blocks") && small.contains("try stages = 3"), "{small}");
+    assert!(
+        small.contains("sm_86 has 50176 for each of 2 blocks") && small.contains("try stages = 3"),
+        "{small}"
+    );
     let types = random_cases::types(ElementKind::I8, ElementKind::I32, ElementKind::I32);
     let i8 = default_description(OpKind::Simt, ArchKind::Sm70, types, ROWS).expect("a row");
     let sliced = but!(i8, threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 8));
     let tight = Machine { shared_bytes_per_block: 8192, ..ArchKind::Sm70.machine() };
     let sentence = sliced.check_on(&tight).expect_err("16 KB").to_string();
-    assert!(sentence.contains("16384 bytes of shared memory (the slices of K reduce 16384 bytes)"), "{sentence}");
-    assert!(sentence.contains("sm_70 has 8192") && sentence.contains("smaller threadblock tile"), "{sentence}");
+    assert!(
+        sentence.contains("16384 bytes of shared memory (the slices of K reduce 16384 bytes)"),
+        "{sentence}"
+    );
+    assert!(
+        sentence.contains("sm_70 has 8192") && sentence.contains("smaller threadblock tile"),
+        "{sentence}"
+    );
     let narrow = Machine { threads_per_block: 128, ..ArchKind::Sm80.machine() };
     let sentence = d.check_on(&narrow).expect_err("256 threads").to_string();
-    assert!(sentence.contains("threads of a block = 256 is out of range (32 to 128)"), "{sentence}");
+    assert!(
+        sentence.contains("threads of a block = 256 is out of range (32 to 128)"),
+        "{sentence}"
+    );
 }
 
 #[test]
 fn the_table_refuses_what_it_has_no_row_for() {
     let types = random_cases::types(ElementKind::F64, ElementKind::F64, ElementKind::F64);
     let whole = random_cases::types(ElementKind::I32, ElementKind::I32, ElementKind::I32);
-    let refused = |op, types| default_gemm_configurations(op, ArchKind::Sm70, types).expect_err("no row").to_string();
+    let refused = |op, types| {
+        default_gemm_configurations(op, ArchKind::Sm70, types).expect_err("no row").to_string()
+    };
     assert!(
         refused(OpKind::TensorOp, whole)
             .contains("i32 by i32 accumulating in i32 into i32 on tensor cores: that is for the CUDA cores, op simt")
@@ -199,7 +226,8 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
     let plain = default_f32(ArchKind::Sm70, ROWS);
     let whole = {
         let i32 = ElementKind::I32;
-        default_description(OpKind::Simt, ArchKind::Sm70, random_cases::types(i32, i32, i32), ROWS).expect("a row")
+        default_description(OpKind::Simt, ArchKind::Sm70, random_cases::types(i32, i32, i32), ROWS)
+            .expect("a row")
     };
     #[rustfmt::skip]
     let table: Vec<(GemmDesc, Problem, &str, &[&str])> = vec![
@@ -222,7 +250,9 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
         let sentence = refusal.to_string();
         println!("{sentence}");
         assert_eq!(name(&refusal), variant, "{sentence}");
-        words.iter().for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
+        words
+            .iter()
+            .for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
         assert_eq!(refusal.framed(Frame::Exchanged).framed(Frame::Exchanged), refusal);
     }
 }
@@ -232,11 +262,23 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
 fn refusals_name_the_users_operands_in_either_frame() {
     type Change = fn(&mut Problem);
     let cases: [(Change, &str); 6] = [
-        (|s| s.a.strides = [5, 1], "the leading dimension of A = 5 is below its number of columns; try 6"),
-        (|s| s.b.strides = [1, 5], "the leading dimension of B = 5 is below its number of rows; try 6"),
-        (|s| s.b.memory.length = 29, "B has 29 elements, and 6 x 5 with a leading dimension of 5 takes 30"),
+        (
+            |s| s.a.strides = [5, 1],
+            "the leading dimension of A = 5 is below its number of columns; try 6",
+        ),
+        (
+            |s| s.b.strides = [1, 5],
+            "the leading dimension of B = 5 is below its number of rows; try 6",
+        ),
+        (
+            |s| s.b.memory.length = 29,
+            "B has 29 elements, and 6 x 5 with a leading dimension of 5 takes 30",
+        ),
         (|s| s.m = 1 << 31, "M = 2147483648 is beyond the largest extent, 2147483647"),
-        (|s| s.a.strides = [12, 2], "rows of A are 12 elements apart, and its columns 2; one of the two has to be 1"),
+        (
+            |s| s.a.strides = [12, 2],
+            "rows of A are 12 elements apart, and its columns 2; one of the two has to be 1",
+        ),
         (|s| s.scalars[1] = 1.0, "the kernel reads C, which the arguments do not give"),
     ];
     for c in [Order::Row, Order::Col] {
@@ -284,16 +326,27 @@ fn what_can_be_implemented_is_what_runs() {
     let (a, b) = ([1i8; 4], [1i8; 4]);
     for alpha in [1.0, 0.5, f64::INFINITY, f64::NAN] {
         let (mut d, mut e) = ([7; 4], [7; 4]);
-        let can = gemm.can_implement(&Arguments::new((2, 2, 2), &a, &b, &mut d).alpha(alpha)).is_ok();
-        assert_eq!(can, gemm.run(Arguments::new((2, 2, 2), &a, &b, &mut e).alpha(alpha)).is_ok(), "alpha {alpha}");
+        let can =
+            gemm.can_implement(&Arguments::new((2, 2, 2), &a, &b, &mut d).alpha(alpha)).is_ok();
+        assert_eq!(
+            can,
+            gemm.run(Arguments::new((2, 2, 2), &a, &b, &mut e).alpha(alpha)).is_ok(),
+            "alpha {alpha}"
+        );
     }
 }
 
 #[test]
 fn the_sentences_of_operands_on_a_device_are_readable() {
     for (refusal, words) in [
-        (Refusal::Overlap { operand: Operand::A }, "D overlaps A, which is read while D is written"),
-        (Refusal::PartlyShared { operand: Operand::C }, "D and C share some of their memory but not all of it"),
+        (
+            Refusal::Overlap { operand: Operand::A },
+            "D overlaps A, which is read while D is written",
+        ),
+        (
+            Refusal::PartlyShared { operand: Operand::C },
+            "D and C share some of their memory but not all of it",
+        ),
         (Refusal::OtherDevice { operand: Operand::C }, "C lies on another device than D"),
         (Refusal::NotPrepared, "call prepare before the capture"),
         (Refusal::GroupsCaptured, "take groups, whose kernel alone reads them, or groups_by_value"),

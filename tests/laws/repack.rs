@@ -1,4 +1,5 @@
-//! A matrix repacked: the laws of the maps, that the copy is the matrix, and that both fail without what they rest on.
+//! A matrix repacked: the laws of the maps, that the copy is the matrix, and that both fail without
+//! what they rest on.
 
 use crate::harness::{Random, passes::RepackProgram};
 use falchion::internals::{
@@ -28,26 +29,31 @@ struct Case {
 impl Case {
     fn random(random: &mut Random) -> Self {
         let rows = random.pick(&[1, 2, 3, 7, 33, 130]);
-        let row_bytes: u64 = random.pick(&[1, 2, 15, 16, 17, 31, 100, 128, 255, 1000, 4095, 16_390, 20_001]);
+        let row_bytes: u64 =
+            random.pick(&[1, 2, 15, 16, 17, 31, 100, 128, 255, 1000, 4095, 16_390, 20_001]);
         let stride = row_bytes + random.pick(&[0, 1, 2, 3, 8, 16, 30]);
         let pitch = row_bytes.next_multiple_of(16) + 16 * random.below(3) as u64;
         Self { rows, row_bytes, stride, pitch, address: random.below(16) as u64 }
     }
 
     fn shapes(&self) -> RepackShapes {
-        RepackShapes::new(self.rows, self.row_bytes, self.stride, self.pitch).expect("something to copy")
+        RepackShapes::new(self.rows, self.row_bytes, self.stride, self.pitch)
+            .expect("something to copy")
     }
 
     /// The source's bytes: those of the matrix, and not one more.
     fn source(&self) -> Vec<u8> {
         let mut source = vec![BETWEEN; ((self.rows - 1) * self.stride + self.row_bytes) as usize];
-        for (row, column) in (0..self.rows).flat_map(|row| (0..self.row_bytes).map(move |column| (row, column))) {
+        for (row, column) in
+            (0..self.rows).flat_map(|row| (0..self.row_bytes).map(move |column| (row, column)))
+        {
             source[(row * self.stride + column) as usize] = byte(row, column);
         }
         source
     }
 
-    /// Whether a program copies the matrix: every byte of each row at its place, and nothing between the rows beyond its last access.
+    /// Whether a program copies the matrix: every byte of each row at its place, and nothing
+    /// between the rows beyond its last access.
     fn is_copied_by(&self, program: &RepackProgram) -> bool {
         let mut copy = vec![POISON; (self.rows * self.pitch) as usize];
         if program.run(&self.source(), self.address, &mut copy).is_err() {
@@ -62,8 +68,8 @@ impl Case {
     }
 }
 
-/// `repack: threads x steps -> lines x pieces` is a bijection for every width of a tile's rows, and injective where rows of the copy are
-/// further apart than that.
+/// `repack: threads x steps -> lines x pieces` is a bijection for every width of a tile's rows, and
+/// injective where rows of the copy are further apart than that.
 #[test]
 fn each_piece_of_a_tile_is_copied_by_one_thread_in_one_step() {
     for log_pieces in 0..=REPACK.tile().ilog2() {
@@ -74,7 +80,8 @@ fn each_piece_of_a_tile_is_copied_by_one_thread_in_one_step() {
     }
 }
 
-/// Byte `i` of a piece that begins `b` bytes behind an access is byte `b + i` of that access and the next.
+/// Byte `i` of a piece that begins `b` bytes behind an access is byte `b + i` of that access and
+/// the next.
 #[test]
 fn a_piece_is_sixteen_bytes_of_two_accesses() {
     for (beyond, byte) in (0..16).flat_map(|beyond| (0..16).map(move |byte| (beyond, byte))) {
@@ -82,8 +89,8 @@ fn a_piece_is_sixteen_bytes_of_two_accesses() {
     }
 }
 
-/// `copy[r * pitch + c] = source[r * stride + c]` for all rows r and bytes c of a row, wherever the source begins; accesses touch
-/// no byte before its first or behind its last.
+/// `copy[r * pitch + c] = source[r * stride + c]` for all rows r and bytes c of a row, wherever the
+/// source begins; accesses touch no byte before its first or behind its last.
 #[test]
 fn the_copy_is_the_matrix() {
     let mut random = Random::new(11);
@@ -93,8 +100,8 @@ fn the_copy_is_the_matrix() {
     }
 }
 
-/// The law fails where a thread takes another's piece, where the access behind a piece's first is not made, and where accesses at the
-/// matrix's ends are made whole.
+/// The law fails where a thread takes another's piece, where the access behind a piece's first is
+/// not made, and where accesses at the matrix's ends are made whole.
 #[test]
 fn the_law_fails_without_what_it_rests_on() {
     let mut random = Random::new(12);
@@ -160,11 +167,13 @@ fn both_copies_are_of_one_launch() {
         let copies = [0u64, 1].map(|number| {
             let case = Case::random(&mut random);
             let addresses = [case.address, (number + 1) << 40];
-            let batch = PassBatch { matrices: random.pick(&[1, 2, 3]), strides_bytes: [1 << 30, 1 << 31] };
+            let batch =
+                PassBatch { matrices: random.pick(&[1, 2, 3]), strides_bytes: [1 << 30, 1 << 31] };
             RepackCopy { shapes: case.shapes(), addresses, batch }
         });
         let launch = REPACK.launch(&copies[0], Some(&copies[1])).expect("a launch");
-        let params: RepackParams = bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<RepackParams>()]);
+        let params: RepackParams =
+            bytemuck::pod_read_unaligned(&launch.params.0[..size_of::<RepackParams>()]);
         let mut tiles = copies.map(|copy| {
             let (down, across) = copy.shapes.tiles(&REPACK);
             vec![0; (copy.batch.matrices * down * across) as usize]
@@ -177,6 +186,9 @@ fn both_copies_are_of_one_launch() {
         }
         assert!(tiles.iter().flatten().all(|&times| times == 1), "{copies:?}");
         let of_a_matrix = params.copies.map(|copy| u64::from(copy.tiles));
-        assert_eq!(of_a_matrix, copies.map(|copy| copy.shapes.tiles(&REPACK).0 * copy.shapes.tiles(&REPACK).1));
+        assert_eq!(
+            of_a_matrix,
+            copies.map(|copy| copy.shapes.tiles(&REPACK).0 * copy.shapes.tiles(&REPACK).1)
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! How operands reach a kernel: the table of routes, the law that each pass ends where TMA can read, and what a workspace
-//! takes. No GPU is needed.
+//! How operands reach a kernel: the table of routes, the law that each pass ends where TMA can
+//! read, and what a workspace takes. No GPU is needed.
 
 use crate::harness::OfFamily;
 use crate::harness::{Random, descriptions};
@@ -28,7 +28,8 @@ const SCALARS: [f64; 8] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
 fn on_tensor_cores(a: ElementKind, c: ElementKind, orders: [Order; 3]) -> GemmDesc {
     let types = Combined { a, b: a, accumulator: a.accumulator(), c };
-    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row of the table")
+    default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
+        .expect("a row of the table")
 }
 
 fn bf16(orders: [Order; 3]) -> GemmDesc {
@@ -39,7 +40,12 @@ fn i8(orders: [Order; 3]) -> GemmDesc {
     on_tensor_cores(ElementKind::I8, ElementKind::I32, orders)
 }
 
-fn routes(desc: &GemmDesc, extents: (usize, usize, usize), leading: [Option<usize>; 2], addresses: [u64; 2]) -> Routes {
+fn routes(
+    desc: &GemmDesc,
+    extents: (usize, usize, usize),
+    leading: [Option<usize>; 2],
+    addresses: [u64; 2],
+) -> Routes {
     let problem = Problem::of(desc, extents, [leading[0], leading[1], None], SCALARS);
     desc.routes(&problem.at(addresses)).expect("the description is a kernel")
 }
@@ -76,27 +82,43 @@ fn the_table_of_routes() {
     for (desc, extents, leading, addresses, wanted) in table {
         assert_eq!(desc.check(), Ok(()));
         let found = routes(&desc, extents, leading, addresses);
-        assert_eq!([found.a.route, found.b.route], wanted, "{extents:?} {leading:?} {addresses:?} {found}");
+        assert_eq!(
+            [found.a.route, found.b.route],
+            wanted,
+            "{extents:?} {leading:?} {addresses:?} {found}"
+        );
     }
 }
 
 #[test]
 fn what_is_not_read_needs_no_pass() {
     let desc = i8([Col, Row, Row]);
-    for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)] {
-        let problem = Problem::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    for (extents, alpha) in [((0, 9, 9), 1.0), ((9, 0, 9), 1.0), ((9, 9, 0), 1.0), ((9, 9, 9), 0.0)]
+    {
+        let problem =
+            Problem::of(&desc, extents, [None; 3], [alpha, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
         let routes = desc.routes(&problem.at([1, 1])).expect("a kernel");
-        assert_eq!((routes.to_string().as_str(), routes.workspace_bytes()), ("direct", 0), "{extents:?} {alpha}");
+        assert_eq!(
+            (routes.to_string().as_str(), routes.workspace_bytes()),
+            ("direct", 0),
+            "{extents:?} {alpha}"
+        );
     }
     // The CUDA cores read everything where it lies.
-    let types = Combined { a: ElementKind::I8, b: ElementKind::I8, accumulator: ElementKind::I32, c: ElementKind::I32 };
-    let simt = default_description(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row]).expect("a row of the table");
+    let types = Combined {
+        a: ElementKind::I8,
+        b: ElementKind::I8,
+        accumulator: ElementKind::I32,
+        c: ElementKind::I32,
+    };
+    let simt = default_description(OpKind::Simt, ArchKind::Sm90, types, [Col, Row, Row])
+        .expect("a row of the table");
     assert_eq!(routes(&simt, (77, 77, 77), [None; 2], [1, 1]).workspace_bytes(), 0);
 }
 
-/// An operand is read where it lies if, and only if, it is contiguous along the index that the kernel reads along, its address is a
-/// multiple of 16, and TMA has a map of it; where a pass ends, TMA has one, rows do not overlap, and both
-/// operands' parts of the workspace are apart and in it.
+/// An operand is read where it lies if, and only if, it is contiguous along the index that the
+/// kernel reads along, its address is a multiple of 16, and TMA has a map of it; where a pass ends,
+/// TMA has one, rows do not overlap, and both operands' parts of the workspace are apart and in it.
 #[test]
 fn a_route_is_direct_where_tma_can_read_and_no_other() {
     let mut random = Random::new(5);
@@ -112,10 +134,12 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
         let mut extent = || random.pick(&[1, 2, 7, 8, 16, 100, 128, 1000, 4095, 4096]);
         let (m, n, k) = (extent(), extent(), extent());
         let mut leading = |order: Order, rows, columns| {
-            (order.packed(rows, columns) + random.pick(&[0, 0, 1, 7, 8, 16])).next_multiple_of(random.pick(&[1, 1, 8, 16]))
+            (order.packed(rows, columns) + random.pick(&[0, 0, 1, 7, 8, 16]))
+                .next_multiple_of(random.pick(&[1, 1, 8, 16]))
         };
         let given = [Some(leading(orders[0], m, k)), Some(leading(orders[1], k, n))];
-        let addresses = [0, 0].map(|_| 4096 + u64::from(kind.bytes_of(1)) * random.pick(&[0, 0, 0, 1, 3, 8]));
+        let addresses =
+            [0, 0].map(|_| 4096 + u64::from(kind.bytes_of(1)) * random.pick(&[0, 0, 0, 1, 3, 8]));
         let routes = routes(&desc, (m, n, k), given, addresses);
         let of_kernel = routes.framed(desc.frame);
         for (operand, way) in OperandKind::BOTH.into_iter().zip([of_kernel.a, of_kernel.b]) {
@@ -124,12 +148,19 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
             let along_k = WarpSpecialized::along(&desc.roles(), operand).is(Along::K);
             let map = |leading: usize| {
                 let order = if along_k { Row } else { Col };
-                let matrix = TensorMatrix::new(Operand::A, kind, order, (mn as u64, k as u64), leading as u64);
+                let matrix = TensorMatrix::new(
+                    Operand::A,
+                    kind,
+                    order,
+                    (mn as u64, k as u64),
+                    leading as u64,
+                );
                 let row = kind.elements_in(128);
                 matrix.map(if along_k { (8, row) } else { (row, 8) }, SwizzleMode::Bytes128).is_ok()
             };
             let same_order = along_k == desc.class.k_contiguous(operand);
-            let can = same_order && addresses[user].is_multiple_of(16) && map(given[user].unwrap_or(0));
+            let can =
+                same_order && addresses[user].is_multiple_of(16) && map(given[user].unwrap_or(0));
             let wanted = if !same_order {
                 Transposed
             } else if can {
@@ -137,7 +168,10 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
             } else {
                 Repacked
             };
-            assert_eq!(way.route, wanted, "{operand:?} of {desc:?}, {m} {n} {k} {given:?} {addresses:?}");
+            assert_eq!(
+                way.route, wanted,
+                "{operand:?} of {desc:?}, {m} {n} {k} {given:?} {addresses:?}"
+            );
             assert!(map(way.leading), "{way:?}");
             seen[way.route as usize] += 1;
             let (length, lines) = if along_k { (k, mn) } else { (mn, k) };
@@ -151,7 +185,10 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
         assert!(of_kernel.b.route == Direct || of_kernel.b.offset >= ends(of_kernel.a));
         let reached = ends(routes.a).max(ends(routes.b));
         // Wherever it begins, there is room from the first multiple of the alignment on.
-        assert!(reached == 0 && routes.workspace_bytes() == 0 || routes.workspace_bytes() >= reached + WORKSPACE_ALIGNMENT - 1);
+        assert!(
+            reached == 0 && routes.workspace_bytes() == 0
+                || routes.workspace_bytes() >= reached + WORKSPACE_ALIGNMENT - 1
+        );
     }
     assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
 }
@@ -175,16 +212,26 @@ fn sizes_beyond_64_bits_are_the_largest_number() {
     assert_eq!(desc.routes(&garbage.at([2, 2])).expect("a kernel").workspace_bytes(), u64::MAX);
 }
 
-/// A and B that lie in the other order than the types say are transposed, whatever reads them; D and C have to lie as the kernel writes them,
-/// and nothing takes a matrix with gaps between all neighbours.
+/// A and B that lie in the other order than the types say are transposed, whatever reads them; D
+/// and C have to lie as the kernel writes them, and nothing takes a matrix with gaps between all
+/// neighbours.
 #[test]
 fn operands_of_the_other_order_are_transposed_and_results_are_not() {
-    let types = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
-    let simt = default_description(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col]).expect("a row of the table");
-    for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])] {
+    let types = Combined {
+        a: ElementKind::F32,
+        b: ElementKind::F32,
+        accumulator: ElementKind::F32,
+        c: ElementKind::F32,
+    };
+    let simt = default_description(OpKind::Simt, ArchKind::Sm80, types, [Row, Col, Col])
+        .expect("a row of the table");
+    for (desc, wanted) in [(bf16([Row, Col, Row]), [Direct, Direct]), (simt, [Transposed, Direct])]
+    {
         let orders = desc.orders();
         let problem = Problem::of(&desc, (512, 256, 128), [None; 3], SCALARS);
-        let other = |view: View<Elements>, order: Order, extents| View::packed(view.memory, order.transposed(), extents, None);
+        let other = |view: View<Elements>, order: Order, extents| {
+            View::packed(view.memory, order.transposed(), extents, None)
+        };
         let turned = Problem { a: other(problem.a, orders.a, (512, 128)), ..problem };
         let found = desc.routes(&turned).expect("a kernel");
         // Tensor cores read halves in either order; the description's own is the other.
@@ -192,42 +239,83 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
         assert_eq!([found.a.route, found.b.route], [read, wanted[1]], "{desc:?}");
         assert!(turned.seen_by(&desc).is_ok());
         let written = Problem { d: other(problem.d, orders.c, (512, 256)), ..problem };
-        assert!(matches!(written.seen_by(&desc), Err(Refusal::Strides { operand: Operand::D, order: Some(_), .. })));
+        assert!(matches!(
+            written.seen_by(&desc),
+            Err(Refusal::Strides { operand: Operand::D, order: Some(_), .. })
+        ));
         let gaps = Problem { b: View { strides: [4, 6], ..problem.b }, ..problem };
-        assert!(matches!(gaps.seen_by(&desc), Err(Refusal::Strides { operand: Operand::B, strides: [4, 6], order: None })));
+        assert!(matches!(
+            gaps.seen_by(&desc),
+            Err(Refusal::Strides { operand: Operand::B, strides: [4, 6], order: None })
+        ));
     }
 }
 
 #[test]
 fn a_missing_workspace_says_what_the_call_would_do_with_it() {
-    let told = |given, a, b, partials| Refusal::Workspace { given, a, b, partials, needed: 134_348_800 }.to_string();
+    let told = |given, a, b, partials| {
+        Refusal::Workspace { given, a, b, partials, needed: 134_348_800 }.to_string()
+    };
     let said = |given, a, b| told(given, a, b, false);
-    assert_eq!(told(9, Direct, Direct, true), "workspace = 9 bytes; this call adds parts of K and takes 134348800");
-    assert_eq!(told(0, Direct, Repacked, true), "workspace = 0 bytes; this call repacks B, adds parts of K and takes 134348800");
-    assert_eq!(said(0, Repacked, Direct), "workspace = 0 bytes; this call repacks A and takes 134348800");
-    assert_eq!(said(7, Direct, Transposed), "workspace = 7 bytes; this call transposes B and takes 134348800");
-    assert_eq!(said(0, Transposed, Repacked), "workspace = 0 bytes; this call transposes A, repacks B and takes 134348800");
-    assert_eq!(said(0, Direct, Direct), "workspace = 0 bytes; this call brings offsets of groups and takes 134348800");
+    assert_eq!(
+        told(9, Direct, Direct, true),
+        "workspace = 9 bytes; this call adds parts of K and takes 134348800"
+    );
+    assert_eq!(
+        told(0, Direct, Repacked, true),
+        "workspace = 0 bytes; this call repacks B, adds parts of K and takes 134348800"
+    );
+    assert_eq!(
+        said(0, Repacked, Direct),
+        "workspace = 0 bytes; this call repacks A and takes 134348800"
+    );
+    assert_eq!(
+        said(7, Direct, Transposed),
+        "workspace = 7 bytes; this call transposes B and takes 134348800"
+    );
+    assert_eq!(
+        said(0, Transposed, Repacked),
+        "workspace = 0 bytes; this call transposes A, repacks B and takes 134348800"
+    );
+    assert_eq!(
+        said(0, Direct, Direct),
+        "workspace = 0 bytes; this call brings offsets of groups and takes 134348800"
+    );
 }
 
-/// Offsets of groups that launches take by value lie behind what operands take, and there the kernel reads them; others take nothing, and stay where they are.
+/// Offsets of groups that launches take by value lie behind what operands take, and there the
+/// kernel reads them; others take nothing, and stay where they are.
 #[test]
 fn offsets_by_value_lie_behind_what_operands_take() {
-    let desc = Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC.for_groups(Axis::M);
-    for (k, groups) in [72usize, 73].into_iter().flat_map(|k| [1usize, 63, 64, 1000].map(|groups| (k, groups))) {
-        let problem = Problem::of(&desc, (300, 72, k), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]).grouped(groups);
-        let by_value =
-            Problem { groups: problem.groups.map(|groups| Groups { read: ReadOffsets::ByValue, ..groups }), ..problem };
-        let [without, with] = [problem, by_value].map(|problem| desc.routes(&problem).expect("routes"));
+    let desc = Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC
+        .for_groups(Axis::M);
+    for (k, groups) in
+        [72usize, 73].into_iter().flat_map(|k| [1usize, 63, 64, 1000].map(|groups| (k, groups)))
+    {
+        let problem =
+            Problem::of(&desc, (300, 72, k), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.])
+                .grouped(groups);
+        let by_value = Problem {
+            groups: problem.groups.map(|groups| Groups { read: ReadOffsets::ByValue, ..groups }),
+            ..problem
+        };
+        let [without, with] =
+            [problem, by_value].map(|problem| desc.routes(&problem).expect("routes"));
         let (passes, bytes) = (without.a.bytes + without.b.bytes, 4 * (groups as u64 + 1));
         assert_eq!((passes > 0, without.offset_bytes, with.offset_bytes), (k == 73, 0, bytes));
         assert_eq!(with.workspace_bytes(), WORKSPACE_ALIGNMENT + passes + bytes);
-        assert_eq!(without.workspace_bytes(), if passes > 0 { WORKSPACE_ALIGNMENT + passes } else { 0 });
+        assert_eq!(
+            without.workspace_bytes(),
+            if passes > 0 { WORKSPACE_ALIGNMENT + passes } else { 0 }
+        );
         let read = |routes: &Routes, problem: &Problem| {
             let routed = routes.problem(&desc, &problem.read_by(&desc), 4096);
             routed.groups.map(|groups| groups.offsets.memory.address)
         };
-        assert_eq!([read(&with, &by_value), read(&without, &problem)], [Some(4096 + passes), Some(0)]);
+        assert_eq!(
+            [read(&with, &by_value), read(&without, &problem)],
+            [Some(4096 + passes), Some(0)]
+        );
     }
 }
 
@@ -236,14 +324,25 @@ fn offsets_by_value_lie_behind_what_operands_take() {
 fn every_layout_of_bytes_is_a_description_by_types_and_by_words() {
     type Bytes<LA, LB, LC> = Gemm<i8, LA, i8, LB, i32, LC, i32, TensorOp, Sm90>;
     let by_words = |words: [&str; 3]| {
-        let [a, b, c] = words.map(|word| Some(word.parse::<MatrixType>().expect("a type and an order")));
+        let [a, b, c] =
+            words.map(|word| Some(word.parse::<MatrixType>().expect("a type and an order")));
         let (op, arch) = (Some(OpKind::TensorOp), Some(ArchKind::Sm90));
-        let request = falchion::internals::family::Request { a, b, c, op, arch, ..Default::default() };
+        let request =
+            falchion::internals::family::Request { a, b, c, op, arch, ..Default::default() };
         request.resolve(ArchKind::Sm90).expect("a kernel").desc
     };
-    assert_eq!(Bytes::<ColMajor, RowMajor, RowMajor>::DESC, by_words(["i8:col", "i8:row", "i32:row"]));
-    assert_eq!(Bytes::<ColMajor, ColMajor, ColMajor>::DESC, by_words(["i8:col", "i8:col", "i32:col"]));
-    assert_eq!(Bytes::<RowMajor, RowMajor, RowMajor>::DESC, by_words(["i8:row", "i8:row", "i32:row"]));
+    assert_eq!(
+        Bytes::<ColMajor, RowMajor, RowMajor>::DESC,
+        by_words(["i8:col", "i8:row", "i32:row"])
+    );
+    assert_eq!(
+        Bytes::<ColMajor, ColMajor, ColMajor>::DESC,
+        by_words(["i8:col", "i8:col", "i32:col"])
+    );
+    assert_eq!(
+        Bytes::<RowMajor, RowMajor, RowMajor>::DESC,
+        by_words(["i8:row", "i8:row", "i32:row"])
+    );
     // On the host nothing is repacked, and a workspace may be given.
     let (a, b, mut d, mut none) = ([1i8; 6], [1i8; 6], [0; 4], [0u8; 0]);
     let gemm = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
@@ -267,7 +366,10 @@ fn what_threads_multiply_lies_along_m_and_n() {
         assert_eq!([routes.a.route, routes.b.route], wanted, "{orders:?}");
         for (way, mn) in [(routes.a, 1000), (routes.b, 3000)] {
             let bytes = if way.route == Direct { 0 } else { 200 * way.leading as u64 * 4 };
-            assert!(way.leading >= mn && way.leading.is_multiple_of(4) && way.bytes >= bytes, "{way:?}");
+            assert!(
+                way.leading >= mn && way.leading.is_multiple_of(4) && way.bytes >= bytes,
+                "{way:?}"
+            );
         }
     }
     // Rows of 1001 floats are no multiple of 16 bytes.

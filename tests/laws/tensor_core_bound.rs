@@ -1,15 +1,18 @@
-//! How tensor cores add, as the host does it, against the bound on their error that the same row gives: the bound holds, it is
-//! not four times too wide, and whole numbers are exact.
+//! How tensor cores add, as the host does it, against the bound on their error that the same row
+//! gives: the bound holds, it is not four times too wide, and whole numbers are exact.
 
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::TENSOR_OP_COMBINATIONS,
-    numeric::{Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, Tf32, Widen},
+    numeric::{
+        Bf16, Combined, E4m3, E5m2, ElementKind, F16, Instruction, SumRounding, Tf32, Widen,
+    },
 };
 use falchion_lab::verify::{HostBuffer, bound::Accumulation};
 use proptest::prelude::*;
 
-/// Every row that is of floating-point numbers, on every architecture that has it, promoted and not.
+/// Every row that is of floating-point numbers, on every architecture that has it, promoted and
+/// not.
 fn rows() -> Vec<Instruction> {
     let mut rows = Vec::new();
     for &types in TENSOR_OP_COMBINATIONS {
@@ -17,7 +20,11 @@ fn rows() -> Vec<Instruction> {
             rows.extend(Instruction::of(types, arch));
         }
     }
-    let fp8: Vec<_> = rows.iter().filter(|row| row.operands()[0].is_fp8()).map(|row| row.promoted_every(128)).collect();
+    let fp8: Vec<_> = rows
+        .iter()
+        .filter(|row| row.operands()[0].is_fp8())
+        .map(|row| row.promoted_every(128))
+        .collect();
     rows.extend(fp8);
     let mut distinct = Vec::new();
     rows.into_iter().for_each(|row| {
@@ -32,8 +39,8 @@ fn is_f16(row: &Instruction) -> bool {
     row.sum_rounding() == SumRounding::NearestF16
 }
 
-/// A finite number of a type from 32 random bits, all bit patterns but those with large exponents alike, so that sums stay
-/// finite and subnormals are common.
+/// A finite number of a type from 32 random bits, all bit patterns but those with large exponents
+/// alike, so that sums stay finite and subnormals are common.
 fn element(kind: ElementKind, bits: u32) -> f32 {
     let x: f32 = match kind {
         ElementKind::F16 => F16::from_bits(bits as u16 & 0xbfff).widen(),
@@ -84,7 +91,8 @@ fn share(row: &Instruction, a: &[f32], b: &[f32]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// `|sum - exact| <= gamma_T(u) |A||B| + T h` for factors of every size, sign and number, on every row.
+    /// `|sum - exact| <= gamma_T(u) |A||B| + T h` for factors of every size, sign and number, on
+    /// every row.
     #[test]
     fn no_sum_is_off_by_more_than_its_bound(
         at in any::<prop::sample::Index>(),
@@ -107,7 +115,8 @@ proptest! {
         prop_assert!(share <= 1.0, "{row:?}: {share}");
     }
 
-    /// A step is the formula of its documentation, evaluated in binary64 with exponents by logarithm.
+    /// A step is the formula of its documentation, evaluated in binary64 with exponents by
+    /// logarithm.
     #[test]
     fn a_step_is_its_formula(
         at in any::<prop::sample::Index>(),
@@ -170,9 +179,10 @@ proptest! {
     }
 }
 
-/// The worst that a sum can do: one large product, and then products that are all just below what alignment keeps. The error is
-/// more than a quarter of the bound on every row, so that no bound could be four times as small; and of the sums that are not
-/// promoted it grows with K as the bound does.
+/// The worst that a sum can do: one large product, and then products that are all just below what
+/// alignment keeps. The error is more than a quarter of the bound on every row, so that no bound
+/// could be four times as small; and of the sums that are not promoted it grows with K as the bound
+/// does.
 #[test]
 fn a_bound_a_quarter_as_wide_fails_on_every_row() {
     for row in rows() {
@@ -182,9 +192,11 @@ fn a_bound_a_quarter_as_wide_fails_on_every_row() {
             if !Accumulation::by(&row, k).relative.is_finite() {
                 continue;
             }
-            // The largest number whose product with another is below the last kept bit, and as near to it as can be.
-            // With f16 a step's products together are just below half of the last bit.
-            let lost = -(if is_f16(&row) { 11 + row.products().ilog2() } else { row.aligned_bits() } as i32);
+            // The largest number whose product with another is below the last kept bit, and as near
+            // to it as can be. With f16 a step's products together are just below half of the last
+            // bit.
+            let lost = -(if is_f16(&row) { 11 + row.products().ilog2() } else { row.aligned_bits() }
+                as i32);
             let below = |kind| {
                 f32::from_bits(match kind {
                     ElementKind::F16 | ElementKind::Tf32 => 0x3fff_e000,
@@ -207,14 +219,20 @@ fn a_bound_a_quarter_as_wide_fails_on_every_row() {
     }
 }
 
-/// The unit only shrinks from one architecture to the next, but for fp8, whose `wgmma` adds twice as many products.
+/// The unit only shrinks from one architecture to the next, but for fp8, whose `wgmma` adds twice
+/// as many products.
 #[test]
 fn newer_machines_are_within_the_bounds_of_older_ones() {
     // No instruction multiplies f32: its parts' do. Sums of f64 are chains.
-    let other = |types: &&Combined| types.a.is_fp8() || matches!(types.a, ElementKind::F32 | ElementKind::F64);
+    let other = |types: &&Combined| {
+        types.a.is_fp8() || matches!(types.a, ElementKind::F32 | ElementKind::F64)
+    };
     for &types in TENSOR_OP_COMBINATIONS.iter().filter(|types| !other(types)) {
-        let units: Vec<f64> =
-            ArchKind::ALL.iter().filter_map(|&arch| Instruction::of(types, arch)).map(|row| row.unit()).collect();
+        let units: Vec<f64> = ArchKind::ALL
+            .iter()
+            .filter_map(|&arch| Instruction::of(types, arch))
+            .map(|row| row.unit())
+            .collect();
         assert!(units.windows(2).all(|pair| pair[1] <= pair[0]), "{types:?} {units:?}");
         assert!(units.len() >= 4 || types.a.is_integer(), "{types:?}");
     }
@@ -226,11 +244,16 @@ fn newer_machines_are_within_the_bounds_of_older_ones() {
     assert!(types(f32s, f32s, f32s).is_of(OpKind::Simt));
 }
 
-/// Promotion keeps a sum of equal products right where the tensor core's own accumulator stands still: 1 + 1/4 + 1/4 + .. at
-/// 4096 without promotion.
+/// Promotion keeps a sum of equal products right where the tensor core's own accumulator stands
+/// still: 1 + 1/4 + 1/4 + .. at 4096 without promotion.
 #[test]
 fn promotion_is_what_keeps_long_sums_right() {
-    let types = Combined { a: ElementKind::E4m3, b: ElementKind::E4m3, accumulator: ElementKind::F32, c: ElementKind::F32 };
+    let types = Combined {
+        a: ElementKind::E4m3,
+        b: ElementKind::E4m3,
+        accumulator: ElementKind::F32,
+        c: ElementKind::F32,
+    };
     let row = Instruction::of(types, ArchKind::Sm90).expect("Hopper has it");
     let k = 65_536;
     let (a, b) = (vec![0.5; k], vec![0.5; k]);
@@ -240,8 +263,9 @@ fn promotion_is_what_keeps_long_sums_right() {
     assert!(Accumulation::by(&row.promoted_every(128), k).relative < 0.03);
 }
 
-/// What Hopper was seen to do at the edges (the behaviour tests of MMA-Sim): zeros add up to +0, nothing overflows below 2^128, what is
-/// below the least number is cut off, a subnormal factor is aligned as the least normal one, and tf32's low bits are not there.
+/// What Hopper was seen to do at the edges (the behaviour tests of MMA-Sim): zeros add up to +0,
+/// nothing overflows below 2^128, what is below the least number is cut off, a subnormal factor is
+/// aligned as the least normal one, and tf32's low bits are not there.
 #[test]
 fn the_edges_are_those_of_the_hardware() {
     let types = |a, b| Combined { a, b, accumulator: ElementKind::F32, c: ElementKind::F32 };
@@ -253,10 +277,19 @@ fn the_edges_are_those_of_the_hardware() {
     assert_eq!(bf16.step(0.0, &[-1.0, -1.0], &[top, top]), f32::NEG_INFINITY);
     assert_eq!(bf16.step(0.0, &[0.75 * 2f32.powi(-23)], &[2f32.powi(-126)]), 0.0);
     let least = 2f32.powi(-126);
-    assert_eq!(bf16.step(0.0, &[least, least, least, least], &[2f32.powi(26), -2f32.powi(26), 1.0, 1.0]), 0.0);
-    assert_eq!(bf16.step(0.0, &[least, least, least, least], &[2f32.powi(25), -2f32.powi(25), 1.0, 1.0]), 2.0 * least);
+    assert_eq!(
+        bf16.step(0.0, &[least, least, least, least], &[2f32.powi(26), -2f32.powi(26), 1.0, 1.0]),
+        0.0
+    );
+    assert_eq!(
+        bf16.step(0.0, &[least, least, least, least], &[2f32.powi(25), -2f32.powi(25), 1.0, 1.0]),
+        2.0 * least
+    );
     let half = least / 2.0;
-    assert_eq!(bf16.step(0.0, &[half, half, least, least], &[2f32.powi(26), -2f32.powi(26), 1.0, 1.0]), 0.0);
+    assert_eq!(
+        bf16.step(0.0, &[half, half, least, least], &[2f32.powi(26), -2f32.powi(26), 1.0, 1.0]),
+        0.0
+    );
     assert_eq!(tf32.step(0.0, &[-1.0 - 0.75 * 2f32.powi(-10)], &[1.0]), -1.0);
     assert_eq!(tf32.step(0.0, &[f32::from_bits(0x7f80_0001)], &[1.0]), f32::INFINITY);
 }
@@ -267,9 +300,12 @@ fn what_is_no_number_stays_none() {
     for row in rows() {
         assert_eq!(row.step(f32::INFINITY, &[1.0], &[-1.0]), f32::INFINITY);
         assert_eq!(row.step(1.0, &[f32::NEG_INFINITY], &[1.0]), f32::NEG_INFINITY);
-        for (accumulator, a, b) in
-            [(f32::NAN, 1.0, 1.0), (0.0, f32::NAN, 0.0), (0.0, f32::INFINITY, 0.0), (f32::INFINITY, f32::NEG_INFINITY, 1.0)]
-        {
+        for (accumulator, a, b) in [
+            (f32::NAN, 1.0, 1.0),
+            (0.0, f32::NAN, 0.0),
+            (0.0, f32::INFINITY, 0.0),
+            (f32::INFINITY, f32::NEG_INFINITY, 1.0),
+        ] {
             assert!(row.step(accumulator, &[a], &[b]).is_nan(), "{row:?}");
         }
         assert_eq!(row.step(3.0, &[], &[]), 3.0);

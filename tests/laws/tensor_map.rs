@@ -1,4 +1,5 @@
-//! What the host's model of TMA does with a box: every law drawn, and every law failing once its mechanism is taken away.
+//! What the host's model of TMA does with a box: every law drawn, and every law failing once its
+//! mechanism is taken away.
 
 use crate::harness::{
     tensors::{POISON, bytes, copies, packed},
@@ -48,10 +49,15 @@ fn by_bits(swizzle: SwizzleMode, address: u32) -> u32 {
 /// The worst wavefronts of reading a column of chunks, eight rows of a box at a time.
 fn wavefronts_of_a_column(map: &dyn IndexMap, element_bytes: u32) -> u32 {
     let (extent, chunk) = (map.domain(), 16 / element_bytes);
-    let columns = (0..extent.column / chunk).flat_map(|column| (0..extent.row / 8).map(move |rows| (rows, column)));
+    let columns = (0..extent.column / chunk)
+        .flat_map(|column| (0..extent.row / 8).map(move |rows| (rows, column)));
     let access = |(rows, column): (u32, u32)| {
-        let address = |row| map.at(at(rows * 8 + row, column * chunk)).map(|offset| u64::from(offset * element_bytes));
-        wavefronts(&WarpAccess::new(Direction::Load, 16, (0..8).map(address)).expect("an access")).wavefronts
+        let address = |row| {
+            map.at(at(rows * 8 + row, column * chunk))
+                .map(|offset| u64::from(offset * element_bytes))
+        };
+        wavefronts(&WarpAccess::new(Direction::Load, 16, (0..8).map(address)).expect("an access"))
+            .wavefronts
     };
     columns.map(access).max().unwrap_or(0)
 }
@@ -63,13 +69,25 @@ fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
             let to = swizzle.apply(address);
             assert_eq!(to, by_bits(swizzle, address));
             assert_eq!(swizzle.apply(to), address);
-            assert_eq!((to / 128, to % 16), (address / 128, address % 16), "within the line, chunks whole");
-            assert!(swizzle.span_bytes().is_none_or(|span| to / span == address / span), "within the span");
-            assert_eq!(swizzle.apply(address + swizzle.repeat_bytes()), to + swizzle.repeat_bytes());
+            assert_eq!(
+                (to / 128, to % 16),
+                (address / 128, address % 16),
+                "within the line, chunks whole"
+            );
+            assert!(
+                swizzle.span_bytes().is_none_or(|span| to / span == address / span),
+                "within the span"
+            );
+            assert_eq!(
+                swizzle.apply(address + swizzle.repeat_bytes()),
+                to + swizzle.repeat_bytes()
+            );
         }
         // No shorter distance repeats it.
         let half = swizzle.repeat_bytes() / 2;
-        assert!(half < 128 || (0..4096).any(|a| swizzle.apply(a + half) != swizzle.apply(a) + half));
+        assert!(
+            half < 128 || (0..4096).any(|a| swizzle.apply(a + half) != swizzle.apply(a) + half)
+        );
     }
     // Turning chunks round instead is no involution, and another pattern.
     let turned = |address: u32| address / 128 * 128 + (address + address / 128 % 8 * 16) % 128;
@@ -78,15 +96,23 @@ fn a_swizzle_is_an_involution_of_a_line_that_starts_anew_after_so_many_bytes() {
 
 #[test]
 fn columns_of_chunks_are_free_of_conflicts_under_a_swizzle_and_not_without() {
-    for (swizzle, inner, without) in
-        [(SwizzleMode::Bytes32, 32, 2), (SwizzleMode::Bytes64, 64, 4), (SwizzleMode::Bytes128, 128, 8)]
-    {
+    for (swizzle, inner, without) in [
+        (SwizzleMode::Bytes32, 32, 2),
+        (SwizzleMode::Bytes64, 64, 4),
+        (SwizzleMode::Bytes128, 128, 8),
+    ] {
         for element in ElementKind::ALL {
             let desc = packed(element, &[300, 300], &[inner / element.bytes_of(1), 64], 0, swizzle);
             for address in [0, 128, 640, 1024] {
                 let tile = SharedBox::new(&desc, address).expect("a tile");
-                assert_eq!(wavefronts_of_a_column(&tile, element.bytes_of(1)), 1, "{element} {swizzle:?} at {address}");
-                let plain = SharedBox::new(&TensorMapDesc { swizzle: SwizzleMode::None, ..desc }, address).expect("a tile");
+                assert_eq!(
+                    wavefronts_of_a_column(&tile, element.bytes_of(1)),
+                    1,
+                    "{element} {swizzle:?} at {address}"
+                );
+                let plain =
+                    SharedBox::new(&TensorMapDesc { swizzle: SwizzleMode::None, ..desc }, address)
+                        .expect("a tile");
                 assert_eq!(wavefronts_of_a_column(&plain, element.bytes_of(1)), without);
             }
         }
@@ -105,12 +131,15 @@ fn a_pattern_that_is_no_swizzle_breaks_a_law() {
     let beyond = laws::injective(&mutant(|byte| byte + 128));
     assert!(matches!(beyond, Err(Violation::Outside { .. })), "{beyond:?}");
     // The line's number in the wrong bits, and one row of the box taken for two lines: conflicts.
-    for mutate in [|byte: u32| byte ^ (byte / 256 % 8 * 16), |byte: u32| byte ^ (byte / 1024 % 8 * 16)] {
+    for mutate in
+        [|byte: u32| byte ^ (byte / 256 % 8 * 16), |byte: u32| byte ^ (byte / 1024 % 8 * 16)]
+    {
         assert!(wavefronts_of_a_column(&mutant(mutate), 2) > 1);
     }
 }
 
-/// How many elements of the box lie in the tensor: the product over dimensions of the lengths of what two intervals share.
+/// How many elements of the box lie in the tensor: the product over dimensions of the lengths of
+/// what two intervals share.
 fn elements_inside(map: &TensorMapDesc, corner: [i32; 5]) -> u64 {
     let shared = |d: usize| {
         let (low, high) = (i64::from(corner[d]), i64::from(corner[d]) + i64::from(map.box_dims[d]));
@@ -119,9 +148,15 @@ fn elements_inside(map: &TensorMapDesc, corner: [i32; 5]) -> u64 {
     (0..map.rank as usize).map(shared).product()
 }
 
-/// Byte `shared` of a tile comes from this byte of the tensor (`Some(None)`: is zero), or is left alone (`None`). From the other
-/// side: what the swizzle would move here lies where the swizzle moves this.
-fn source_of(map: &TensorMapDesc, address: u32, corner: [i32; 5], shared: u32) -> Option<Option<u64>> {
+/// Byte `shared` of a tile comes from this byte of the tensor (`Some(None)`: is zero), or is left
+/// alone (`None`). From the other side: what the swizzle would move here lies where the swizzle
+/// moves this.
+fn source_of(
+    map: &TensorMapDesc,
+    address: u32,
+    corner: [i32; 5],
+    shared: u32,
+) -> Option<Option<u64>> {
     let byte = u64::from(by_bits(map.swizzle, address + shared).checked_sub(address)?);
     if byte >= map.box_bytes() {
         return None;
@@ -183,7 +218,8 @@ proptest! {
         prop_assert!(points(tile).all(|point| aligned.at(point) == at_zero.at(point)));
     }
 
-    /// tile[s] = tensor[corner + unswizzle(s)], 0 outside of the tensor, and nothing else is written.
+    /// tile[s] = tensor[corner + unswizzle(s)], 0 outside of the tensor, and nothing else is
+    /// written.
     #[test]
     fn a_load_is_its_inverse_read_backwards(copy in copies(), seed in any::<u64>()) {
         let facts = facts(&copy);
@@ -217,15 +253,19 @@ proptest! {
     }
 }
 
-/// A copy with one fact changed is another copy: each mechanism of the model is seen by the law above.
+/// A copy with one fact changed is another copy: each mechanism of the model is seen by the law
+/// above.
 #[test]
 fn a_copy_with_one_mechanism_changed_is_found() {
     // Across the last row and the last column, in a tile that does not start with the pattern.
     let desc = packed(ElementKind::Bf16, &[100, 50, 3], &[64, 8, 2], 1, SwizzleMode::Bytes128);
-    let copy_of = |desc: &TensorMapDesc, address, corner| TensorCopy::new(SharedBox::new(desc, address).expect("a tile"), corner);
+    let copy_of = |desc: &TensorMapDesc, address, corner| {
+        TensorCopy::new(SharedBox::new(desc, address).expect("a tile"), corner)
+    };
     let corner = [72, 45, 2, 0, 0];
     let right = copy_of(&desc, 384, corner);
-    let global: Vec<u8> = bytes(1, 2 * desc.reach_bytes() as usize).iter().map(|byte| byte | 1).collect();
+    let global: Vec<u8> =
+        bytes(1, 2 * desc.reach_bytes() as usize).iter().map(|byte| byte | 1).collect();
     let wanted = expected(&facts(&right), right.tile().footprint_bytes(), &global);
     assert_eq!(loaded(&right, &global), wanted);
     let with = |change: fn(&mut TensorMapDesc)| {
@@ -248,8 +288,13 @@ fn a_copy_with_one_mechanism_changed_is_found() {
     for (name, mutant) in mutants {
         assert_ne!(loaded(&mutant, &global), wanted, "{name}");
     }
-    // Left of the first column a coordinate is negative, and a wrapped one would lie behind the last: both are zeros.
+    // Left of the first column a coordinate is negative, and a wrapped one would lie behind the
+    // last: both are zeros.
     assert!(loaded(&copy_of(&desc, 0, [-64, 0, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
-    assert!(loaded(&copy_of(&desc, 0, [i32::MAX - 7, i32::MIN, 0, 0, 0]), &global).iter().all(|&byte| byte == 0));
+    assert!(
+        loaded(&copy_of(&desc, 0, [i32::MAX - 7, i32::MIN, 0, 0, 0]), &global)
+            .iter()
+            .all(|&byte| byte == 0)
+    );
     assert!(loaded(&copy_of(&desc, 0, [-56, 0, 0, 0, 0]), &global).iter().any(|&byte| byte != 0));
 }

@@ -1,4 +1,5 @@
-//! Tensor maps as values: what a matrix becomes, and every rule of TMA read as a sentence whose nearest value is legal.
+//! Tensor maps as values: what a matrix becomes, and every rule of TMA read as a sentence whose
+//! nearest value is legal.
 
 use crate::harness::tensors::{packed, stores};
 use falchion::{
@@ -9,7 +10,8 @@ use falchion::{
 };
 
 /// A matrix of 1000 x 500 halves in rows of 512.
-const A: TensorMatrix = TensorMatrix::new(Operand::A, ElementKind::F16, Order::Row, (1000, 500), 512);
+const A: TensorMatrix =
+    TensorMatrix::new(Operand::A, ElementKind::F16, Order::Row, (1000, 500), 512);
 
 /// Checked while compiling.
 const MAP: TensorMapDesc = match A.map((128, 64), SwizzleMode::Bytes128) {
@@ -22,7 +24,8 @@ type Change = fn(&mut TensorMapDesc);
 
 /// A description of five dimensions, changed.
 fn changed(change: impl FnOnce(&mut TensorMapDesc)) -> TensorMapDesc {
-    let mut desc = packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, SwizzleMode::Bytes128);
+    let mut desc =
+        packed(ElementKind::F32, &[64, 9, 7, 5, 3], &[32, 4, 2, 2, 1], 0, SwizzleMode::Bytes128);
     assert_eq!(desc.check(), Ok(()));
     change(&mut desc);
     desc
@@ -37,11 +40,20 @@ fn a_matrix_and_a_batch_as_descriptions() {
     // By columns, rows and columns change places, and so do those of the box.
     let by_columns = TensorMatrix { order: Order::Col, rows: 500, columns: 1000, ..A };
     assert_eq!(by_columns.map((64, 128), SwizzleMode::Bytes128), Ok(MAP));
-    let batch = TensorMatrix { batch: Some((4, 1000 * 512 + 8)), ..A }.map((128, 64), SwizzleMode::Bytes128);
-    let expected = TensorMapDesc { rank: 3, dims: [500, 1000, 4, 1, 1], strides_bytes: [1024, 1_024_016, 0, 0], ..MAP };
+    let batch = TensorMatrix { batch: Some((4, 1000 * 512 + 8)), ..A }
+        .map((128, 64), SwizzleMode::Bytes128);
+    let expected = TensorMapDesc {
+        rank: 3,
+        dims: [500, 1000, 4, 1, 1],
+        strides_bytes: [1024, 1_024_016, 0, 0],
+        ..MAP
+    };
     assert_eq!(batch, Ok(expected));
-    // A single row has no leading dimension to be refused: 500 halves are 1000 bytes, and the next multiple of 16 is 1008.
-    let row = TensorMatrix { rows: 1, leading: 500, ..A }.map((1, 64), SwizzleMode::Bytes128).expect("a map");
+    // A single row has no leading dimension to be refused: 500 halves are 1000 bytes, and the next
+    // multiple of 16 is 1008.
+    let row = TensorMatrix { rows: 1, leading: 500, ..A }
+        .map((1, 64), SwizzleMode::Bytes128)
+        .expect("a map");
     assert_eq!(row.strides_bytes[0], 1008);
 }
 
@@ -49,9 +61,21 @@ fn a_matrix_and_a_batch_as_descriptions() {
 fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
     let most = (1u64 << 40) - 16;
     let cases: &[(Change, &str, Change)] = &[
-        (|d| d.rank = 0, "rank of the tensor map = 0 is out of range (1 to 5); try 1", |d| d.rank = 1),
-        (|d| d.rank = 6, "rank of the tensor map = 6 is out of range (1 to 5); try 5", |d| d.rank = 5),
-        (|d| d.dims[0] = 0, "extent of dimension 0 = 0 is out of range (1 to 4294967296); try 1", |d| d.dims[0] = 1),
+        (
+            |d| d.rank = 0,
+            "rank of the tensor map = 0 is out of range (1 to 5); try 1",
+            |d| d.rank = 1,
+        ),
+        (
+            |d| d.rank = 6,
+            "rank of the tensor map = 6 is out of range (1 to 5); try 5",
+            |d| d.rank = 5,
+        ),
+        (
+            |d| d.dims[0] = 0,
+            "extent of dimension 0 = 0 is out of range (1 to 4294967296); try 1",
+            |d| d.dims[0] = 1,
+        ),
         (
             |d| d.dims[4] = (1 << 32) + 1,
             "extent of dimension 4 = 4294967297 is out of range (1 to 4294967296); try 4294967296",
@@ -72,7 +96,11 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
             "box extent of dimension 2 = 257 is out of range (1 to 256); try 256",
             |d| (d.box_dims[1], d.box_dims[2]) = (1, 256),
         ),
-        (|d| d.box_dims[1] = 0, "box extent of dimension 1 = 0 is out of range (1 to 256); try 1", |d| d.box_dims[1] = 1),
+        (
+            |d| d.box_dims[1] = 0,
+            "box extent of dimension 1 = 0 is out of range (1 to 256); try 1",
+            |d| d.box_dims[1] = 1,
+        ),
         (
             |d| d.box_dims[0] = 36,
             "inner box bytes under the swizzle of 128 bytes = 144 is out of range (128 to 128); try 128",
@@ -109,7 +137,8 @@ fn every_rule_of_tma_is_a_sentence_whose_nearest_value_is_legal() {
             // 1816 rows of 128 bytes.
             |d| (d.box_dims[1], d.box_dims[2], d.box_dims[3]) = (227, 8, 1),
         ),
-        // 2^32 steps of nearly 2^40 bytes are beyond 64 bits, and shown as the most that 64 bits hold.
+        // 2^32 steps of nearly 2^40 bytes are beyond 64 bits, and shown as the most that 64 bits
+        // hold.
         (
             |d| (d.dims[4], d.strides_bytes[3]) = (1 << 32, (1 << 40) - 16),
             "bytes that the tensor reaches = 18446744073709551615 is out of range (1 to 9223372036854775807); try \
@@ -146,7 +175,9 @@ fn an_address_is_aligned_and_has_room_behind_it() {
 
 #[test]
 fn strides_of_matrices_are_refused_in_elements() {
-    let said = |matrix: TensorMatrix| matrix.map((16, 16), SwizzleMode::Bytes32).expect_err("refused").to_string();
+    let said = |matrix: TensorMatrix| {
+        matrix.map((16, 16), SwizzleMode::Bytes32).expect_err("refused").to_string()
+    };
     assert_eq!(
         said(TensorMatrix { leading: 499, ..A }),
         "the leading dimension of A = 499 is below its number of columns; try 500"
@@ -170,7 +201,8 @@ fn strides_of_matrices_are_refused_in_elements() {
         said(TensorMatrix { leading: 1 << 39, ..A }),
         "leading dimension = 549755813888 is out of range (0 to 549755813880); try 549755813880"
     );
-    let many = "extent of dimension 2 = 8589934592 is out of range (1 to 4294967296); try 4294967296";
+    let many =
+        "extent of dimension 2 = 8589934592 is out of range (1 to 4294967296); try 4294967296";
     assert_eq!(said(TensorMatrix { batch: Some((1 << 33, 0)), ..A }), many);
     let huge = TensorMatrix { rows: 1, columns: u64::MAX, leading: u64::MAX, ..A };
     assert!(said(huge).starts_with("extent of dimension 0 = 18446744073709551615 is out of range"));
@@ -180,7 +212,10 @@ fn strides_of_matrices_are_refused_in_elements() {
 fn tiles_and_copies_are_refused() {
     let said = |address| SharedBox::new(&MAP, address).expect_err("refused").to_string();
     assert_eq!(said(1000), "shared memory address = 1000 is not a multiple of 128; try 896");
-    assert_eq!(said(1 << 30), "shared memory address = 1073741824 is out of range (0 to 233472); try 233472");
+    assert_eq!(
+        said(1 << 30),
+        "shared memory address = 1073741824 is out of range (0 to 233472); try 233472"
+    );
     assert!(SharedBox::new(&changed(|d| d.rank = 0), 0).is_err());
 
     let tile = SharedBox::new(&MAP, 0).expect("a tile");
@@ -188,10 +223,18 @@ fn tiles_and_copies_are_refused() {
     let (global, mut shared) = (vec![0; 1_023_976], vec![0; 16_384]);
     assert_eq!(copy.load(&global, &mut shared), Ok(16_384));
     let short = copy.load(&global[1..], &mut shared).expect_err("too short").to_string();
-    assert_eq!(short, "the tensor has 511987 elements, and its layout reaches 511988; give it that many at least");
+    assert_eq!(
+        short,
+        "the tensor has 511987 elements, and its layout reaches 511988; give it that many at least"
+    );
     let short = copy.store(&shared[1..], &mut global.clone()).expect_err("too short").to_string();
-    assert_eq!(short, "the tile has 8191 elements, and its layout reaches 8192; give it that many at least");
-    for (corner, nearest) in [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)] {
+    assert_eq!(
+        short,
+        "the tile has 8191 elements, and its layout reaches 8192; give it that many at least"
+    );
+    for (corner, nearest) in
+        [(1, 8), (-1, 0), (-9, -8), (i32::MAX, i32::MAX - 7), (i32::MIN + 4, i32::MIN + 8)]
+    {
         let copy_at = |corner| TensorCopy::new(tile, [corner, 3, 0, 0, 0]);
         let said = format!(
             "corner along dimension 0 = {corner} is not a multiple of 8 elements, which are the 16 bytes at a multiple of which TMA \
@@ -202,12 +245,17 @@ fn tiles_and_copies_are_refused() {
             copy_at(corner).load(&global, &mut shared).map(|_| ()),
             copy_at(corner).store(&shared, &mut global.clone()),
         ];
-        assert_eq!(refused.map(|result| result.expect_err("refused").to_string()), [said.clone(), said.clone(), said]);
+        assert_eq!(
+            refused.map(|result| result.expect_err("refused").to_string()),
+            [said.clone(), said.clone(), said]
+        );
         assert_eq!(copy_at(nearest).check(), Ok(()));
     }
     // What TMA stores beyond what lies inside.
-    let whole = SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
-    let stored = |tile, corner: [i32; 2]| stores(&TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]));
+    let whole =
+        SharedBox::new(&TensorMapDesc { dims: [504, 1000, 1, 1, 1], ..MAP }, 0).expect("a tile");
+    let stored =
+        |tile, corner: [i32; 2]| stores(&TensorCopy::new(tile, [corner[0], corner[1], 0, 0, 0]));
     // Rows of 1000 bytes are no whole multiple of 16.
     assert!(!stored(tile, [0, 0]) && stored(whole, [496, 999]));
     assert!(!stored(whole, [-8, 0]) && !stored(whole, [0, -8]));

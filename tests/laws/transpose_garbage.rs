@@ -1,5 +1,5 @@
-//! Descriptions and problems that nobody would write: refused, and never a panic; nor is what is asked of a description before
-//! anyone has checked it.
+//! Descriptions and problems that nobody would write: refused, and never a panic; nor is what is
+//! asked of a description before anyone has checked it.
 
 use falchion::{
     internals::{
@@ -47,30 +47,43 @@ fn description(drawn: &mut dyn FnMut(u32) -> u32) -> TransposeDesc {
     }
 }
 
-/// At points inside and far outside: nothing, or an offset within the codomain, wherever 32 bits hold that.
+/// At points inside and far outside: nothing, or an offset within the codomain, wherever 32 bits
+/// hold that.
 fn check_map(map: &dyn IndexMap, what: &dyn std::fmt::Debug) -> usize {
     let (Coord { row, column }, codomain) = (map.domain(), map.codomain());
     let near = |extent: u32| [0, 1, extent / 2, extent.saturating_sub(1), extent, u32::MAX];
     let points = near(row).into_iter().flat_map(|row| near(column).map(|column| at(row, column)));
     let offsets: Vec<u32> = points.filter_map(|point| map.at(point)).collect();
-    assert!(codomain == u32::MAX || offsets.iter().all(|&offset| offset < codomain), "{offsets:?} of {codomain}: {what:?}");
+    assert!(
+        codomain == u32::MAX || offsets.iter().all(|&offset| offset < codomain),
+        "{offsets:?} of {codomain}: {what:?}"
+    );
     offsets.len()
 }
 
-/// What follows from a description that nobody checked is a number: `at(thread, step) < codomain`, or no place at all.
+/// What follows from a description that nobody checked is a number: `at(thread, step) < codomain`,
+/// or no place at all.
 #[test]
 fn what_follows_from_garbage_is_a_number_and_never_a_panic() {
     let (mut offsets, mut refused, mut saturated) = (0, 0, 0);
     for seed in 0..40_000 {
         let desc = description(&mut numbers(seed));
-        offsets += check_map(&desc.fetch(), &desc) + check_map(&desc.write(), &desc) + check_map(&desc.gathered(), &desc);
+        offsets += check_map(&desc.fetch(), &desc)
+            + check_map(&desc.write(), &desc)
+            + check_map(&desc.gathered(), &desc);
         let word = desc.to_string();
-        assert!(word.starts_with(&format!("{}x{}_t{}", desc.rows, desc.columns, desc.threads)), "{word}");
-        let numbers = [desc.smem_bytes(), desc.registers(), desc.reads(), desc.gathered().elements()];
+        assert!(
+            word.starts_with(&format!("{}x{}_t{}", desc.rows, desc.columns, desc.threads)),
+            "{word}"
+        );
+        let numbers =
+            [desc.smem_bytes(), desc.registers(), desc.reads(), desc.gathered().elements()];
         saturated += usize::from(numbers.contains(&u32::MAX));
         refused += usize::from(desc.check().is_err());
     }
-    println!("{offsets} offsets; {refused} descriptions are invalid, {saturated} have a number beyond 32 bits");
+    println!(
+        "{offsets} offsets; {refused} descriptions are invalid, {saturated} have a number beyond 32 bits"
+    );
     assert!(offsets > 100_000 && refused > 10_000 && saturated > 100);
 }
 
@@ -100,7 +113,11 @@ fn garbage_is_refused_and_never_a_panic() {
             scalars: [1.0, 0.0],
         };
         for choice in [Choice::Desc(desc), Choice::Auto] {
-            let chosen = choice.desc(desc.combine, desc.element_bytes.clamp(1, 8).next_power_of_two(), &problem);
+            let chosen = choice.desc(
+                desc.combine,
+                desc.element_bytes.clamp(1, 8).next_power_of_two(),
+                &problem,
+            );
             match chosen.check().and_then(|()| problem.check(&chosen)) {
                 Ok(()) => accepted += 1,
                 Err(refusal) => {

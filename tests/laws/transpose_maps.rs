@@ -1,11 +1,13 @@
-//! The laws of a transpose's maps, for descriptions drawn from all that `check` accepts, and that each fails without what it
-//! rests on.
+//! The laws of a transpose's maps, for descriptions drawn from all that `check` accepts, and that
+//! each fails without what it rests on.
 
 use crate::harness::transposes::{named, random_descriptions};
 use falchion::{
     internals::{
         index::{Coord, IndexMap, at, laws},
-        pass::transpose::{Combine, Lanes, PieceMap, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{
+            Combine, Lanes, PieceMap, Staging, TransposeDesc, TransposeProblem, TransposeProgram,
+        },
     },
     refusal::{Field, Refusal},
     threadblock::{Along, SmemTile, SwizzleKind, TileOrder},
@@ -20,17 +22,20 @@ fn cases(cases: u32) -> Config {
 
 /// A description that `check` accepts, of those that gather or of the others.
 fn legal(gathered: bool) -> impl Strategy<Value = TransposeDesc> {
-    let of = move |seed| random_descriptions(32, seed).into_iter().find(|desc| desc.is_gathered() == gathered);
+    let of = move |seed| {
+        random_descriptions(32, seed).into_iter().find(|desc| desc.is_gathered() == gathered)
+    };
     any::<u64>().prop_filter_map("one of 32", of)
 }
 
-/// Law: element (i + 1, j) of A's tile, the next of D's row, lies one further than (i, j) within each aligned run of `vector`
-/// rows, and the run begins at a multiple of `vector`.
+/// Law: element (i + 1, j) of A's tile, the next of D's row, lies one further than (i, j) within
+/// each aligned run of `vector` rows, and the run begins at a multiple of `vector`.
 fn runs_whole(smem: &SmemTile, vector: u32) -> bool {
     (0..smem.k).all(|j| {
         (0..smem.mn).step_by(vector as usize).all(|i| {
             let first = smem.at(at(i, j)).unwrap_or(1);
-            first.is_multiple_of(vector) && (1..vector).all(|more| smem.at(at(i + more, j)) == Some(first + more))
+            first.is_multiple_of(vector)
+                && (1..vector).all(|more| smem.at(at(i + more, j)) == Some(first + more))
         })
     })
 }
@@ -45,8 +50,8 @@ struct Grid<'d> {
 }
 
 impl Grid<'_> {
-    /// How often each element of A is touched by pieces of `height` x `width` elements that lie as `corner` says: `fetch` has
-    /// pieces of `turn` x `access_a`, `write` of `access_d` x 1.
+    /// How often each element of A is touched by pieces of `height` x `width` elements that lie as
+    /// `corner` says: `fetch` has pieces of `turn` x `access_a`, `write` of `access_d` x 1.
     fn touches(&self, order: &dyn IndexMap, map: &dyn IndexMap, pieces: Pieces) -> Vec<u32> {
         let mut times = vec![0; (self.rows * self.columns) as usize];
         let across = self.rows.div_ceil(self.desc.rows);
@@ -56,7 +61,9 @@ impl Grid<'_> {
             for thread in 0..self.desc.threads {
                 for number in (0..map.domain().column).filter_map(|step| map.at(at(thread, step))) {
                     let (i, j) = (pieces.corner)(self.desc, number);
-                    for (i, j) in (i..i + pieces.height).flat_map(|i| (j..j + pieces.width).map(move |j| (row + i, column + j))) {
+                    for (i, j) in (i..i + pieces.height)
+                        .flat_map(|i| (j..j + pieces.width).map(move |j| (row + i, column + j)))
+                    {
                         if (self.exists)(i, j) {
                             times[(i * self.columns + j) as usize] += 1;
                         }
@@ -102,7 +109,8 @@ fn of_write(d: &TransposeDesc) -> Pieces {
 proptest! {
     #![proptest_config(cases(256))]
 
-    /// `fetch: threads x steps -> pieces of A's tile` is a bijection, and so is `write` to the pieces of D's.
+    /// `fetch: threads x steps -> pieces of A's tile` is a bijection, and so is `write` to the
+    /// pieces of D's.
     #[test]
     fn each_piece_is_moved_by_one_thread_in_one_step(d in legal(false)) {
         prop_assert_eq!(laws::bijective(&d.fetch()), Ok(()));
@@ -115,8 +123,8 @@ proptest! {
         }
     }
 
-    /// `smem: A's tile -> shared memory` is injective into `smem_bytes`, a bijection where nothing is padded; what is accessed at
-    /// once lies side by side, aligned.
+    /// `smem: A's tile -> shared memory` is injective into `smem_bytes`, a bijection where nothing
+    /// is padded; what is accessed at once lies side by side, aligned.
     #[test]
     fn each_element_has_a_place_of_its_own_in_shared_memory(d in legal(false)) {
         let smem = d.smem();
@@ -131,8 +139,8 @@ proptest! {
         }
     }
 
-    /// For every R x C: `|{ (block, thread, step) : its piece of A holds (i, j) }| = 1` for all i < R, j < C, and the same of D's
-    /// pieces.
+    /// For every R x C: `|{ (block, thread, step) : its piece of A holds (i, j) }| = 1` for all i <
+    /// R, j < C, and the same of D's pieces.
     #[test]
     fn each_element_of_a_matrix_is_read_once_and_written_once(d in legal(false), down in 0u32..40, across in 0u32..40) {
         // Whole accesses, up to two tiles and a part of one.
@@ -149,19 +157,22 @@ proptest! {
     }
 }
 
-/// The lines and elements of lines that a tile's threads take, wherever rows of A and D begin in an access.
+/// The lines and elements of lines that a tile's threads take, wherever rows of A and D begin in an
+/// access.
 fn asked(d: &TransposeDesc) -> (core::ops::Range<u32>, u32) {
     let before = d.access_d - 1;
-    // Rows from an access less one before the tile's first, when rows of D begin that far into one, to the tile's last.
+    // Rows from an access less one before the tile's first, when rows of D begin that far into one,
+    // to the tile's last.
     (before - (d.access_d - 1)..d.rows + before, d.columns + d.access_a - 1)
 }
 
 proptest! {
     #![proptest_config(cases(256))]
 
-    /// `fetch: threads x steps -> accesses of lines` leaves out what is beyond the last and is a bijection else; `write` is one.
-    /// `smem: (line, element) -> shared memory` is injective into `smem_bytes`, and stores lie in it whole and aligned. Lines
-    /// and their elements are those that are asked for: `[0, rows + access_d - 1) x [0, columns + access_a - 1)` at least.
+    /// `fetch: threads x steps -> accesses of lines` leaves out what is beyond the last and is a
+    /// bijection else; `write` is one. `smem: (line, element) -> shared memory` is injective into
+    /// `smem_bytes`, and stores lie in it whole and aligned. Lines and their elements are those
+    /// that are asked for: `[0, rows + access_d - 1) x [0, columns + access_a - 1)` at least.
     #[test]
     fn gathered_lines_hold_whatever_is_asked_for(d in legal(true)) {
         prop_assert_eq!(laws::bijective(&d.fetch()), Ok(()));
@@ -182,8 +193,9 @@ proptest! {
         prop_assert!(d.access_a == 1 || elements > smem.pitch - d.access_a);
     }
 
-    /// Each thread's pieces of D begin at the same place of an access, whatever the leading dimension:
-    /// `line(thread, step) = line(thread, 0) (mod access_d)`, and its pieces are one column of pieces.
+    /// Each thread's pieces of D begin at the same place of an access, whatever the leading
+    /// dimension: `line(thread, step) = line(thread, 0) (mod access_d)`, and its pieces are one
+    /// column of pieces.
     #[test]
     fn what_a_thread_gathers_begins_alike(d in legal(true)) {
         let write = d.write();
@@ -194,29 +206,50 @@ proptest! {
     }
 }
 
-/// Threads that are no multiple of a tile's rows take lines that begin elsewhere: `check` refuses them.
+/// Threads that are no multiple of a tile's rows take lines that begin elsewhere: `check` refuses
+/// them.
 #[test]
 fn threads_that_are_no_multiple_of_rows_gather_what_begins_otherwise() {
-    let d =
-        TransposeDesc { staging: Staging::Gathered, access_d: 4, access_a: 4, rows: 64, ..Rung::Padded.desc(Combine::Move, 4) };
+    let d = TransposeDesc {
+        staging: Staging::Gathered,
+        access_d: 4,
+        access_a: 4,
+        rows: 64,
+        ..Rung::Padded.desc(Combine::Move, 4)
+    };
     assert_eq!(d.check(), Ok(()));
     let fewer = TransposeDesc { threads: 32, ..d };
     let write = fewer.write();
-    assert!((0..write.steps()).any(|step| !(write.place(0, step).0 - write.place(0, 0).0).is_multiple_of(d.access_d)));
-    assert!(matches!(fewer.check(), Err(Refusal::DoesNotNest { field: Field::ThreadsOfABlock, .. })));
+    assert!(
+        (0..write.steps())
+            .any(|step| !(write.place(0, step).0 - write.place(0, 0).0).is_multiple_of(d.access_d))
+    );
+    assert!(matches!(
+        fewer.check(),
+        Err(Refusal::DoesNotNest { field: Field::ThreadsOfABlock, .. })
+    ));
 }
 
-/// Lanes gather from lines that are a group apart: without the skew between groups they meet on one bank.
+/// Lanes gather from lines that are a group apart: without the skew between groups they meet on one
+/// bank.
 #[test]
 fn without_a_skew_gathering_conflicts() {
     let problem = TransposeProblem::packed(1021, 1019);
     for desc in named().into_iter().filter(|desc| desc.is_gathered() && desc.element_bytes < 4) {
         let program = TransposeProgram::of(&desc);
-        let plain = falchion::internals::pass::transpose::GatheredTile { skew: 0, ..desc.gathered() };
+        let plain =
+            falchion::internals::pass::transpose::GatheredTile { skew: 0, ..desc.gathered() };
         let without = TransposeProgram { smem: std::sync::Arc::new(plain), ..program.clone() };
-        let [with, without] = [program, without].map(|program| count_transpose(&program, &problem).expect("it counts").loads);
-        println!("{desc}: {} of {} wavefronts, without a skew {}", with.wavefronts, with.ideal, without.wavefronts);
-        assert!(with.accesses == without.accesses && with.wavefronts * 2 < without.wavefronts, "{desc}: {with:?} {without:?}");
+        let [with, without] = [program, without]
+            .map(|program| count_transpose(&program, &problem).expect("it counts").loads);
+        println!(
+            "{desc}: {} of {} wavefronts, without a skew {}",
+            with.wavefronts, with.ideal, without.wavefronts
+        );
+        assert!(
+            with.accesses == without.accesses && with.wavefronts * 2 < without.wavefronts,
+            "{desc}: {with:?} {without:?}"
+        );
     }
 }
 
@@ -240,14 +273,27 @@ fn the_laws_of_pieces_fail_without_what_they_rest_on() {
     let d = Rung::Padded.desc(Combine::Move, 4);
     let PieceMap { threads, lines, pieces, .. } = d.fetch();
     let steps = d.fetch().steps();
-    let map = |steps, f: fn(u32, u32) -> u32| As(at(threads, steps), lines * pieces, move |thread, step| Some(f(thread, step)));
+    let map = |steps, f: fn(u32, u32) -> u32| {
+        As(at(threads, steps), lines * pieces, move |thread, step| Some(f(thread, step)))
+    };
     assert_eq!(laws::bijective(&map(steps, |thread, step| thread + step * 256)), Ok(()));
-    // Without a step too few, as a quotient rounded down would have it; with threads a line apart; with steps that overlap.
-    assert!(matches!(laws::bijective(&map(steps - 1, |thread, step| thread + step * 256)), Err(laws::Violation::Missed { .. })));
-    assert!(matches!(laws::bijective(&map(steps, |thread, step| thread + step * 255)), Err(laws::Violation::Shared { .. })));
-    assert!(matches!(laws::bijective(&map(steps, |thread, step| thread * 32 + step)), Err(laws::Violation::Outside { .. })));
+    // Without a step too few, as a quotient rounded down would have it; with threads a line apart;
+    // with steps that overlap.
+    assert!(matches!(
+        laws::bijective(&map(steps - 1, |thread, step| thread + step * 256)),
+        Err(laws::Violation::Missed { .. })
+    ));
+    assert!(matches!(
+        laws::bijective(&map(steps, |thread, step| thread + step * 255)),
+        Err(laws::Violation::Shared { .. })
+    ));
+    assert!(matches!(
+        laws::bijective(&map(steps, |thread, step| thread * 32 + step)),
+        Err(laws::Violation::Outside { .. })
+    ));
     // The line of one direction with the piece of the other.
-    let mixed = map(steps, |thread, step| (thread + step * 256) / 32 * 32 + (thread + step * 256) / 32);
+    let mixed =
+        map(steps, |thread, step| (thread + step * 256) / 32 * 32 + (thread + step * 256) / 32);
     assert!(matches!(laws::bijective(&mixed), Err(laws::Violation::Shared { .. })));
 }
 
@@ -263,14 +309,23 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
     let beyond = SmemTile { mn: 48, padding: 0, bits: 3, base: 2, ..tile };
     assert!(laws::injective(&beyond).is_err());
     let desc = TransposeDesc { rows: 48, threads: 96, ..Rung::Padded.desc(Combine::Move, 4) };
-    let refused = TransposeDesc { staging: Staging::Swizzled { bits: 3, base: 2, shift: 0 }, ..desc }.check();
-    assert!(matches!(refused, Err(Refusal::SwizzleBeyondRow { chunk: 32, row: 48, .. })), "{refused:?}");
-    // Padding by one takes vectors apart, and so does a swizzle finer than they are: `check` refuses both.
+    let refused =
+        TransposeDesc { staging: Staging::Swizzled { bits: 3, base: 2, shift: 0 }, ..desc }.check();
+    assert!(
+        matches!(refused, Err(Refusal::SwizzleBeyondRow { chunk: 32, row: 48, .. })),
+        "{refused:?}"
+    );
+    // Padding by one takes vectors apart, and so does a swizzle finer than they are: `check`
+    // refuses both.
     assert!(runs_whole(&SmemTile { padding: 4, ..tile }, 4) && !runs_whole(&tile, 4));
     assert!(!runs_whole(&SmemTile { padding: 0, bits: 3, base: 1, ..tile }, 4));
-    let four = TransposeDesc { turn: 4, access_d: 4, threads: 128, ..Rung::Padded.desc(Combine::Move, 4) };
+    let four =
+        TransposeDesc { turn: 4, access_d: 4, threads: 128, ..Rung::Padded.desc(Combine::Move, 4) };
     let refused = four.check().expect_err("vectors apart");
-    assert!(matches!(refused, Refusal::AccessApart { field: Field::Turn, access: 4, run: 1 }), "{refused}");
+    assert!(
+        matches!(refused, Refusal::AccessApart { field: Field::Turn, access: 4, run: 1 }),
+        "{refused}"
+    );
     assert_eq!(TransposeDesc { staging: Staging::Padded(4), ..four }.check(), Ok(()));
 }
 
@@ -278,29 +333,38 @@ fn the_laws_of_shared_memory_fail_without_what_they_rest_on() {
 fn coverage_fails_without_what_it_rests_on() {
     let d = Rung::Coalesced.desc(Combine::Move, 4);
     let (rows, columns) = (80, 48);
-    let covered = |exists: &dyn Fn(u32, u32) -> bool, order: Option<&dyn IndexMap>, map: &dyn IndexMap| {
-        let grid = Grid { desc: &d, rows, columns, exists };
-        let own = grid.order();
-        grid.touches(order.unwrap_or(&own), map, of_fetch(&d)).iter().all(|&times| times == 1)
-    };
+    let covered =
+        |exists: &dyn Fn(u32, u32) -> bool, order: Option<&dyn IndexMap>, map: &dyn IndexMap| {
+            let grid = Grid { desc: &d, rows, columns, exists };
+            let own = grid.order();
+            grid.touches(order.unwrap_or(&own), map, of_fetch(&d)).iter().all(|&times| times == 1)
+        };
     let exists = |i: u32, j: u32| i < rows && j < columns;
     assert!(covered(&exists, None, &d.fetch()));
     // Predicates one too strict, and of the other extent.
     assert!(!covered(&|i, j| i + 1 < rows && j < columns, None, &d.fetch()));
     assert!(!covered(&|i, j| i < columns && j < columns, None, &d.fetch()));
-    // An order of tiles with rows and columns exchanged in its extents, one that ends early, and one that repeats.
+    // An order of tiles with rows and columns exchanged in its extents, one that ends early, and
+    // one that repeats.
     let (down, across) = (columns.div_ceil(32), rows.div_ceil(32));
     assert_eq!((down, across), (2, 3));
-    let order = |f: fn(u32) -> Option<u32>| As(at(1, down * across), down * across, move |_, block| f(block));
+    let order = |f: fn(u32) -> Option<u32>| {
+        As(at(1, down * across), down * across, move |_, block| f(block))
+    };
     assert!(covered(&exists, Some(&order(Some)), &d.fetch()));
     assert!(!covered(&exists, Some(&order(|block| Some(block / 2 + block % 2 * 2))), &d.fetch()));
     assert!(!covered(&exists, Some(&order(|block| (block < 5).then_some(block))), &d.fetch()));
     assert!(!covered(&exists, Some(&order(|block| Some(block / 2 * 2))), &d.fetch()));
     // Threads that take a piece too few.
     let fetch = d.fetch();
-    let fewer = As(at(d.threads, fetch.steps() - 1), fetch.codomain(), move |thread, step| fetch.at(at(thread, step)));
+    let fewer = As(at(d.threads, fetch.steps() - 1), fetch.codomain(), move |thread, step| {
+        fetch.at(at(thread, step))
+    });
     assert!(!covered(&exists, None, &fewer));
-    assert_eq!(laws::bijective(&TileOrder { kind: SwizzleKind::Identity(4), rows: 5, columns: 3 }), Ok(()));
+    assert_eq!(
+        laws::bijective(&TileOrder { kind: SwizzleKind::Identity(4), rows: 5, columns: 3 }),
+        Ok(())
+    );
 }
 
 /// A tile's stores and loads.
@@ -310,19 +374,25 @@ fn shared(desc: &TransposeDesc) -> [SharedAccesses; 2] {
     [counters.stores, counters.loads]
 }
 
-/// Stores down a column of `[n][32]` fall on one bank; a pitch that is odd in words, or chunks swizzled by the column's number,
-/// spread them over all: `wavefronts = ideal`, and without the one or the other 32 and 8 times as many.
+/// Stores down a column of `[n][32]` fall on one bank; a pitch that is odd in words, or chunks
+/// swizzled by the column's number, spread them over all: `wavefronts = ideal`, and without the one
+/// or the other 32 and 8 times as many.
 #[test]
 fn without_padding_or_swizzle_conflicts_appear() {
     let padded = Rung::Padded.desc(Combine::Move, 4);
     let [stores, loads] = shared(&padded);
     assert_eq!([stores.wavefronts, loads.wavefronts], [stores.ideal, loads.ideal]);
-    for (padding, times) in [(0, 32), (1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (31, 1), (32, 32), (33, 1)] {
+    for (padding, times) in
+        [(0, 32), (1, 1), (2, 2), (4, 4), (8, 8), (16, 16), (31, 1), (32, 32), (33, 1)]
+    {
         let [stores, _] = shared(&TransposeDesc { staging: Staging::Padded(padding), ..padded });
         assert_eq!(stores.wavefronts, times * stores.ideal, "padding {padding}");
     }
     for (bits, times) in [(1, 16), (2, 8), (3, 4), (4, 2), (5, 1)] {
-        let [stores, loads] = shared(&TransposeDesc { staging: Staging::Swizzled { bits, base: 0, shift: 0 }, ..padded });
+        let [stores, loads] = shared(&TransposeDesc {
+            staging: Staging::Swizzled { bits, base: 0, shift: 0 },
+            ..padded
+        });
         assert_eq!(stores.wavefronts, times * stores.ideal, "{bits} bits");
         assert_eq!(loads.wavefronts, loads.ideal, "{bits} bits");
     }
@@ -358,26 +428,35 @@ fn without_padding_or_swizzle_conflicts_appear() {
     }
 }
 
-/// What the resolver chooses takes at most twice the least wavefronts, and more without its padding or swizzle.
+/// What the resolver chooses takes at most twice the least wavefronts, and more without its padding
+/// or swizzle.
 #[test]
 fn the_resolvers_tiles_have_no_more_conflicts_than_two_to_a_wavefront() {
     let mut tiles = 0;
-    for desc in named().into_iter().filter(|desc| matches!(desc.staging, Staging::Swizzled { .. })) {
+    for desc in named().into_iter().filter(|desc| matches!(desc.staging, Staging::Swizzled { .. }))
+    {
         let [stores, loads] = shared(&desc);
         let [without, _] = shared(&TransposeDesc { staging: Staging::Padded(0), ..desc });
-        assert!(stores.wavefronts <= 2 * stores.ideal && loads.wavefronts <= 2 * loads.ideal, "{desc}: {stores:?} {loads:?}");
+        assert!(
+            stores.wavefronts <= 2 * stores.ideal && loads.wavefronts <= 2 * loads.ideal,
+            "{desc}: {stores:?} {loads:?}"
+        );
         assert!(stores.wavefronts < without.wavefronts, "{desc}");
         tiles += 1;
     }
     assert!(tiles >= 16, "{tiles}");
 }
 
-/// Naive and tiled write across D's rows, the others along: the one sends a warp to 32 sectors, the other to the fewest.
+/// Naive and tiled write across D's rows, the others along: the one sends a warp to 32 sectors, the
+/// other to the fewest.
 #[test]
 fn lanes_along_d_are_what_coalesces() {
     let of = |lanes| {
         let desc = TransposeDesc { lanes, ..Rung::Padded.desc(Combine::Move, 4) };
-        count_transpose(&TransposeProgram::of(&desc), &TransposeProblem::packed(64, 64)).expect("it counts").d.sectors
+        count_transpose(&TransposeProgram::of(&desc), &TransposeProblem::packed(64, 64))
+            .expect("it counts")
+            .d
+            .sectors
     };
     assert_eq!([of(Lanes::Along), of(Lanes::Across)], [64 * 64 / 8, 64 * 64]);
 }

@@ -1,7 +1,9 @@
-//! Every refusal that a transpose on the host can meet: its sentence names the operand, the value and the limit, and a nearest
-//! value that it names is legal. What is not refused, though it looks odd, is computed.
+//! Every refusal that a transpose on the host can meet: its sentence names the operand, the value
+//! and the limit, and a nearest value that it names is legal. What is not refused, though it looks
+//! odd, is computed.
 //!
-//! Overlapping memory is a matter of devices: safe code on the host cannot say it. `src/cuda/pass.rs` tests it.
+//! Overlapping memory is a matter of devices: safe code on the host cannot say it.
+//! `src/cuda/pass.rs` tests it.
 
 use falchion::{
     Error, Refusal,
@@ -52,7 +54,8 @@ fn leading_dimensions_below_the_extent() {
     assert!(fits(Combine::F32, &with(7, 5, 5)));
 }
 
-/// Matrices lie row by row: the transpose of column-major ones is that of the same bytes, rows and columns exchanged.
+/// Matrices lie row by row: the transpose of column-major ones is that of the same bytes, rows and
+/// columns exchanged.
 #[test]
 fn matrices_of_another_order() {
     let packed = TransposeProblem::packed(5, 7);
@@ -86,8 +89,14 @@ fn memory_that_is_too_short() {
     let short = |matrix: View<Elements>| matrix.with(Elements::of(matrix.memory.length - 1));
     let b = Source::Matrix(short(long.d));
     for (problem, said) in [
-        (TransposeProblem { a: short(long.a), ..long }, "A has 34 elements, and 5 x 7 with a leading dimension of 7 takes 35"),
-        (TransposeProblem { d: short(long.d), ..long }, "D has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35"),
+        (
+            TransposeProblem { a: short(long.a), ..long },
+            "A has 34 elements, and 5 x 7 with a leading dimension of 7 takes 35",
+        ),
+        (
+            TransposeProblem { d: short(long.d), ..long },
+            "D has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35",
+        ),
         (
             TransposeProblem { b, scalars: [1.0, 1.0], ..long },
             "B has 34 elements, and 7 x 5 with a leading dimension of 5 takes 35",
@@ -95,7 +104,8 @@ fn memory_that_is_too_short() {
     ] {
         assert_eq!(problem_said(Combine::F32, &problem), said);
     }
-    // The last row of the last matrix need not be as long as the others, nor the last matrix as its stride.
+    // The last row of the last matrix need not be as long as the others, nor the last matrix as its
+    // stride.
     let gaps = View::new(Elements::of(60 + 4 * 10 + 7), Order::Row, 10).batched(60);
     let two = long.d.with(Elements::of(70));
     assert!(fits(Combine::Move, &TransposeProblem { batch: 2, a: gaps, d: two, ..long }));
@@ -105,8 +115,14 @@ fn memory_that_is_too_short() {
         "A has 106 elements, and 2 matrices of 5 x 7 with a leading dimension of 10, each 60 elements behind the one before, take 107"
     );
     // What is not read is not looked at.
-    assert!(fits(Combine::F32, &TransposeProblem { scalars: [0.0, 0.0], a: long.a.with(Elements::of(0)), ..long }));
-    assert!(fits(Combine::F32, &TransposeProblem { b: Source::Matrix(long.d.with(Elements::of(0))), ..long }));
+    assert!(fits(
+        Combine::F32,
+        &TransposeProblem { scalars: [0.0, 0.0], a: long.a.with(Elements::of(0)), ..long }
+    ));
+    assert!(fits(
+        Combine::F32,
+        &TransposeProblem { b: Source::Matrix(long.d.with(Elements::of(0))), ..long }
+    ));
 }
 
 #[test]
@@ -120,9 +136,16 @@ fn matrices_of_a_batch_that_overlap() {
     };
     // Interleaved row by row, three rows of 5 side by side: fine at 15, and not at 14.
     assert!(fits(Combine::Move, &strided(15, 5)) && fits(Combine::Move, &strided(5, 35)));
-    for (leading, stride, nearest) in [(14, 5, 89), (15, 4, 95), (5, 34, 35), (5, 0, 35), (6, 40, 41)] {
+    for (leading, stride, nearest) in
+        [(14, 5, 89), (15, 4, 95), (5, 34, 35), (5, 0, 35), (6, 40, 41)]
+    {
         let said = problem_said(Combine::Move, &strided(leading, stride));
-        assert_eq!(said, format!("the batch stride of D = {stride} makes matrices of the batch overlap; try {nearest}"));
+        assert_eq!(
+            said,
+            format!(
+                "the batch stride of D = {stride} makes matrices of the batch overlap; try {nearest}"
+            )
+        );
         assert!(fits(Combine::Move, &strided(leading, nearest)), "{nearest}");
     }
 }
@@ -138,9 +161,18 @@ fn what_is_too_large() {
     assert!(fits(Combine::Move, &huge(1 << 16, 1 << 16)));
     assert!(fits(Combine::Move, &huge(i32::MAX as usize, 1)));
     for (problem, said) in [
-        (huge(1 << 31, 1), "the number of rows = 2147483648 is beyond the largest extent, 2147483647"),
-        (huge(1, usize::MAX), "the number of columns = 18446744073709551615 is beyond the largest extent, 2147483647"),
-        (huge(1 << 29, 1 << 27), "tiles, and a grid has at most 2147483647 blocks; take a larger tile"),
+        (
+            huge(1 << 31, 1),
+            "the number of rows = 2147483648 is beyond the largest extent, 2147483647",
+        ),
+        (
+            huge(1, usize::MAX),
+            "the number of columns = 18446744073709551615 is beyond the largest extent, 2147483647",
+        ),
+        (
+            huge(1 << 29, 1 << 27),
+            "tiles, and a grid has at most 2147483647 blocks; take a larger tile",
+        ),
         (TransposeProblem { batch: 1 << 40, ..huge(0, 7) }, ""),
         (
             TransposeProblem { a: View { strides: [usize::MAX, 1], ..huge(9, 9).a }, ..huge(9, 9) },
@@ -163,12 +195,20 @@ fn what_is_too_large() {
         let sentence = problem_said(Combine::Move, &problem);
         assert!(sentence.contains(said), "{sentence}");
     }
-    let refused = |problem: &TransposeProblem| match HostTranspose::poisoned(ElementKind::F64, Choice::Auto, problem) {
+    let refused = |problem: &TransposeProblem| match HostTranspose::poisoned(
+        ElementKind::F64,
+        Choice::Auto,
+        problem,
+    ) {
         Err(Error::Refused(refusal)) => refusal.to_string(),
         other => panic!("{other:?}"),
     };
     let said = refused(&TransposeProblem::packed(1 << 20, 1 << 20));
-    assert!(said.starts_with("it takes 17592186044416 bytes, and ") && said.ends_with("take a smaller problem"), "{said}");
+    assert!(
+        said.starts_with("it takes 17592186044416 bytes, and ")
+            && said.ends_with("take a smaller problem"),
+        "{said}"
+    );
     // A matrix that is not read is not checked, and not believed either.
     let unread = TransposeProblem::of((4, 4), 1, [Some(1 << 61), None, None], [0.0, 1.0]);
     assert!(refused(&unread).contains("bytes of memory are to be had"));
@@ -204,18 +244,32 @@ fn scalars_and_operands_that_are_not_there() {
         ElementKind::E5m2,
     ] {
         assert_eq!(Combine::of(kind, [2.0, 0.0]), Combine::Move);
-        let refused = HostTranspose::poisoned(kind, Choice::Auto, &TransposeProblem::of((2, 2), 1, [None; 3], [2.0, 0.0]));
-        assert_eq!(refused.map(|_| ()).expect_err("refused").to_string(), sentence("alpha"), "{kind}");
+        let refused = HostTranspose::poisoned(
+            kind,
+            Choice::Auto,
+            &TransposeProblem::of((2, 2), 1, [None; 3], [2.0, 0.0]),
+        );
+        assert_eq!(
+            refused.map(|_| ()).expect_err("refused").to_string(),
+            sentence("alpha"),
+            "{kind}"
+        );
     }
 }
 
 #[test]
 fn elements_of_other_types() {
     let (problem, a32, b64) = (TransposeProblem::packed(2, 3), [1.0f32; 6], [1.0f64; 6]);
-    let said = |choice: Choice, combine: Combine, problem: &TransposeProblem, a: HostSlice<'_>, b: Source<HostSlice<'_>>| {
+    let said = |choice: Choice,
+                combine: Combine,
+                problem: &TransposeProblem,
+                a: HostSlice<'_>,
+                b: Source<HostSlice<'_>>| {
         let mut d = [0.0f32; 6];
         let call = problem.with(a, b, HostSliceMut::new::<f32>(&mut d));
-        run_on_host(&choice.desc(combine, 4, problem), Mode::Fast, call).expect_err("refused").to_string()
+        run_on_host(&choice.desc(combine, 4, problem), Mode::Fast, call)
+            .expect_err("refused")
+            .to_string()
     };
     let (f32s, f64s) = (HostSlice::new::<f32>(&a32), HostSlice::new::<f64>(&b64));
     let i32s = [1i32; 6];
@@ -251,10 +305,15 @@ fn the_typed_door_refuses_and_writes_nothing() {
     ));
     let refused = transpose.run(arguments).expect_err("B is short").to_string();
     assert_eq!(refused, "B has 11 elements, and 4 x 3 with a leading dimension of 3 takes 12");
-    let refused = transpose.run(TransposeArguments::new((3, 4), &a, &mut d).lda(3)).expect_err("lda").to_string();
+    let refused = transpose
+        .run(TransposeArguments::new((3, 4), &a, &mut d).lda(3))
+        .expect_err("lda")
+        .to_string();
     assert_eq!(refused, "the leading dimension of A = 3 is below its number of columns; try 4");
-    let refused =
-        transpose.run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).batch_stride_a(0)).expect_err("d").to_string();
+    let refused = transpose
+        .run(TransposeArguments::new((3, 4), &a, &mut d).batch(2).batch_stride_a(0))
+        .expect_err("d")
+        .to_string();
     assert_eq!(
         refused,
         "D has 12 elements, and 2 matrices of 4 x 3 with a leading dimension of 3, each 12 elements behind the one before, take 24"
@@ -264,10 +323,13 @@ fn the_typed_door_refuses_and_writes_nothing() {
 
 #[test]
 fn nothing_is_fine() {
-    for (rows, columns, batch) in [(0, 0, 1), (0, 5, 1), (5, 0, 1), (5, 5, 0), (0, usize::from(u16::MAX), 7)] {
+    for (rows, columns, batch) in
+        [(0, 0, 1), (0, 5, 1), (5, 0, 1), (5, 5, 0), (0, usize::from(u16::MAX), 7)]
+    {
         for mode in BOTH {
             let problem = TransposeProblem::of((rows, columns), batch, [None; 3], [1.0, 0.0]);
-            let mut transpose = HostTranspose::poisoned(ElementKind::F32, Choice::Auto, &problem).expect("nothing is a problem");
+            let mut transpose = HostTranspose::poisoned(ElementKind::F32, Choice::Auto, &problem)
+                .expect("nothing is a problem");
             transpose.draw(1).expect("nothing to draw");
             transpose.run(mode).expect("nothing to do");
             let verdict = transpose.verify().expect("nothing to verify");
@@ -275,16 +337,20 @@ fn nothing_is_fine() {
         }
     }
     let mut d: [u8; 0] = [];
-    Transpose::<u8>::new().run(TransposeArguments::new((0, 9), &[][..], &mut d[..])).expect("nothing to do");
+    Transpose::<u8>::new()
+        .run(TransposeArguments::new((0, 9), &[][..], &mut d[..]))
+        .expect("nothing to do");
 }
 
-/// At alpha 0 A's NaN does not reach D, at beta 0 neither B's does; at both, D is zero. At others it does.
+/// At alpha 0 A's NaN does not reach D, at beta 0 neither B's does; at both, D is zero. At others
+/// it does.
 #[test]
 fn nan_reaches_d_only_where_it_is_read() {
     macro_rules! ran {
         ($T:ty, $alpha:expr, $beta:expr) => {{
             let (a, b, mut d) = ([<$T>::NAN; 35], [1.0 as $T; 35], [<$T>::NAN; 35]);
-            let arguments = TransposeArguments::new((5, 7), &a, &mut d).alpha($alpha).source($beta, &b);
+            let arguments =
+                TransposeArguments::new((5, 7), &a, &mut d).alpha($alpha).source($beta, &b);
             Transpose::<$T>::new().run(arguments).expect("it runs");
             d
         }};
@@ -296,7 +362,8 @@ fn nan_reaches_d_only_where_it_is_read() {
     for mode in BOTH {
         let packed = TransposeProblem::packed(5, 7);
         let (ones, nans, mut d) = ([1.0f32; 35], [f32::NAN; 35], [f32::NAN; 35]);
-        let problem = TransposeProblem { scalars: [3.0, 0.0], b: Source::Matrix(packed.d), ..packed };
+        let problem =
+            TransposeProblem { scalars: [3.0, 0.0], b: Source::Matrix(packed.d), ..packed };
         let ran = |combine, problem: &TransposeProblem, a: &[f32], b, d: &mut [f32]| {
             let call = problem.with(HostSlice::new::<f32>(a), b, HostSliceMut::new::<f32>(d));
             run_on_host(&Choice::Auto.desc(combine, 4, problem), mode, call).expect("it runs");
@@ -311,14 +378,18 @@ fn nan_reaches_d_only_where_it_is_read() {
     }
 }
 
-/// What a description is refused for, and the field that a nearest value goes to, where there is one.
+/// What a description is refused for, and the field that a nearest value goes to, where there is
+/// one.
 #[test]
 fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
     type Set = fn(&mut TransposeDesc, u32);
     let none: Option<Set> = None;
     let padded = TransposeRung::Padded.desc(Combine::Move, 4);
     let gathered = TransposeDesc { staging: Staging::Gathered, ..padded };
-    let swizzled = |bits, base, shift| TransposeDesc { staging: Staging::Swizzled { bits, base, shift }, ..padded };
+    let swizzled = |bits, base, shift| TransposeDesc {
+        staging: Staging::Swizzled { bits, base, shift },
+        ..padded
+    };
     #[rustfmt::skip]
     let rows: Vec<(TransposeDesc, &str, Option<Set>)> = vec![
         (TransposeDesc { element_bytes: 3, ..padded }, "bytes of an element = 3 is not one of 1, 2, 4, 8; try ", Some(|d, x| d.element_bytes = x)),
@@ -360,10 +431,12 @@ fn every_refusal_of_a_description_names_a_nearest_value_that_is_legal() {
         // The door for values refuses what it cannot narrow into a kernel.
         let problem = TransposeProblem::packed(64, 64);
         let narrowed = Choice::Desc(desc).desc(Combine::Move, 4, &problem).check();
-        let door = HostTranspose::poisoned(ElementKind::F32, Choice::Desc(desc), &problem).map(|_| ());
+        let door =
+            HostTranspose::poisoned(ElementKind::F32, Choice::Desc(desc), &problem).map(|_| ());
         assert_eq!(door.is_ok(), narrowed.is_ok(), "{sentence} {door:?}");
         if let Some(set) = set {
-            let nearest = sentence.rsplit("try ").next().expect("a number").parse().expect("a number");
+            let nearest =
+                sentence.rsplit("try ").next().expect("a number").parse().expect("a number");
             let mut advised = desc;
             set(&mut advised, nearest);
             let after = advised.check();

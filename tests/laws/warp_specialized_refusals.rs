@@ -1,5 +1,5 @@
-//! What warp-specialized kernels are refused for: each sentence names the field, the value and the limit, and the
-//! nearest legal value that it names is legal.
+//! What warp-specialized kernels are refused for: each sentence names the field, the value and the
+//! limit, and the nearest legal value that it names is legal.
 
 use crate::harness::OfFamily;
 use crate::harness::{
@@ -31,13 +31,21 @@ fn changed(change: impl FnOnce(&mut WarpSpecializedDesc)) -> GemmDesc {
     of(ElementKind::Bf16, ElementKind::F32, TURNED, change)
 }
 
-fn of(ab: ElementKind, accumulator: ElementKind, orders: [Order; 3], change: impl FnOnce(&mut WarpSpecializedDesc)) -> GemmDesc {
+fn of(
+    ab: ElementKind,
+    accumulator: ElementKind,
+    orders: [Order; 3],
+    change: impl FnOnce(&mut WarpSpecializedDesc),
+) -> GemmDesc {
     let c = if ab.is_integer() { ElementKind::I32 } else { ab };
     let types = Combined { a: ab, b: ab, accumulator, c };
-    let mut d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row").roles();
+    let mut d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders)
+        .expect("a row")
+        .roles();
     let bytes = ab.bytes_of(1);
     d.knobs.threadblock = Mnk::new(128, 256, 128 / bytes);
-    (d.knobs.warp, d.knobs.instruction) = (Mnk::new(64, 256, 128 / bytes), Mnk::new(64, 256, 32 / bytes));
+    (d.knobs.warp, d.knobs.instruction) =
+        (Mnk::new(64, 256, 128 / bytes), Mnk::new(64, 256, 32 / bytes));
     (d.knobs.stages, d.knobs.schedule) = (4, ScheduleKind::Cooperative);
     change(&mut d);
     d.sum()
@@ -60,7 +68,8 @@ fn name(refusal: &Refusal) -> String {
 fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
     use ElementKind::{E4m3, F16, F32, F64, I8, I32};
     let both = |d: &mut WarpSpecializedDesc, m, n| {
-        (d.knobs.warp, d.knobs.threadblock) = (Mnk { m, n, ..d.knobs.warp }, Mnk { m, n, ..d.knobs.threadblock })
+        (d.knobs.warp, d.knobs.threadblock) =
+            (Mnk { m, n, ..d.knobs.warp }, Mnk { m, n, ..d.knobs.threadblock })
     };
     let along_n = [Order::Row, Order::Row, Order::Row];
     #[rustfmt::skip]
@@ -143,11 +152,17 @@ fn every_refusal_names_field_value_limit_and_a_nearest_value_that_is_legal() {
         let sentence = refusal.to_string();
         println!("{sentence}");
         assert_eq!(name(&refusal), variant, "{sentence}");
-        words.iter().for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
+        words
+            .iter()
+            .for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
         let advice = advised(desc, &refusal);
         assert_eq!(advice.is_some(), nearest, "{sentence}");
         if let Some(advice) = advice {
-            assert_ne!(advice.check(), Err(refusal), "the advice is refused for the same: {sentence}");
+            assert_ne!(
+                advice.check(),
+                Err(refusal),
+                "the advice is refused for the same: {sentence}"
+            );
         }
     }
 }
@@ -157,10 +172,14 @@ fn a_machine_that_is_not_hopper_is_named() {
     let machine = Machine { sm: 100, ..ArchKind::Sm90.machine() };
     let sentence = changed(|_| ()).check_on(&machine).expect_err("a newer machine").to_string();
     assert!(
-        sentence.contains("sm90 alone has; this machine has sm100") && sentence.contains("op simt has kernels"),
+        sentence.contains("sm90 alone has; this machine has sm100")
+            && sentence.contains("op simt has kernels"),
         "{sentence}"
     );
-    let sentence = changed(|_| ()).check_on(&ArchKind::Sm80.machine()).expect_err("an older machine").to_string();
+    let sentence = changed(|_| ())
+        .check_on(&ArchKind::Sm80.machine())
+        .expect_err("an older machine")
+        .to_string();
     assert!(sentence.contains("instructions of sm90"), "{sentence}");
 }
 
@@ -169,7 +188,14 @@ fn a_machine_that_is_not_hopper_is_named() {
 fn a_knob_of_another_family_is_named() {
     let (bf16, f32) = (ElementKind::Bf16, ElementKind::F32);
     for (op, kind, knob, value, flag, mainloop) in [
-        (OpKind::TensorOp, ElementKind::E4m3, "blocks_per_sm", "2", "--blocks-per-sm", "warpspecialized"),
+        (
+            OpKind::TensorOp,
+            ElementKind::E4m3,
+            "blocks_per_sm",
+            "2",
+            "--blocks-per-sm",
+            "warpspecialized",
+        ),
         (OpKind::TensorOp, bf16, "smem_a", "k+8", "--smem-a", "warpspecialized"),
         (OpKind::TensorOp, bf16, "smem_b", "k+8", "--smem-b", "warpspecialized"),
         (OpKind::TensorOp, bf16, "interleave", "2", "--interleave", "warpspecialized"),
@@ -183,10 +209,17 @@ fn a_knob_of_another_family_is_named() {
     ] {
         let a = Some(MatrixType { element: kind, order: Order::Row });
         let knobs = vec![(knob.to_owned(), value.to_owned())];
-        let (arch, other) = if op == OpKind::Simt { (ArchKind::Sm80, "warpspecialized") } else { (ArchKind::Sm90, "multistage") };
+        let (arch, other) = if op == OpKind::Simt {
+            (ArchKind::Sm80, "warpspecialized")
+        } else {
+            (ArchKind::Sm90, "multistage")
+        };
         let request = Request { a, op: Some(op), knobs, ..Request::default() };
         let sentence = request.resolve(arch).expect_err("another family's").to_string();
-        assert_eq!(sentence, format!("{flag} is not a knob of the {mainloop} main loop; the {other} one has it"));
+        assert_eq!(
+            sentence,
+            format!("{flag} is not a knob of the {mainloop} main loop; the {other} one has it")
+        );
     }
 }
 
@@ -194,8 +227,14 @@ fn a_knob_of_another_family_is_named() {
 #[test]
 fn a_knob_of_another_family_selects_it() {
     let f32 = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
-    for (knob, value) in [("cluster", "2x1"), ("mainloop", "warpspecialized"), ("instruction", "16x8x1")] {
-        let request = Request { a: f32, knobs: vec![(knob.to_owned(), value.to_owned())], ..Request::default() };
+    for (knob, value) in
+        [("cluster", "2x1"), ("mainloop", "warpspecialized"), ("instruction", "16x8x1")]
+    {
+        let request = Request {
+            a: f32,
+            knobs: vec![(knob.to_owned(), value.to_owned())],
+            ..Request::default()
+        };
         let desc = request.resolve(ArchKind::Sm90).expect("f32 by TMA").desc;
         assert_eq!(desc.family.mainloop(), MainloopKind::WarpSpecialized, "{knob}");
     }
@@ -206,7 +245,10 @@ fn a_knob_of_another_family_selects_it() {
 fn a_warp_specialized_kernel_is_no_program_of_one_schedule() {
     let d = changed(|_| ());
     let sentence = d.as_simt().expect_err("roles").to_string();
-    assert!(sentence.starts_with("mainloop = ") && sentence.ends_with("is not; try multistage"), "{sentence}");
+    assert!(
+        sentence.starts_with("mainloop = ") && sentence.ends_with("is not; try multistage"),
+        "{sentence}"
+    );
 }
 
 /// Of a column-major D the kernel's A is the user's B: the sentence names the user's.
@@ -224,15 +266,21 @@ fn the_operand_that_is_named_is_the_user_s() {
                 knobs: vec![(knob.to_owned(), "4".to_owned())],
                 ..Request::default()
             };
-            let sentence = request.resolve(ArchKind::Sm90).expect_err("less than a vector").to_string();
+            let sentence =
+                request.resolve(ArchKind::Sm90).expect_err("less than a vector").to_string();
             assert!(sentence.starts_with(named), "{sentence}");
         }
     }
 }
 
 fn legal() -> impl Strategy<Value = GemmDesc> {
-    let of = |threads| Wanted { family: if threads { Family::Threads } else { Family::WarpSpecialized }, ..Wanted::default() };
-    (any::<u64>(), any::<bool>()).no_shrink().prop_map(move |(seed, threads)| description(seed, of(threads)))
+    let of = |threads| Wanted {
+        family: if threads { Family::Threads } else { Family::WarpSpecialized },
+        ..Wanted::default()
+    };
+    (any::<u64>(), any::<bool>())
+        .no_shrink()
+        .prop_map(move |(seed, threads)| description(seed, of(threads)))
 }
 
 proptest! {

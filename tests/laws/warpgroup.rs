@@ -1,4 +1,5 @@
-//! The product of a warpgroup under law: which instructions there are, where operands lie, who holds what.
+//! The product of a warpgroup under law: which instructions there are, where operands lie, who
+//! holds what.
 
 use crate::harness::{
     vectors::vectors_whole,
@@ -10,8 +11,8 @@ use falchion::{
     numeric::ElementKind,
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction, MatrixDescriptor, MmaWarpgroup, OperandA,
-        OperandTile, SwizzleMode, is_input,
+        AOperand, AccumulatorMap, CHUNK_BYTES, CORE_ROWS, FragmentMap, Instruction,
+        MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, SwizzleMode, is_input,
     },
 };
 use falchion_lab::{
@@ -39,10 +40,11 @@ impl IndexMap for Turned<'_> {
     }
 }
 
-// --- instructions --------------------------------------------------------------------------------------------------------
+// --- instructions
+// --------------------------------------------------------------------------------------------------------
 
-/// Over all types, accumulators, ways and `n` to 300: an instruction exists exactly where the table of the PTX ISA has it,
-/// written out here once more as sets.
+/// Over all types, accumulators, ways and `n` to 300: an instruction exists exactly where the table
+/// of the PTX ISA has it, written out here once more as sets.
 #[test]
 fn the_table_is_ptx_s() {
     let floats: BTreeSet<u32> = (1..=32).map(|i| 8 * i).collect();
@@ -54,13 +56,25 @@ fn the_table_is_ptx_s() {
     for a in INPUTS {
         for b in INPUTS {
             for accumulator in [ElementKind::F32, ElementKind::F16, ElementKind::I32] {
-                for (source, along) in sources.into_iter().flat_map(|source| [(source, Along::K), (source, Along::Mn)]) {
+                for (source, along) in
+                    sources.into_iter().flat_map(|source| [(source, Along::K), (source, Along::Mn)])
+                {
                     let turns = along == Along::Mn || source == AOperand::Shared(Along::Mn);
-                    let widths = if a == ElementKind::I8 || a == ElementKind::U8 { &integers } else { &floats };
+                    let widths = if a == ElementKind::I8 || a == ElementKind::U8 {
+                        &integers
+                    } else {
+                        &floats
+                    };
                     for n in 0..300 {
-                        let wanted = rows.contains(&(a, b, accumulator)) && widths.contains(&n) && (!turns || a.bits() == 16);
+                        let wanted = rows.contains(&(a, b, accumulator))
+                            && widths.contains(&n)
+                            && (!turns || a.bits() == 16);
                         let got = Instruction::new((a, b), accumulator, n, source, along);
-                        assert_eq!(got.is_some(), wanted, "{a} {b} {accumulator} n{n} {source:?} {along:?}: {got:?}");
+                        assert_eq!(
+                            got.is_some(),
+                            wanted,
+                            "{a} {b} {accumulator} n{n} {source:?} {along:?}: {got:?}"
+                        );
                         legal += u32::from(wanted);
                     }
                 }
@@ -80,20 +94,39 @@ fn what_no_instruction_reads_there_is_not() {
     assert_eq!([64, 96, 128, 2048].map(rows), [true, false, true, true]);
     assert_eq!([0, 2112, u32::MAX].map(rows), [false; 3]);
     assert_eq!(
-        [T::I8, T::F16].map(|input| OperandTile::new(input, Along::Mn, SwizzleMode::Bytes128, 128).is_some()),
+        [T::I8, T::F16]
+            .map(|input| OperandTile::new(input, Along::Mn, SwizzleMode::Bytes128, 128).is_some()),
         [false, true]
     );
 
-    let (small, large) = (tile(T::F16, Along::K, SwizzleMode::Bytes128, 32), tile(T::F16, Along::K, SwizzleMode::Bytes128, 128));
+    let (small, large) = (
+        tile(T::F16, Along::K, SwizzleMode::Bytes128, 32),
+        tile(T::F16, Along::K, SwizzleMode::Bytes128, 128),
+    );
     let stage = |a, n| MmaWarpgroup::new(OperandA::Shared(a), small, D::F32, n).is_some();
-    assert_eq!((stage(small, 32), stage(large, 40), stage(large, 32)), (false, false, true), "rows of A, columns of B");
+    assert_eq!(
+        (stage(small, 32), stage(large, 40), stage(large, 32)),
+        (false, false, true),
+        "rows of A, columns of B"
+    );
     let there_is = |(start, mn)| large.descriptor(start, mn).is_some();
-    assert_eq!([(0x1200, 0), (0, 12), (0, 128), (0x4_0000, 0), (0xffff_fc00, 0)].map(there_is), [false; 5]);
+    assert_eq!(
+        [(0x1200, 0), (0, 12), (0, 128), (0x4_0000, 0), (0xffff_fc00, 0)].map(there_is),
+        [false; 5]
+    );
     assert_eq!([(0x1000, 0), (0, 8), (0, 120), (0x3_fc00, 0)].map(there_is), [true; 4]);
-    assert_eq!((large.step_bytes(3), large.step_bytes(4), large.step_bytes(u32::MAX)), (Some(96), None, None));
-    let say = |start| MatrixDescriptor::new(start, 16, 16, SwizzleMode::None).expect_err("refused").to_string();
+    assert_eq!(
+        (large.step_bytes(3), large.step_bytes(4), large.step_bytes(u32::MAX)),
+        (Some(96), None, None)
+    );
+    let say = |start| {
+        MatrixDescriptor::new(start, 16, 16, SwizzleMode::None).expect_err("refused").to_string()
+    };
     assert_eq!(say(8), "bytes of a matrix descriptor = 8 is not a multiple of 16; try 16");
-    assert_eq!(say(1 << 18), "bytes of a matrix descriptor = 262144 is out of range (0 to 262128); try 262128");
+    assert_eq!(
+        say(1 << 18),
+        "bytes of a matrix descriptor = 262144 is out of range (0 to 262128); try 262128"
+    );
 }
 
 #[test]
@@ -103,9 +136,11 @@ fn element_kinds_are_inputs_by_their_width() {
     assert!(inputs.iter().all(|input| input.elements_in(32) * input.bytes_of(1) == 32));
 }
 
-// --- tiles ---------------------------------------------------------------------------------------------------------------
+// --- tiles
+// ---------------------------------------------------------------------------------------------------------------
 
-/// Each tile is a bijection from (mn, k) to its elements, and every chunk of 16 bytes along its contiguous index is whole.
+/// Each tile is a bijection from (mn, k) to its elements, and every chunk of 16 bytes along its
+/// contiguous index is whole.
 #[test]
 fn tiles_are_bijective_and_their_chunks_whole() {
     let tiles = tiles();
@@ -124,8 +159,9 @@ fn tiles_are_bijective_and_their_chunks_whole() {
     vectors_whole(&finer, 8).expect_err("a swizzle of 8 bytes tears chunks of 16");
 }
 
-/// TMA writes a box `{S bytes, rows}` at byte `x` of the box, linear, to `Sw<log2(S / 16), 4, 3>(x)`: the swizzle that CuTe gives
-/// to `CU_TENSOR_MAP_SWIZZLE_128B`, `64B`, `32B`. Boxes follow each other along the contiguous index.
+/// TMA writes a box `{S bytes, rows}` at byte `x` of the box, linear, to `Sw<log2(S / 16), 4,
+/// 3>(x)`: the swizzle that CuTe gives to `CU_TENSOR_MAP_SWIZZLE_128B`, `64B`, `32B`. Boxes follow
+/// each other along the contiguous index.
 #[test]
 fn tiles_are_what_tma_writes() -> Result<(), algebra::LayoutError> {
     for tile in tiles() {
@@ -133,11 +169,19 @@ fn tiles_are_what_tma_writes() -> Result<(), algebra::LayoutError> {
         let swizzle = algebra::Swizzle::new((row_bytes / 16).ilog2(), 4, 3)?;
         let rows = if tile.along() == Along::K { tile.mn() } else { tile.k() };
         for point in points(&tile) {
-            let (contiguous, row) = if tile.along() == Along::K { (point.column, point.row) } else { (point.row, point.column) };
+            let (contiguous, row) = if tile.along() == Along::K {
+                (point.column, point.row)
+            } else {
+                (point.row, point.column)
+            };
             let byte = contiguous * tile.input().bytes_of(1);
             let (number, within) = (byte / row_bytes, row * row_bytes + byte % row_bytes);
             let written = number * rows * row_bytes + swizzle.at(within.into()) as u32;
-            assert_eq!(tile.byte_offset(point.row, point.column), Some(written), "{tile:?} {point:?}");
+            assert_eq!(
+                tile.byte_offset(point.row, point.column),
+                Some(written),
+                "{tile:?} {point:?}"
+            );
         }
     }
     Ok(())
@@ -152,7 +196,8 @@ fn worst_core_matrix(one: &SmemTile, element_bytes: u32) -> u32 {
             let (mn, k) = if one.along == Along::K { (row, chunk_at) } else { (chunk_at, row) };
             Some(u64::from(one.offset(mn, k) * element_bytes))
         };
-        let access = WarpAccess::new(Direction::Load, CHUNK_BYTES, (first..first + CORE_ROWS).map(address));
+        let access =
+            WarpAccess::new(Direction::Load, CHUNK_BYTES, (first..first + CORE_ROWS).map(address));
         wavefronts(&access.expect("an access")).wavefronts
     };
     let firsts = (0..rows).step_by(CORE_ROWS as usize);
@@ -163,27 +208,34 @@ fn worst_core_matrix(one: &SmemTile, element_bytes: u32) -> u32 {
         .unwrap_or(0)
 }
 
-/// Eight rows of 16 bytes, what the hardware reads at once, lie on 32 different banks: one wavefront. Without the swizzle they
-/// take as many as a row has chunks: 8, 4, 2, 1.
+/// Eight rows of 16 bytes, what the hardware reads at once, lie on 32 different banks: one
+/// wavefront. Without the swizzle they take as many as a row has chunks: 8, 4, 2, 1.
 #[test]
 fn core_matrices_are_free_of_conflicts_and_without_the_swizzle_are_not() {
     for tile in tiles().into_iter().filter(|tile| tile.mn() <= 64) {
         let (one, bytes) = (tile.tma_box(), tile.input().bytes_of(1));
         assert_eq!(worst_core_matrix(&one, bytes), 1, "{tile:?}");
         let plain = SmemTile { bits: 0, ..one };
-        assert_eq!(worst_core_matrix(&plain, bytes), tile.swizzle().row_bytes() / 16, "{tile:?} without its swizzle");
+        assert_eq!(
+            worst_core_matrix(&plain, bytes),
+            tile.swizzle().row_bytes() / 16,
+            "{tile:?} without its swizzle"
+        );
     }
 }
 
-// --- fragments -----------------------------------------------------------------------------------------------------------
+// --- fragments
+// -----------------------------------------------------------------------------------------------------------
 
 fn accumulators(n: u32) -> AccumulatorMap {
     let bf16 = ElementKind::Bf16;
-    AccumulatorMap::of(&Instruction::new((bf16, bf16), ElementKind::F32, n, K, Along::K).expect("an instruction"))
+    AccumulatorMap::of(
+        &Instruction::new((bf16, bf16), ElementKind::F32, n, K, Along::K).expect("an instruction"),
+    )
 }
 
-/// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N, and registers of A one from 128 x 16 bytes onto 64 x 32
-/// bytes.
+/// Accumulators are a bijection from 128 threads x N / 2 onto 64 x N, and registers of A one from
+/// 128 x 16 bytes onto 64 x 32 bytes.
 #[test]
 fn fragments_are_bijective() {
     for n in (8..=256).step_by(8) {
@@ -194,7 +246,8 @@ fn fragments_are_bijective() {
     for input in INPUTS {
         let map = FragmentMap { input };
         laws::bijective(&map).unwrap_or_else(|violation| panic!("{input}: {violation}"));
-        vectors_whole(&map, map.packed()).unwrap_or_else(|violation| panic!("{input}: {violation}"));
+        vectors_whole(&map, map.packed())
+            .unwrap_or_else(|violation| panic!("{input}: {violation}"));
     }
 }
 
@@ -218,18 +271,31 @@ fn fragments_are_the_figures_of_ptx() {
         assert_eq!(d.place(thread, i), Some(place), "accumulator {i} of thread {thread}");
     }
     let figures: [(ElementKind, &[Held]); 3] = [
-        (ElementKind::F16, &[(0, 1, (0, 1)), (1, 0, (0, 2)), (0, 2, (8, 0)), (0, 4, (0, 8)), (127, 7, (63, 15))]),
+        (
+            ElementKind::F16,
+            &[(0, 1, (0, 1)), (1, 0, (0, 2)), (0, 2, (8, 0)), (0, 4, (0, 8)), (127, 7, (63, 15))],
+        ),
         (ElementKind::Tf32, &[(1, 0, (0, 1)), (0, 1, (8, 0)), (0, 2, (0, 4)), (127, 3, (63, 7))]),
-        (ElementKind::E4m3, &[(0, 3, (0, 3)), (1, 0, (0, 4)), (0, 4, (8, 0)), (0, 8, (0, 16)), (127, 15, (63, 31))]),
+        (
+            ElementKind::E4m3,
+            &[(0, 3, (0, 3)), (1, 0, (0, 4)), (0, 4, (8, 0)), (0, 8, (0, 16)), (127, 15, (63, 31))],
+        ),
     ];
     for (input, places) in figures {
         for &(thread, i, place) in places {
-            assert_eq!(FragmentMap { input }.place(thread, i), Some(place), "{input}: element {i} of thread {thread}");
+            assert_eq!(
+                FragmentMap { input }.place(thread, i),
+                Some(place),
+                "{input}: element {i} of thread {thread}"
+            );
         }
     }
     assert_eq!((d.place(128, 0), d.place(0, 128), d.place(u32::MAX, u32::MAX)), (None, None, None));
     assert_eq!(FragmentMap { input: ElementKind::I8 }.place(0, 16), None);
     let drawn = holders(&FragmentMap { input: ElementKind::Tf32 }, 8);
-    assert!(drawn.starts_with("T0:0   T1:0   T2:0   T3:0   T0:2   T1:2   T2:2   T3:2\n"), "{drawn}");
+    assert!(
+        drawn.starts_with("T0:0   T1:0   T2:0   T3:0   T0:2   T1:2   T2:2   T3:2\n"),
+        "{drawn}"
+    );
     assert_eq!(drawn.lines().count(), 64);
 }

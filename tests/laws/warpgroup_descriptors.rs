@@ -1,4 +1,5 @@
-//! What a descriptor makes the hardware read is what lies there, a wrong one is seen, and all parts together make a product.
+//! What a descriptor makes the hardware read is what lies there, a wrong one is seen, and all parts
+//! together make a product.
 
 use crate::harness::warpgroups::{bits, products, tiles, types, wanted, whole, words};
 use falchion::{
@@ -7,14 +8,15 @@ use falchion::{
     numeric::ElementKind,
     threadblock::{Along, SmemTile},
     warp::mma_warpgroup::{
-        CHUNK_BYTES, FragmentMap, MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, STEPS, SwizzleMode,
-        bytes_read,
+        CHUNK_BYTES, FragmentMap, MatrixDescriptor, MmaWarpgroup, OperandA, OperandTile, ROWS,
+        STAGE_BYTES, STEPS, SwizzleMode, bytes_read,
     },
 };
 use falchion_lab::warpgroup::{fragment_bytes, tile_bytes};
 use std::collections::BTreeSet;
 
-/// Of one tile, at `start`: the first element that an instruction would read elsewhere than it lies. All steps, all first rows.
+/// Of one tile, at `start`: the first element that an instruction would read elsewhere than it
+/// lies. All steps, all first rows.
 fn misread(
     tile: &OperandTile,
     start: u32,
@@ -41,12 +43,18 @@ fn misread(
 fn told(start: u32) -> impl Fn(&OperandTile, u32, u32) -> (u64, Along) {
     move |tile, first, step| {
         let descriptor = tile.descriptor(start, first).expect("a descriptor");
-        (descriptor.advanced(tile.step_bytes(step).expect("a step")).expect("within reach").encode(), tile.along())
+        (
+            descriptor
+                .advanced(tile.step_bytes(step).expect("a step"))
+                .expect("within reach")
+                .encode(),
+            tile.along(),
+        )
     }
 }
 
-/// For every tile, start, first row and step, and every (mn, k) that an instruction of up to 256 rows reads:
-/// `bytes_read(descriptor, mn - first, k) = start + tile(mn, k)`.
+/// For every tile, start, first row and step, and every (mn, k) that an instruction of up to 256
+/// rows reads: `bytes_read(descriptor, mn - first, k) = start + tile(mn, k)`.
 #[test]
 fn what_is_read_is_what_lies_there() {
     let tiles = tiles();
@@ -59,18 +67,22 @@ fn what_is_read_is_what_lies_there() {
     println!("{} tiles at three starts", tiles.len());
 }
 
-/// The numbers that a stage's statement adds to an operand's descriptor, a step each; the first step adds none.
+/// The numbers that a stage's statement adds to an operand's descriptor, a step each; the first
+/// step adds none.
 fn added(text: &str, register: &str) -> Vec<u64> {
     let mut steps = vec![0];
     for line in text.lines().filter(|line| line.contains(&format!("add.s64 {register}, %"))) {
         let number = line.rsplit(", ").next().and_then(|rest| rest.split(';').next());
-        steps.push(number.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| panic!("{line}")));
+        steps.push(
+            number.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| panic!("{line}")),
+        );
     }
     steps
 }
 
-/// The text of a stage holds its instruction four times in one statement, the first alone under `scale_d`'s predicate, and adds to a
-/// descriptor's 64 bits what makes them those of the step: `bits + added = encode(advanced(step))`.
+/// The text of a stage holds its instruction four times in one statement, the first alone under
+/// `scale_d`'s predicate, and adds to a descriptor's 64 bits what makes them those of the step:
+/// `bits + added = encode(advanced(step))`.
 #[test]
 fn the_statement_advances_as_the_tile_says() {
     let mut count = 0;
@@ -80,20 +92,43 @@ fn the_statement_advances_as_the_tile_says() {
                 let text = mma.header("Mma");
                 let mnemonic = format!("\"{} {{", mma.instruction().mnemonic());
                 let lines: Vec<_> = text.lines().filter(|line| line.contains(&mnemonic)).collect();
-                assert_eq!((lines.len(), text.matches("asm volatile").count()), (STEPS as usize, 1), "{}", words(&mma));
+                assert_eq!(
+                    (lines.len(), text.matches("asm volatile").count()),
+                    (STEPS as usize, 1),
+                    "{}",
+                    words(&mma)
+                );
                 let under = |line: &str, predicate| {
-                    line.contains(&format!(", {predicate};")) || line.contains(&format!(", {predicate}, "))
+                    line.contains(&format!(", {predicate};"))
+                        || line.contains(&format!(", {predicate}, "))
                 };
-                assert!(under(lines[0], "p") && lines[1..].iter().all(|line| under(line, "q")), "{}", words(&mma));
+                assert!(
+                    under(lines[0], "p") && lines[1..].iter().all(|line| under(line, "q")),
+                    "{}",
+                    words(&mma)
+                );
                 let mut operands = vec![("b", mma.b())];
                 if let OperandA::Shared(tile) = mma.a() {
                     operands.push(("a", tile));
                 }
                 for (register, tile) in operands {
                     let first = tile.descriptor(0x3_0000, 0).expect("a descriptor");
-                    let advanced = |step| first.advanced(tile.step_bytes(step).expect("a step")).expect("within reach").encode();
-                    let told: Vec<_> = added(&text, register).into_iter().map(|units| first.encode() + units).collect();
-                    assert_eq!(told, (0..STEPS).map(advanced).collect::<Vec<_>>(), "{register} of {}", words(&mma));
+                    let advanced = |step| {
+                        first
+                            .advanced(tile.step_bytes(step).expect("a step"))
+                            .expect("within reach")
+                            .encode()
+                    };
+                    let told: Vec<_> = added(&text, register)
+                        .into_iter()
+                        .map(|units| first.encode() + units)
+                        .collect();
+                    assert_eq!(
+                        told,
+                        (0..STEPS).map(advanced).collect::<Vec<_>>(),
+                        "{register} of {}",
+                        words(&mma)
+                    );
                 }
                 count += 1;
             }
@@ -112,16 +147,26 @@ fn beyond_an_instruction_nothing_is_read() {
     assert_eq!(bytes_read(u64::MAX, Along::K, ElementKind::Tf32, 0, 0), None, "a base offset");
     let tile = tiles()[0];
     assert_eq!(
-        (tile.byte_offset(tile.mn(), 0), tile.byte_offset(0, tile.k()), tile.byte_offset(u32::MAX, 0)),
+        (
+            tile.byte_offset(tile.mn(), 0),
+            tile.byte_offset(0, tile.k()),
+            tile.byte_offset(u32::MAX, 0)
+        ),
         (None, None, None)
     );
 }
 
-/// Each part of a descriptor and of a tile counts: changed, something is misread. What is not read may be anything.
+/// Each part of a descriptor and of a tile counts: changed, something is misread. What is not read
+/// may be anything.
 #[test]
 fn a_wrong_descriptor_is_seen() {
     type Change = fn(MatrixDescriptor) -> Result<MatrixDescriptor, Refusal>;
-    fn with(d: MatrixDescriptor, leading: u32, stride: u32, swizzle: SwizzleMode) -> Result<MatrixDescriptor, Refusal> {
+    fn with(
+        d: MatrixDescriptor,
+        leading: u32,
+        stride: u32,
+        swizzle: SwizzleMode,
+    ) -> Result<MatrixDescriptor, Refusal> {
         MatrixDescriptor::new(d.start(), leading, stride, swizzle)
     }
     let changes: [(&str, Change); 12] = [
@@ -161,7 +206,8 @@ fn a_wrong_descriptor_is_seen() {
                 seen += 1;
             }
         }
-        // Along K the leading offset is read where nothing is swizzled, and only there; along MN always.
+        // Along K the leading offset is read where nothing is swizzled, and only there; along MN
+        // always.
         let leading = changed(|d| with(d, d.leading() + 16, d.stride(), d.swizzle()));
         assert_eq!(
             leading.is_some(),
@@ -169,7 +215,12 @@ fn a_wrong_descriptor_is_seen() {
             "{tile:?}: leading offset"
         );
         let other = if tile.along() == Along::K { Along::Mn } else { Along::K };
-        let turned = misread(&tile, start, |tile, first, step| (told(start)(tile, first, step).0, other), lies);
+        let turned = misread(
+            &tile,
+            start,
+            |tile, first, step| (told(start)(tile, first, step).0, other),
+            lies,
+        );
         assert!(turned.is_some(), "{tile:?}: the other way is not seen");
         let halted = misread(&tile, start, |tile, first, _| told(start)(tile, first, 0), lies);
         assert!(halted.is_some(), "{tile:?}: steps that do not advance are not seen");
@@ -178,11 +229,20 @@ fn a_wrong_descriptor_is_seen() {
             let plain = SmemTile { bits: 0, ..tile.tma_box() };
             let unswizzled = |mn: u32, k: u32| {
                 let number = mn / plain.mn * (tile.k() / plain.k) + k / plain.k;
-                Some((number * plain.elements() + plain.offset(mn % plain.mn, k % plain.k)) * tile.input().bytes_of(1))
+                Some(
+                    (number * plain.elements() + plain.offset(mn % plain.mn, k % plain.k))
+                        * tile.input().bytes_of(1),
+                )
             };
-            assert!(misread(&tile, start, told(start), unswizzled).is_some(), "{tile:?}: a tile without its swizzle is not seen");
+            assert!(
+                misread(&tile, start, told(start), unswizzled).is_some(),
+                "{tile:?}: a tile without its swizzle is not seen"
+            );
             let off = |mn, k| tile.byte_offset(mn, k).map(|byte| byte ^ 16);
-            assert!(misread(&tile, start, told(start), off).is_some(), "{tile:?}: a swizzle off by one chunk is not seen");
+            assert!(
+                misread(&tile, start, told(start), off).is_some(),
+                "{tile:?}: a swizzle off by one chunk is not seen"
+            );
             seen += 2;
         }
     }
@@ -208,24 +268,31 @@ fn descriptors_come_back() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The product, computed as the hardware does: operands laid by their maps, read through descriptors or from registers, each sum
-/// where the accumulators' map says. `skew` is added to B's descriptor.
+/// The product, computed as the hardware does: operands laid by their maps, read through
+/// descriptors or from registers, each sum where the accumulators' map says. `skew` is added to B's
+/// descriptor.
 fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
     let i = mma.instruction();
     let value = |input: ElementKind, bytes: &[u8], seed_range: i32| {
-        let found = (-3..=seed_range)
-            .find(|&x| !(input == ElementKind::U8 && x < 0) && bits(input, x).to_le_bytes()[..bytes.len()] == *bytes);
+        let found = (-3..=seed_range).find(|&x| {
+            !(input == ElementKind::U8 && x < 0)
+                && bits(input, x).to_le_bytes()[..bytes.len()] == *bytes
+        });
         found.expect("a whole number that was laid")
     };
     let width = i.a().bytes_of(1) as usize;
     let held = match mma.a() {
         OperandA::Shared(tile) => tile_bytes(&tile, |m, k| bits(i.a(), whole(i.a(), 1, m, k))),
-        OperandA::Registers(input) => fragment_bytes(&FragmentMap { input }, |m, k| bits(input, whole(input, 1, m, k))),
+        OperandA::Registers(input) => {
+            fragment_bytes(&FragmentMap { input }, |m, k| bits(input, whole(input, 1, m, k)))
+        }
     };
     let laid = tile_bytes(&mma.b(), |n, k| bits(i.b(), whole(i.b(), 2, n, k)));
     let told = |tile: OperandTile, step, skew| {
-        let descriptor =
-            tile.descriptor(0, 0).and_then(|d| d.advanced(tile.step_bytes(step)? + skew).ok()).expect("a descriptor");
+        let descriptor = tile
+            .descriptor(0, 0)
+            .and_then(|d| d.advanced(tile.step_bytes(step)? + skew).ok())
+            .expect("a descriptor");
         descriptor.encode()
     };
     let mut d = vec![0; (ROWS * i.n()) as usize];
@@ -234,7 +301,8 @@ fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
         match mma.a() {
             OperandA::Shared(tile) => {
                 for (m, k) in (0..ROWS).flat_map(|m| (0..i.k()).map(move |k| (m, k))) {
-                    let from = bytes_read(told(tile, step, 0), tile.along(), i.a(), m, k).expect("an address") as usize;
+                    let from = bytes_read(told(tile, step, 0), tile.along(), i.a(), m, k)
+                        .expect("an address") as usize;
                     a[(m * i.k() + k) as usize] = value(i.a(), &held[from..from + width], 6);
                 }
             }
@@ -243,35 +311,45 @@ fn computed(mma: &MmaWarpgroup, skew: u32) -> Vec<i32> {
                 let each = map.domain().column;
                 for point in points(&map) {
                     let from = ((point.row * STEPS + step) * each + point.column) as usize * width;
-                    a[map.at(point).expect("held") as usize] = value(input, &held[from..from + width], 6);
+                    a[map.at(point).expect("held") as usize] =
+                        value(input, &held[from..from + width], 6);
                 }
             }
         }
         let b = |n, k| {
-            let from =
-                bytes_read(told(mma.b(), step, skew), mma.b().along(), i.b(), n, k).expect("an address") as usize % laid.len();
+            let from = bytes_read(told(mma.b(), step, skew), mma.b().along(), i.b(), n, k)
+                .expect("an address") as usize
+                % laid.len();
             value(i.b(), &laid[from..from + width], 6)
         };
-        let columns: Vec<Vec<i32>> = (0..i.n()).map(|n| (0..i.k()).map(|k| b(n, k)).collect()).collect();
+        let columns: Vec<Vec<i32>> =
+            (0..i.n()).map(|n| (0..i.k()).map(|k| b(n, k)).collect()).collect();
         let map = mma.accumulators();
         for point in points(&map) {
-            let ((m, n), depth) = (map.place(point.row, point.column).expect("held"), i.k() as usize);
+            let ((m, n), depth) =
+                (map.place(point.row, point.column).expect("held"), i.k() as usize);
             let row = &a[m as usize * depth..][..depth];
-            d[map.at(point).expect("held") as usize] += row.iter().zip(&columns[n as usize]).map(|(a, b)| a * b).sum::<i32>();
+            d[map.at(point).expect("held") as usize] +=
+                row.iter().zip(&columns[n as usize]).map(|(a, b)| a * b).sum::<i32>();
         }
     }
     d
 }
 
-/// `D(m, n) = sum over k of A(m, k) B(n, k)`, for every type, way and swizzle; and not, when B is read 16 bytes beside.
+/// `D(m, n) = sum over k of A(m, k) B(n, k)`, for every type, way and swizzle; and not, when B is
+/// read 16 bytes beside.
 #[test]
 fn the_parts_make_a_product() {
     let mut count = 0;
     for types in types() {
         for swizzle in SwizzleMode::ALL {
-            for mma in products(types, 24, swizzle).into_iter().chain(products(types, 80, swizzle)) {
+            for mma in products(types, 24, swizzle).into_iter().chain(products(types, 80, swizzle))
+            {
                 let wanted = wanted(&mma);
-                assert!(wanted.iter().any(|&x| x != 0) && mma.b().k() * mma.b().input().bytes_of(1) == STAGE_BYTES);
+                assert!(
+                    wanted.iter().any(|&x| x != 0)
+                        && mma.b().k() * mma.b().input().bytes_of(1) == STAGE_BYTES
+                );
                 assert_eq!(computed(&mma, 0), wanted, "{}", words(&mma));
                 assert_ne!(computed(&mma, CHUNK_BYTES), wanted, "{}", words(&mma));
                 count += 1;

@@ -1,4 +1,5 @@
-//! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit, and the parts of one tile follow each other.
+//! The law of work: over all blocks of a grid, every k-tile of every tile of each D is in one unit,
+//! and the parts of one tile follow each other.
 
 use crate::harness::random_cases::cases;
 use falchion::{
@@ -15,21 +16,33 @@ type Taken = fn(&Work, u32, u32, u32) -> Option<Unit>;
 fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<(), String> {
     let mut ranges = BTreeMap::<_, Vec<_>>::new();
     let blocks = work.blocks();
-    for (cluster, rank) in (0..work.clusters).flat_map(|cluster| (0..blocks).map(move |rank| (cluster, rank))) {
+    for (cluster, rank) in
+        (0..work.clusters).flat_map(|cluster| (0..blocks).map(move |rank| (cluster, rank)))
+    {
         let count = work.count(cluster);
         for i in 0..count {
-            let unit = taken(work, cluster, rank, i).ok_or(format!("block {rank} of cluster {cluster} has no unit {i}"))?;
-            ranges.entry((unit.product, unit.row, unit.column)).or_default().push(unit.k_begin..unit.k_begin + unit.k_count);
+            let unit = taken(work, cluster, rank, i)
+                .ok_or(format!("block {rank} of cluster {cluster} has no unit {i}"))?;
+            ranges
+                .entry((unit.product, unit.row, unit.column))
+                .or_default()
+                .push(unit.k_begin..unit.k_begin + unit.k_count);
         }
         if let Some(unit) = taken(work, cluster, rank, count) {
-            return Err(format!("block {rank} of cluster {cluster} has a unit beyond its {count}: {unit:?}"));
+            return Err(format!(
+                "block {rank} of cluster {cluster} has a unit beyond its {count}: {unit:?}"
+            ));
         }
     }
-    let of_product = |product| (0..tiles_m).flat_map(move |m| (0..tiles_n).map(move |n| (product, m, n)));
-    if let Some(tile) = (0..work.batch).flat_map(of_product).find(|tile| !ranges.contains_key(tile)) {
+    let of_product =
+        |product| (0..tiles_m).flat_map(move |m| (0..tiles_n).map(move |n| (product, m, n)));
+    if let Some(tile) = (0..work.batch).flat_map(of_product).find(|tile| !ranges.contains_key(tile))
+    {
         return Err(format!("tile {tile:?} is in no unit"));
     }
-    if let Some(&(product, ..)) = ranges.keys().next_back().filter(|&&(product, ..)| product >= work.batch) {
+    if let Some(&(product, ..)) =
+        ranges.keys().next_back().filter(|&&(product, ..)| product >= work.batch)
+    {
         return Err(format!("product {product} of {}", work.batch));
     }
     for (tile, ranges) in ranges {
@@ -43,21 +56,30 @@ fn covered(work: &Work, (tiles_m, tiles_n): (u32, u32), taken: Taken) -> Result<
     Ok(())
 }
 
-/// Whether the parts of each tile are numbered in ascending k and know how many they are; and, of streams, whether they are those of neighbouring clusters, which all have as many k-tiles but for one.
+/// Whether the parts of each tile are numbered in ascending k and know how many they are; and, of
+/// streams, whether they are those of neighbouring clusters, which all have as many k-tiles but for
+/// one.
 fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
     let mut parts = BTreeMap::<_, Vec<_>>::new();
     let mut spans = Vec::new();
     let streamed = work.streams();
     // Ranks have tiles of their own, or parts of one.
     let ranks = if work.kind == WorkKind::SplitKCluster { work.blocks() } else { 1 };
-    for (cluster, rank) in (0..work.clusters).flat_map(|cluster| (0..ranks).map(move |rank| (cluster, rank))) {
+    for (cluster, rank) in
+        (0..work.clusters).flat_map(|cluster| (0..ranks).map(move |rank| (cluster, rank)))
+    {
         let mut span = 0;
         for i in 0..work.count(cluster) {
             let unit = taken(work, cluster, rank, i).ok_or("no unit")?;
             if ranks > 1 && unit.part != rank {
                 return Err(format!("block {rank} has part {}", unit.part));
             }
-            parts.entry((unit.product, unit.row, unit.column)).or_default().push((unit.k_begin, unit.part, unit.parts, cluster));
+            parts.entry((unit.product, unit.row, unit.column)).or_default().push((
+                unit.k_begin,
+                unit.part,
+                unit.parts,
+                cluster,
+            ));
             span += if i < streamed.count(cluster) { unit.k_count } else { 0 };
         }
         spans.push(span);
@@ -83,18 +105,30 @@ fn parts_follow_each_other(work: &Work, taken: Taken) -> Result<(), String> {
     Ok(())
 }
 
-/// Slots of streamed parts are apart, those of a tile one behind another, and there are no more than a workspace has room for.
+/// Slots of streamed parts are apart, those of a tile one behind another, and there are no more
+/// than a workspace has room for.
 #[test]
 fn slots_of_streams_are_apart() {
-    for (tiles, tiles_k, clusters) in
-        [(1, 7, 3), (5, 1, 5), (7, 100, 132), (200, 16, 132), (263, 33, 132), (131, 2, 132), (1, 1, 1)]
-    {
+    for (tiles, tiles_k, clusters) in [
+        (1, 7, 3),
+        (5, 1, 5),
+        (7, 100, 132),
+        (200, 16, 132),
+        (263, 33, 132),
+        (131, 2, 132),
+        (1, 1, 1),
+    ] {
         let streams = Streams::of(tiles, tiles_k, clusters);
         let mut slots = std::collections::BTreeSet::new();
-        for (cluster, i) in (0..clusters).flat_map(|cluster| (0..streams.count(cluster)).map(move |i| (cluster, i))) {
+        for (cluster, i) in
+            (0..clusters).flat_map(|cluster| (0..streams.count(cluster)).map(move |i| (cluster, i)))
+        {
             let part = streams.part(cluster, i);
             assert!(slots.insert(part.tile + cluster), "{part:?}");
-            assert!(part.tile + cluster < streams.tiles + clusters && part.parts <= clusters.min(tiles_k));
+            assert!(
+                part.tile + cluster < streams.tiles + clusters
+                    && part.parts <= clusters.min(tiles_k)
+            );
         }
         assert!(streams.tiles < 2 * clusters);
     }
@@ -104,8 +138,12 @@ fn slots_of_streams_are_apart() {
 }
 
 /// Every order of tiles, and a small tile.
-pub(super) const ORDERS: [SwizzleKind; 4] =
-    [SwizzleKind::Identity(2), SwizzleKind::Horizontal, SwizzleKind::Grouped(3), SwizzleKind::Hilbert];
+pub(super) const ORDERS: [SwizzleKind; 4] = [
+    SwizzleKind::Identity(2),
+    SwizzleKind::Horizontal,
+    SwizzleKind::Grouped(3),
+    SwizzleKind::Hilbert,
+];
 pub(super) const TILE: Mnk = Mnk { m: 16, n: 8, k: 4 };
 
 proptest! {
@@ -138,7 +176,11 @@ proptest! {
 #[test]
 fn mutated_work_breaks_the_law() {
     let mutations: [(&str, Taken, &str); 8] = [
-        ("a block takes its first unit again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
+        (
+            "a block takes its first unit again",
+            |w, cluster, rank, _| w.unit(cluster, rank, 0),
+            "beyond",
+        ),
         ("ranks are forgotten", |w, cluster, _, i| w.unit(cluster, 0, i), "is in no unit"),
         (
             "clusters walk on by one too few",
@@ -147,12 +189,20 @@ fn mutated_work_breaks_the_law() {
         ),
         (
             "the first k-tile is left out",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_begin: 1, k_count: unit.k_count - 1, ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i).map(|unit| Unit {
+                    k_begin: 1,
+                    k_count: unit.k_count - 1,
+                    ..unit
+                })
+            },
             "[1..5] of 5 k-tiles",
         ),
         (
             "the last k-tile is left out",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count - 1, ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count - 1, ..unit })
+            },
             "[0..4] of 5 k-tiles",
         ),
         (
@@ -165,10 +215,15 @@ fn mutated_work_breaks_the_law() {
             |w, cluster, rank, i| Work { batch: w.batch - 1, ..*w }.unit(cluster, rank, i),
             "has no unit",
         ),
-        ("a tile is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.row != 3), "has no unit"),
+        (
+            "a tile is left out",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.row != 3),
+            "has no unit",
+        ),
     ];
     let kinds = (WorkKind::Persistent, SwizzleKind::Identity(2), 1);
-    let work = Work::of(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 3, 5), 7).expect("few tiles");
+    let work =
+        Work::of(kinds, (TILE, Mn { m: 2, n: 1 }), ((200, 100), 3, 5), 7).expect("few tiles");
     assert_eq!(covered(&work, (13, 13), Work::unit), Ok(()));
     for (name, taken, said) in mutations {
         let error = covered(&work, (13, 13), taken).expect_err(name);
@@ -183,31 +238,50 @@ fn mutated_parts_break_the_law() {
     let kinds = (WorkKind::DataParallel, SwizzleKind::Identity(2), 4);
     let work = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
     assert_eq!(covered(&work, (4, 3), Work::unit), Ok(()));
-    assert_eq!((0..4).map(|part| part_of_k(13, 4, part)).collect::<Vec<_>>(), [(0, 4), (4, 3), (7, 3), (10, 3)]);
+    assert_eq!(
+        (0..4).map(|part| part_of_k(13, 4, part)).collect::<Vec<_>>(),
+        [(0, 4), (4, 3), (7, 3), (10, 3)]
+    );
     let mutations: [(&str, Taken, &str); 9] = [
         (
             "the remainder is forgotten",
-            |w, cluster, rank, i| Work { tiles_k: w.tiles_k / w.split_k * w.split_k, ..*w }.unit(cluster, rank, i),
+            |w, cluster, rank, i| {
+                Work { tiles_k: w.tiles_k / w.split_k * w.split_k, ..*w }.unit(cluster, rank, i)
+            },
             "of 13 k-tiles",
         ),
         (
             "the longer parts begin as if they were not",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.part * 3, ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.part * 3, ..unit })
+            },
             "of 13 k-tiles",
         ),
         (
             "the last part takes the remainder, and so does the first",
             |w, cluster, rank, i| {
-                w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + u32::from(unit.part == 3), ..unit })
+                w.unit(cluster, rank, i)
+                    .map(|unit| Unit { k_count: unit.k_count + u32::from(unit.part == 3), ..unit })
             },
             "of 13 k-tiles",
         ),
         (
             "every part is the first",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { part: 0, k_begin: 0, k_count: 4, ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i).map(|unit| Unit {
+                    part: 0,
+                    k_begin: 0,
+                    k_count: 4,
+                    ..unit
+                })
+            },
             "of 13 k-tiles",
         ),
-        ("the last part is left out", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3), "has no unit"),
+        (
+            "the last part is left out",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3),
+            "has no unit",
+        ),
         (
             "there is a part too few",
             |w, cluster, rank, i| Work { split_k: w.split_k - 1, ..*w }.unit(cluster, rank, i),
@@ -224,12 +298,17 @@ fn mutated_parts_break_the_law() {
         ),
         (
             "parts overlap by a k-tile",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + 1, ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i).map(|unit| Unit { k_count: unit.k_count + 1, ..unit })
+            },
             "of 13 k-tiles",
         ),
         (
             "k-tiles are walked from a part's end",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { k_begin: unit.k_begin + unit.k_count, ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i)
+                    .map(|unit| Unit { k_begin: unit.k_begin + unit.k_count, ..unit })
+            },
             "of 13 k-tiles",
         ),
     ];
@@ -247,21 +326,41 @@ fn mutated_parts_of_clusters_break_the_law() {
     let work = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), 5).expect("few tiles");
     assert_eq!((work.clusters, work.blocks(), covered(&work, (4, 3), Work::unit)), (5, 4, Ok(())));
     let one = Work::of(kinds, (TILE, Mn::ONE), ((50, 20), 2, 13), u32::MAX).expect("few tiles");
-    assert_eq!((one.clusters, one.count(23), one.count(24)), (24, 1, 0), "a cluster for each tile, and no more");
+    assert_eq!(
+        (one.clusters, one.count(23), one.count(24)),
+        (24, 1, 0),
+        "a cluster for each tile, and no more"
+    );
     let mutations: [(&str, Taken, &str); 5] = [
-        ("every block has the first part", |w, cluster, _, i| w.unit(cluster, 0, i), "of 13 k-tiles"),
-        ("the last block has none", |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3), "has no unit"),
+        (
+            "every block has the first part",
+            |w, cluster, _, i| w.unit(cluster, 0, i),
+            "of 13 k-tiles",
+        ),
+        (
+            "the last block has none",
+            |w, cluster, rank, i| w.unit(cluster, rank, i).filter(|unit| unit.part < 3),
+            "has no unit",
+        ),
         (
             "ranks are parts and tiles",
-            |w, cluster, rank, i| w.unit(cluster, rank, i).map(|unit| Unit { column: unit.column + rank, ..unit }),
+            |w, cluster, rank, i| {
+                w.unit(cluster, rank, i).map(|unit| Unit { column: unit.column + rank, ..unit })
+            },
             "of 13 k-tiles",
         ),
         (
             "clusters walk on by their blocks",
-            |w, cluster, rank, i| Work { clusters: w.clusters * w.split_k, ..*w }.unit(cluster, rank, i),
+            |w, cluster, rank, i| {
+                Work { clusters: w.clusters * w.split_k, ..*w }.unit(cluster, rank, i)
+            },
             "has no unit",
         ),
-        ("a cluster takes its first tile again", |w, cluster, rank, _| w.unit(cluster, rank, 0), "beyond"),
+        (
+            "a cluster takes its first tile again",
+            |w, cluster, rank, _| w.unit(cluster, rank, 0),
+            "beyond",
+        ),
     ];
     for (name, taken, said) in mutations {
         let error = covered(&work, (4, 3), taken).expect_err(name);
@@ -276,7 +375,14 @@ fn mutated_parts_of_clusters_break_the_law() {
 /// A D without elements has no units, and more tiles than a grid has blocks are refused.
 #[test]
 fn no_tiles_and_too_many() {
-    let of = |m, n, batch| Work::of((WorkKind::Persistent, SwizzleKind::Horizontal, 1), (TILE, Mn::ONE), ((m, n), batch, 1), 132);
+    let of = |m, n, batch| {
+        Work::of(
+            (WorkKind::Persistent, SwizzleKind::Horizontal, 1),
+            (TILE, Mn::ONE),
+            ((m, n), batch, 1),
+            132,
+        )
+    };
     let most = usize::MAX;
     for (m, n, batch) in [(0, 0, 1), (0, most, 2), (most, 0, most), (most, most, 0), (1, 1, 0)] {
         let work = of(m, n, batch).expect("no tiles");

@@ -1,4 +1,5 @@
-//! The kernel of CuTe's layouts under NVRTC: no spill on any architecture, and functions that are the layouts'.
+//! The kernel of CuTe's layouts under NVRTC: no spill on any architecture, and functions that are
+//! the layouts'.
 
 use crate::harness::cute_partitions::{PARTITIONS, partitions};
 use falchion::{
@@ -13,10 +14,12 @@ use falchion::{
 };
 use falchion_lab::layout::cute_gemm::CuteGemm;
 
-/// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass for this one's.
+/// What the assembler says of a kernel. Remembers nothing: what another run compiled does not pass
+/// for this one's.
 fn report(gemm: &CuteGemm, element: ElementKind, with_fingerprints: bool, sm: u32) -> Report {
     let text = gemm.text(element, with_fingerprints).expect("a kernel");
-    let entry = compile(&Cache::new(CacheDir::Off), &text.unit, sm).unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
+    let entry = compile(&Cache::new(CacheDir::Off), &text.unit, sm)
+        .unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
     Report::read(&entry.log).unwrap_or_else(|| panic!("sm_{sm}: no report in\n{}", entry.log))
 }
 
@@ -27,12 +30,17 @@ fn kernels_compile_clean_on_every_architecture() {
         for element in [ElementKind::F32, ElementKind::F64, ElementKind::I32] {
             for gemm in partitions() {
                 // 16 x 8 numbers of two registers each.
-                if let Err(Error::Refused(Refusal::Registers { needed: 352, .. })) = gemm.text(element, false) {
+                if let Err(Error::Refused(Refusal::Registers { needed: 352, .. })) =
+                    gemm.text(element, false)
+                {
                     continue;
                 }
                 let report = report(&gemm, element, false, sm);
                 assert!(report.is_clean(), "{gemm:?} {element:?} sm_{sm}: {report:?}");
-                println!("{gemm:?} {element:?} sm_{sm}: {} registers, {} bytes", report.registers, report.shared_bytes);
+                println!(
+                    "{gemm:?} {element:?} sm_{sm}: {} registers, {} bytes",
+                    report.registers, report.shared_bytes
+                );
             }
         }
     }
@@ -49,11 +57,13 @@ fn the_layouts_functions_are_those_of_the_kernel() {
     }
 }
 
-/// A number changed in the layouts of the text, with the fingerprints of the right ones, does not compile.
+/// A number changed in the layouts of the text, with the fingerprints of the right ones, does not
+/// compile.
 #[test]
 #[ignore = "needs NVRTC"]
 fn another_layout_does_not_compile() {
-    let gemm = CuteGemm::new(Mnk::new(48, 32, 8), Mnk::new(16, 16, 4), (4, 4)).expect("tiles that divide");
+    let gemm =
+        CuteGemm::new(Mnk::new(48, 32, 8), Mnk::new(16, 16, 4), (4, 4)).expect("tiles that divide");
     for (name, layout) in gemm.layouts().expect("layouts") {
         let mut unit = gemm.text(ElementKind::F32, true).expect("a kernel").unit;
         let begin = unit.config.find(&format!("  using {name} = ")).expect("a layout");
@@ -62,7 +72,11 @@ fn another_layout_does_not_compile() {
         let last = begin + unit.config[begin..end].rfind("algebra::").expect("a stride");
         let after = last + unit.config[last..end].find('>').expect("its end") + 1;
         unit.config.replace_range(last..after, "algebra::Int<7>");
-        let error = compile(&Cache::new(CacheDir::Off), &unit, 90).expect_err("another layout").to_string();
-        assert!(error.contains(&format!("{name}: the Rust layout and the CUDA layout differ")), "{layout}: {error}");
+        let error =
+            compile(&Cache::new(CacheDir::Off), &unit, 90).expect_err("another layout").to_string();
+        assert!(
+            error.contains(&format!("{name}: the Rust layout and the CUDA layout differ")),
+            "{layout}: {error}"
+        );
     }
 }

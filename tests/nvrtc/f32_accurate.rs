@@ -1,5 +1,6 @@
-//! The kernels of `f32` on tensor cores under NVRTC: the passes that decompose operands, and the products of their parts. None spills, no
-//! product waits for another (C7510), and the twins of maps and of the arithmetic agree.
+//! The kernels of `f32` on tensor cores under NVRTC: the passes that decompose operands, and the
+//! products of their parts. None spills, no product waits for another (C7510), and the twins of
+//! maps and of the arithmetic agree.
 
 use crate::harness::{
     changed::unit_of,
@@ -23,7 +24,8 @@ use falchion::{
 
 /// Remembers nothing: what another run compiled does not pass for this one's.
 fn compiled(name: &str, unit: &TranslationUnit) -> Report {
-    let entry = compile(&Cache::new(CacheDir::Off), unit, 90).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let entry = compile(&Cache::new(CacheDir::Off), unit, 90)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
     Report::read(&entry.log).unwrap_or_else(|| panic!("{name}: no report in\n{}", entry.log))
 }
 
@@ -34,7 +36,10 @@ fn the_passes_compile_clean() {
         let desc = DecomposeDesc { emulation };
         let report = compiled(emulation.name(), &desc.translation_unit(true));
         assert!(report.is_clean(), "{emulation:?}: {report:?}");
-        assert!(report.registers <= 65_536 / (desc.pieces(true).threads * 4), "{emulation:?}: {report:?}");
+        assert!(
+            report.registers <= 65_536 / (desc.pieces(true).threads * 4),
+            "{emulation:?}: {report:?}"
+        );
         println!("{}: {} registers", emulation.name(), report.registers);
     }
 }
@@ -49,7 +54,12 @@ fn the_products_compile_clean() {
         let turns = but!(default, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
         let shared = but!(default, cluster: Mn { m: 2, n: 1 });
         let column = desc(emulation, ORDERS[4]);
-        for (name, d) in [("default", default), ("ping-pong", turns), ("cluster", shared), ("column-major D", column)] {
+        for (name, d) in [
+            ("default", default),
+            ("ping-pong", turns),
+            ("cluster", shared),
+            ("column-major D", column),
+        ] {
             let report = compiled(name, &unit_of(&d, true));
             assert!(report.is_clean(), "{emulation:?} {name}: {report:?}");
             println!("{} {name}: {} registers", emulation.name(), report.registers);
@@ -64,7 +74,8 @@ fn the_products_compile_clean() {
     assert_eq!(compiled_clean, 4 * EmulationKind::MODES.len());
 }
 
-/// One digit of a fingerprint changed, and the compiler says which map differs: the arithmetic of parts among them.
+/// One digit of a fingerprint changed, and the compiler says which map differs: the arithmetic of
+/// parts among them.
 #[test]
 #[ignore = "needs NVRTC"]
 fn what_is_not_the_twin_does_not_compile() {

@@ -1,4 +1,5 @@
-//! Kernels that are launched while the grids before them end: each waits for those before it does anything that others see.
+//! Kernels that are launched while the grids before them end: each waits for those before it does
+//! anything that others see.
 
 use crate::{
     harness::{
@@ -26,16 +27,19 @@ use rayon::prelude::*;
 /// What `griddepcontrol.wait` becomes.
 const WAIT: &str = "ACQBULK";
 
-/// Whether an instruction reads or writes what others see, or ends the thread: a grid that ended without waiting would let the one behind it begin before those before it have ended.
+/// Whether an instruction reads or writes what others see, or ends the thread: a grid that ended
+/// without waiting would let the one behind it begin before those before it have ended.
 fn shows(name: &str) -> bool {
     let global = ["LDG", "STG", "ATOM", "RED.", "UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "EXIT"];
     let generic = ["LD.", "ST."];
     global.iter().chain(&generic).any(|one| name.starts_with(one))
 }
 
-/// What is wrong with the functions of a unit on a machine: what lies before the wait, or in its place; or a wait where there is none.
+/// What is wrong with the functions of a unit on a machine: what lies before the wait, or in its
+/// place; or a wait where there is none.
 fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
-    let entry = compile(&Cache::new(CacheDir::Off), unit, sm).unwrap_or_else(|error| panic!("{error}"));
+    let entry =
+        compile(&Cache::new(CacheDir::Off), unit, sm).unwrap_or_else(|error| panic!("{error}"));
     let functions = Sass::functions(&entry.image);
     assert_eq!(functions.len(), 1 + usize::from(unit.second.is_some()), "{}", unit.entry);
     functions.iter().find_map(|(name, code)| {
@@ -48,17 +52,27 @@ fn fault(unit: &TranslationUnit, sm: u32) -> Option<String> {
 /// Those of drawn descriptions of every family, of parts of K, of batches and of groups.
 fn products() -> Vec<TranslationUnit> {
     let families = [Family::Simt, Family::MmaSync, Family::WarpSpecialized, Family::Threads];
-    let drawn = families
-        .into_iter()
-        .flat_map(|family| (0..6).map(move |seed| description(seed, Wanted { family, plain: true, ..Wanted::default() })));
+    let drawn = families.into_iter().flat_map(|family| {
+        (0..6)
+            .map(move |seed| description(seed, Wanted { family, plain: true, ..Wanted::default() }))
+    });
     let changed = drawn.enumerate().flat_map(|(i, d)| {
         let cut = but!(d, split_k: 3, decomposition: [DecompositionKind::SplitK, DecompositionKind::SplitKParallel][i % 2]);
         let whole = but!(d, split_k: 1);
         [d, cut, whole.for_batch(7), whole.for_groups([Axis::M, Axis::N][i % 2])]
     });
     let units: Vec<_> = changed.filter(|d| d.check().is_ok()).map(|d| unit_of(&d, false)).collect();
-    for needed in ["family/simt", "family/mma_sync", "threadblock::Consumer>", "threadblock::SimtConsumer>", "reduce("] {
-        assert!(units.iter().filter(|unit| unit.source.contains(needed)).count() >= 3, "few with {needed}");
+    for needed in [
+        "family/simt",
+        "family/mma_sync",
+        "threadblock::Consumer>",
+        "threadblock::SimtConsumer>",
+        "reduce(",
+    ] {
+        assert!(
+            units.iter().filter(|unit| unit.source.contains(needed)).count() >= 3,
+            "few with {needed}"
+        );
     }
     units
 }
@@ -66,7 +80,9 @@ fn products() -> Vec<TranslationUnit> {
 /// Those that run before products.
 fn passes() -> Vec<TranslationUnit> {
     let mut all = vec![PassDesc::Repack(REPACK), PassDesc::Offsets(OffsetsDesc)];
-    all.extend(EmulationKind::MODES.map(|emulation| PassDesc::Decompose(DecomposeDesc { emulation })));
+    all.extend(
+        EmulationKind::MODES.map(|emulation| PassDesc::Decompose(DecomposeDesc { emulation })),
+    );
     all.extend(MapsDesc::ALL.map(PassDesc::Maps));
     all.extend(transposes::named().into_iter().take(12).map(PassDesc::Transpose));
     all.iter().map(|pass| pass.unit(false)).collect()
@@ -76,8 +92,11 @@ fn passes() -> Vec<TranslationUnit> {
 #[ignore = "needs NVRTC, and nvdisasm beside it"]
 fn kernels_wait_before_anything_that_others_see() {
     let (products, passes) = (products(), passes());
-    let simt =
-        products.iter().find(|unit| unit.source.contains("family/simt")).expect("a kernel that older targets have").clone();
+    let simt = products
+        .iter()
+        .find(|unit| unit.source.contains("family/simt"))
+        .expect("a kernel that older targets have")
+        .clone();
     let older = [&simt, &passes[0]].map(|unit| fault(unit, 80));
     assert_eq!(older, [None, None]);
     let units = sample(products.into_iter().chain(passes).collect());
@@ -95,7 +114,8 @@ fn a_kernel_that_does_not_wait_is_found() {
     let unit = REPACK.translation_unit(false);
     assert_eq!((fault(&unit, 90), unit.source.matches(WAITS).count()), (None, 1));
     for instead in ["", "if (params.blocks == 1) return;\n  schedule::wait_for_grids();"] {
-        let changed = TranslationUnit { source: unit.source.replace(WAITS, instead), ..unit.clone() };
+        let changed =
+            TranslationUnit { source: unit.source.replace(WAITS, instead), ..unit.clone() };
         assert!(fault(&changed, 90).is_some(), "{instead}");
     }
 }

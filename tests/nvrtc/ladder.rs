@@ -7,7 +7,8 @@ use falchion::cuda::{
 };
 use falchion_lab::ladder::{Program, rungs};
 
-/// Registers and spills of every rung, as NVRTC makes them: only the rung that is about spilling spills.
+/// Registers and spills of every rung, as NVRTC makes them: only the rung that is about spilling
+/// spills.
 #[test]
 #[ignore = "needs NVRTC"]
 fn only_the_spilling_rung_spills() {
@@ -18,7 +19,10 @@ fn only_the_spilling_rung_spills() {
             Program::Gemm(d) => kernel_unit(&d.sum()).unwrap(),
         };
         let report = Report::read(&compile(&cache, &unit, 90).unwrap().log).unwrap();
-        println!("{:24} {:3} registers, {} bytes spilled", rung.name, report.registers, report.spill_store_bytes);
+        println!(
+            "{:24} {:3} registers, {} bytes spilled",
+            rung.name, report.registers, report.spill_store_bytes
+        );
         assert_eq!(report.is_clean(), !rung.name.contains("spilling"), "{}: {report:?}", rung.name);
     }
 }

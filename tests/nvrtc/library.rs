@@ -22,7 +22,10 @@ fn program(arch: &str) -> Program {
     Program {
         name: "scaled.cu".into(),
         source: SOURCE.into(),
-        headers: vec![("scale.cuh".into(), "__device__ inline float scale(float x) { return 3.0f * x; }\n".into())],
+        headers: vec![(
+            "scale.cuh".into(),
+            "__device__ inline float scale(float x) { return 3.0f * x; }\n".into(),
+        )],
         arch: arch.into(),
         options: vec!["--ptxas-options=-v".into()],
     }
@@ -34,8 +37,12 @@ fn nvrtc() -> &'static Nvrtc {
 
 fn assert_is_a_cubin(compiled: &Compiled) {
     assert!(compiled.image.starts_with(b"\x7fELF"));
-    assert!(compiled.image.windows(6).any(|bytes| bytes == b"scaled"), "the entry point is in the cubin");
-    let report = Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in: {}", compiled.log));
+    assert!(
+        compiled.image.windows(6).any(|bytes| bytes == b"scaled"),
+        "the entry point is in the cubin"
+    );
+    let report =
+        Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in: {}", compiled.log));
     assert!(report.registers > 0 && report.is_clean(), "{report:?}");
 }
 
@@ -44,14 +51,20 @@ fn assert_is_a_cubin(compiled: &Compiled) {
 fn a_kernel_with_a_header_in_memory_compiles_for_each_architecture() {
     for arch in ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a"] {
         let start = Instant::now();
-        let compiled = nvrtc().compile(&program(arch)).unwrap_or_else(|error| panic!("{arch}: {error}"));
-        println!("{arch}: {} bytes in {:.1} ms", compiled.image.len(), start.elapsed().as_secs_f64() * 1e3);
+        let compiled =
+            nvrtc().compile(&program(arch)).unwrap_or_else(|error| panic!("{arch}: {error}"));
+        println!(
+            "{arch}: {} bytes in {:.1} ms",
+            compiled.image.len(),
+            start.elapsed().as_secs_f64() * 1e3
+        );
         assert!(compiled.log.contains(&format!("for '{arch}'")), "{}", compiled.log);
         assert_is_a_cubin(&compiled);
     }
 }
 
-/// Conversions of the 8-bit types: instructions from sm_89 on. Where there are none, kernels that do not ask for them compile.
+/// Conversions of the 8-bit types: instructions from sm_89 on. Where there are none, kernels that
+/// do not ask for them compile.
 #[test]
 #[ignore = "needs NVRTC"]
 fn eight_bits_convert_where_there_are_instructions_for_it() {
@@ -62,18 +75,25 @@ fn eight_bits_convert_where_there_are_instructions_for_it() {
                  y[i] = convert<{name}>(2.0f * convert<float>(x[i])); }}\n"
             )
         };
-        let kernels: String = if converts { ["e4m3", "e5m2"].map(kernel).concat() } else { kernel("f16") };
+        let kernels: String =
+            if converts { ["e4m3", "e5m2"].map(kernel).concat() } else { kernel("f16") };
         let source = format!(
             "#include \"numeric.cuh\"\nstatic_assert(sizeof(e4m3) == 1 && sizeof(e5m2) == 1 && sizeof(tf32) == 4, \"\");\n{kernels}"
         );
-        let headers = vec![("numeric.cuh".into(), include_str!("../../kernels/numeric.cuh").into())];
+        let headers =
+            vec![("numeric.cuh".into(), include_str!("../../kernels/numeric.cuh").into())];
         nvrtc().compile(&Program { source, headers, ..program(arch) })
     };
     for arch in ["sm_89", "sm_90a"] {
-        assert_is_a_cubin(&converting(arch, true).unwrap_or_else(|error| panic!("{arch}: {error}")));
+        assert_is_a_cubin(
+            &converting(arch, true).unwrap_or_else(|error| panic!("{arch}: {error}")),
+        );
     }
     assert_is_a_cubin(&converting("sm_75", false).unwrap_or_else(|error| panic!("sm_75: {error}")));
-    assert!(matches!(converting("sm_80", true), Err(Error::Compile { .. })), "sm_80 has no such instruction");
+    assert!(
+        matches!(converting("sm_80", true), Err(Error::Compile { .. })),
+        "sm_80 has no such instruction"
+    );
 }
 
 #[test]
@@ -95,7 +115,10 @@ fn an_architecture_it_does_not_compile_for_is_a_sentence() {
     let says = |arch: &str, rest: &str| {
         let error = nvrtc.compile(&program(arch)).expect_err(arch);
         assert!(matches!(error, Error::Architecture { .. }), "{error:?}");
-        assert_eq!(error.to_string(), format!("NVRTC {major}.{minor} does not compile for {arch}: {rest}"));
+        assert_eq!(
+            error.to_string(),
+            format!("NVRTC {major}.{minor} does not compile for {arch}: {rest}")
+        );
     };
     let oldest = nvrtc.supported_archs()[0];
     let newest = nvrtc.supported_archs()[nvrtc.supported_archs().len() - 1];
@@ -108,29 +131,43 @@ fn an_architecture_it_does_not_compile_for_is_a_sentence() {
     for unnamed in ["compute_", "90", "", "sm_", "sm_90aÿ"] {
         says(unnamed, "it takes names such as sm_90a");
     }
-    assert!(matches!(nvrtc.compile(&program("sm_91")), Err(Error::Architecture { takes, .. }) if takes.contains("sm_90, ")));
+    assert!(
+        matches!(nvrtc.compile(&program("sm_91")), Err(Error::Architecture { takes, .. }) if takes.contains("sm_90, "))
+    );
 }
 
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_virtual_architecture_has_ptx() {
-    for (arch, target) in
-        [("compute_75", "\n.target sm_75\n"), ("compute_80", "\n.target sm_80\n"), ("compute_90a", "\n.target sm_90a\n")]
-    {
+    for (arch, target) in [
+        ("compute_75", "\n.target sm_75\n"),
+        ("compute_80", "\n.target sm_80\n"),
+        ("compute_90a", "\n.target sm_90a\n"),
+    ] {
         let program = program(arch);
         assert_eq!(program.kind(), ImageKind::Ptx);
-        let text = String::from_utf8(nvrtc().compile(&program).expect(arch).image).expect("PTX is text");
-        assert!(text.contains(target) && text.contains(".entry scaled(") && !text.contains('\0'), "{arch}: {text}");
+        let text =
+            String::from_utf8(nvrtc().compile(&program).expect(arch).image).expect("PTX is text");
+        assert!(
+            text.contains(target) && text.contains(".entry scaled(") && !text.contains('\0'),
+            "{arch}: {text}"
+        );
     }
 }
 
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_compile_error_brings_its_log() {
-    let broken = Program { source: "extern \"C\" __global__ void k(float* y) { y[0] = missing; }".into(), ..program("sm_90a") };
+    let broken = Program {
+        source: "extern \"C\" __global__ void k(float* y) { y[0] = missing; }".into(),
+        ..program("sm_90a")
+    };
     match nvrtc().compile(&broken) {
         Err(Error::Compile { log, node: None }) => {
-            assert!(log.contains("scaled.cu(1): error: identifier \"missing\" is undefined"), "{log}");
+            assert!(
+                log.contains("scaled.cu(1): error: identifier \"missing\" is undefined"),
+                "{log}"
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -178,8 +215,11 @@ fn a_nul_byte_is_refused_wherever_it_is() {
 fn two_threads_compile_at_once_and_agree_with_one() {
     let alone = ["sm_80", "sm_90a"].map(|arch| nvrtc().compile(&program(arch)).expect(arch).image);
     std::thread::scope(|scope| {
-        let threads = ["sm_80", "sm_90a"]
-            .map(|arch| scope.spawn(move || (0..8).map(|_| nvrtc().compile(&program(arch)).expect(arch)).collect::<Vec<_>>()));
+        let threads = ["sm_80", "sm_90a"].map(|arch| {
+            scope.spawn(move || {
+                (0..8).map(|_| nvrtc().compile(&program(arch)).expect(arch)).collect::<Vec<_>>()
+            })
+        });
         for (thread, alone) in threads.into_iter().zip(&alone) {
             for compiled in thread.join().expect("no panic") {
                 assert_is_a_cubin(&compiled);
@@ -196,14 +236,19 @@ fn a_cubin_from_disk_is_the_one_that_was_compiled() {
     let dir = CacheDir::At(folder.path().join("cubins"));
     let (nvrtc, program) = (nvrtc(), program("sm_90a"));
     let key = Key::new(&program, nvrtc.version());
-    let ask = |cache: &Cache| cache.get_or_compile(&key, || nvrtc.compile(&program)).expect("a cubin");
+    let ask =
+        |cache: &Cache| cache.get_or_compile(&key, || nvrtc.compile(&program)).expect("a cubin");
     let (cold, warm) = (Cache::new(dir.clone()), Cache::new(dir));
     let start = Instant::now();
     let compiled = ask(&cold);
     let compiling = start.elapsed();
     let start = Instant::now();
     let read = ask(&warm);
-    println!("cold {:.2} ms, from disk {:.3} ms", compiling.as_secs_f64() * 1e3, start.elapsed().as_secs_f64() * 1e3);
+    println!(
+        "cold {:.2} ms, from disk {:.3} ms",
+        compiling.as_secs_f64() * 1e3,
+        start.elapsed().as_secs_f64() * 1e3
+    );
     assert_eq!(compiled, read);
     assert_eq!((cold.compilations(), warm.compilations(), warm.disk_hits()), (1, 0, 1));
 }
@@ -214,12 +259,16 @@ fn the_probe_of_shared_memory_compiles_to_one_access_a_kernel() {
     use falchion_lab::banks::Direction;
     use falchion_lab::banks::probe;
     for sm in [75, 80, 90] {
-        let compiled = nvrtc().compile(&probe::program(sm)).unwrap_or_else(|error| panic!("{sm}: {error}"));
+        let compiled =
+            nvrtc().compile(&probe::program(sm)).unwrap_or_else(|error| panic!("{sm}: {error}"));
         assert!(!compiled.log.contains("warning"), "{}", compiled.log);
         for direction in [Direction::Load, Direction::Store] {
             for bytes in [1, 2, 4, 8, 16] {
                 let name = probe::entry(direction, bytes);
-                assert!(compiled.image.windows(name.len()).any(|text| text == name.as_bytes()), "{name} is in the cubin");
+                assert!(
+                    compiled.image.windows(name.len()).any(|text| text == name.as_bytes()),
+                    "{name} is in the cubin"
+                );
             }
         }
     }

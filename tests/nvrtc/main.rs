@@ -1,4 +1,5 @@
-//! Kernels under NVRTC. Each test needs the library and no GPU: `FALCHION_NVRTC=<folder> cargo test --test nvrtc -- --ignored`.
+//! Kernels under NVRTC. Each test needs the library and no GPU: `FALCHION_NVRTC=<folder> cargo test
+//! --test nvrtc -- --ignored`.
 
 #[macro_use]
 #[path = "../harness/mod.rs"]

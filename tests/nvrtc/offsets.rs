@@ -1,4 +1,5 @@
-//! The kernel that writes offsets of groups under NVRTC: it compiles for every architecture without a spill, and keeps nothing in local memory.
+//! The kernel that writes offsets of groups under NVRTC: it compiles for every architecture without
+//! a spill, and keeps nothing in local memory.
 
 use falchion::{
     cuda::{
@@ -20,7 +21,8 @@ fn the_kernel_compiles_clean_on_every_architecture() {
     for sm in [75, 80, 86, 89, 90] {
         let entry = compile(&Cache::new(CacheDir::Off), &OffsetsDesc.translation_unit(), sm)
             .unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
-        let report = Report::read(&entry.log).unwrap_or_else(|| panic!("sm_{sm}: no report in\n{}", entry.log));
+        let report = Report::read(&entry.log)
+            .unwrap_or_else(|| panic!("sm_{sm}: no report in\n{}", entry.log));
         assert!(report.is_clean() && report.stack_bytes == 0, "sm_{sm}: {report:?}");
         println!("sm_{sm}: {} registers", report.registers);
     }
@@ -30,10 +32,14 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 #[test]
 fn it_is_prepared_with_kernels_of_groups() {
     const THREADS: GemmDesc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC;
-    const TMA: GemmDesc = Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC;
+    const TMA: GemmDesc =
+        Gemm::<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>::DESC;
     for desc in [THREADS, TMA] {
         let offsets = PassDesc::Offsets(OffsetsDesc);
-        assert!(!PassDesc::before(&desc).contains(&offsets) && !PassDesc::before(&desc.for_batch(3)).contains(&offsets));
+        assert!(
+            !PassDesc::before(&desc).contains(&offsets)
+                && !PassDesc::before(&desc.for_batch(3)).contains(&offsets)
+        );
         assert_eq!(PassDesc::before(&desc.for_groups(Axis::M)).last(), Some(&offsets));
     }
 }

@@ -1,5 +1,5 @@
-//! The kernel that repacks matrices under NVRTC: it compiles for every architecture without a spill, and the twins of its maps
-//! agree.
+//! The kernel that repacks matrices under NVRTC: it compiles for every architecture without a
+//! spill, and the twins of its maps agree.
 
 use crate::harness::twins::a_wrong_fingerprint_is_named;
 use falchion::{
@@ -17,8 +17,10 @@ fn the_kernel_compiles_clean_on_every_architecture() {
     for sm in [75, 80, 86, 89, 90] {
         let unit = REPACK.translation_unit(true);
         // Remembers nothing: what another run compiled does not pass for this one's.
-        let entry = compile(&Cache::new(CacheDir::Off), &unit, sm).unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
-        let report = Report::read(&entry.log).unwrap_or_else(|| panic!("sm_{sm}: no report in\n{}", entry.log));
+        let entry = compile(&Cache::new(CacheDir::Off), &unit, sm)
+            .unwrap_or_else(|error| panic!("sm_{sm}: {error}"));
+        let report = Report::read(&entry.log)
+            .unwrap_or_else(|| panic!("sm_{sm}: no report in\n{}", entry.log));
         assert!(report.is_clean(), "sm_{sm}: {report:?}");
         // Four blocks a multiprocessor.
         assert!(report.registers <= 65_536 / (REPACK.threads * 4), "sm_{sm}: {report:?}");
@@ -30,7 +32,9 @@ fn the_kernel_compiles_clean_on_every_architecture() {
 #[ignore = "needs NVRTC"]
 fn a_map_that_is_not_the_twin_does_not_compile() {
     let unit = REPACK.translation_unit(true);
-    for (twin, name) in [("pass::Realignment", "realignment"), ("pass::RepackMap<Config, 3, 11>", "repack")] {
+    for (twin, name) in
+        [("pass::Realignment", "realignment"), ("pass::RepackMap<Config, 3, 11>", "repack")]
+    {
         a_wrong_fingerprint_is_named(&unit, (twin, name));
     }
 }

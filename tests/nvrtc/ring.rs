@@ -1,4 +1,5 @@
-//! The roles' schedules as CUDA: NVRTC accepts them, the ring's maps are those of Rust, nothing spills, and no wait is lost.
+//! The roles' schedules as CUDA: NVRTC accepts them, the ring's maps are those of Rust, nothing
+//! spills, and no wait is lost.
 //!
 //! `FALCHION_NVRTC=<folder> cargo test --test nvrtc ring -- --ignored --nocapture`
 
@@ -20,10 +21,17 @@ fn the_roles_compile_without_spills_and_keep_their_registers() {
             for multicast in [None, shared(OperandKind::A), shared(OperandKind::B)] {
                 let compiled = compile(&ring(stages, multicast), &options(pending));
                 let report = report(&compiled);
-                println!("{stages} stages, {pending} pending, {multicast:?}: {} registers", report.registers);
+                println!(
+                    "{stages} stages, {pending} pending, {multicast:?}: {} registers",
+                    report.registers
+                );
                 assert!(report.is_clean(), "{report:?}");
                 assert!(report.registers <= 168, "{report:?}");
-                assert!(!compiled.log.contains("warning") && !compiled.log.contains("injected"), "{}", compiled.log);
+                assert!(
+                    !compiled.log.contains("warning") && !compiled.log.contains("injected"),
+                    "{}",
+                    compiled.log
+                );
             }
         }
     }
@@ -32,11 +40,14 @@ fn the_roles_compile_without_spills_and_keep_their_registers() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn a_ring_of_other_facts_does_not_compile() {
-    let nvrtc = falchion::internals::sys::nvrtc::Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
+    let nvrtc =
+        falchion::internals::sys::nvrtc::Nvrtc::get().unwrap_or_else(|error| panic!("{error}"));
     let told = program(&ring(4, None), &options(1));
-    for (fact, changed) in
-        [("kStages = 4", "kStages = 3"), ("kBytesA = 16384", "kBytesA = 17408"), ("kStagingBuffers = 2", "kStagingBuffers = 1")]
-    {
+    for (fact, changed) in [
+        ("kStages = 4", "kStages = 3"),
+        ("kBytesA = 16384", "kBytesA = 17408"),
+        ("kStagingBuffers = 2", "kStagingBuffers = 1"),
+    ] {
         assert!(told.source.contains(fact), "{fact} is spelled");
         let mut other = program(&ring(4, None), &options(1));
         other.source = told.source.replacen(fact, changed, 1);

@@ -9,9 +9,14 @@ use std::{
 
 /// The disassembler: beside NVRTC's folder in Python's wheels.
 fn nvdisasm() -> PathBuf {
-    let library = std::env::var("FALCHION_NVRTC").expect("FALCHION_NVRTC is NVRTC's folder in a Python environment");
+    let library = std::env::var("FALCHION_NVRTC")
+        .expect("FALCHION_NVRTC is NVRTC's folder in a Python environment");
     let folder = Path::new(&library).parent().expect("a folder of wheels").join("bin/nvdisasm");
-    assert!(folder.is_file(), "{} is missing: install the wheel nvidia-cuda-nvdisasm beside NVRTC's", folder.display());
+    assert!(
+        folder.is_file(),
+        "{} is missing: install the wheel nvidia-cuda-nvdisasm beside NVRTC's",
+        folder.display()
+    );
     folder
 }
 
@@ -19,7 +24,8 @@ fn nvdisasm() -> PathBuf {
 fn text_of(cubin: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(cubin).expect("written");
-    let output = Command::new(nvdisasm()).arg("-c").arg(file.path()).output().expect("nvdisasm runs");
+    let output =
+        Command::new(nvdisasm()).arg("-c").arg(file.path()).output().expect("nvdisasm runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }
@@ -55,12 +61,22 @@ impl Sass {
                 labels.insert(label, lines.len());
             }
             // `/*0a30*/  @!P0 BRA `(.L_x_3) ;`
-            let Some((_, code)) = line.strip_prefix("/*").and_then(|line| line.split_once("*/")) else { continue };
-            let mut words = code.split_whitespace().skip_while(|word| word.starts_with('@')).peekable();
-            let Some(name) = words.next().filter(|name| name.starts_with(|first: char| first.is_ascii_uppercase())) else {
+            let Some((_, code)) = line.strip_prefix("/*").and_then(|line| line.split_once("*/"))
+            else {
                 continue;
             };
-            let target = name.starts_with("BRA").then(|| words.find(|word| word.starts_with("`("))).flatten();
+            let mut words =
+                code.split_whitespace().skip_while(|word| word.starts_with('@')).peekable();
+            let Some(name) = words
+                .next()
+                .filter(|name| name.starts_with(|first: char| first.is_ascii_uppercase()))
+            else {
+                continue;
+            };
+            let target = name
+                .starts_with("BRA")
+                .then(|| words.find(|word| word.starts_with("`(")))
+                .flatten();
             lines.push((
                 name.trim_end_matches(';'),
                 target.map(|word| word.trim_start_matches("`(").trim_end_matches([')', ';'])),
@@ -85,15 +101,21 @@ impl Sass {
 
     /// How many there are in each loop that has any, and no loop within it that has any.
     pub fn in_loops(&self, wanted: impl Fn(&str) -> bool) -> Vec<usize> {
-        let back = self
-            .0
-            .iter()
-            .enumerate()
-            .filter_map(|(at, line)| line.target.filter(|&target| target <= at).map(|target| (target, at)));
-        let count = |&(first, last): &(usize, usize)| self.0[first..=last].iter().filter(|line| wanted(&line.name)).count();
+        let back = self.0.iter().enumerate().filter_map(|(at, line)| {
+            line.target.filter(|&target| target <= at).map(|target| (target, at))
+        });
+        let count = |&(first, last): &(usize, usize)| {
+            self.0[first..=last].iter().filter(|line| wanted(&line.name)).count()
+        };
         let loops: Vec<_> = back.filter(|place| count(place) > 0).collect();
-        let within = |inner: &(usize, usize), outer: &(usize, usize)| inner != outer && outer.0 <= inner.0 && inner.1 <= outer.1;
-        loops.iter().filter(|outer| !loops.iter().any(|inner| within(inner, outer))).map(count).collect()
+        let within = |inner: &(usize, usize), outer: &(usize, usize)| {
+            inner != outer && outer.0 <= inner.0 && inner.1 <= outer.1
+        };
+        loops
+            .iter()
+            .filter(|outer| !loops.iter().any(|inner| within(inner, outer)))
+            .map(count)
+            .collect()
     }
 }
 
@@ -116,6 +138,9 @@ fn loops_are_found() {
 ";
     let sass = Sass::read(text);
     let products = |name: &str| name.starts_with("HMMA");
-    assert_eq!((sass.count(products), sass.in_loops(products), sass.count(|_| true)), (3, vec![1], 9));
+    assert_eq!(
+        (sass.count(products), sass.in_loops(products), sass.count(|_| true)),
+        (3, vec![1], 9)
+    );
     assert_eq!(sass.in_loops(|name| name == "MOV"), Vec::<usize>::new());
 }

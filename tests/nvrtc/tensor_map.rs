@@ -1,5 +1,5 @@
-//! The copies of TMA under NVRTC: every form assembles for sm_90a without a spill, parameters cross with their maps
-//! aligned, and the map of a box is its twin's.
+//! The copies of TMA under NVRTC: every form assembles for sm_90a without a spill, parameters cross
+//! with their maps aligned, and the map of a box is its twin's.
 
 use crate::harness::tensor_kernels::{ENTRIES, MULTICAST, program};
 use falchion::{cuda::report::Report, internals::sys::nvrtc::Nvrtc};
@@ -8,8 +8,10 @@ use falchion::{cuda::report::Report, internals::sys::nvrtc::Nvrtc};
 #[ignore = "needs NVRTC"]
 fn every_form_of_a_copy_compiles_clean() {
     let program = program();
-    let compiled = Nvrtc::get().expect("NVRTC").compile(&program).unwrap_or_else(|error| panic!("{error}"));
-    let report = Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in:\n{}", compiled.log));
+    let compiled =
+        Nvrtc::get().expect("NVRTC").compile(&program).unwrap_or_else(|error| panic!("{error}"));
+    let report =
+        Report::read(&compiled.log).unwrap_or_else(|| panic!("no kernel in:\n{}", compiled.log));
     assert!(report.is_clean() && !compiled.log.contains("warning"), "{}", compiled.log);
     for entry in ENTRIES.iter().flatten().chain([&MULTICAST]) {
         assert!(compiled.log.contains(&format!("'{entry}'")), "no {entry} in\n{}", compiled.log);
@@ -31,7 +33,11 @@ fn a_struct_or_a_map_that_is_not_the_twin_does_not_compile() {
     let packed = refused("struct alignas(64) TensorMap", "struct TensorMap");
     assert!(packed.contains("TensorMap: the Rust struct and the CUDA struct differ"), "{packed}");
     let short = refused("unsigned reserved[2];", "unsigned reserved[3];");
-    assert!(short.contains("TensorCopyParams: the Rust struct and the CUDA struct differ"), "{short}");
-    let mutant = refused("SharedBox<24, 16, 8, 3, 1024>>() == ", "SharedBox<24, 16, 8, 3, 1024>>() == 1");
+    assert!(
+        short.contains("TensorCopyParams: the Rust struct and the CUDA struct differ"),
+        "{short}"
+    );
+    let mutant =
+        refused("SharedBox<24, 16, 8, 3, 1024>>() == ", "SharedBox<24, 16, 8, 3, 1024>>() == 1");
     assert!(mutant.contains("tile: the Rust map and the CUDA map differ"), "{mutant}");
 }

@@ -1,4 +1,5 @@
-//! Transposes under NVRTC: many descriptions compile for every architecture without a spill, and the twins of the maps agree.
+//! Transposes under NVRTC: many descriptions compile for every architecture without a spill, and
+//! the twins of the maps agree.
 
 use crate::harness::transposes::{named, random_descriptions};
 use falchion::{
@@ -15,8 +16,10 @@ use falchion::{
 fn compiled(desc: &TransposeDesc, sm: u32) -> Report {
     let unit = translation_unit(desc, true);
     // Remembers nothing: what another run compiled does not pass for this one's.
-    let entry = compile(&Cache::new(CacheDir::Off), &unit, sm).unwrap_or_else(|error| panic!("{desc} on sm_{sm}: {error}"));
-    Report::read(&entry.log).unwrap_or_else(|| panic!("{desc} on sm_{sm}: no report in\n{}", entry.log))
+    let entry = compile(&Cache::new(CacheDir::Off), &unit, sm)
+        .unwrap_or_else(|error| panic!("{desc} on sm_{sm}: {error}"));
+    Report::read(&entry.log)
+        .unwrap_or_else(|| panic!("{desc} on sm_{sm}: no report in\n{}", entry.log))
 }
 
 fn check(descs: &[TransposeDesc], sm: u32) {
@@ -25,7 +28,10 @@ fn check(descs: &[TransposeDesc], sm: u32) {
         let report = compiled(desc, sm);
         assert!(report.is_clean(), "{desc} on sm_{sm}: {report:?}");
         // What the resolver counts on when it asks for so many blocks a multiprocessor.
-        assert!(report.registers <= 65_536 / (desc.threads * desc.blocks_per_sm), "{desc} on sm_{sm}: {report:?}");
+        assert!(
+            report.registers <= 65_536 / (desc.threads * desc.blocks_per_sm),
+            "{desc} on sm_{sm}: {report:?}"
+        );
         println!(
             "{desc} {:?} {}: {} registers, estimated {}",
             desc.combine,
@@ -42,8 +48,10 @@ fn check(descs: &[TransposeDesc], sm: u32) {
 #[ignore = "needs NVRTC"]
 fn the_resolvers_kernels_compile_clean_on_every_architecture() {
     for sm in [75, 80, 86, 89, 90] {
-        let machine = ArchKind::ALL.into_iter().find(|arch| arch.sm() == sm).expect("a tag").machine();
-        let descs: Vec<_> = named().into_iter().filter(|desc| desc.check_on(&machine).is_ok()).collect();
+        let machine =
+            ArchKind::ALL.into_iter().find(|arch| arch.sm() == sm).expect("a tag").machine();
+        let descs: Vec<_> =
+            named().into_iter().filter(|desc| desc.check_on(&machine).is_ok()).collect();
         assert!(descs.len() >= 20, "{} descriptions", descs.len());
         check(&descs, sm);
     }
@@ -60,10 +68,13 @@ fn random_descriptions_compile_clean_and_their_maps_are_the_twins() {
 fn a_map_that_is_not_the_twin_does_not_compile() {
     let desc = named()[0];
     let unit = translation_unit(&desc, true);
-    let at = unit.source.find("maps::fetch>() == ").expect("a fingerprint") + "maps::fetch>() == ".len();
+    let at =
+        unit.source.find("maps::fetch>() == ").expect("a fingerprint") + "maps::fetch>() == ".len();
     let mut wrong = unit.clone();
     let digit = if unit.source.as_bytes()[at] == b'1' { "2" } else { "1" };
     wrong.source.replace_range(at..=at, digit);
-    let error = compile(&Cache::new(CacheDir::Off), &wrong, 90).expect_err("the fingerprint is wrong").to_string();
+    let error = compile(&Cache::new(CacheDir::Off), &wrong, 90)
+        .expect_err("the fingerprint is wrong")
+        .to_string();
     assert!(error.contains("fetch: the Rust map and the CUDA map differ"), "{error}");
 }

@@ -1,7 +1,8 @@
-//! Every stage of a warpgroup's product is accepted by NVRTC, keeps to its registers, is not serialized, and has the maps and
-//! descriptors that Rust has. These need the library and no GPU.
+//! Every stage of a warpgroup's product is accepted by NVRTC, keeps to its registers, is not
+//! serialized, and has the maps and descriptors that Rust has. These need the library and no GPU.
 //!
-//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc warpgroup -- --ignored --nocapture --test-threads 1`
+//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc warpgroup -- --ignored --nocapture
+//! --test-threads 1`
 
 use crate::harness::{
     sample,
@@ -41,8 +42,11 @@ fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     let report = Report::read(&entry.log);
-    let clean = report.as_ref().is_some_and(|report| report.is_clean() && report.registers >= mma.instruction().registers());
-    // C7519 is news of an arrive that the compiler puts in where the text has it already; any other code is speed lost.
+    let clean = report.as_ref().is_some_and(|report| {
+        report.is_clean() && report.registers >= mma.instruction().registers()
+    });
+    // C7519 is news of an arrive that the compiler puts in where the text has it already; any other
+    // code is speed lost.
     let coded = entry.log.lines().any(|line| line.contains("(C7") && !line.contains("(C7519)"));
     (!clean || coded || entry.log.contains("warning")).then(|| format!("{report:?}\n{}", entry.log))
 }
@@ -50,7 +54,8 @@ fn fault(cache: &Cache, mma: &MmaWarpgroup) -> Option<String> {
 /// Compiles everything on all cores; panics with whatever is not clean.
 fn all_clean(what: &str, stages: Vec<MmaWarpgroup>) {
     let stages = &sample(stages);
-    let (cache, next, faults, start) = (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
+    let (cache, next, faults, start) =
+        (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
@@ -62,9 +67,20 @@ fn all_clean(what: &str, stages: Vec<MmaWarpgroup>) {
             });
         }
     });
-    println!("{what}: {} stages, {} texts, {:.1} s", stages.len(), cache.compilations(), start.elapsed().as_secs_f64());
+    println!(
+        "{what}: {} stages, {} texts, {:.1} s",
+        stages.len(),
+        cache.compilations(),
+        start.elapsed().as_secs_f64()
+    );
     let faults = faults.into_inner().expect("no panic");
-    assert!(faults.is_empty(), "{} of {} are not clean:\n\n{}", faults.len(), stages.len(), faults.join("\n\n"));
+    assert!(
+        faults.is_empty(),
+        "{} of {} are not clean:\n\n{}",
+        faults.len(),
+        stages.len(),
+        faults.join("\n\n")
+    );
 }
 
 #[test]
@@ -72,7 +88,11 @@ fn all_clean(what: &str, stages: Vec<MmaWarpgroup>) {
 fn every_type_width_and_way_compiles_clean() {
     let stages: Vec<_> = types()
         .into_iter()
-        .flat_map(|types| [8, 64, 128, 192, 256].into_iter().flat_map(move |n| products(types, n, SwizzleMode::Bytes128)))
+        .flat_map(|types| {
+            [8, 64, 128, 192, 256]
+                .into_iter()
+                .flat_map(move |n| products(types, n, SwizzleMode::Bytes128))
+        })
         .collect();
     all_clean("types, widths and ways", stages);
 }
@@ -80,7 +100,8 @@ fn every_type_width_and_way_compiles_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn every_swizzle_compiles_clean() {
-    let types = [ElementKind::F16, ElementKind::Tf32, ElementKind::I8].map(|input| (input, input, input.accumulator()));
+    let types = [ElementKind::F16, ElementKind::Tf32, ElementKind::I8]
+        .map(|input| (input, input, input.accumulator()));
     let stages: Vec<_> = SwizzleMode::ALL[1..]
         .iter()
         .flat_map(|&swizzle| types.into_iter().flat_map(move |types| products(types, 96, swizzle)))
@@ -97,8 +118,14 @@ fn the_assembler_agrees_on_widths() {
         let b = tile(input, Along::K, SwizzleMode::Bytes128, 64);
         MmaWarpgroup::new(OperandA::Registers(input), b, input.accumulator(), 48).expect("a stage")
     };
-    for (input, n, taken) in [(ElementKind::I8, 48, true), (ElementKind::I8, 56, false), (ElementKind::Bf16, 52, false)] {
-        assert_eq!(MmaWarpgroup::new(OperandA::Registers(input), stage(input).b(), input.accumulator(), n).is_some(), taken);
+    for (input, n, taken) in
+        [(ElementKind::I8, 48, true), (ElementKind::I8, 56, false), (ElementKind::Bf16, 52, false)]
+    {
+        assert_eq!(
+            MmaWarpgroup::new(OperandA::Registers(input), stage(input).b(), input.accumulator(), n)
+                .is_some(),
+            taken
+        );
         let unit = ProbeText::of(&stage(input), false).unit;
         let config = unit.config.replace("n48k", &format!("n{n}k"));
         let answer = compile(&cache, &TranslationUnit { config, ..unit }, HOPPER);
@@ -106,7 +133,11 @@ fn the_assembler_agrees_on_widths() {
         if let Err(error) = answer {
             println!(
                 "{input} n{n}: {}",
-                error.to_string().lines().find(|line| line.contains("hape")).unwrap_or("no shape named")
+                error
+                    .to_string()
+                    .lines()
+                    .find(|line| line.contains("hape"))
+                    .unwrap_or("no shape named")
             );
         }
     }
@@ -119,8 +150,13 @@ fn another_map_is_seen() {
     let cache = cache();
     let bf16 = ElementKind::Bf16;
     let shared = OperandA::Shared(tile(bf16, Along::Mn, SwizzleMode::Bytes128, 64));
-    let stage =
-        MmaWarpgroup::new(shared, tile(bf16, Along::K, SwizzleMode::Bytes128, 64), ElementKind::F32, 64).expect("a stage");
+    let stage = MmaWarpgroup::new(
+        shared,
+        tile(bf16, Along::K, SwizzleMode::Bytes128, 64),
+        ElementKind::F32,
+        64,
+    )
+    .expect("a stage");
     let unit = ProbeText::of(&stage, true).unit;
     assert!(compile(&cache, &unit, HOPPER).is_ok());
     for (change, from, to, names) in [
@@ -130,7 +166,12 @@ fn another_map_is_seen() {
     ] {
         let config = unit.config.replacen(from, to, 1);
         assert_ne!(config, unit.config, "{change}");
-        let error = compile(&cache, &TranslationUnit { config, ..unit.clone() }, HOPPER).expect_err(change).to_string();
-        assert!(error.contains(&format!("the Rust {names} and the CUDA {names} differ")), "{change}: {error}");
+        let error = compile(&cache, &TranslationUnit { config, ..unit.clone() }, HOPPER)
+            .expect_err(change)
+            .to_string();
+        assert!(
+            error.contains(&format!("the Rust {names} and the CUDA {names} differ")),
+            "{change}: {error}"
+        );
     }
 }

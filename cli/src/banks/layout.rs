@@ -37,7 +37,12 @@ pub fn run(args: &BanksArgs, layout: &str, threads: &str, json: bool) -> Result<
         print::line(&object.to_string());
         return Ok(());
     }
-    let lanes = format!("{} of {LANES}, {} {} bytes each", access.active(), access.direction().name(), access.bytes());
+    let lanes = format!(
+        "{} of {LANES}, {} {} bytes each",
+        access.active(),
+        access.direction().name(),
+        access.bytes()
+    );
     let rows = [
         ("lanes", lanes),
         ("wavefronts", taken.wavefronts.to_string()),

@@ -22,7 +22,10 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
 }
 
 /// Draws accesses, each with its title, where a file was given.
-fn draw(file: Option<&Path>, accesses: impl IntoIterator<Item = (String, WarpAccess)>) -> Result<(), Failure> {
+fn draw(
+    file: Option<&Path>,
+    accesses: impl IntoIterator<Item = (String, WarpAccess)>,
+) -> Result<(), Failure> {
     let Some(file) = file else { return Ok(()) };
     target::write(file, &picture(&accesses.into_iter().collect::<Vec<_>>()))
 }

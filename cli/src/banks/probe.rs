@@ -1,4 +1,5 @@
-//! The accesses that the rule is held against, made on a device: `scripts/banks.sh` counts them with a profiler.
+//! The accesses that the rule is held against, made on a device: `scripts/banks.sh` counts them
+//! with a profiler.
 
 use crate::{failure::Failure, print};
 use falchion::cuda::open;
@@ -6,8 +7,8 @@ use falchion_lab::banks::wavefronts;
 use falchion_lab::banks::{cases, probe::Probe};
 use serde_json::json;
 
-/// Makes every access, in one launch each, and says in the same order what is predicted: lines of name, direction, bytes a lane
-/// and wavefronts, with tabs between.
+/// Makes every access, in one launch each, and says in the same order what is predicted: lines of
+/// name, direction, bytes a lane and wavefronts, with tabs between.
 pub fn run(json: bool) -> Result<(), Failure> {
     let cases = cases::cases().map_err(|error| Failure::refused(error.to_string()))?;
     let probe = Probe::prepare(&open(0)?)?;

@@ -19,7 +19,8 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
         print::line(&object.to_string());
         return Ok(());
     }
-    let head = ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"].map(str::to_owned);
+    let head = ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"]
+        .map(str::to_owned);
     print::table([head.to_vec()].into_iter().chain(steps.iter().map(row)));
     print::line(
         "\naccesses and wavefronts are those of a block's warps for one k-tile; epilogue stores and loads are those for one",

@@ -29,7 +29,8 @@ pub struct ExploreArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub knobs: KnobLists,
-    /// The space, in JSON, or a file of it: a list of families, each an object of lists by the knobs' JSON names.
+    /// The space, in JSON, or a file of it: a list of families, each an object of lists by the
+    /// knobs' JSON names.
     #[arg(long, value_name = "FILE|JSON")]
     pub space: Option<String>,
     /// Count the space and the refusals, and stop: needs neither a GPU nor NVRTC.

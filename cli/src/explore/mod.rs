@@ -42,27 +42,39 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
         let (space, census) = counted(args, arch, None, &sizes)?;
         let candidates = drawn(args, &space, &census)?;
         let steps = Steps::new(candidates.len());
-        let compiled = compile_only(&candidates, &Nvrtc { sm }, jobs(args), &mut |count| steps.done(count))?;
+        let compiled =
+            compile_only(&candidates, &Nvrtc { sm }, jobs(args), &mut |count| steps.done(count))?;
         drop(steps);
         return report::compiled(&compiled, sm, json);
     }
     if sizes.is_empty() {
-        return Err(Failure::refused("no problem is given; give --size MxNxK, or count without one by --dry-run"));
+        return Err(Failure::refused(
+            "no problem is given; give --size MxNxK, or count without one by --dry-run",
+        ));
     }
     let device = cuda::open(0).map_err(|failure| match failure {
-        Failure::Refused(because) => {
-            Failure::refused(format!("explore measures on a GPU, and only --dry-run and --compile SM need none: {because}"))
-        }
+        Failure::Refused(because) => Failure::refused(format!(
+            "explore measures on a GPU, and only --dry-run and --compile SM need none: {because}"
+        )),
         other => other,
     })?;
     on_device(args, &device, &sizes, json)
 }
 
 /// Trials on a device.
-fn on_device(args: &ExploreArgs, device: &cuda::Device, sizes: &[Mnk], json: bool) -> Result<(), Failure> {
+fn on_device(
+    args: &ExploreArgs,
+    device: &cuda::Device,
+    sizes: &[Mnk],
+    json: bool,
+) -> Result<(), Failure> {
     let gpu = device.trials(args.peers.iter().any(|peer| peer == "cublaslt"))?;
     let (space, census) = counted(args, device.newest, Some(gpu.machine()), sizes)?;
-    let plan = Plan { candidates: drawn(args, &space, &census)?, finalists: args.finalists, jobs: jobs(args) };
+    let plan = Plan {
+        candidates: drawn(args, &space, &census)?,
+        finalists: args.finalists,
+        jobs: jobs(args),
+    };
     let header = Header::new(space.base(), sizes, gpu.circumstances(space.base(), commit())?);
     let (mut log, entries) = match &args.log {
         Some(path) => Log::open(path, &header).map(|(log, entries)| (Some(log), entries))?,
@@ -76,18 +88,33 @@ fn on_device(args: &ExploreArgs, device: &cuda::Device, sizes: &[Mnk], json: boo
         log.as_mut().map_or(Ok(()), |log| log.keep(entry))
     };
     let mut book = Book::new(entries, &mut keep);
-    device.timed(|session| sizes.iter().try_for_each(|&size| gpu.explore((space.base(), size), &plan, session, &mut book)))?;
+    device.timed(|session| {
+        sizes
+            .iter()
+            .try_for_each(|&size| gpu.explore((space.base(), size), &plan, session, &mut book))
+    })?;
     let entries = book.entries().to_vec();
     drop(steps);
     report::standings(&census, &entries, sizes, args.best, json)
 }
 
-/// The space that the flags ask for, and what is in it, for a machine or for those that the architecture stands for.
-fn counted(args: &ExploreArgs, newest: ArchKind, machine: Option<&Machine>, sizes: &[Mnk]) -> Result<(Space, Census), Failure> {
+/// The space that the flags ask for, and what is in it, for a machine or for those that the
+/// architecture stands for.
+fn counted(
+    args: &ExploreArgs,
+    newest: ArchKind,
+    machine: Option<&Machine>,
+    sizes: &[Mnk],
+) -> Result<(Space, Census), Failure> {
     let request = args.class.request()?;
     let mut space = match &args.space {
-        Some(text) if text.trim_start().starts_with(['[', '{']) => Space::from_json(&request.resolve(newest)?.desc, text)?,
-        Some(path) => Space::from_json(&request.resolve(newest)?.desc, &text::read("the space", Path::new(path))?)?,
+        Some(text) if text.trim_start().starts_with(['[', '{']) => {
+            Space::from_json(&request.resolve(newest)?.desc, text)?
+        }
+        Some(path) => Space::from_json(
+            &request.resolve(newest)?.desc,
+            &text::read("the space", Path::new(path))?,
+        )?,
         None => Space::asked_for(&request, newest, &args.knobs.0, sizes)?,
     };
     let base = *space.base();
@@ -107,11 +134,16 @@ fn counted(args: &ExploreArgs, newest: ArchKind, machine: Option<&Machine>, size
 /// The descriptions to try.
 fn drawn(args: &ExploreArgs, space: &Space, census: &Census) -> Result<Vec<GemmDesc>, Failure> {
     if args.trials == Some(0) {
-        return Err(Failure::refused("--trials is 0, and nothing would be tried; --dry-run counts without trying"));
+        return Err(Failure::refused(
+            "--trials is 0, and nothing would be tried; --dry-run counts without trying",
+        ));
     }
     if let (true, Some(reason)) = (census.legal.is_empty(), census.refused.first()) {
         let points = census.points;
-        return Err(Failure::refused(format!("none of the {points} points of the space is a kernel; {}", reason.first)));
+        return Err(Failure::refused(format!(
+            "none of the {points} points of the space is a kernel; {}",
+            reason.first
+        )));
     }
     let points = sample(&census.legal, args.trials.unwrap_or(usize::MAX), args.seed);
     Ok(points.into_iter().map(|point| space.at(point)).collect())

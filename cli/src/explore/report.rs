@@ -23,15 +23,29 @@ const SAMPLE: usize = 5;
 /// Values of an axis that are all shown.
 const MOST_SHOWN: usize = 8;
 
-/// What is in a space: its axes, a sample of its kernels, those that the model of time likes best, and why the others are refused.
-pub fn dry_run(args: &ExploreArgs, space: &Space, census: &Census, json: bool) -> Result<(), Failure> {
+/// What is in a space: its axes, a sample of its kernels, those that the model of time likes best,
+/// and why the others are refused.
+pub fn dry_run(
+    args: &ExploreArgs,
+    space: &Space,
+    census: &Census,
+    json: bool,
+) -> Result<(), Failure> {
     let axes = axes(space);
-    let drawn: Vec<GemmDesc> = sample(&census.legal, SAMPLE, args.seed).into_iter().map(|point| space.at(point)).collect();
-    let predicted: Vec<_> = args.sizes().into_iter().map(|size| (size, predicted(space, census, size, args.best))).collect();
+    let drawn: Vec<GemmDesc> =
+        sample(&census.legal, SAMPLE, args.seed).into_iter().map(|point| space.at(point)).collect();
+    let predicted: Vec<_> = args
+        .sizes()
+        .into_iter()
+        .map(|size| (size, predicted(space, census, size, args.best)))
+        .collect();
     if json {
         let names = |descs: &[GemmDesc]| descs.iter().map(name).collect::<Vec<_>>();
         let best = |ranked: &[(GemmDesc, f64)]| -> Vec<_> {
-            ranked.iter().map(|(desc, times)| json!({ "kernel": name(desc), "predicted_time": times })).collect()
+            ranked
+                .iter()
+                .map(|(desc, times)| json!({ "kernel": name(desc), "predicted_time": times }))
+                .collect()
         };
         let problems: Vec<_> =
             predicted.iter().map(|(size, ranked)| json!({ "size": size.to_string(), "predicted_best": best(ranked) })).collect();
@@ -51,11 +65,14 @@ pub fn dry_run(args: &ExploreArgs, space: &Space, census: &Census, json: bool) -
         print::table(ranked.iter().map(|(desc, times)| vec![format!("{times:.3}"), name(desc)]));
     }
     print::line("\nrefused:");
-    print::table(census.refused.iter().map(|reason| vec![reason.count.to_string(), reason.form.clone()]));
+    print::table(
+        census.refused.iter().map(|reason| vec![reason.count.to_string(), reason.form.clone()]),
+    );
     Ok(())
 }
 
-/// The knobs that have more than one value: the flag, how many, the values, and the main loops that have these.
+/// The knobs that have more than one value: the flag, how many, the values, and the main loops that
+/// have these.
 fn axes(space: &Space) -> Vec<Vec<String>> {
     let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
     for (name, flag, _) in Pins::TABLE {
@@ -71,7 +88,9 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     }
     let row = |(flag, values, mainloops): (&str, &[String], Vec<String>)| {
         let shown = match values {
-            [first, second, third, .., last] if values.len() > MOST_SHOWN => format!("{first}, {second}, {third}, .. {last}"),
+            [first, second, third, .., last] if values.len() > MOST_SHOWN => {
+                format!("{first}, {second}, {third}, .. {last}")
+            }
             all => all.join(", "),
         };
         vec![flag.to_owned(), values.len().to_string(), shown, mainloops.join(", ")]
@@ -88,20 +107,29 @@ fn name(desc: &GemmDesc) -> String {
 fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(GemmDesc, f64)> {
     let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
     let machine = space.base().class.arch.machine();
-    let mut ranked: Vec<_> = census.legal.iter().map(|&point| (space.at(point).predicted(&size, &machine), point)).collect();
+    let mut ranked: Vec<_> = census
+        .legal
+        .iter()
+        .map(|&point| (space.at(point).predicted(&size, &machine), point))
+        .collect();
     ranked.sort_unstable();
     let first = ranked.first().map_or(1.0, |((_, time), _)| *time as f64);
-    // The model knows less than the knobs: of equals, those with the most knobs of the default. Two that have a name in common are one.
+    // The model knows less than the knobs: of equals, those with the most knobs of the default. Two
+    // that have a name in common are one.
     let mut named = HashSet::new();
     let mut ends = ranked.iter().filter(|(_, point)| named.insert(name(&space.at(*point))));
     let last = ends.nth(most.saturating_sub(1)).or(ranked.last()).map(|(time, _)| *time);
     let default = space.base().user_pins().words();
-    let changed = |desc: &GemmDesc| desc.user_pins().words().iter().zip(&default).filter(|(one, other)| one != other).count();
+    let changed = |desc: &GemmDesc| {
+        desc.user_pins().words().iter().zip(&default).filter(|(one, other)| one != other).count()
+    };
     let near = ranked.into_iter().take_while(|(time, _)| Some(*time) <= last);
-    let mut near: Vec<_> = near.map(|(time, point)| (time, changed(&space.at(point)), point)).collect();
+    let mut near: Vec<_> =
+        near.map(|(time, point)| (time, changed(&space.at(point)), point)).collect();
     near.sort_unstable();
     let mut seen = HashSet::new();
-    let described = near.into_iter().map(|((_, time), _, point)| (space.at(point), time as f64 / first));
+    let described =
+        near.into_iter().map(|((_, time), _, point)| (space.at(point), time as f64 / first));
     described.filter(|(desc, _)| seen.insert(name(desc))).take(most).collect()
 }
 
@@ -109,7 +137,11 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
 fn counts(census: &Census) -> String {
     let refused = census.points - census.legal.len() as u64;
     let of = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    format!("{}: {}, {refused} refused", of(census.points, "point"), of(census.legal.len() as u64, "kernel"))
+    format!(
+        "{}: {}, {refused} refused",
+        of(census.points, "point"),
+        of(census.legal.len() as u64, "kernel")
+    )
 }
 
 /// What came of compiling.
@@ -126,10 +158,19 @@ pub fn compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Failure>
 }
 
 /// What came of the trials.
-pub fn standings(census: &Census, entries: &[Entry], sizes: &[Mnk], most: usize, json: bool) -> Result<(), Failure> {
-    let summaries: Vec<Summary> = sizes.iter().map(|&size| Summary::of(entries, size, most)).collect();
+pub fn standings(
+    census: &Census,
+    entries: &[Entry],
+    sizes: &[Mnk],
+    most: usize,
+    json: bool,
+) -> Result<(), Failure> {
+    let summaries: Vec<Summary> =
+        sizes.iter().map(|&size| Summary::of(entries, size, most)).collect();
     if json {
-        object(&json!({ "points": census.points, "legal": census.legal.len(), "problems": summaries }));
+        object(
+            &json!({ "points": census.points, "legal": census.legal.len(), "problems": summaries }),
+        );
         return Ok(());
     }
     print::line(&counts(census));
@@ -142,7 +183,9 @@ pub fn standings(census: &Census, entries: &[Entry], sizes: &[Mnk], most: usize,
         print::table(table(&summary.best));
         if let (Some(name), Some(us)) = (&summary.reference, summary.reference_us) {
             let noisy = if summary.noisy == Some(true) { "; the ratio did not settle" } else { "" };
-            print::line(&format!("ratio: the time of {name}, {us:.1} us, over the kernel's{noisy}; ~ was only screened"));
+            print::line(&format!(
+                "ratio: the time of {name}, {us:.1} us, over the kernel's{noisy}; ~ was only screened"
+            ));
         }
     }
     Ok(())

@@ -32,12 +32,17 @@ impl Subject<'_> {
     }
 
     /// What the problem becomes on a machine; of an array, in how many launches.
-    fn on_machine(&self, problem: &Problem, machine: &Machine) -> Result<Vec<(&'static str, String)>, Failure> {
+    fn on_machine(
+        &self,
+        problem: &Problem,
+        machine: &Machine,
+    ) -> Result<Vec<(&'static str, String)>, Failure> {
         if !self.pointers {
             return Ok(on_machine(self.desc, problem, machine)?);
         }
         let alone = Problem { batch: 1, ..*problem };
-        let size = ProblemSize::of((problem.m, problem.n, problem.k)).of_array(self.desc, problem.batch);
+        let size =
+            ProblemSize::of((problem.m, problem.n, problem.k)).of_array(self.desc, problem.batch);
         let mut facts = on_machine(self.desc, &Problem { batch: size.batch, ..alone }, machine)?;
         facts.insert(0, launches_of_array(self.desc, problem.batch));
         Ok(facts)
@@ -46,15 +51,20 @@ impl Subject<'_> {
     /// The explanation as JSON.
     pub fn value(&self) -> Result<Value, Failure> {
         let fitted = self.fitted()?;
-        let text = |error: serde_json::Error| Failure::refused(format!("the explanation cannot be written as JSON: {error}"));
+        let text = |error: serde_json::Error| {
+            Failure::refused(format!("the explanation cannot be written as JSON: {error}"))
+        };
         let mut object = json!({
             "choices": serde_json::to_value(&self.resolved.choices).map_err(text)?,
             "facts": serde_json::to_value(fitted.explain()?).map_err(text)?,
             "layouts": serde_json::to_value(layouts(&fitted)?).map_err(text)?,
         });
         if let Some((problem, (name, machine))) = self.problem {
-            let on: serde_json::Map<_, _> =
-                self.on_machine(problem, &machine)?.into_iter().map(|(what, how)| (what.to_owned(), how.into())).collect();
+            let on: serde_json::Map<_, _> = self
+                .on_machine(problem, &machine)?
+                .into_iter()
+                .map(|(what, how)| (what.to_owned(), how.into()))
+                .collect();
             (object["for"], object["problem"]) = (name.into(), on.into());
         }
         Ok(object)
@@ -66,11 +76,20 @@ impl Subject<'_> {
         let fitted = self.fitted()?;
         let explanation = fitted.explain()?;
         let chosen = |choice: &falchion::internals::family::Choice| {
-            vec![choice.flag.to_owned(), choice.value.clone(), format!("from {}", choice.from.name())]
+            vec![
+                choice.flag.to_owned(),
+                choice.value.clone(),
+                format!("from {}", choice.from.name()),
+            ]
         };
-        let stated = |facts: Vec<(&str, String)>| print::table(facts.into_iter().map(|(what, how)| vec![what.to_owned(), how]));
-        let on =
-            problem.map(|(problem, gpu)| Ok::<_, Failure>((problem, gpu.0, self.on_machine(problem, &gpu.1)?))).transpose()?;
+        let stated = |facts: Vec<(&str, String)>| {
+            print::table(facts.into_iter().map(|(what, how)| vec![what.to_owned(), how]))
+        };
+        let on = problem
+            .map(|(problem, gpu)| {
+                Ok::<_, Failure>((problem, gpu.0, self.on_machine(problem, &gpu.1)?))
+            })
+            .transpose()?;
         print::line("chosen:");
         print::table(resolved.choices.iter().map(chosen));
         print::line("\nso:");
@@ -91,7 +110,8 @@ impl Subject<'_> {
     /// The explanation without a product.
     pub fn alone(&self, json: bool) -> Result<(), Failure> {
         if json {
-            let object = json!({ "description": description(self.desc)?, "explanation": self.value()? });
+            let object =
+                json!({ "description": description(self.desc)?, "explanation": self.value()? });
             print::line(&object.to_string());
             return Ok(());
         }
@@ -102,13 +122,20 @@ impl Subject<'_> {
 /// The description as JSON: what `--desc` reads.
 pub fn description(desc: &GemmDesc) -> Result<Value, Failure> {
     let text = desc.to_json()?;
-    serde_json::from_str(&text).map_err(|error| Failure::refused(format!("the description cannot be written as JSON: {error}")))
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::refused(format!("the description cannot be written as JSON: {error}"))
+    })
 }
 
-/// Maps as rows of a table: of what, from what to what, and the layout, which `falchion layout` reads.
+/// Maps as rows of a table: of what, from what to what, and the layout, which `falchion layout`
+/// reads.
 pub fn layout_rows(layouts: &[StatedLayout]) -> impl Iterator<Item = Vec<String>> {
     let none = || "none: not affine up to one swizzle".to_owned();
-    layouts
-        .iter()
-        .map(move |stated| vec![stated.what.clone(), stated.maps.to_owned(), stated.layout.clone().unwrap_or_else(none)])
+    layouts.iter().map(move |stated| {
+        vec![
+            stated.what.clone(),
+            stated.maps.to_owned(),
+            stated.layout.clone().unwrap_or_else(none),
+        ]
+    })
 }

@@ -40,11 +40,13 @@ impl Files {
             (Some(_), Some(path)) => NpyFile::open(path).map(Some),
             _ => open(path),
         };
-        let (a, b, c) = (open_shared(&args.a_file)?, open(&args.b_file)?, open_shared(&args.c_file)?);
+        let (a, b, c) =
+            (open_shared(&args.a_file)?, open(&args.b_file)?, open_shared(&args.c_file)?);
         Ok(Self { a, b, c, vectors: Vectors::NONE })
     }
 
-    /// The elements of A and B by their files: of two floating-point types, the one that holds both.
+    /// The elements of A and B by their files: of two floating-point types, the one that holds
+    /// both.
     pub fn elements(&self) -> [Option<ElementKind>; 2] {
         let [a, b] = [&self.a, &self.b].map(|file| file.as_ref().and_then(NpyFile::element));
         let floats = [ElementKind::F64, ElementKind::F32, ElementKind::F16];
@@ -58,13 +60,24 @@ impl Files {
     }
 
     /// Opens the vectors that were given, where the epilogue has them.
-    pub fn open_vectors(&mut self, args: &GemmArgs, epilogue: &EpilogueDesc) -> Result<(), Failure> {
+    pub fn open_vectors(
+        &mut self,
+        args: &GemmArgs,
+        epilogue: &EpilogueDesc,
+    ) -> Result<(), Failure> {
         for given in &args.vectors {
             let refuse = |because: String| Failure::refused(format!("--vector {given}: {because}"));
             let named = |name: &str| VectorKind::ALL.into_iter().find(|kind| kind.name() == name);
-            let names = || format!("it is NAME=FILE, where the name is {}", VectorKind::ALL.map(VectorKind::name).join(" or "));
-            let (kind, path) =
-                given.split_once('=').and_then(|(name, path)| Some((named(name)?, path))).ok_or_else(|| refuse(names()))?;
+            let names = || {
+                format!(
+                    "it is NAME=FILE, where the name is {}",
+                    VectorKind::ALL.map(VectorKind::name).join(" or ")
+                )
+            };
+            let (kind, path) = given
+                .split_once('=')
+                .and_then(|(name, path)| Some((named(name)?, path)))
+                .ok_or_else(|| refuse(names()))?;
             if !epilogue.ops().contains(&Op::Vector(kind)) {
                 return Err(refuse(format!("the epilogue, {epilogue}, has no {kind}")));
             }
@@ -77,14 +90,16 @@ impl Files {
 
     /// Whether there is no file.
     pub fn none(&self) -> bool {
-        [&self.a, &self.b, &self.c].into_iter().all(Option::is_none) && self.vectors.iter().next().is_none()
+        [&self.a, &self.b, &self.c].into_iter().all(Option::is_none)
+            && self.vectors.iter().next().is_none()
     }
 
     /// The same problem, a matrix that is alone in its file being that of all products.
     pub fn shared(&self, problem: Problem) -> Problem {
         let one = |file: &Option<NpyFile>| file.as_ref().is_some_and(|file| file.batch() == 1);
         let of = |view: View<Elements>, file| if one(file) { view.batched(0) } else { view };
-        let (a, b, c) = (of(problem.a, &self.a), of(problem.b, &self.b), problem.c.map(|c| of(c, &self.c)));
+        let (a, b, c) =
+            (of(problem.a, &self.a), of(problem.b, &self.b), problem.c.map(|c| of(c, &self.c)));
         Problem { a, b, c, ..problem }
     }
 
@@ -94,20 +109,27 @@ impl Files {
         let (a, b, c) = (of(&self.a), of(&self.b), of(&self.c));
         let rows = |extents: Option<(usize, usize)>| extents.map(|extents| extents.0);
         let columns = |extents: Option<(usize, usize)>| extents.map(|extents| extents.1);
-        let known = |axis: &str, flag: Option<usize>, first: Option<usize>, second: Option<usize>| {
+        let known = |axis: &str,
+                     flag: Option<usize>,
+                     first: Option<usize>,
+                     second: Option<usize>| {
             flag.or(first).or(second).ok_or_else(|| {
                 Failure::refused(format!("{axis} is not known; give --{axis}, or a file of an operand that has it as an extent"))
             })
         };
         if let Some((m, rows)) = args.m.zip(args.rows()).filter(|(m, rows)| m != rows) {
-            return Err(Failure::refused(format!("--m is {m}, and --group-rows are {rows} together; leave --m out")));
+            return Err(Failure::refused(format!(
+                "--m is {m}, and --group-rows are {rows} together; leave --m out"
+            )));
         }
         let m = known("m", args.rows(), rows(a), rows(c))?;
         let n = known("n", args.n, columns(b), columns(c))?;
         let k = known("k", args.k, columns(a), rows(b))?;
-        for (operand, axes, file, wanted) in
-            [("A", "m x k", &self.a, (m, k)), ("B", "k x n", &self.b, (k, n)), ("C", "m x n", &self.c, (m, n))]
-        {
+        for (operand, axes, file, wanted) in [
+            ("A", "m x k", &self.a, (m, k)),
+            ("B", "k x n", &self.b, (k, n)),
+            ("C", "m x n", &self.c, (m, n)),
+        ] {
             if let Some(file) = file.as_ref().filter(|file| file.extents() != wanted) {
                 let (rows, columns) = file.extents();
                 return Err(Failure::refused(format!(
@@ -119,9 +141,13 @@ impl Files {
             }
         }
         for (kind, file) in self.vectors.iter() {
-            let (held, length) = (file.extents().1, if kind.side() == OperandKind::A { m } else { n });
+            let (held, length) =
+                (file.extents().1, if kind.side() == OperandKind::A { m } else { n });
             if held != length {
-                return Err(Failure::refused(format!("{} holds {held} elements, and {kind} has {length}", file.name())));
+                return Err(Failure::refused(format!(
+                    "{} holds {held} elements, and {kind} has {length}",
+                    file.name()
+                )));
             }
         }
         Ok((m, n, k))

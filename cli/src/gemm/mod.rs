@@ -48,22 +48,32 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         )));
     }
     files.open_vectors(args, &epilogue)?;
-    let mut subject = Subject { resolved: &resolved, desc: &desc, problem: None, pointers: args.pointers };
+    let mut subject =
+        Subject { resolved: &resolved, desc: &desc, problem: None, pointers: args.pointers };
     if args.explain && files.none() && [args.rows(), args.n, args.k] == [None; 3] {
         return subject.alone(json);
     }
     let extents = files.extents(args)?;
     let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
     let batched = Problem { batch: args.products(), ..problem };
-    let problem = files.shared(if args.group_rows.is_some() { batched.grouped(args.products()) } else { batched });
+    let problem = files.shared(if args.group_rows.is_some() {
+        batched.grouped(args.products())
+    } else {
+        batched
+    });
     subject.problem = Some((&problem, gpu));
     if args.explain && !(args.run || args.verify.is_some() || args.out.is_some() || args.checked) {
         return subject.alone(json);
     }
-    let vectors = args.vectors.iter().filter_map(|given| Some(("--vector", Path::new(given.split_once('=')?.1))));
-    let matrices = [("--a-file", &args.a_file), ("--b-file", &args.b_file), ("--c-file", &args.c_file)];
+    let vectors = args
+        .vectors
+        .iter()
+        .filter_map(|given| Some(("--vector", Path::new(given.split_once('=')?.1))));
+    let matrices =
+        [("--a-file", &args.a_file), ("--b-file", &args.b_file), ("--c-file", &args.c_file)];
     let matrices = matrices.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
-    let target = args.out.as_deref().map(|out| Target::beside(out, matrices.chain(vectors))).transpose()?;
+    let target =
+        args.out.as_deref().map(|out| Target::beside(out, matrices.chain(vectors))).transpose()?;
     let mut product = match &args.group_rows {
         Some(rows) => HostProduct::of_groups(&desc, &problem, rows)?,
         None => HostProduct::poisoned(&desc, &problem)?.as_array(args.pointers),
@@ -71,8 +81,9 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
 
     let of_array = || desc.for_array(problem.batch);
-    let kernel =
-        place.kernel(args.on, |device| device.prepare(&if args.pointers { of_array() } else { problem.kernel_of(desc) }))?;
+    let kernel = place.kernel(args.on, |device| {
+        device.prepare(&if args.pointers { of_array() } else { problem.kernel_of(desc) })
+    })?;
     let mode = if args.checked { Mode::Checked { seed: args.seed } } else { Mode::Fast };
     let seconds = measured("computing", &BLOCKS, || match &kernel {
         Some(kernel) => kernel.run(&mut product),
@@ -85,14 +96,16 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         Verification::Enough => product.verify(&desc),
         Verification::All => product.verify_all(&desc),
     };
-    let verdict = args.verify.map(|which| measured("verifying", &COMPARED, || verify(which))).transpose()?;
+    let verdict =
+        args.verify.map(|which| measured("verifying", &COMPARED, || verify(which))).transpose()?;
     if let Some(target) = target {
         during("writing", || npy::write(target, &product.d))?;
     }
     // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
     let one = if args.pointers { Problem { batch: 1, ..problem } } else { problem };
     let routes = kernel.is_some().then(|| desc.routes(&one)).transpose()?;
-    let report = Report { subject, extents, args, on: on(kernel.is_some()), routes, seconds, verdict };
+    let report =
+        Report { subject, extents, args, on: on(kernel.is_some()), routes, seconds, verdict };
     report.print(json)?;
     verdict.map_or(Ok(()), judged)
 }
@@ -100,7 +113,8 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
 impl GemmArgs {
     /// Rows of A and D, where they or those of groups are given.
     pub fn rows(&self) -> Option<usize> {
-        let together = |rows: &Vec<usize>| rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
+        let together =
+            |rows: &Vec<usize>| rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
         self.group_rows.as_ref().map(together).or(self.m)
     }
 
@@ -123,7 +137,9 @@ fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, F
         None => ProblemSize { batch: args.batch, leading, ..ProblemSize::of((m, n, k)) },
     });
     let (newest, machine) = match args.gpu {
-        Some((_, machine)) => (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine)),
+        Some((_, machine)) => {
+            (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine))
+        }
         None => (place.arch(), None),
     };
     let resolve = |request: &Request| match size {
@@ -139,11 +155,16 @@ fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, F
     let said = [request.a, request.b].iter().any(Option::is_some) || request.description.is_some();
     let elements = if said { [None; 2] } else { files.elements() };
     if elements != [None; 2] {
-        let [a, b] = elements.map(|element| element.map(|element| MatrixType { element, order: Order::Col }));
-        // Other flags may leave no kernel for the files' types; then the numbers are rounded, which is said.
+        let [a, b] = elements
+            .map(|element| element.map(|element| MatrixType { element, order: Order::Col }));
+        // Other flags may leave no kernel for the files' types; then the numbers are rounded, which
+        // is said.
         if let Ok(mut resolved) = resolve(&Request { a, b, ..request.clone() }) {
             for (flag, element) in ["--a", "--b"].into_iter().zip(elements) {
-                let choice = resolved.choices.iter_mut().find(|choice| element.is_some() && choice.flag == flag);
+                let choice = resolved
+                    .choices
+                    .iter_mut()
+                    .find(|choice| element.is_some() && choice.flag == flag);
                 choice.into_iter().for_each(|choice| choice.from = Origin::File);
             }
             return Ok(resolved);
@@ -158,14 +179,24 @@ pub fn on(device: bool) -> &'static str {
 }
 
 /// Operands from files, and from the seed where there is no file.
-fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64) -> Result<(), Failure> {
+fn operands(
+    product: &mut HostProduct,
+    desc: &GemmDesc,
+    files: Files,
+    seed: u64,
+) -> Result<(), Failure> {
     let Files { a, b, c, mut vectors } = files;
     let [from, source] = product.distributions(desc);
     let mut matrices = vec![(a, &mut product.a, from), (b, &mut product.b, from)];
     if let Source::Matrix(matrix) = &mut product.c {
         matrices.push((c, matrix, source));
     }
-    matrices.extend(product.vectors.iter_mut().map(|(kind, vector)| (vectors.slot(kind).take(), vector, source)));
+    matrices.extend(
+        product
+            .vectors
+            .iter_mut()
+            .map(|(kind, vector)| (vectors.slot(kind).take(), vector, source)),
+    );
     for (stream, (file, matrix, from)) in (0..).zip(matrices) {
         match file {
             Some(file) => file.read_into(matrix)?,
@@ -175,8 +206,13 @@ fn operands(product: &mut HostProduct, desc: &GemmDesc, files: Files, seed: u64)
     Ok(())
 }
 
-/// The product of a resolved request with operands from a seed: what the bare command and the doctor run.
-pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> Result<HostProduct, Failure> {
+/// The product of a resolved request with operands from a seed: what the bare command and the
+/// doctor run.
+pub fn drawn(
+    resolved: &Resolved,
+    extents: (usize, usize, usize),
+    seed: u64,
+) -> Result<HostProduct, Failure> {
     let mut scalars = [0.0; SCALARS];
     scalars[0] = 1.0;
     let problem = Problem::of(&resolved.desc, extents, [None; 3], scalars);
@@ -188,7 +224,9 @@ pub fn drawn(resolved: &Resolved, extents: (usize, usize, usize), seed: u64) -> 
 /// What does not exist yet is refused by name.
 fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
     match later.order {
-        Some(_) => Err(Failure::refused("--order does not exist yet: --swizzle chooses the order of tiles")),
+        Some(_) => Err(Failure::refused(
+            "--order does not exist yet: --swizzle chooses the order of tiles",
+        )),
         None => Ok(()),
     }
 }

@@ -58,11 +58,21 @@ impl Report<'_> {
             print::line("");
         }
         let types = desc.user_types();
-        let [a, b, c] = [(types.a, resolved.orders.a), (types.b, resolved.orders.b), (types.c, resolved.orders.c)]
-            .map(|(element, order)| MatrixType { element, order });
-        print::line(&format!("{products}{m} x {n} x {k}, {a} times {b} into {c}: {}", speed(on, work, seconds)));
+        let [a, b, c] = [
+            (types.a, resolved.orders.a),
+            (types.b, resolved.orders.b),
+            (types.c, resolved.orders.c),
+        ]
+        .map(|(element, order)| MatrixType { element, order });
+        print::line(&format!(
+            "{products}{m} x {n} x {k}, {a} times {b} into {c}: {}",
+            speed(on, work, seconds)
+        ));
         if let Some(routes) = routes.filter(|routes| routes.workspace_bytes() > 0) {
-            print::line(&format!("{routes} first, in a workspace of {} bytes", routes.workspace_bytes()));
+            print::line(&format!(
+                "{routes} first, in a workspace of {} bytes",
+                routes.workspace_bytes()
+            ));
         }
         if let Some(verdict) = verdict.filter(Verdict::is_right) {
             print::line(&verified(verdict, (m, n.saturating_mul(batch))));
@@ -102,7 +112,8 @@ fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| 2e-9 * m as f64 * n as f64 * k as f64 / seconds)
 }
 
-/// That the product of so many rows and columns is right, by how much, and how much of it was looked at.
+/// That the product of so many rows and columns is right, by how much, and how much of it was
+/// looked at.
 pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     let Verdict { elements_checked, error_over_bound, .. } = verdict;
     let elements = rows.saturating_mul(columns);
@@ -119,7 +130,11 @@ pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
 
 /// A verdict that is no success is a failure.
 pub fn judged(verdict: Verdict) -> Result<(), Failure> {
-    if verdict.is_right() { Ok(()) } else { Err(Failure::Unverified(format!("the product is not verified: {verdict}"))) }
+    if verdict.is_right() {
+        Ok(())
+    } else {
+        Err(Failure::Unverified(format!("the product is not verified: {verdict}")))
+    }
 }
 
 #[cfg(test)]
@@ -136,8 +151,15 @@ mod tests {
         for wrong in [1.5, f64::INFINITY, f64::NAN] {
             product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(wrong)).unwrap();
             let judgement = judged(product.verify(&resolved.desc).unwrap());
-            let Err(Failure::Unverified(sentence)) = judgement else { panic!("{wrong} is within no bound") };
-            assert!(sentence.starts_with("the product is not verified: 20 of 20 elements are wrong: the first, "), "{sentence}");
+            let Err(Failure::Unverified(sentence)) = judgement else {
+                panic!("{wrong} is within no bound")
+            };
+            assert!(
+                sentence.starts_with(
+                    "the product is not verified: 20 of 20 elements are wrong: the first, "
+                ),
+                "{sentence}"
+            );
         }
     }
 }

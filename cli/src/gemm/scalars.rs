@@ -12,9 +12,12 @@ pub fn of(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
     (given[0], given[1]) = (args.alpha, args.beta);
     for text in &args.scalars {
         let refuse = |because: &str| Failure::refused(format!("--scalar {text}: {because}"));
-        let (slot, value) = text.split_once('=').ok_or_else(|| refuse("it is SLOT=X, 2=0.1 for one"))?;
-        let slot = slot.trim_start_matches('s').parse().ok().filter(|slot| (2..SCALARS).contains(slot));
-        let slot = slot.ok_or_else(|| refuse("slots are 2 to 7; slots 0 and 1 are --alpha and --beta"))?;
+        let (slot, value) =
+            text.split_once('=').ok_or_else(|| refuse("it is SLOT=X, 2=0.1 for one"))?;
+        let slot =
+            slot.trim_start_matches('s').parse().ok().filter(|slot| (2..SCALARS).contains(slot));
+        let slot =
+            slot.ok_or_else(|| refuse("slots are 2 to 7; slots 0 and 1 are --alpha and --beta"))?;
         let value = value.parse().map_err(|_| refuse("it is not a number"))?;
         if given[slot].replace(value).is_some() {
             return Err(refuse("it is given twice"));
@@ -30,7 +33,9 @@ pub fn of(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
         };
         *scalar = match (given[slot], has(epilogue, slot)) {
             (Some(_), false) => {
-                return Err(Failure::refused(format!("{flag} is given, and the epilogue, {epilogue}, does not read it")));
+                return Err(Failure::refused(format!(
+                    "{flag} is given, and the epilogue, {epilogue}, does not read it"
+                )));
             }
             (None, true) if slot > 1 => {
                 return Err(Failure::refused(format!(
@@ -38,7 +43,9 @@ pub fn of(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
                 )));
             }
             (Some(value), true) if integers && !f64::is_finite(value) => {
-                return Err(Failure::refused(format!("{flag} is {value}, and D holds integers; give a finite number")));
+                return Err(Failure::refused(format!(
+                    "{flag} is {value}, and D holds integers; give a finite number"
+                )));
             }
             (value, _) => value.unwrap_or(if slot == 0 { 1.0 } else { 0.0 }),
         };

@@ -88,7 +88,9 @@ pub fn length_bytes(version: u8) -> Result<usize, String> {
 pub fn length(claimed: &[u8], file_bytes: u64) -> Result<usize, String> {
     let length = claimed.iter().rev().fold(0u64, |length, &byte| length << 8 | u64::from(byte));
     if length > file_bytes {
-        return Err(format!("is cut short: its header claims {length} bytes, and the file has {file_bytes}"));
+        return Err(format!(
+            "is cut short: its header claims {length} bytes, and the file has {file_bytes}"
+        ));
     }
     if length > LONGEST {
         return Err(format!("has a header of {length} bytes, and at most {LONGEST} are read"));
@@ -102,7 +104,9 @@ pub fn parse(text: &[u8]) -> Result<Header, String> {
     let mut reader = Reader { rest: text };
     reader
         .dictionary()
-        .ok_or_else(|| "has a header that is not a dictionary of descr, fortran_order and shape".to_owned())??
+        .ok_or_else(|| {
+            "has a header that is not a dictionary of descr, fortran_order and shape".to_owned()
+        })??
         .known()
 }
 
@@ -122,8 +126,17 @@ impl Written<'_> {
         let names = || Number::ALL.map(|row| row.1).join(", ");
         let wanted = || format!("holds elements of dtype '{descr}', and {} are read", names());
         let number = Number::ALL.iter().find(|row| row.2 == code).ok_or_else(wanted)?.0;
-        let order = if self.fortran.ok_or_else(|| missing("fortran_order"))? { Order::Col } else { Order::Row };
-        Ok(Header { number, big_endian: descr.starts_with('>'), order, shape: self.shape.ok_or_else(|| missing("shape"))? })
+        let order = if self.fortran.ok_or_else(|| missing("fortran_order"))? {
+            Order::Col
+        } else {
+            Order::Row
+        };
+        Ok(Header {
+            number,
+            big_endian: descr.starts_with('>'),
+            order,
+            shape: self.shape.ok_or_else(|| missing("shape"))?,
+        })
     }
 }
 
@@ -148,7 +161,9 @@ impl<'t> Reader<'t> {
                 "descr" => match self.string() {
                     Some(descr) => written.descr = Some(descr),
                     None if self.rest.trim_start().starts_with('[') => {
-                        return Some(Err("holds structured elements, and numbers are read".to_owned()));
+                        return Some(Err(
+                            "holds structured elements, and numbers are read".to_owned()
+                        ));
                     }
                     None => return None,
                 },
@@ -201,9 +216,13 @@ pub fn listed<N: ToString>(shape: &[N], between: &str) -> String {
 
 /// Magic, version and header of an array of little-endian numbers.
 pub fn spell(number: Number, order: Order, shape: &[usize]) -> Vec<u8> {
-    let (mark, fortran) = (if number.bytes() == 1 { '|' } else { '<' }, if order.is_row() { "False" } else { "True" });
+    let (mark, fortran) = (
+        if number.bytes() == 1 { '|' } else { '<' },
+        if order.is_row() { "False" } else { "True" },
+    );
     let (code, shape) = (number.code(), listed(shape, ", "));
-    let mut text = format!("{{'descr': '{mark}{code}', 'fortran_order': {fortran}, 'shape': ({shape}), }}");
+    let mut text =
+        format!("{{'descr': '{mark}{code}', 'fortran_order': {fortran}, 'shape': ({shape}), }}");
     let before = MAGIC.len() + 4;
     let padded = (before + text.len() + 1).next_multiple_of(ALIGNMENT) - before;
     text = format!("{text:<width$}\n", width = padded - 1);
@@ -227,12 +246,19 @@ mod tests {
         for (number, _, _) in Number::ALL {
             for order in [Order::Row, Order::Col] {
                 for shape in [vec![3, 1234], vec![5, 3, 1234]] {
-                    let bytes = spell(number, order, &shape.iter().map(|&extent| extent as usize).collect::<Vec<_>>());
+                    let bytes = spell(
+                        number,
+                        order,
+                        &shape.iter().map(|&extent| extent as usize).collect::<Vec<_>>(),
+                    );
                     assert_eq!(bytes.len() % ALIGNMENT, 0);
                     assert_eq!(bytes.last(), Some(&b'\n'));
                     let claimed = length(&bytes[8..10], bytes.len() as u64).unwrap();
                     assert_eq!(claimed, bytes.len() - 10);
-                    assert_eq!(parse(&bytes[10..]), Ok(Header { number, big_endian: false, order, shape }));
+                    assert_eq!(
+                        parse(&bytes[10..]),
+                        Ok(Header { number, big_endian: false, order, shape })
+                    );
                 }
             }
         }
@@ -241,9 +267,18 @@ mod tests {
     #[test]
     fn other_writers_are_read_too() {
         let header = read("{\"shape\": (2L,3L), 'fortran_order':True,'descr':'>f4'}\n").unwrap();
-        assert_eq!((header.number, header.big_endian, header.shape), (Number::F32, true, vec![2, 3]));
-        assert_eq!(read("{'descr': '<f8', 'fortran_order': False, 'shape': (), }").unwrap().shape.len(), 0);
-        assert_eq!(read("{'descr': '=f8', 'fortran_order': False, 'shape': (7,), }  ").unwrap().shape, [7]);
+        assert_eq!(
+            (header.number, header.big_endian, header.shape),
+            (Number::F32, true, vec![2, 3])
+        );
+        assert_eq!(
+            read("{'descr': '<f8', 'fortran_order': False, 'shape': (), }").unwrap().shape.len(),
+            0
+        );
+        assert_eq!(
+            read("{'descr': '=f8', 'fortran_order': False, 'shape': (7,), }  ").unwrap().shape,
+            [7]
+        );
     }
 
     #[test]
@@ -271,12 +306,19 @@ mod tests {
             ("{}", "without `descr`"),
             ("{'descr': '<f8'}", "without `fortran_order`"),
             ("{'descr': '<f8', 'fortran_order': True}", "without `shape`"),
-            ("{'descr': '<i8', 'fortran_order': True, 'shape': (1, 1)}", "dtype '<i8', and f64, f32, f16, i8, u8, i32 are read"),
+            (
+                "{'descr': '<i8', 'fortran_order': True, 'shape': (1, 1)}",
+                "dtype '<i8', and f64, f32, f16, i8, u8, i32 are read",
+            ),
             ("{'descr': [('x', '<f4')], 'fortran_order': True, 'shape': (1,)}", "structured"),
         ] {
             assert!(read(text).unwrap_err().contains(says), "{text}: {}", read(text).unwrap_err());
         }
-        assert!(length(&[255, 255, 255, 255], 100).unwrap_err().contains("claims 4294967295 bytes, and the file has 100"));
+        assert!(
+            length(&[255, 255, 255, 255], 100)
+                .unwrap_err()
+                .contains("claims 4294967295 bytes, and the file has 100")
+        );
         assert!(length(&[0, 0, 1, 0], 1 << 20).unwrap_err().contains("at most 10000"));
         assert!(length_bytes(4).is_err() && length_bytes(0).is_err());
     }

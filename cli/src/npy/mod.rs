@@ -1,6 +1,7 @@
 //! Matrices in .npy files: of two extents, and batches of them of three.
 //!
-//! A file is believed only as far as its length goes: nothing is allocated because a header says so.
+//! A file is believed only as far as its length goes: nothing is allocated because a header says
+//! so.
 
 mod header;
 
@@ -40,13 +41,21 @@ impl NpyFile {
         })
     }
 
-    /// Opens a file of `batch` matrices, or of one for all; `other` says what is wrong with another number of them.
-    pub fn open_batch(path: &Path, batch: usize, other: impl Fn(u64) -> String) -> Result<Self, Failure> {
+    /// Opens a file of `batch` matrices, or of one for all; `other` says what is wrong with another
+    /// number of them.
+    pub fn open_batch(
+        path: &Path,
+        batch: usize,
+        other: impl Fn(u64) -> String,
+    ) -> Result<Self, Failure> {
         Self::of_shape(path, |shape| match *shape {
             [rows, columns] => Ok([1, rows, columns]),
             [matrices, rows, columns] if matrices == batch as u64 => Ok([matrices, rows, columns]),
             [matrices, ..] if shape.len() == 3 => Err(other(matrices)),
-            _ => Err("a matrix of two extents was wanted, or an array of three for a batch".to_owned()),
+            _ => {
+                Err("a matrix of two extents was wanted, or an array of three for a batch"
+                    .to_owned())
+            }
         })
     }
 
@@ -58,8 +67,12 @@ impl NpyFile {
         })
     }
 
-    /// Opens a file that holds matrices by its shape: how many, rows and columns; or else what was wanted.
-    fn of_shape(path: &Path, extents: impl Fn(&[u64]) -> Result<[u64; 3], String>) -> Result<Self, Failure> {
+    /// Opens a file that holds matrices by its shape: how many, rows and columns; or else what was
+    /// wanted.
+    fn of_shape(
+        path: &Path,
+        extents: impl Fn(&[u64]) -> Result<[u64; 3], String>,
+    ) -> Result<Self, Failure> {
         let refuse = |because: String| Failure::refused(format!("{} {because}", path.display()));
         let system = |error: io::Error| refuse(format!("cannot be read: {error}"));
         let facts = fs::metadata(path).map_err(system)?;
@@ -73,7 +86,9 @@ impl NpyFile {
             left = left.saturating_sub(count as u64);
             match data.read_exact(&mut bytes) {
                 Ok(()) => Ok((bytes, left)),
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(refuse(what.to_owned())),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    Err(refuse(what.to_owned()))
+                }
                 Err(error) => Err(system(error)),
             }
         };
@@ -88,7 +103,12 @@ impl NpyFile {
         let length = header::length(&claimed, left).map_err(refuse)?;
         let (text, left) = bytes(length, "is cut short in its header")?;
         let header = header::parse(&text).map_err(refuse)?;
-        let refuse_shape = |wanted| refuse(format!("holds an array of shape ({}), and {wanted}", listed(&header.shape, ", ")));
+        let refuse_shape = |wanted| {
+            refuse(format!(
+                "holds an array of shape ({}), and {wanted}",
+                listed(&header.shape, ", ")
+            ))
+        };
         let [batch, rows, columns] = extents(&header.shape).map_err(refuse_shape)?;
         let mut factors = [batch, rows, columns].into_iter().map(u128::from);
         let needed = factors.try_fold(header.number.bytes() as u128, u128::checked_mul);
@@ -100,8 +120,10 @@ impl NpyFile {
                 header.number.bytes()
             )));
         }
-        let extent =
-            |extent: u64| usize::try_from(extent).map_err(|_| refuse(format!("has an extent of {extent}, which is too large")));
+        let extent = |extent: u64| {
+            usize::try_from(extent)
+                .map_err(|_| refuse(format!("has an extent of {extent}, which is too large")))
+        };
         let (batch, rows, columns) = (extent(batch)?, extent(rows)?, extent(columns)?);
         Ok(Self { path: path.to_owned(), batch, rows, columns, header, data })
     }
@@ -133,27 +155,33 @@ impl NpyFile {
         self.path.display().to_string()
     }
 
-    /// Reads the matrix, or as many as it has, into memory of whatever layout and type, rounding to nearest even, and says so on stderr.
+    /// Reads the matrix, or as many as it has, into memory of whatever layout and type, rounding to
+    /// nearest even, and says so on stderr.
     ///
     /// Numbers beyond an integer type's range are refused.
     pub fn read_into(mut self, matrix: &mut HostMatrix) -> Result<(), Failure> {
         let (kind, number, order) = (matrix.kind(), self.header.number, self.header.order);
-        let (name, big_endian, data) = (self.path.display().to_string(), self.header.big_endian, &mut self.data);
+        let (name, big_endian, data) =
+            (self.path.display().to_string(), self.header.big_endian, &mut self.data);
         let (batch, of_matrix, mut at) = (self.batch, self.rows.saturating_mul(self.columns), 0);
         let rounded = matrix.try_fill(order, |row, column| {
-            let x =
-                next(data, number, big_endian).map_err(|error| Failure::refused(format!("{name} cannot be read: {error}")))?;
+            let x = next(data, number, big_endian)
+                .map_err(|error| Failure::refused(format!("{name} cannot be read: {error}")))?;
             if kind.takes(x) {
                 at += 1;
                 return Ok(x);
             }
             let number = if order.is_row() { at / of_matrix } else { at % batch };
             let of = if batch == 1 { String::new() } else { format!(" of matrix {number}") };
-            Err(Failure::refused(format!("{name} holds {x} in row {row}, column {column}{of}, which is beyond {kind}")))
+            Err(Failure::refused(format!(
+                "{name} holds {x} in row {row}, column {column}{of}, which is beyond {kind}"
+            )))
         })?;
         if rounded > 0 {
             let (all, number) = (of_matrix.saturating_mul(batch), number.name());
-            print::error(&format!("note: {name} holds {number}: {rounded} of {all} numbers were rounded to {kind}"));
+            print::error(&format!(
+                "note: {name} holds {number}: {rounded} of {all} numbers were rounded to {kind}"
+            ));
         }
         Ok(())
     }
@@ -179,7 +207,8 @@ fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f6
     })
 }
 
-/// Writes a matrix in the order in which it lies; a batch of other than one as an array of three extents.
+/// Writes a matrix in the order in which it lies; a batch of other than one as an array of three
+/// extents.
 pub fn write(target: Target, matrix: &HostMatrix) -> Result<(), Failure> {
     target.write(|to, path| spell(to, matrix, path))
 }
@@ -193,7 +222,11 @@ fn spell(to: &mut dyn Write, matrix: &HostMatrix, path: &Path) -> Result<(), Fai
         ElementKind::U8 => Number::U8,
         ElementKind::I32 => Number::I32,
         // numpy has no word for these; binary32 holds them all.
-        ElementKind::F32 | ElementKind::Tf32 | ElementKind::Bf16 | ElementKind::E4m3 | ElementKind::E5m2 => Number::F32,
+        ElementKind::F32
+        | ElementKind::Tf32
+        | ElementKind::Bf16
+        | ElementKind::E4m3
+        | ElementKind::E5m2 => Number::F32,
     };
     let order: Order = matrix.order();
     let (batch, (rows, columns)) = (matrix.batch(), matrix.extents());

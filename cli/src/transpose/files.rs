@@ -27,18 +27,28 @@ impl Files {
     pub fn extents(&self, args: &TransposeArgs) -> Result<(usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
         let ((a_rows, a_columns), (b_rows, b_columns)) = (of(&self.a).unzip(), of(&self.b).unzip());
-        let known = |flag: &str, given: Option<usize>, across: Option<usize>, down: Option<usize>| {
-            let extent = given.or(across).or(down.map(|rows| rows / args.batch.max(1)));
-            extent
-                .ok_or_else(|| Failure::refused(format!("the number of {flag} is not known; give --{flag}, or a file of A or B")))
-        };
+        let known =
+            |flag: &str, given: Option<usize>, across: Option<usize>, down: Option<usize>| {
+                let extent = given.or(across).or(down.map(|rows| rows / args.batch.max(1)));
+                extent.ok_or_else(|| {
+                    Failure::refused(format!(
+                        "the number of {flag} is not known; give --{flag}, or a file of A or B"
+                    ))
+                })
+            };
         let rows = known("rows", args.rows, b_columns, a_rows)?;
         let columns = known("cols", args.cols, a_columns, b_rows)?;
         let batch = |rows: usize| rows.saturating_mul(args.batch);
-        for (operand, file, wanted) in [("A", &self.a, (batch(rows), columns)), ("B", &self.b, (batch(columns), rows))] {
+        for (operand, file, wanted) in
+            [("A", &self.a, (batch(rows), columns)), ("B", &self.b, (batch(columns), rows))]
+        {
             if let Some(file) = file.as_ref().filter(|file| file.extents() != wanted) {
                 let (found, across) = file.extents();
-                let each = if args.batch == 1 { String::new() } else { format!(", {} one below another,", args.batch) };
+                let each = if args.batch == 1 {
+                    String::new()
+                } else {
+                    format!(", {} one below another,", args.batch)
+                };
                 return Err(Failure::refused(format!(
                     "{} holds {found} x {across} elements, and {operand}{each} has {} x {}",
                     file.name(),

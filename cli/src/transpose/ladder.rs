@@ -1,4 +1,5 @@
-//! `falchion transpose --ladder`: every rung verified and its accesses counted, and measured where there is a GPU.
+//! `falchion transpose --ladder`: every rung verified and its accesses counted, and measured where
+//! there is a GPU.
 
 use super::report::judged;
 use crate::{
@@ -12,24 +13,34 @@ use falchion_lab::ladder::{TransposeClimb, TransposeRung, verify_transpose};
 
 /// Runs the command.
 pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
-    let extents = (args.rows.unwrap_or(TransposeClimb::SIZE), args.cols.unwrap_or(TransposeClimb::SIZE));
+    let extents =
+        (args.rows.unwrap_or(TransposeClimb::SIZE), args.cols.unwrap_or(TransposeClimb::SIZE));
     let steps = Steps::new(TransposeRung::ALL.len());
     let climb = match Place::of(args.on)? {
-        Place::Cuda(device) => device.climb_transposes(extents, args.element, &mut |rung| steps.done(rung + 1))?,
+        Place::Cuda(device) => {
+            device.climb_transposes(extents, args.element, &mut |rung| steps.done(rung + 1))?
+        }
         Place::Host => {
             for (number, rung) in TransposeRung::ALL.into_iter().enumerate() {
                 judged(&verify_transpose(rung, args.element)?)?;
                 steps.done(number + 1);
             }
-            during("counting accesses", || TransposeClimb::counted(extents, args.element, "the host"))?
+            during("counting accesses", || {
+                TransposeClimb::counted(extents, args.element, "the host")
+            })?
         }
     };
     drop(steps);
     if json {
-        print::line(&serde_json::to_string(&climb).map_err(|error| Failure::refused(error.to_string()))?);
+        print::line(
+            &serde_json::to_string(&climb).map_err(|error| Failure::refused(error.to_string()))?,
+        );
         return Ok(());
     }
-    print::line(&format!("{} x {} {} transposed, on {}", climb.rows, climb.columns, climb.element, climb.on));
+    print::line(&format!(
+        "{} x {} {} transposed, on {}",
+        climb.rows, climb.columns, climb.element, climb.on
+    ));
     let head = TransposeClimb::HEAD.map(str::to_owned).to_vec();
     print::table(core::iter::once(head).chain(climb.table().into_iter().map(|row| row.to_vec())));
     Ok(())

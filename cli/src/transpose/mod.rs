@@ -34,13 +34,29 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     let (leading, scalars) = ([args.lda, args.ldb, args.ldd], [args.alpha, args.beta]);
     if args.explain && files.none() && [args.rows, args.cols] == [None; 2] {
         let problem = TransposeProblem::of((0, 0), args.batch, leading, scalars);
-        return report::explanation(choice, Combine::of(args.element, scalars), args.element, &problem, json);
+        return report::explanation(
+            choice,
+            Combine::of(args.element, scalars),
+            args.element,
+            &problem,
+            json,
+        );
     }
     let extents = files.extents(args)?;
     let problem = TransposeProblem::of(extents, args.batch, leading, scalars);
     if args.explain && !(args.run || args.verify || args.out.is_some() || args.checked) {
-        problem.check(&choice.desc(Combine::of(args.element, scalars), args.element.bytes_of(1), &problem))?;
-        return report::explanation(choice, Combine::of(args.element, scalars), args.element, &problem, json);
+        problem.check(&choice.desc(
+            Combine::of(args.element, scalars),
+            args.element.bytes_of(1),
+            &problem,
+        ))?;
+        return report::explanation(
+            choice,
+            Combine::of(args.element, scalars),
+            args.element,
+            &problem,
+            json,
+        );
     }
     let inputs = [("--a-file", &args.a_file), ("--b-file", &args.b_file)];
     let inputs = inputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
@@ -68,7 +84,12 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     if let Some(target) = target {
         during("writing", || npy::write(target, &transpose.d))?;
     }
-    let report = Report { transpose: &transpose, on: on(kernel.is_some()), seconds, verdict: verdict.as_ref() };
+    let report = Report {
+        transpose: &transpose,
+        on: on(kernel.is_some()),
+        seconds,
+        verdict: verdict.as_ref(),
+    };
     report.print(args, json)?;
     verdict.as_ref().map_or(Ok(()), report::judged)
 }
@@ -77,8 +98,13 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
 fn choice(args: &TransposeArgs) -> Result<Choice, Failure> {
     Ok(match (args.rung, args.desc.as_deref()) {
         (Some(rung), _) => rung.choice(args.element.bytes_of(1)),
-        (None, Some(json)) if json.trim_start().starts_with('{') => Choice::Desc(TransposeDesc::from_json(json)?),
-        (None, Some(file)) => Choice::Desc(TransposeDesc::from_json(&text::read("the description", Path::new(file))?)?),
+        (None, Some(json)) if json.trim_start().starts_with('{') => {
+            Choice::Desc(TransposeDesc::from_json(json)?)
+        }
+        (None, Some(file)) => Choice::Desc(TransposeDesc::from_json(&text::read(
+            "the description",
+            Path::new(file),
+        )?)?),
         (None, None) => Choice::Auto,
     })
 }

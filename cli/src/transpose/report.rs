@@ -34,7 +34,9 @@ impl Report<'_> {
     pub fn print(&self, args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         let &Self { transpose, on, seconds, verdict } = self;
         let (problem, desc, kind) = (transpose.problem(), transpose.desc(), transpose.d.kind());
-        let explanation = || explain_transpose(&transpose.choice(), transpose.combine(), kind.bytes_of(1), problem);
+        let explanation = || {
+            explain_transpose(&transpose.choice(), transpose.combine(), kind.bytes_of(1), problem)
+        };
         let explanation = args.explain.then(explanation).transpose()?;
         // None where the clock saw no time pass.
         let rate = (seconds > 0.0).then(|| transpose.traffic_bytes() / seconds / 1e9);
@@ -58,7 +60,8 @@ impl Report<'_> {
             print_explanation(explanation);
             print::line("");
         }
-        let batch = if problem.batch == 1 { String::new() } else { format!("{} times ", problem.batch) };
+        let batch =
+            if problem.batch == 1 { String::new() } else { format!("{} times ", problem.batch) };
         print::line(&format!(
             "{batch}{} x {} {kind} transposed: {}",
             problem.rows,
@@ -77,11 +80,16 @@ impl Report<'_> {
 
 /// A verdict that is no success is a failure.
 pub fn judged(verdict: &TransposeVerdict) -> Result<(), Failure> {
-    if verdict.is_right() { Ok(()) } else { Err(Failure::Unverified(format!("the transpose is not verified: {verdict}"))) }
+    if verdict.is_right() {
+        Ok(())
+    } else {
+        Err(Failure::Unverified(format!("the transpose is not verified: {verdict}")))
+    }
 }
 
 fn written(value: serde_json::Result<Value>) -> Result<Value, Failure> {
-    value.map_err(|error| Failure::refused(format!("the answer cannot be written as JSON: {error}")))
+    value
+        .map_err(|error| Failure::refused(format!("the answer cannot be written as JSON: {error}")))
 }
 
 /// An explanation without a transpose.
@@ -105,7 +113,9 @@ pub fn explanation(
 fn print_explanation(explanation: &TransposeExplanation) {
     print::line("chosen:");
     print::table(
-        explanation.choices.iter().map(|choice| vec![choice.what.to_owned(), choice.value.clone(), choice.because.clone()]),
+        explanation.choices.iter().map(|choice| {
+            vec![choice.what.to_owned(), choice.value.clone(), choice.because.clone()]
+        }),
     );
     print::line("\nlayouts:");
     print::table(layout_rows(&explanation.layouts));
@@ -123,12 +133,18 @@ mod tests {
     #[test]
     fn a_wrong_transpose_is_a_failure_and_a_right_one_is_not() {
         let problem = TransposeProblem::packed(5, 4);
-        let mut transpose = HostTranspose::poisoned(ElementKind::I32, Choice::Auto, &problem).unwrap();
+        let mut transpose =
+            HostTranspose::poisoned(ElementKind::I32, Choice::Auto, &problem).unwrap();
         transpose.draw(1).unwrap();
         transpose.run(Mode::Fast).unwrap();
         assert!(judged(&transpose.verify().unwrap()).is_ok());
         transpose.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(77.0)).unwrap();
-        let Err(Failure::Unverified(sentence)) = judged(&transpose.verify().unwrap()) else { panic!("77 is not drawn") };
-        assert!(sentence.starts_with("the transpose is not verified: element (0, 0) of D 0 is "), "{sentence}");
+        let Err(Failure::Unverified(sentence)) = judged(&transpose.verify().unwrap()) else {
+            panic!("77 is not drawn")
+        };
+        assert!(
+            sentence.starts_with("the transpose is not verified: element (0, 0) of D 0 is "),
+            "{sentence}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `falchion banks`: one access of a layout, every access of a description, as text, as an object, as a picture.
+//! `falchion banks`: one access of a layout, every access of a description, as text, as an object,
+//! as a picture.
 
 use crate::common::{
     done, falchion, folder, object,
@@ -11,7 +12,8 @@ const COLUMN: [&str; 5] = ["banks", "--layout", "(32,32):(32,1)", "--threads", "
 
 /// Wavefronts and their ideal, of a layout and further arguments.
 fn counted(layout: &str, threads: &str, more: &[&str]) -> (u64, u64) {
-    let object = object(&[&["banks", "--json", "--layout", layout, "--threads", threads], more].concat());
+    let object =
+        object(&[&["banks", "--json", "--layout", layout, "--threads", threads], more].concat());
     (object["wavefronts"].as_u64().unwrap(), object["ideal"].as_u64().unwrap())
 }
 
@@ -30,7 +32,8 @@ fn layouts_of_the_seeds() {
 
 #[test]
 fn wide_accesses_and_stores() {
-    // A row of vectors is four phases, and a store of them too; partners that agree halve a load and not a store.
+    // A row of vectors is four phases, and a store of them too; partners that agree halve a load
+    // and not a store.
     assert_eq!(counted("128:1", "32:4", &["--access", "4"]), (4, 4));
     assert_eq!(counted("128:1", "(2,16):(0,4)", &["--access", "4"]), (2, 2));
     assert_eq!(counted("128:1", "(2,16):(0,4)", &["--access", "4", "--store"]), (4, 4));
@@ -45,22 +48,45 @@ fn wide_accesses_and_stores() {
 
 #[test]
 fn one_access_as_a_table() {
-    let lines: Vec<_> = done(&COLUMN).lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    assert_eq!(lines, ["lanes 32 of 32, load 4 bytes each", "wavefronts 32", "ideal 1", "conflicts 31"]);
+    let lines: Vec<_> = done(&COLUMN)
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        lines,
+        ["lanes 32 of 32, load 4 bytes each", "wavefronts 32", "ideal 1", "conflicts 31"]
+    );
     let object = object(&[&COLUMN[..], &["--json", "--store"]].concat());
-    assert_eq!((&object["direction"], &object["addresses"][31]), (&"store".into(), &(31 * 128).into()));
+    assert_eq!(
+        (&object["direction"], &object["addresses"][31]),
+        (&"store".into(), &(31 * 128).into())
+    );
 }
 
 #[test]
 fn every_access_of_a_description() {
     let table = done(&["banks", "--a", "f64:row", "--b", "f64:row", "--arch", "sm70"]);
-    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"]);
+    let rows: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        rows[0],
+        ["step", "operand", "bytes", "accesses", "wavefronts", "ideal", "ratio", "worst"]
+    );
     let store = rows.iter().find(|row| row.starts_with(&["store", "A"])).unwrap();
     assert_eq!(store[6], "1.00", "{table}");
 
     // A description out of one command goes into another, as text and as a file; knobs are flags.
-    let explained = object(&["gemm", "--explain", "--json", "--a", "f64:row", "--b", "f64:row", "--arch", "sm70"]);
+    let explained = object(&[
+        "gemm",
+        "--explain",
+        "--json",
+        "--a",
+        "f64:row",
+        "--b",
+        "f64:row",
+        "--arch",
+        "sm70",
+    ]);
     let (folder, text) = (folder(), explained["description"].to_string());
     let file = folder.path().join("desc.json");
     fs::write(&file, &text).unwrap();
@@ -79,32 +105,76 @@ fn every_access_of_a_description() {
             "{padded}"
         );
     }
-    // D is column-major: the kernel's A is the user's B; the description and the table call the user's A so.
+    // D is column-major: the kernel's A is the user's B; the description and the table call the
+    // user's A so.
     assert_eq!(padded["description"]["family"]["simt"]["smem_a"], "mn+2", "{padded}");
 }
 
-/// Hopper's kernels: what threads access is counted, and what TMA and matrix descriptors move is said in words. A tile of D of 128 x 128 bf16
-/// has 256 times 128 bytes; A of e4m3, 128 x 128 bytes a stage, has 128 times as many.
+/// Hopper's kernels: what threads access is counted, and what TMA and matrix descriptors move is
+/// said in words. A tile of D of 128 x 128 bf16 has 256 times 128 bytes; A of e4m3, 128 x 128 bytes
+/// a stage, has 128 times as many.
 #[test]
 fn every_access_of_a_warp_specialized_kernel() {
-    let tile = ["--threadblock", "128x128x64", "--warp", "64x128x64", "--instruction", "64x128x16", "--schedule", "cooperative"];
-    let bf16 = ["banks", "--op", "tensorop", "--arch", "sm90", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
+    let tile = [
+        "--threadblock",
+        "128x128x64",
+        "--warp",
+        "64x128x64",
+        "--instruction",
+        "64x128x16",
+        "--schedule",
+        "cooperative",
+    ];
+    let bf16 = [
+        "banks", "--op", "tensorop", "--arch", "sm90", "--a", "bf16:row", "--b", "bf16:col", "--c",
+        "bf16:row",
+    ];
     let counted = object(&[&bf16[..], &tile, &["--json"]].concat());
     let steps = counted["steps"].as_array().unwrap();
     let of = |step: &serde_json::Value| {
         let number = |field: &str| step[field].as_u64().unwrap();
-        (step["step"].to_string(), step["operand"].to_string(), number("wavefronts"), number("ideal"))
+        (
+            step["step"].to_string(),
+            step["operand"].to_string(),
+            number("wavefronts"),
+            number("ideal"),
+        )
     };
     let (store, load) = ("\"epilogue-store\"".to_owned(), "\"epilogue-load\"".to_owned());
-    assert_eq!(steps.iter().map(of).collect::<Vec<_>>(), [(store, "\"D\"".into(), 256, 256), (load, "\"C\"".into(), 256, 256)]);
+    assert_eq!(
+        steps.iter().map(of).collect::<Vec<_>>(),
+        [(store, "\"D\"".into(), 256, 256), (load, "\"C\"".into(), 256, 256)]
+    );
     let words = counted["without_threads"].as_array().unwrap();
-    assert_eq!(words[0], "A: TMA writes its tile, and wgmma reads it by matrix descriptors: no thread accesses it");
+    assert_eq!(
+        words[0],
+        "A: TMA writes its tile, and wgmma reads it by matrix descriptors: no thread accesses it"
+    );
     assert_eq!(words[3], "D: TMA stores it from the staging buffers: no thread reads them");
 
-    let from_registers =
-        ["banks", "--op", "tensorop", "--a", "e4m3:col", "--b", "e4m3:col", "--c", "bf16:row", "--a-operand", "registers"];
-    let tile =
-        ["--threadblock", "128x128x128", "--warp", "64x128x128", "--instruction", "64x128x32", "--schedule", "cooperative"];
+    let from_registers = [
+        "banks",
+        "--op",
+        "tensorop",
+        "--a",
+        "e4m3:col",
+        "--b",
+        "e4m3:col",
+        "--c",
+        "bf16:row",
+        "--a-operand",
+        "registers",
+    ];
+    let tile = [
+        "--threadblock",
+        "128x128x128",
+        "--warp",
+        "64x128x128",
+        "--instruction",
+        "64x128x32",
+        "--schedule",
+        "cooperative",
+    ];
     let text = done(&[&from_registers[..], &tile].concat());
     let load: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
     assert_eq!(load, ["load", "A", "16", "32", "128", "128", "1.00", "4"], "{text}");
@@ -129,7 +199,10 @@ fn pictures() {
     let said = done(&[&COLUMN[..], &draw].concat());
     assert_eq!(said, done(&COLUMN));
     let one = fs::read_to_string(&file).unwrap();
-    assert!(one.starts_with("<svg ") && one.contains("wavefront 32<") && !one.contains("wavefront 33<"), "{one}");
+    assert!(
+        one.starts_with("<svg ") && one.contains("wavefront 32<") && !one.contains("wavefront 33<"),
+        "{one}"
+    );
     done(&[&["banks"], &draw[..]].concat());
     let all = fs::read_to_string(&file).unwrap();
     assert_eq!(all.matches("the worst access").count(), 4);
@@ -145,16 +218,27 @@ fn the_pictures_of_the_page_are_the_commands() {
     let folder = folder();
     let page = include_str!("../../../docs/banks.md");
     for (name, picture) in [
-        ("banks-cute-walk-through.svg", include_str!("../../../docs/pictures/banks-cute-walk-through.svg")),
+        (
+            "banks-cute-walk-through.svg",
+            include_str!("../../../docs/pictures/banks-cute-walk-through.svg"),
+        ),
         ("banks-f32.svg", include_str!("../../../docs/pictures/banks-f32.svg")),
     ] {
         let target = format!("docs/pictures/{name}");
-        let command = page.lines().find(|line| line.starts_with("falchion ") && line.ends_with(&target)).unwrap();
+        let command = page
+            .lines()
+            .find(|line| line.starts_with("falchion ") && line.ends_with(&target))
+            .unwrap();
         let file = folder.path().join(name);
         let words = command.split_whitespace().skip(1).map(|word| word.trim_matches('\''));
-        let args: Vec<&str> = words.map(|word| if word == target { file.to_str().unwrap() } else { word }).collect();
+        let args: Vec<&str> =
+            words.map(|word| if word == target { file.to_str().unwrap() } else { word }).collect();
         done(&args);
-        assert_eq!(fs::read_to_string(&file).unwrap(), picture, "{name} is not what the page's command draws");
+        assert_eq!(
+            fs::read_to_string(&file).unwrap(),
+            picture,
+            "{name} is not what the page's command draws"
+        );
     }
 }
 
@@ -164,25 +248,52 @@ fn what_is_no_access_is_refused() {
         (&["--layout", "(32,32):(32,1)"][..], "--threads <LAYOUT>"),
         (&["--threads", "32:1"], "--layout <LAYOUT>"),
         (&["--store"], "--layout <LAYOUT>"),
-        (&["--layout", "64:1", "--threads", "64:1"], "the threads 64:1 are 64, and a warp has 32 lanes"),
-        (&["--layout", "16:1", "--threads", "32:1"], "lane 16: 16 is outside of the shape 16: the most is 15"),
-        (&["--layout", "swizzle(3,4,3)", "--threads", "32:1"], "is no layout, and the data have one"),
-        (&["--layout", "64:1", "--threads", "size(64)"], "64 is no layout, and the threads have one"),
+        (
+            &["--layout", "64:1", "--threads", "64:1"],
+            "the threads 64:1 are 64, and a warp has 32 lanes",
+        ),
+        (
+            &["--layout", "16:1", "--threads", "32:1"],
+            "lane 16: 16 is outside of the shape 16: the most is 15",
+        ),
+        (
+            &["--layout", "swizzle(3,4,3)", "--threads", "32:1"],
+            "is no layout, and the data have one",
+        ),
+        (
+            &["--layout", "64:1", "--threads", "size(64)"],
+            "64 is no layout, and the threads have one",
+        ),
         (
             &["--layout", "64:1", "--threads", "32:1", "--access", "3"],
             "an access of 12 bytes a lane is none: it is 1, 2, 4, 8 or 16",
         ),
-        (&["--layout", "64:1", "--threads", "32:1", "--access", "0"], "an access of 0 bytes a lane is none"),
-        (&["--layout", "64:1", "--threads", "32:1", "--access", "4294967295"], "bytes a lane is none"),
+        (
+            &["--layout", "64:1", "--threads", "32:1", "--access", "0"],
+            "an access of 0 bytes a lane is none",
+        ),
+        (
+            &["--layout", "64:1", "--threads", "32:1", "--access", "4294967295"],
+            "bytes a lane is none",
+        ),
         (&["--layout", "64:1", "--threads", "32:1", "--access", "-1"], "it is a whole number"),
         (
             &["--layout", "64:1", "--threads", "32:1", "--access", "2"],
             "lane 1's address 4 is not a multiple of the access's 8 bytes",
         ),
-        (&["--layout", "2:9223372036854775807", "--threads", "2:1"], "lane 1's address does not fit in 64 bits"),
+        (
+            &["--layout", "2:9223372036854775807", "--threads", "2:1"],
+            "lane 1's address does not fit in 64 bits",
+        ),
         (&["--layout", "64:1", "--threads", "32:1", "--element", "f33"], "is none of f64, f32"),
-        (&["--layout", "64:1", "--threads", "32:1", "--stages", "3"], "--layout counts one access, of no kernel"),
-        (&["--layout", "64:1", "--threads", "32:1", "--a", "f32:row"], "--layout counts one access, of no kernel"),
+        (
+            &["--layout", "64:1", "--threads", "32:1", "--stages", "3"],
+            "--layout counts one access, of no kernel",
+        ),
+        (
+            &["--layout", "64:1", "--threads", "32:1", "--a", "f32:row"],
+            "--layout counts one access, of no kernel",
+        ),
         (&["--desc", "{}"], "the description cannot be read"),
         (&["--stages", "99"], "stages = 99 is out of range"),
         (&["--a", "f32:row", "--b", "f64:row"], "no kernel multiplies f32 by f64"),
@@ -195,13 +306,19 @@ fn what_is_no_access_is_refused() {
 /// What is wrong with an expression is said with a caret under the fault.
 #[test]
 fn expressions_that_are_none_show_where() {
-    for (layout, threads, flag, caret) in
-        [("(32,32:(32,1)", "32:1", "--layout", 0), ("(32,32):(32,x)", "32:1", "--layout", 12), ("64:1", "32:", "--threads", 3)]
-    {
+    for (layout, threads, flag, caret) in [
+        ("(32,32:(32,1)", "32:1", "--layout", 0),
+        ("(32,32):(32,x)", "32:1", "--layout", 12),
+        ("64:1", "32:", "--threads", 3),
+    ] {
         let output = falchion(&["banks", "--layout", layout, "--threads", threads]);
         let said = String::from_utf8(output.stderr).unwrap();
         let lines: Vec<_> = said.lines().collect();
-        assert_eq!((output.status.code(), output.stdout.len(), lines.len()), (Some(2), 0, 3), "{said}");
+        assert_eq!(
+            (output.status.code(), output.stdout.len(), lines.len()),
+            (Some(2), 0, 3),
+            "{said}"
+        );
         assert!(lines[0].starts_with(&format!("falchion: {flag}: ")), "{said}");
         assert_eq!(lines[2], format!("  {:caret$}^", ""), "{said}");
     }

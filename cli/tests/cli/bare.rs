@@ -5,7 +5,9 @@ use crate::common::{done, object};
 #[test]
 fn alone_it_prints_a_verified_product_and_what_to_try_next() {
     let text = done(&[]);
-    for part in ["D = A*B, ", " on the ", "verified: ", "next:\n", "falchion gemm --m", "falchion doctor"] {
+    for part in
+        ["D = A*B, ", " on the ", "verified: ", "next:\n", "falchion gemm --m", "falchion doctor"]
+    {
         assert!(text.contains(part), "{part} is not in {text}");
     }
 }
@@ -25,7 +27,16 @@ fn its_json_is_one_object_of_seven_fields() {
 #[test]
 fn the_doctor_looks_at_everything_in_order() {
     let text = done(&["doctor"]);
-    let order = ["CPU", "memory", "host executor", "cache of kernels", "NVRTC", "CUDA driver", "device", "kernel"];
+    let order = [
+        "CPU",
+        "memory",
+        "host executor",
+        "cache of kernels",
+        "NVRTC",
+        "CUDA driver",
+        "device",
+        "kernel",
+    ];
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     for (line, what) in lines.iter().zip(order) {
         assert!(line.starts_with(what), "{line}");
@@ -34,7 +45,10 @@ fn the_doctor_looks_at_everything_in_order() {
 
     // Where a library was looked for is told to those who ask.
     let missing = text.contains("missing");
-    assert!(!text.contains("Tried ") && text.contains("--verbose lists where") == missing, "{text}");
+    assert!(
+        !text.contains("Tried ") && text.contains("--verbose lists where") == missing,
+        "{text}"
+    );
     assert_eq!(done(&["doctor", "--verbose"]).contains(" was looked for in:\n "), missing);
 
     let object = object(&["doctor", "--json"]);
@@ -51,14 +65,19 @@ fn the_doctor_looks_at_everything_in_order() {
 #[test]
 fn help_names_what_exists() {
     let text = done(&["--help"]);
-    for command in ["gemm", "transpose", "banks", "layout", "ladder", "explore", "bench", "doctor"] {
+    for command in ["gemm", "transpose", "banks", "layout", "ladder", "explore", "bench", "doctor"]
+    {
         assert!(text.contains(&format!("\n  {command} ")), "{text}");
     }
     let text = done(&["gemm", "--help"]);
     for (_, flag, _) in falchion::desc::Pins::TABLE {
         // What is in brackets may be left out: the flag alone turns the knob on.
         let takes = ["<", "[<off|on>]"].map(|value| text.contains(&format!("{flag} {value}")));
-        assert_eq!(takes, [*flag != "--saturate", *flag == "--saturate"], "{flag} is not in {text}");
+        assert_eq!(
+            takes,
+            [*flag != "--saturate", *flag == "--saturate"],
+            "{flag} is not in {text}"
+        );
     }
     assert!(done(&["--version"]).starts_with("falchion "));
 }
@@ -67,7 +86,10 @@ fn help_names_what_exists() {
 #[test]
 fn the_ladder_predicts_by_waves() {
     let small = done(&["ladder", "--on", "host", "--size", "256"]);
-    assert!(small.starts_with("f32, 256 x 256 x 256, by rows: predicted for an NVIDIA H200\n"), "{small}");
+    assert!(
+        small.starts_with("f32, 256 x 256 x 256, by rows: predicted for an NVIDIA H200\n"),
+        "{small}"
+    );
     let rate = |text: &str| -> f64 {
         let line = text.lines().find(|line| line.starts_with("multistage")).unwrap();
         line.split_whitespace().rev().nth(2).unwrap().parse().unwrap()

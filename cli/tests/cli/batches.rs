@@ -16,7 +16,11 @@ fn batches_are_verified() {
         "--batch 1",
     ] {
         let args: Vec<_> = "--m 33 --n 20 --k 17".split(' ').chain(given.split(' ')).collect();
-        let batch = given.split(' ').nth(1).and_then(|number| number.parse::<u64>().ok()).expect("a number");
+        let batch = given
+            .split(' ')
+            .nth(1)
+            .and_then(|number| number.parse::<u64>().ok())
+            .expect("a number");
         let object = verified(&args);
         let told = ["batch", "elements_checked"].map(|name| object[name].as_u64());
         assert_eq!(told, [Some(batch), Some(batch * 33 * 20)], "{given}");
@@ -29,7 +33,8 @@ fn batches_are_verified() {
     }
 }
 
-/// Products that are told by addresses: in both modes, of each family, more than a launch takes; and what an explanation says of launches.
+/// Products that are told by addresses: in both modes, of each family, more than a launch takes;
+/// and what an explanation says of launches.
 #[test]
 fn arrays_are_verified() {
     for given in [
@@ -40,7 +45,8 @@ fn arrays_are_verified() {
         "--batch 3 --a bf16:row --b bf16:col --c bf16:row --op tensorop --checked",
         "--batch 1 --a f64:col --b f64:row --c f64:col",
     ] {
-        let args: Vec<_> = "--m 33 --n 20 --k 70 --pointers".split(' ').chain(given.split(' ')).collect();
+        let args: Vec<_> =
+            "--m 33 --n 20 --k 70 --pointers".split(' ').chain(given.split(' ')).collect();
         let object = verified(&args);
         let products: u64 = given.split(' ').nth(1).expect("a number").parse().expect("a number");
         assert_eq!(
@@ -54,19 +60,37 @@ fn arrays_are_verified() {
         done(&args.split(' ').chain(given.split_whitespace()).collect::<Vec<_>>())
     };
     let several = explained("");
-    assert!(several.contains("1, each of 1015 products at most, whose addresses ride in its parameters"), "{several}");
+    assert!(
+        several
+            .contains("1, each of 1015 products at most, whose addresses ride in its parameters"),
+        "{several}"
+    );
     assert!(several.contains(", 300 products; "), "{several}");
     let mapped = explained("--a bf16:row --b bf16:col --c bf16:row --op tensorop");
     let made = "1, of all products, whose maps for TMA lie in the workspace, behind 1 of a pass that makes them; without a workspace 50, each of 6 products at most";
     assert!(mapped.contains(made) && mapped.contains(", 300 products; "), "{mapped}");
     let few = done(&"gemm --explain --m 200 --n 96 --k 64 --batch 6 --pointers --for h200 --a bf16:row --b bf16:col --c bf16:row --op tensorop".split(' ').collect::<Vec<_>>());
-    assert!(few.contains("1, each of 6 products at most, whose maps for TMA ride in its parameters"), "{few}");
-    let one_each = explained("--a f32:row --b f32:col --c f32:row --op tensorop --emulation bf16x6");
-    assert!(one_each.contains("300, one a product: passes bring operands to where the kernel reads them"), "{one_each}");
+    assert!(
+        few.contains("1, each of 6 products at most, whose maps for TMA ride in its parameters"),
+        "{few}"
+    );
+    let one_each =
+        explained("--a f32:row --b f32:col --c f32:row --op tensorop --emulation bf16x6");
+    assert!(
+        one_each
+            .contains("300, one a product: passes bring operands to where the kernel reads them"),
+        "{one_each}"
+    );
     for (given, says) in [
         ("--m 5 --k 7 --group-rows 5 --pointers", "cannot be used with"),
-        ("--m 5 --k 7 --batch 0 --pointers", "the number of products = 0 is out of range (1 to 2147483647); try 1"),
-        ("--m 0 --k 0 --batch 18446744073709551615 --pointers", "the number of products = 18446744073709551615 is out of range"),
+        (
+            "--m 5 --k 7 --batch 0 --pointers",
+            "the number of products = 0 is out of range (1 to 2147483647); try 1",
+        ),
+        (
+            "--m 0 --k 0 --batch 18446744073709551615 --pointers",
+            "the number of products = 18446744073709551615 is out of range",
+        ),
     ] {
         let args: Vec<_> = "gemm --on host --n 8".split(' ').chain(given.split(' ')).collect();
         let sentence = refused(&args);
@@ -84,29 +108,57 @@ fn groups_are_verified() {
         "--group-rows 33 --a f64:col --b f64:row --c f64:col",
         "--group-rows 0",
     ] {
-        let args: Vec<_> =
-            "--n 20 --k 17".split(' ').take(if given.contains("--k") { 2 } else { 4 }).chain(given.split(' ')).collect();
-        let rows: Vec<u64> =
-            given.split(' ').nth(1).expect("rows").split(',').map(|rows| rows.parse().expect("a number")).collect();
+        let args: Vec<_> = "--n 20 --k 17"
+            .split(' ')
+            .take(if given.contains("--k") { 2 } else { 4 })
+            .chain(given.split(' '))
+            .collect();
+        let rows: Vec<u64> = given
+            .split(' ')
+            .nth(1)
+            .expect("rows")
+            .split(',')
+            .map(|rows| rows.parse().expect("a number"))
+            .collect();
         let object = verified(&args);
-        let told: Option<Vec<_>> =
-            object["group_rows"].as_array().map(|rows| rows.iter().filter_map(serde_json::Value::as_u64).collect());
+        let told: Option<Vec<_>> = object["group_rows"]
+            .as_array()
+            .map(|rows| rows.iter().filter_map(serde_json::Value::as_u64).collect());
         let together: u64 = rows.iter().sum();
-        assert_eq!((object["m"].as_u64(), object["elements_checked"].as_u64()), (Some(together), Some(together * 20)), "{given}");
+        assert_eq!(
+            (object["m"].as_u64(), object["elements_checked"].as_u64()),
+            (Some(together), Some(together * 20)),
+            "{given}"
+        );
         assert_eq!(told, Some(rows), "{given}");
     }
     let said = done(&["gemm", "--on", "host", "--n", "8", "--k", "7", "--group-rows", "5,0,4"]);
     assert!(said.starts_with("3 groups of rows, together 9 x 8 x 7, "), "{said}");
-    let explained = done(&["gemm", "--explain", "--n", "200", "--k", "64", "--group-rows", "100,0,37", "--for", "t4"]);
+    let explained = done(&[
+        "gemm",
+        "--explain",
+        "--n",
+        "200",
+        "--k",
+        "64",
+        "--group-rows",
+        "100,0,37",
+        "--for",
+        "t4",
+    ]);
     assert!(explained.contains(" at most, in 3 groups; "), "{explained}");
     for (given, says) in [
         ("--m 5 --group-rows 5,4", "--m is 5, and --group-rows are 9 together; leave --m out"),
         ("--group-rows 5,,4", "invalid value '' for '--group-rows <N,..>'"),
         ("--group-rows 5 --batch 2", "cannot be used with"),
-        ("--group-rows 18446744073709551615,1", "M = 18446744073709551615 is beyond the largest extent"),
+        (
+            "--group-rows 18446744073709551615,1",
+            "M = 18446744073709551615 is beyond the largest extent",
+        ),
         ("--group-rows 64,64 --split-k 2", "split_k of groups = 2 is out of range"),
     ] {
-        let args: Vec<_> = "gemm --on host --n 8 --k 64".split(' ').chain(given.split(' ')).collect();
+        let args: Vec<_> =
+            "gemm --on host --n 8 --k 64".split(' ').chain(given.split(' ')).collect();
         let sentence = refused(&args);
         assert!(sentence.contains(says), "{given}: {sentence}");
     }

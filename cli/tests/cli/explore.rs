@@ -1,4 +1,5 @@
-//! `falchion explore`: the count, what is refused, and every command of docs/explore.md. None of it needs a GPU.
+//! `falchion explore`: the count, what is refused, and every command of docs/explore.md. None of it
+//! needs a GPU.
 
 use crate::common::{
     done, falchion, folder, object,
@@ -36,7 +37,8 @@ fn the_counts_add_up() {
     for (more, points, legal) in [
         ("", 32, 32),
         ("--size 512x512x512", 32, 32),
-        // A, along whose rows K runs, is turned on its way: an asynchronous copy moves one element of it, whatever is promised.
+        // A, along whose rows K runs, is turned on its way: an asynchronous copy moves one element
+        // of it, whatever is promised.
         ("--size 512x512x511", 32, 32),
         ("--size 512x512x511,512x511x512", 32, 8),
         ("--m 512 --n 510 --k 512 --size 512x512x512", 32, 8),
@@ -45,15 +47,30 @@ fn the_counts_add_up() {
         ("--space {\"stages\":[2,3],\"mainloop\":[\"multistage\",\"pipelined\"]}", 2, 2),
     ] {
         let said = object(&small(&format!("--dry-run --json {more}")));
-        let counts: u64 = said["refused"].as_array().unwrap().iter().map(|reason| reason["count"].as_u64().unwrap()).sum();
-        assert_eq!((&said["points"], &said["legal"], counts), (&json!(points), &json!(legal), points - legal), "{more}: {said}");
+        let counts: u64 = said["refused"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|reason| reason["count"].as_u64().unwrap())
+            .sum();
+        assert_eq!(
+            (&said["points"], &said["legal"], counts),
+            (&json!(points), &json!(legal), points - legal),
+            "{more}: {said}"
+        );
     }
     let text = done(&small("--dry-run --stages 2,17"));
-    assert!(text.starts_with("16 points: 8 kernels, 8 refused\n\naxes:\n --stages   2  2, 17  multistage\n --align-a"), "{text}");
+    assert!(
+        text.starts_with(
+            "16 points: 8 kernels, 8 refused\n\naxes:\n --stages   2  2, 17  multistage\n --align-a"
+        ),
+        "{text}"
+    );
     assert!(text.ends_with("\nrefused:\n 8  stages = # is out of range (# to #)\n"), "{text}");
 }
 
-/// A dry run shows the axes, a sample, and for each problem the kernels that the model of time likes best, in its order.
+/// A dry run shows the axes, a sample, and for each problem the kernels that the model of time
+/// likes best, in its order.
 #[test]
 fn a_dry_run_says_what_would_be_tried() {
     let said = object(&words(
@@ -62,14 +79,18 @@ fn a_dry_run_says_what_would_be_tried() {
     assert_eq!(said["sample"].as_array().unwrap().len(), 5);
     assert!(said["axes"].as_array().unwrap().len() > 3);
     let best = said["problems"][0]["predicted_best"].as_array().unwrap();
-    let times: Vec<f64> = best.iter().map(|kernel| kernel["predicted_time"].as_f64().unwrap()).collect();
+    let times: Vec<f64> =
+        best.iter().map(|kernel| kernel["predicted_time"].as_f64().unwrap()).collect();
     assert!(times.len() == 3 && times[0] == 1.0 && times.is_sorted(), "{times:?}");
     // What is chosen without exploring is among the first.
-    let text = done(&words("explore --dry-run --a bf16:row --b bf16:col --c bf16:row --op tensorop --size 4096x4096x4096"));
+    let text = done(&words(
+        "explore --dry-run --a bf16:row --b bf16:col --c bf16:row --op tensorop --size 4096x4096x4096",
+    ));
     assert!(text.contains("by the model of time, predicted") && text.contains("1.000"), "{text}");
 }
 
-/// On tensor cores a main loop, and an emulation, are of a family: the one that is asked for is explored.
+/// On tensor cores a main loop, and an emulation, are of a family: the one that is asked for is
+/// explored.
 #[test]
 fn a_main_loop_of_tensor_cores_is_explored_where_it_is_asked_for() {
     let halves = "explore --dry-run --op tensorop --a bf16:row --b bf16:col --c bf16:row";
@@ -87,22 +108,33 @@ fn a_main_loop_of_tensor_cores_is_explored_where_it_is_asked_for() {
     }
     let both = done(&words(&format!("{halves} --arch sm90 --mainloop warpspecialized,multistage")));
     assert!(both.contains("64x256x16") && both.contains("16x8x16, 16x8x8"), "{both}");
-    let emulated = "explore --dry-run --op tensorop --arch sm90 --a f32:row --emulation bf16x3,bf16x6";
+    let emulated =
+        "explore --dry-run --op tensorop --arch sm90 --a f32:row --emulation bf16x3,bf16x6";
     let of_one = done(&words(emulated));
-    assert!(of_one.contains(" --stages       6   3, 4, 5, 6, 7, 8 ") && !of_one.contains("warpspecialized, "), "{of_one}");
+    assert!(
+        of_one.contains(" --stages       6   3, 4, 5, 6, 7, 8 ")
+            && !of_one.contains("warpspecialized, "),
+        "{of_one}"
+    );
     let sentence = refused(&words(&format!("{halves} --arch sm90 --mainloop singlestage")));
     assert!(sentence.contains("--mainloop"), "{sentence}");
 }
 
-/// A problem of few rows, which takes a kernel whose columns they are, is explored among those, too; of the same tile both are legal.
+/// A problem of few rows, which takes a kernel whose columns they are, is explored among those,
+/// too; of the same tile both are legal.
 #[test]
 fn few_rows_are_explored_as_columns() {
     let halves = "explore --dry-run --op tensorop --arch sm90 --a bf16:row --b bf16:col";
     for c in ["bf16:row", "bf16:col"] {
-        let of = |size: &str, tile: &str| done(&words(&format!("{halves} --c {c} --size {size} {tile}")));
+        let of = |size: &str, tile: &str| {
+            done(&words(&format!("{halves} --c {c} --size {size} {tile}")))
+        };
         let few = if c == "bf16:row" { "16x4096x4096" } else { "4096x16x4096" };
         let said = of(few, "");
-        assert!(said.contains(" 1.000  warpspecialized 64x16x64_64x16x64_s16_b1_r8 (exchanged)"), "{said}");
+        assert!(
+            said.contains(" 1.000  warpspecialized 64x16x64_64x16x64_s16_b1_r8 (exchanged)"),
+            "{said}"
+        );
         let tile = of(few, "--threadblock 64x64x64 --warp 64x64x64");
         for kernel in ["64x64x64_64x64x64_s6_b1_r8\n", "64x64x64_64x64x64_s4_b1_r8 (exchanged)"] {
             assert!(tile.contains(kernel), "{kernel}: {tile}");
@@ -126,13 +158,18 @@ fn ranges_of_values_are_lists() {
 fn a_space_comes_from_a_file() {
     let folder = folder();
     let (file, name) = path(&folder, "space.json");
-    fs::write(&file, r#"[{"stages": [2, 3]}, {"mainloop": "pipelined", "stages": [2, 3, 4]}]"#).unwrap();
+    fs::write(&file, r#"[{"stages": [2, 3]}, {"mainloop": "pipelined", "stages": [2, 3, 4]}]"#)
+        .unwrap();
     let said = object(&["explore", "--dry-run", "--json", "--space", &name]);
     assert_eq!((&said["points"], &said["legal"]), (&json!(5), &json!(3)));
-    let narrowed = object(&["explore", "--dry-run", "--json", "--space", &name, "--mainloop", "pipelined"]);
+    let narrowed =
+        object(&["explore", "--dry-run", "--json", "--space", &name, "--mainloop", "pipelined"]);
     assert_eq!(narrowed["points"], 3);
     fs::write(&file, "[{\"stages\": [2, 3]}").unwrap();
-    assert!(refused(&["explore", "--dry-run", "--space", &name]).contains("the space cannot be read: EOF"));
+    assert!(
+        refused(&["explore", "--dry-run", "--space", &name])
+            .contains("the space cannot be read: EOF")
+    );
     let nowhere = refused(&["explore", "--dry-run", "--space", "/nowhere/space.json"]);
     assert!(nowhere.contains("the space /nowhere/space.json cannot be read"), "{nowhere}");
 }
@@ -159,7 +196,10 @@ fn odd_requests_are_refused() {
         ("explore --dry-run --stages 2,x", "--stages cannot be `x`: it is a whole number"),
         ("explore --dry-run --stages ,", "--stages cannot be ``: it is a whole number"),
         ("explore --dry-run --stages=", "--stages cannot be ``: its list of values is empty"),
-        ("explore --dry-run --mainloop loopy", "--mainloop cannot be `loopy`: it is one of singlestage, pipelined, multistage"),
+        (
+            "explore --dry-run --mainloop loopy",
+            "--mainloop cannot be `loopy`: it is one of singlestage, pipelined, multistage",
+        ),
         ("explore --dry-run --depth 3", "unexpected argument '--depth'"),
         ("explore --dry-run --arch sm70 --op tensorop", "with op tensorop on sm70; try sm75"),
         ("explore --dry-run --a f33:row", "names the type `f33`"),
@@ -175,8 +215,19 @@ fn odd_requests_are_refused() {
     }
     // A list of two thousand values for each of several knobs is a space that nobody looks at.
     let many = (1..2000).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
-    let knobs = ["--stages", "--swizzle", "--align-a", "--align-b", "--align-c", "--interleave", "--blocks-per-sm"];
-    let args: Vec<&str> = ["explore", "--dry-run"].into_iter().chain(knobs.into_iter().flat_map(|knob| [knob, &many])).collect();
+    let knobs = [
+        "--stages",
+        "--swizzle",
+        "--align-a",
+        "--align-b",
+        "--align-c",
+        "--interleave",
+        "--blocks-per-sm",
+    ];
+    let args: Vec<&str> = ["explore", "--dry-run"]
+        .into_iter()
+        .chain(knobs.into_iter().flat_map(|knob| [knob, &many]))
+        .collect();
     assert!(refused(&args).contains("more than 2^64 points, and at most 67108864 are looked at"));
 }
 
@@ -215,7 +266,9 @@ fn a_sample_is_compiled_into_the_cache() {
         let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(said, json!({"kernels": 2, "spilled": 0, "compile_failed": 0}));
     }
-    let entries =
-        fs::read_dir(folder.path().join("cache")).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_file()).count();
+    let entries = fs::read_dir(folder.path().join("cache"))
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().is_file())
+        .count();
     assert!(entries >= 2, "{entries}");
 }

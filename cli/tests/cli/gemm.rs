@@ -5,7 +5,11 @@ use crate::common::{Matrix, done, falchion, folder, noted, object, refused, save
 pub fn verified(args: &[&str]) -> serde_json::Value {
     let all = [&["gemm", "--on", "host", "--verify", "--json"], args].concat();
     let object = object(&all);
-    assert_eq!((object["verified"].as_bool(), object["on"].as_str()), (Some(true), Some("host")), "{args:?}");
+    assert_eq!(
+        (object["verified"].as_bool(), object["on"].as_str()),
+        (Some(true), Some("host")),
+        "{args:?}"
+    );
     object
 }
 
@@ -23,47 +27,118 @@ fn sizes_are_verified() {
         ["0", "0", "0"],
     ] {
         verified(&["--m", m, "--n", n, "--k", k]);
-        verified(&["--m", m, "--n", n, "--k", k, "--alpha", "1.5", "--beta", "-0.5", "--seed", "7"]);
+        verified(&[
+            "--m", m, "--n", n, "--k", k, "--alpha", "1.5", "--beta", "-0.5", "--seed", "7",
+        ]);
     }
 }
 
 /// Streams are verified, said of a machine, and beside parts of K refused.
 #[test]
 fn streams_are_verified() {
-    let sm90 = ["--a", "bf16:row", "--b", "bf16:col", "--c", "f32:row", "--op", "tensorop", "--arch", "sm90"];
+    let sm90 = [
+        "--a", "bf16:row", "--b", "bf16:col", "--c", "f32:row", "--op", "tensorop", "--arch",
+        "sm90",
+    ];
     let streamed = [&sm90[..], &["--decomposition", "streamk"]].concat();
     verified(&[&["--m", "300", "--n", "200", "--k", "640"], &streamed[..]].concat());
     let explained = [
-        &["gemm", "--explain", "--m", "2000", "--n", "3000", "--k", "640", "--for", "h200", "--threadblock", "128x128x64"],
+        &[
+            "gemm",
+            "--explain",
+            "--m",
+            "2000",
+            "--n",
+            "3000",
+            "--k",
+            "640",
+            "--for",
+            "h200",
+            "--threadblock",
+            "128x128x64",
+        ],
         &streamed[..],
     ];
     let said = done(&explained.concat());
-    assert!(said.contains(" streamed    252 of 384 tiles: 19.1 k-tiles for each of 132 clusters"), "{said}");
+    assert!(
+        said.contains(" streamed    252 of 384 tiles: 19.1 k-tiles for each of 132 clusters"),
+        "{said}"
+    );
     for (parts, says) in [
         ("streamk", "split_k beside decomposition streamk = 4"),
         ("dataparallel", "split_k beside decomposition dataparallel = 4"),
     ] {
-        let given = [&["gemm", "--m", "64", "--n", "64", "--k", "640", "--split-k", "4", "--decomposition", parts], &sm90[..]];
+        let given = [
+            &[
+                "gemm",
+                "--m",
+                "64",
+                "--n",
+                "64",
+                "--k",
+                "640",
+                "--split-k",
+                "4",
+                "--decomposition",
+                parts,
+            ],
+            &sm90[..],
+        ];
         let sentence = refused(&given.concat());
         assert!(sentence.contains(says), "{sentence}");
     }
 }
 
-/// Streams of kernels whose threads all follow one schedule: on the CUDA cores and by `mma.sync`, of one product and of several.
+/// Streams of kernels whose threads all follow one schedule: on the CUDA cores and by `mma.sync`,
+/// of one product and of several.
 #[test]
 fn streams_of_one_schedule_are_verified() {
     let sizes = ["--m", "300", "--n", "200", "--k", "90", "--decomposition", "streamk"];
-    let halves = ["--a", "f16:row", "--b", "f16:col", "--c", "f32:row", "--op", "tensorop", "--arch", "sm80"];
-    for more in [&["--op", "simt"][..], &["--op", "simt", "--mainloop", "pipelined", "--batch", "2"], &halves[..]] {
+    let halves = [
+        "--a", "f16:row", "--b", "f16:col", "--c", "f32:row", "--op", "tensorop", "--arch", "sm80",
+    ];
+    for more in [
+        &["--op", "simt"][..],
+        &["--op", "simt", "--mainloop", "pipelined", "--batch", "2"],
+        &halves[..],
+    ] {
         verified(&[&sizes[..], more].concat());
     }
-    let explained = ["gemm", "--explain", "--m", "3000", "--n", "3000", "--k", "3000", "--for", "h200", "--arch", "sm90"];
-    let simt = ["--op", "simt", "--decomposition", "streamk", "--threadblock", "128x128x8", "--warp", "64x64x8"];
+    let explained = [
+        "gemm",
+        "--explain",
+        "--m",
+        "3000",
+        "--n",
+        "3000",
+        "--k",
+        "3000",
+        "--for",
+        "h200",
+        "--arch",
+        "sm90",
+    ];
+    let simt = [
+        "--op",
+        "simt",
+        "--decomposition",
+        "streamk",
+        "--threadblock",
+        "128x128x8",
+        "--warp",
+        "64x64x8",
+    ];
     let said = done(&[&explained[..], &simt].concat());
-    assert!(said.contains(" streamed    312 of 576 tiles: 443.2 k-tiles for each of 264 blocks"), "{said}");
-    let sentence = refused(&["gemm", "--op", "simt", "--arch", "sm80", "--decomposition", "splitkcluster"]);
     assert!(
-        sentence.contains("decomposition splitkcluster is unsupported by the multistage main loop; try splitk"),
+        said.contains(" streamed    312 of 576 tiles: 443.2 k-tiles for each of 264 blocks"),
+        "{said}"
+    );
+    let sentence =
+        refused(&["gemm", "--op", "simt", "--arch", "sm80", "--decomposition", "splitkcluster"]);
+    assert!(
+        sentence.contains(
+            "decomposition splitkcluster is unsupported by the multistage main loop; try splitk"
+        ),
         "{sentence}"
     );
 }
@@ -85,7 +160,11 @@ fn types_and_layouts_are_verified() {
     ] {
         for layouts in 0..8 {
             let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
-            let (a, b, c) = (format!("{a}:{}", order(0)), format!("{a}:{}", order(1)), format!("{c}:{}", order(2)));
+            let (a, b, c) = (
+                format!("{a}:{}", order(0)),
+                format!("{a}:{}", order(1)),
+                format!("{c}:{}", order(2)),
+            );
             verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c]].concat());
         }
     }
@@ -93,18 +172,35 @@ fn types_and_layouts_are_verified() {
     verified(&[&sizes[..6], &["--a", "i8:row", "--alpha", "0.5"]].concat());
 }
 
-/// `f32` on tensor cores, in both modes and all layouts, held to its bound; and the default that is written out.
+/// `f32` on tensor cores, in both modes and all layouts, held to its bound; and the default that is
+/// written out.
 #[test]
 fn f32_on_tensor_cores_is_verified() {
-    let sizes = ["--m", "67", "--n", "131", "--k", "129", "--alpha", "2", "--beta", "-1", "--op", "tensorop"];
+    let sizes = [
+        "--m", "67", "--n", "131", "--k", "129", "--alpha", "2", "--beta", "-1", "--op", "tensorop",
+    ];
     for emulation in ["bf16x6", "bf16x3", "f16x3"] {
         for layouts in 0..8 {
             let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
             let [a, b, c] = [0, 1, 2].map(|bit| format!("f32:{}", order(bit)));
-            verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--emulation", emulation]].concat());
+            verified(
+                &[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--emulation", emulation]]
+                    .concat(),
+            );
         }
     }
-    let explained = object(&["gemm", "--explain", "--a", "f32:row", "--op", "tensorop", "--on", "host", "--json"]).to_string();
+    let explained = object(&[
+        "gemm",
+        "--explain",
+        "--a",
+        "f32:row",
+        "--op",
+        "tensorop",
+        "--on",
+        "host",
+        "--json",
+    ])
+    .to_string();
     assert!(explained.contains("bf16x6"), "{explained}");
 }
 
@@ -113,8 +209,30 @@ fn knobs_and_leading_dimensions_are_verified() {
     let sizes = ["--m", "150", "--n", "70", "--k", "50"];
     for more in [
         &["--lda", "151", "--ldb", "64", "--ldc", "200"][..],
-        &["--threadblock", "64x32x16", "--warp", "32x32x8", "--mainloop", "pipelined", "--stages", "2"],
-        &["--threadblock", "64x64x8", "--warp", "32x32x8", "--stages", "3", "--align-a", "1", "--align-b", "1", "--align-c", "1"],
+        &[
+            "--threadblock",
+            "64x32x16",
+            "--warp",
+            "32x32x8",
+            "--mainloop",
+            "pipelined",
+            "--stages",
+            "2",
+        ],
+        &[
+            "--threadblock",
+            "64x64x8",
+            "--warp",
+            "32x32x8",
+            "--stages",
+            "3",
+            "--align-a",
+            "1",
+            "--align-b",
+            "1",
+            "--align-c",
+            "1",
+        ],
         &["--swizzle", "horizontal"],
         &["--swizzle", "4", "--blocks-per-sm", "1"],
         &["--smem-a", "k+4", "--smem-b", "mn^3,2,0"],
@@ -147,22 +265,39 @@ fn scalars_may_be_any_number() {
 fn auto_finds_a_place() {
     let object = object(&["gemm", "--m", "64", "--n", "64", "--k", "64", "--verify", "--json"]);
     assert_eq!(object["verified"], true);
-    assert_eq!((object["m"].as_u64(), object["n"].as_u64(), object["k"].as_u64()), (Some(64), Some(64), Some(64)));
+    assert_eq!(
+        (object["m"].as_u64(), object["n"].as_u64(), object["k"].as_u64()),
+        (Some(64), Some(64), Some(64))
+    );
     let text = done(&["gemm", "--m", "64", "--n", "64", "--k", "64", "--verify"]);
     assert!(text.starts_with("64 x 64 x 64, f32:col times f32:col into f32:col: "), "{text}");
     assert!(text.contains("\nverified: "), "{text}");
 }
 
-/// Warp-specialized kernels, fast and checked: extents that are no whole tiles, every layout that their types have.
+/// Warp-specialized kernels, fast and checked: extents that are no whole tiles, every layout that
+/// their types have.
 #[test]
 fn tensor_cores_are_verified_on_the_host() {
-    let sizes = ["--op", "tensorop", "--m", "67", "--n", "131", "--k", "77", "--alpha", "2", "--beta", "-1"];
+    let sizes = [
+        "--op", "tensorop", "--m", "67", "--n", "131", "--k", "77", "--alpha", "2", "--beta", "-1",
+    ];
     for more in [&[][..], &["--checked"]] {
-        for (a, c, acc) in [("f16", "f16", "f32"), ("f16", "f16", "f16"), ("bf16", "f32", "f32"), ("bf16", "bf16", "f32")] {
+        for (a, c, acc) in [
+            ("f16", "f16", "f32"),
+            ("f16", "f16", "f16"),
+            ("bf16", "f32", "f32"),
+            ("bf16", "bf16", "f32"),
+        ] {
             for layouts in 0..8 {
                 let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
-                let (a, b, c) = (format!("{a}:{}", order(0)), format!("{a}:{}", order(1)), format!("{c}:{}", order(2)));
-                verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--acc", acc], more].concat());
+                let (a, b, c) = (
+                    format!("{a}:{}", order(0)),
+                    format!("{a}:{}", order(1)),
+                    format!("{c}:{}", order(2)),
+                );
+                verified(
+                    &[&sizes[..], &["--a", &a, "--b", &b, "--c", &c, "--acc", acc], more].concat(),
+                );
             }
         }
         for a in ["i8", "u8"] {
@@ -171,17 +306,32 @@ fn tensor_cores_are_verified_on_the_host() {
                 verified(&[&sizes[..], &["--a", &a, "--b", &b, "--c", c], more].concat());
             }
         }
-        verified(&[&sizes[..6], &["--k", "0", "--a", "bf16:row", "--b", "bf16:col"], more].concat());
+        verified(
+            &[&sizes[..6], &["--k", "0", "--a", "bf16:row", "--b", "bf16:col"], more].concat(),
+        );
     }
 }
 
 /// Two warpgroups on one tile.
-const TILES: [&str; 6] = ["--threadblock", "128x256x64", "--warp", "64x256x64", "--instruction", "64x256x16"];
+const TILES: [&str; 6] =
+    ["--threadblock", "128x256x64", "--warp", "64x256x64", "--instruction", "64x256x16"];
 
 #[test]
 fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
-    let flags =
-        ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row"];
+    let flags = [
+        "gemm",
+        "--on",
+        "host",
+        "--explain",
+        "--op",
+        "tensorop",
+        "--a",
+        "bf16:row",
+        "--b",
+        "bf16:col",
+        "--c",
+        "bf16:row",
+    ];
     let flags = [&flags[..], &["--schedule", "cooperative", "--stages", "4"], &TILES].concat();
     let text = done(&[&flags[..], &["--cluster", "2x1"]].concat());
     for words in [
@@ -206,9 +356,23 @@ fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
 
 #[test]
 fn an_explanation_says_where_each_knob_came_from() {
-    let text = done(&["gemm", "--on", "host", "--explain", "--c", "f32:row", "--stages", "3", "--smem-b", "mn+8"]);
-    let line = |flag: &str| text.lines().find(|line| line.trim_start().starts_with(flag)).unwrap().to_owned();
-    let words = |flag: &str| line(flag).split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let text = done(&[
+        "gemm",
+        "--on",
+        "host",
+        "--explain",
+        "--c",
+        "f32:row",
+        "--stages",
+        "3",
+        "--smem-b",
+        "mn+8",
+    ]);
+    let line = |flag: &str| {
+        text.lines().find(|line| line.trim_start().starts_with(flag)).unwrap().to_owned()
+    };
+    let words =
+        |flag: &str| line(flag).split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
     assert_eq!(words("--stages"), "--stages 3 from a flag");
     assert_eq!(words("--smem-b"), "--smem-b mn+8 from a flag");
     assert_eq!(words("--c"), "--c f32:row from a flag");
@@ -218,7 +382,18 @@ fn an_explanation_says_where_each_knob_came_from() {
         let own = falchion::desc::SimtKnobs::NAMES.contains(name) || *name == "epilogue";
         assert_eq!(text.lines().any(|line| line.trim_start().starts_with(flag)), own, "{flag}");
     }
-    for fact in ["warps", "thread tile", "registers", "shared memory", "A ", "B ", "D ", "epilogue", "prologue:", "body:"] {
+    for fact in [
+        "warps",
+        "thread tile",
+        "registers",
+        "shared memory",
+        "A ",
+        "B ",
+        "D ",
+        "epilogue",
+        "prologue:",
+        "body:",
+    ] {
         line(fact);
     }
     assert!(text.contains("Barrier"), "{text}");
@@ -234,10 +409,30 @@ fn old_names_of_flags_are_read_with_a_note() {
         (["i8:col", "i8:col", "i32:row"], "--source-a", "--a-operand", "registers"),
     ] {
         let [a, b, c] = types;
-        let args = |flag| ["gemm", "--on", "host", "--explain", "--op", "tensorop", "--a", a, "--b", b, "--c", c, flag, word];
+        let args = |flag| {
+            [
+                "gemm",
+                "--on",
+                "host",
+                "--explain",
+                "--op",
+                "tensorop",
+                "--a",
+                a,
+                "--b",
+                b,
+                "--c",
+                c,
+                flag,
+                word,
+            ]
+        };
         let output = falchion(&args(old));
         let note = format!("note: {old} is {new} now; the old name goes with the next version");
-        assert!(output.status.success() && String::from_utf8(output.stderr).unwrap().contains(&note), "{old}");
+        assert!(
+            output.status.success() && String::from_utf8(output.stderr).unwrap().contains(&note),
+            "{old}"
+        );
         assert_eq!(String::from_utf8(output.stdout).unwrap(), done(&args(new)));
     }
 }
@@ -245,8 +440,21 @@ fn old_names_of_flags_are_read_with_a_note() {
 #[test]
 fn a_description_goes_out_and_comes_back() {
     let folder = crate::common::folder();
-    let flags =
-        ["gemm", "--on", "host", "--json", "--explain", "--a", "f32:row", "--stages", "3", "--smem-a", "k+4", "--align-a", "1"];
+    let flags = [
+        "gemm",
+        "--on",
+        "host",
+        "--json",
+        "--explain",
+        "--a",
+        "f32:row",
+        "--stages",
+        "3",
+        "--smem-a",
+        "k+4",
+        "--align-a",
+        "1",
+    ];
     for c in ["f32:row", "f32:col"] {
         let first = object(&[&flags[..], &["--c", c, "--epilogue", "relu(alpha*acc)"]].concat());
         let text = first["description"].to_string();
@@ -260,33 +468,58 @@ fn a_description_goes_out_and_comes_back() {
             assert!(choices.iter().all(|choice| choice["from"] == "description"), "{choices:?}");
             let values = |object: &serde_json::Value| {
                 let choices = object["explanation"]["choices"].as_array().unwrap().clone();
-                choices.into_iter().map(|choice| (choice["flag"].clone(), choice["value"].clone())).collect::<Vec<_>>()
+                choices
+                    .into_iter()
+                    .map(|choice| (choice["flag"].clone(), choice["value"].clone()))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(values(&second), values(&first));
         }
         verified(&["--desc", &name, "--m", "70", "--n", "40", "--k", "30"]);
-        let changed = object(&["gemm", "--on", "host", "--json", "--explain", "--desc", &name, "--stages", "2"]);
+        let changed = object(&[
+            "gemm",
+            "--on",
+            "host",
+            "--json",
+            "--explain",
+            "--desc",
+            &name,
+            "--stages",
+            "2",
+        ]);
         assert_eq!(changed["description"]["family"]["simt"]["stages"], 2);
     }
 }
 
-/// An explanation says what the predicted time is made of: products, or memory where that takes longer, ends of tiles, and parts of K and copies where there are any.
+/// An explanation says what the predicted time is made of: products, or memory where that takes
+/// longer, ends of tiles, and parts of K and copies where there are any.
 #[test]
 fn an_explanation_says_what_limits() {
     let time = |[m, n, k]: [&str; 3]| {
-        let types = ["--a", "bf16:row", "--b", "bf16:col", "--op", "tensorop", "--for", "h200", "--json"];
-        let said = object(&[&["gemm", "--explain", "--m", m, "--n", n, "--k", k][..], &types].concat());
+        let types =
+            ["--a", "bf16:row", "--b", "bf16:col", "--op", "tensorop", "--for", "h200", "--json"];
+        let said =
+            object(&[&["gemm", "--explain", "--m", m, "--n", n, "--k", k][..], &types].concat());
         said["explanation"]["problem"]["time"].as_str().expect("a time").to_owned()
     };
     for (extents, says, says_not) in [
-        (["4096"; 3], &["by the model: products 9", "where memory would take"][..], &["parts of K", "copies"][..]),
-        (["1", "4096", "4096"], &["by the model: memory", "where products would take"], &["copies"]),
+        (
+            ["4096"; 3],
+            &["by the model: products 9", "where memory would take"][..],
+            &["parts of K", "copies"][..],
+        ),
+        (
+            ["1", "4096", "4096"],
+            &["by the model: memory", "where products would take"],
+            &["copies"],
+        ),
         (["1024", "256", "16384"], &["parts of K"], &["copies"]),
         (["1002"; 3], &["copies before it"], &["parts of K"]),
     ] {
         let said = time(extents);
         assert!(
-            says.iter().all(|what| said.contains(what)) && !says_not.iter().any(|what| said.contains(what)),
+            says.iter().all(|what| said.contains(what))
+                && !says_not.iter().any(|what| said.contains(what)),
             "{extents:?}: {said}"
         );
     }
@@ -313,15 +546,26 @@ fn an_explanation_has_no_time_that_nobody_predicts() {
 fn an_explanation_computes_only_when_asked() {
     let large = ["gemm", "--explain", "--m", "1000000", "--n", "1000000", "--k", "1000000"];
     let said = done(&[&large[..], &["--for", "a100", "--a", "f32:row", "--c", "f32:row"]].concat());
-    let line =
-        |what: &str| said.lines().find(|line| line.trim_start().starts_with(what)).unwrap_or_else(|| panic!("{said}")).to_owned();
+    let line = |what: &str| {
+        said.lines()
+            .find(|line| line.trim_start().starts_with(what))
+            .unwrap_or_else(|| panic!("{said}"))
+            .to_owned()
+    };
     assert!(said.contains("1000000 x 1000000 x 1000000 on a100:"), "{said}");
     assert!(line("--arch").contains("sm80"), "{said}");
     assert!(line("waves").contains("108 multiprocessors"), "{said}");
     assert!(!said.contains("GFLOP/s"), "{said}");
-    let hopper = object(&[&large[..], &["--for", "h200", "--a", "bf16:row", "--op", "tensorop", "--json"]].concat());
+    let hopper = object(
+        &[&large[..], &["--for", "h200", "--a", "bf16:row", "--op", "tensorop", "--json"]].concat(),
+    );
     assert_eq!(hopper["explanation"]["for"], "h200");
-    assert!(hopper["explanation"]["problem"]["waves"].as_str().unwrap().contains("132 multiprocessors, 1 block each"));
+    assert!(
+        hopper["explanation"]["problem"]["waves"]
+            .as_str()
+            .unwrap()
+            .contains("132 multiprocessors, 1 block each")
+    );
     let small = ["gemm", "--on", "host", "--explain", "--m", "40", "--n", "30", "--k", "20"];
     assert!(!done(&small).contains("on the host"));
     for run in ["--run", "--verify", "--checked"] {
@@ -342,7 +586,10 @@ fn an_explanation_computes_only_when_asked() {
 fn how_much_was_verified_is_said() {
     let sizes = ["gemm", "--on", "host", "--m", "200", "--n", "100", "--k", "401000", "--verify"];
     let some = done(&sizes);
-    assert!(some.contains(" of 20000 elements, ") && some.contains(" whole rows of 200, "), "{some}");
+    assert!(
+        some.contains(" of 20000 elements, ") && some.contains(" whole rows of 200, "),
+        "{some}"
+    );
     assert!(some.contains("--verify all holds them all"), "{some}");
     let all = done(&[&sizes[..], &["all"]].concat());
     assert!(all.contains("verified: 20000 elements, "), "{all}");
@@ -353,15 +600,30 @@ fn how_much_was_verified_is_said() {
 fn scalars_and_epilogues_agree() {
     let product = ["gemm", "--m", "4", "--n", "4", "--k", "4"];
     for (more, says) in [
-        (&["--epilogue", "s2 * acc"][..], "the epilogue, s2 * acc, reads s2, and it is not given; give --scalar 2=X"),
-        (&["--scalar", "2=1"], "--scalar 2=X is given, and the epilogue, alpha * acc + beta * source, does not read it"),
-        (&["--epilogue", "acc", "--alpha", "2"], "--alpha is given, and the epilogue, acc, does not read it"),
+        (
+            &["--epilogue", "s2 * acc"][..],
+            "the epilogue, s2 * acc, reads s2, and it is not given; give --scalar 2=X",
+        ),
+        (
+            &["--scalar", "2=1"],
+            "--scalar 2=X is given, and the epilogue, alpha * acc + beta * source, does not read it",
+        ),
+        (
+            &["--epilogue", "acc", "--alpha", "2"],
+            "--alpha is given, and the epilogue, acc, does not read it",
+        ),
         (&["--epilogue", "s2 * acc", "--scalar", "2=one"], "--scalar 2=one: it is not a number"),
         (&["--epilogue", "s2 * acc", "--scalar", "8=1"], "--scalar 8=1: slots are 2 to 7"),
         (&["--epilogue", "s2 * acc", "--scalar", "2"], "--scalar 2: it is SLOT=X"),
         (&["--epilogue", "s2 * acc", "--scalar", "2=1", "--scalar", "2=1"], "it is given twice"),
-        (&["--a", "i8:row", "--c", "i32:row", "--alpha", "nan"], "--alpha is NaN, and D holds integers; give a finite number"),
-        (&["--a", "i8:row", "--c", "i32:row", "--beta", "-inf"], "--beta is -inf, and D holds integers"),
+        (
+            &["--a", "i8:row", "--c", "i32:row", "--alpha", "nan"],
+            "--alpha is NaN, and D holds integers; give a finite number",
+        ),
+        (
+            &["--a", "i8:row", "--c", "i32:row", "--beta", "-inf"],
+            "--beta is -inf, and D holds integers",
+        ),
     ] {
         let sentence = refused(&[&product[..], more].concat());
         assert!(sentence.contains(says), "{sentence}");
@@ -372,22 +634,31 @@ fn scalars_and_epilogues_agree() {
 #[test]
 fn files_say_what_they_hold() {
     let folder = folder();
-    let save = |name: &str, descr: &str| save(&folder.path().join(name), &Matrix::random(4, 4, 1), descr, false);
-    let (double, single, byte) = (save("double.npy", "<f8"), save("single.npy", "<f4"), save("byte.npy", "|i1"));
+    let save = |name: &str, descr: &str| {
+        save(&folder.path().join(name), &Matrix::random(4, 4, 1), descr, false)
+    };
+    let (double, single, byte) =
+        (save("double.npy", "<f8"), save("single.npy", "<f4"), save("byte.npy", "|i1"));
     for (a, b, types) in [
         (&double, &double, ["f64:col", "f64:col", "f64:col"]),
         (&double, &single, ["f64:col", "f64:col", "f64:col"]),
         (&single, &single, ["f32:col", "f32:col", "f32:col"]),
         (&byte, &byte, ["i8:col", "i8:col", "i32:col"]),
     ] {
-        let said = done(&["gemm", "--on", "host", "--a-file", a, "--b-file", b, "--explain", "--run"]);
+        let said =
+            done(&["gemm", "--on", "host", "--a-file", a, "--b-file", b, "--explain", "--run"]);
         for (flag, kind) in ["--a ", "--b ", "--c "].into_iter().zip(types) {
             let line = said.lines().find(|line| line.trim_start().starts_with(flag)).unwrap();
-            assert!(line.contains(kind) && (flag == "--c " || line.contains("from a file")), "{said}");
+            assert!(
+                line.contains(kind) && (flag == "--c " || line.contains("from a file")),
+                "{said}"
+            );
         }
     }
-    let rounded = ["gemm", "--on", "host", "--a-file", &double, "--b-file", &double, "--a", "f16:row"];
+    let rounded =
+        ["gemm", "--on", "host", "--a-file", &double, "--b-file", &double, "--a", "f16:row"];
     noted(&rounded, "of 16 numbers were rounded to f16");
-    let sentence = refused(&["gemm", "--a-file", &single, "--b-file", &single, "--c-file", &single]);
+    let sentence =
+        refused(&["gemm", "--a-file", &single, "--b-file", &single, "--c-file", &single]);
     assert!(sentence.contains("would not read C; give --beta 1"), "{sentence}");
 }

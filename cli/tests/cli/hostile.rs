@@ -1,4 +1,5 @@
-//! Command lines and files that nobody means well with: whatever comes, an exit code that says what happened, a sentence, no panic, and no file left behind.
+//! Command lines and files that nobody means well with: whatever comes, an exit code that says what
+//! happened, a sentence, no panic, and no file left behind.
 //!
 //! They are drawn from a grammar, and most are mutated; the seed of one that fails is printed.
 
@@ -50,15 +51,38 @@ impl Draw {
     }
 }
 
-const EXTENTS: &[&str] =
-    &["0", "1", "2", "7", "33", "64", "130", "9999999999999", "18446744073709551615", "18446744073709551616", "-1", "x", ""];
-const NUMBERS: &[&str] = &["0", "1", "-0.5", "1e300", "nan", "-inf", "1e-400", "1e999", "one", "0x10", "--", ""];
-const TYPES: &[&str] = &[
-    "f32:row", "f32:col", "f64:row", "bf16:col", "f16:row", "tf32:row", "e4m3:col", "i8:col", "u8:row", "i32:row", "f32",
-    "f32:diag", ":", "",
+const EXTENTS: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "7",
+    "33",
+    "64",
+    "130",
+    "9999999999999",
+    "18446744073709551615",
+    "18446744073709551616",
+    "-1",
+    "x",
+    "",
 ];
-const TILES: &[&str] =
-    &["128x128x8", "64x64x16", "32x32x8", "0x0x0", "1x1x1", "4294967295x4294967295x1", "128x128", "axbxc", "-1x2x3"];
+const NUMBERS: &[&str] =
+    &["0", "1", "-0.5", "1e300", "nan", "-inf", "1e-400", "1e999", "one", "0x10", "--", ""];
+const TYPES: &[&str] = &[
+    "f32:row", "f32:col", "f64:row", "bf16:col", "f16:row", "tf32:row", "e4m3:col", "i8:col",
+    "u8:row", "i32:row", "f32", "f32:diag", ":", "",
+];
+const TILES: &[&str] = &[
+    "128x128x8",
+    "64x64x16",
+    "32x32x8",
+    "0x0x0",
+    "1x1x1",
+    "4294967295x4294967295x1",
+    "128x128",
+    "axbxc",
+    "-1x2x3",
+];
 const EPILOGUES: &[&str] = &[
     "acc",
     "alpha * acc + beta * source",
@@ -93,7 +117,8 @@ const LAYOUTS: &[&str] = &[
     "é:1",
     "(3,4) o",
 ];
-const FILES: &[&str] = &["a.npy", "batch.npy", "none.npy", "desc.json", ".", "", "/dev/null", "no/such.npy"];
+const FILES: &[&str] =
+    &["a.npy", "batch.npy", "none.npy", "desc.json", ".", "", "/dev/null", "no/such.npy"];
 const OUTPUTS: &[&str] = &["d.npy", "no/d.npy", ".", "/dev/full", "/", "a.npy"];
 
 /// A command line by the grammar: mostly one that means something.
@@ -103,7 +128,18 @@ fn command(draw: &mut Draw) -> Vec<String> {
     if draw.once_in(8) {
         words.extend(say(&["--json"]));
     }
-    let name = draw.one(&["gemm", "gemm", "gemm", "transpose", "layout", "banks", "explore", "bench", "help", "frobnicate"]);
+    let name = draw.one(&[
+        "gemm",
+        "gemm",
+        "gemm",
+        "transpose",
+        "layout",
+        "banks",
+        "explore",
+        "bench",
+        "help",
+        "frobnicate",
+    ]);
     words.extend(say(&[name]));
     let mut flags: Vec<(&str, &[&str])> = match name {
         "gemm" => vec![
@@ -190,10 +226,18 @@ fn command(draw: &mut Draw) -> Vec<String> {
     };
     match name {
         "layout" => words.push(draw.mostly(LAYOUTS).to_owned()),
-        "gemm" if !draw.once_in(4) => words.extend(say(&["--m", "33", "--n", "7", "--k", "64", "--on", "host"])),
-        "explore" => {
-            words.extend(say(&["--dry-run", "--mainloop", "multistage", "--threadblock", "128x128x8", "--warp", "64x32x8"]))
+        "gemm" if !draw.once_in(4) => {
+            words.extend(say(&["--m", "33", "--n", "7", "--k", "64", "--on", "host"]))
         }
+        "explore" => words.extend(say(&[
+            "--dry-run",
+            "--mainloop",
+            "multistage",
+            "--threadblock",
+            "128x128x8",
+            "--warp",
+            "64x32x8",
+        ])),
         _ => {}
     }
     for _ in 0..draw.below(4) {
@@ -221,7 +265,19 @@ fn mutate_words(draw: &mut Draw, words: &mut Vec<String>) {
             0 => drop(words.remove(at)),
             1 => words.insert(
                 at,
-                draw.one(&["--", "-", "--json", "=", "--=", "\u{202e}", "\u{1b}[31m", "é", "--m=", "-9999"]).to_owned(),
+                draw.one(&[
+                    "--",
+                    "-",
+                    "--json",
+                    "=",
+                    "--=",
+                    "\u{202e}",
+                    "\u{1b}[31m",
+                    "é",
+                    "--m=",
+                    "-9999",
+                ])
+                .to_owned(),
             ),
             2 => words.swap(at, 0),
             _ => {
@@ -230,7 +286,9 @@ fn mutate_words(draw: &mut Draw, words: &mut Vec<String>) {
                 match draw.below(3) {
                     0 => letters.insert(
                         place,
-                        *[',', '(', ')', '-', '9', 'x', ':', 'é', '\n', '\t', '{'].get(draw.below(11)).unwrap_or(&'x'),
+                        *[',', '(', ')', '-', '9', 'x', ':', 'é', '\n', '\t', '{']
+                            .get(draw.below(11))
+                            .unwrap_or(&'x'),
                     ),
                     1 if place < letters.len() => drop(letters.remove(place)),
                     _ => letters.truncate(place),
@@ -246,13 +304,16 @@ fn mutate_words(draw: &mut Draw, words: &mut Vec<String>) {
 
 /// What a folder holds.
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     names
 }
 
-/// Runs the binary in a folder; says whether it did what it was asked, or else what is wrong with how it ended.
+/// Runs the binary in a folder; says whether it did what it was asked, or else what is wrong with
+/// how it ended.
 fn run(folder: &Path, args: &[String]) -> Result<bool, String> {
     let before = names(folder);
     let logs = tempfile::tempdir().unwrap();
@@ -271,7 +332,9 @@ fn run(folder: &Path, args: &[String]) -> Result<bool, String> {
             None => std::thread::sleep(Duration::from_millis(1)),
         }
     };
-    let text = |name: &str| String::from_utf8_lossy(&fs::read(logs.path().join(name)).unwrap()).into_owned();
+    let text = |name: &str| {
+        String::from_utf8_lossy(&fs::read(logs.path().join(name)).unwrap()).into_owned()
+    };
     let (out, said) = (text("out"), text("err"));
     let after = names(folder);
     let made: Vec<_> = after.iter().filter(|name| !before.contains(name)).cloned().collect();
@@ -280,11 +343,19 @@ fn run(folder: &Path, args: &[String]) -> Result<bool, String> {
     }
     let sentences = said.lines().filter(|line| !line.starts_with("note: ")).collect::<Vec<_>>();
     let ended = match status.code() {
-        _ if said.contains("panicked") || said.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}') => false,
-        Some(0) => sentences.is_empty() && made.iter().all(|name| ["d.npy", "x.svg"].contains(&name.as_str())),
+        _ if said.contains("panicked")
+            || said.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}') =>
+        {
+            false
+        }
+        Some(0) => {
+            sentences.is_empty()
+                && made.iter().all(|name| ["d.npy", "x.svg"].contains(&name.as_str()))
+        }
         // A caret stands two lines below its sentence.
         Some(2) => {
-            let object = serde_json::from_str::<serde_json::Value>(&out).is_ok_and(|object| object["refused"].is_string());
+            let object = serde_json::from_str::<serde_json::Value>(&out)
+                .is_ok_and(|object| object["refused"].is_string());
             let silent = out.is_empty() || object;
             sentences.first().is_some_and(|line| line.starts_with("falchion: "))
                 && sentences.len() <= 3
@@ -301,8 +372,9 @@ fn run(folder: &Path, args: &[String]) -> Result<bool, String> {
     Err(format!("{status}; stdout {} bytes; made {made:?}; stderr: {said}", out.len()))
 }
 
-/// Runs the cases, two at a time; `make` writes what a case needs into its worker's folder, and says the command line. Of all of them, a tenth at
-/// least has to succeed, and a tenth to be refused.
+/// Runs the cases, two at a time; `make` writes what a case needs into its worker's folder, and
+/// says the command line. Of all of them, a tenth at least has to succeed, and a tenth to be
+/// refused.
 fn all(make: impl Fn(&mut Draw, &Path) -> Vec<String> + Sync) {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let worker = || {
@@ -327,13 +399,20 @@ fn all(make: impl Fn(&mut Draw, &Path) -> Vec<String> + Sync) {
     assert!(faults.is_empty(), "{} of {CASES}:\n{}", faults.len(), faults.join("\n"));
     let done = done.into_inner();
     println!("{done} of {CASES} did what was asked");
-    assert!((CASES / 10..=CASES - CASES / 10).contains(&done), "{done} of {CASES} did what was asked");
+    assert!(
+        (CASES / 10..=CASES - CASES / 10).contains(&done),
+        "{done} of {CASES} did what was asked"
+    );
 }
 
 /// The files that command lines name.
 fn files(folder: &Path) {
     save(&folder.join("a.npy"), &Matrix::random(33, 64, 1), "<f4", false);
-    save_batch(&folder.join("batch.npy"), &[Matrix::random(33, 64, 1), Matrix::random(33, 64, 2)], true);
+    save_batch(
+        &folder.join("batch.npy"),
+        &[Matrix::random(33, 64, 1), Matrix::random(33, 64, 2)],
+        true,
+    );
     fs::write(folder.join("desc.json"), DESCRIPTION).unwrap();
 }
 
@@ -347,7 +426,8 @@ fn drawn_command_lines_end_as_they_say() {
         if draw.once_in(3) {
             mutate_words(draw, &mut words);
         }
-        // The doctor, the ladder and the bare command compute for seconds, and a zero byte is no argument.
+        // The doctor, the ladder and the bare command compute for seconds, and a zero byte is no
+        // argument.
         let long = |word: &String| word == "ladder" || word == "doctor";
         let slow = words.iter().all(|word| word.starts_with('-')) || words.iter().any(long);
         words.retain(|word| !word.contains('\0'));
@@ -388,7 +468,20 @@ fn drawn_files_are_read_or_refused() {
                 1 if !bytes.is_empty() => drop(bytes.remove(at)),
                 2 => bytes.insert(at, draw.below(256) as u8),
                 3 => bytes
-                    .splice(at..at, draw.one(&["99999999999999999999", "\"", "{", "[", "-1", "é", "null", "\u{0}"]).bytes())
+                    .splice(
+                        at..at,
+                        draw.one(&[
+                            "99999999999999999999",
+                            "\"",
+                            "{",
+                            "[",
+                            "-1",
+                            "é",
+                            "null",
+                            "\u{0}",
+                        ])
+                        .bytes(),
+                    )
                     .for_each(drop),
                 _ if !bytes.is_empty() => bytes[at] = draw.below(256) as u8,
                 _ => {}

@@ -1,4 +1,5 @@
-//! `falchion layout`: one line, a caret under a fault, pictures; and every command of docs/layouts.md.
+//! `falchion layout`: one line, a caret under a fault, pictures; and every command of
+//! docs/layouts.md.
 
 use crate::common::{
     done, falchion, object,
@@ -22,16 +23,21 @@ fn refused(args: &[&str]) -> Vec<String> {
 fn the_page_prints_what_it_says() {
     let commands = commands(PAGE);
     assert!(commands.len() > 30, "{}", commands.len());
-    commands.iter().filter(|(args, _)| !args.contains(&"--svg".into())).for_each(prints_what_it_says);
+    commands
+        .iter()
+        .filter(|(args, _)| !args.contains(&"--svg".into()))
+        .for_each(prints_what_it_says);
 }
 
-/// The layouts that `gemm --explain` prints are those of the page, and an expression each: evaluated, they print the same, and are drawn.
+/// The layouts that `gemm --explain` prints are those of the page, and an expression each:
+/// evaluated, they print the same, and are drawn.
 #[test]
 fn layouts_of_maps_are_expressions() {
     let command = PAGE.lines().find(|line| line.starts_with("falchion gemm --explain ")).unwrap();
     let args: Vec<&str> = command.split_whitespace().skip(1).chain(["--on", "host"]).collect();
     let printed = done(&args);
-    let section = printed.split("\nlayouts:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    let section =
+        printed.split("\nlayouts:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
     assert!(section.lines().count() > 5 && PAGE.contains(section), "{section}");
 
     let folder = tempfile::tempdir().unwrap();
@@ -39,17 +45,48 @@ fn layouts_of_maps_are_expressions() {
     let (mut read, mut drawn) = (0, 0);
     for kernel in [
         &args[2..],
-        &["--a", "f64:row", "--b", "f64:row", "--c", "f64:row", "--arch", "sm70", "--smem-a", "mn^2,1,1", "--on", "host"],
-        &["--mainloop", "warpspecialized", "--a", "f32:col", "--b", "f32:row", "--c", "f32:row", "--on", "host"],
-        &["--op", "tensorop", "--a", "tf32:col", "--b", "tf32:col", "--c", "f32:row", "--a-operand", "registers", "--on", "host"],
+        &[
+            "--a", "f64:row", "--b", "f64:row", "--c", "f64:row", "--arch", "sm70", "--smem-a",
+            "mn^2,1,1", "--on", "host",
+        ],
+        &[
+            "--mainloop",
+            "warpspecialized",
+            "--a",
+            "f32:col",
+            "--b",
+            "f32:row",
+            "--c",
+            "f32:row",
+            "--on",
+            "host",
+        ],
+        &[
+            "--op",
+            "tensorop",
+            "--a",
+            "tf32:col",
+            "--b",
+            "tf32:col",
+            "--c",
+            "f32:row",
+            "--a-operand",
+            "registers",
+            "--on",
+            "host",
+        ],
     ] {
         let explained = object(&[&["gemm", "--explain", "--json"], kernel].concat());
-        for layout in
-            explained["explanation"]["layouts"].as_array().unwrap().iter().map(|stated| stated["layout"].as_str().unwrap())
+        for layout in explained["explanation"]["layouts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|stated| stated["layout"].as_str().unwrap())
         {
             assert_eq!(done(&["layout", layout]), format!("{layout}\n"));
             let output = falchion(&["layout", layout, "--svg", picture.to_str().unwrap()]);
-            let too_large = String::from_utf8_lossy(&output.stderr).contains("the most is 128 x 128");
+            let too_large =
+                String::from_utf8_lossy(&output.stderr).contains("the most is 128 x 128");
             assert!(output.status.success() || too_large, "{layout}");
             (read, drawn) = (read + 1, drawn + u32::from(!too_large));
         }
@@ -60,7 +97,8 @@ fn layouts_of_maps_are_expressions() {
 #[test]
 fn the_pages_pictures_are_those_of_its_commands() {
     let folder = tempfile::tempdir().unwrap();
-    let drawing: Vec<_> = commands(PAGE).into_iter().filter(|(args, _)| args.contains(&"--svg".into())).collect();
+    let drawing: Vec<_> =
+        commands(PAGE).into_iter().filter(|(args, _)| args.contains(&"--svg".into())).collect();
     assert_eq!(drawing.len(), 3);
     for (mut args, expected) in drawing {
         let named = args.last().unwrap().clone();
@@ -68,7 +106,11 @@ fn the_pages_pictures_are_those_of_its_commands() {
         *args.last_mut().unwrap() = path.to_str().unwrap().to_owned();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         assert_eq!(done(&args).lines().collect::<Vec<_>>(), expected);
-        assert_eq!(fs::read_to_string(&path).unwrap(), fs::read_to_string(Path::new(ROOT).join(&named)).unwrap(), "{named}");
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            fs::read_to_string(Path::new(ROOT).join(&named)).unwrap(),
+            "{named}"
+        );
         assert!(PAGE.contains(&named.replace("docs/", "](")), "{named} is shown");
     }
 }
@@ -95,7 +137,10 @@ fn a_result_is_one_line_and_nothing_else() {
 fn json_is_one_object() {
     assert_eq!(object(&["layout", "size((2,3))", "--json"]), json!({"value": 6}));
     let slice = object(&["--json", "layout", "(2,(4,_3)):(1,(2,8))(1,(_,2))"]);
-    assert_eq!(slice, json!({"value": "17 o (4):(2)", "shape": [4], "stride": [2], "size": 4, "cosize": 24, "offset": 17}));
+    assert_eq!(
+        slice,
+        json!({"value": "17 o (4):(2)", "shape": [4], "stride": [2], "size": 4, "cosize": 24, "offset": 17})
+    );
     let composed = object(&["layout", "compose(swizzle(3,4,3), (8,64):(64,1))", "--json"]);
     assert_eq!(composed["swizzle"], json!("Sw<3,4,3>"));
     assert_eq!((&composed["size"], &composed["cosize"]), (&json!(512), &json!(512)));
@@ -140,7 +185,11 @@ fn a_caret_stands_under_the_fault() {
     ] {
         let lines = refused(&[expression]);
         assert_eq!(lines.len(), 3, "{lines:?}");
-        assert!(lines[0].starts_with("falchion: ") && lines[0].contains(because), "{expression}: {}", lines[0]);
+        assert!(
+            lines[0].starts_with("falchion: ") && lines[0].contains(because),
+            "{expression}: {}",
+            lines[0]
+        );
         assert_eq!(lines[1].trim_end(), format!("  {expression}").trim_end());
         assert_eq!(lines[2], format!("  {}^", " ".repeat(column)), "{expression}");
     }
@@ -161,32 +210,54 @@ fn what_cannot_be_drawn_is_refused() {
         assert_eq!(lines.len(), 1, "{lines:?}");
         lines[0].clone()
     };
-    assert!(one(&["(2,2,2)", "--table"]).contains("has rank 3, and a picture or a map takes rank 2"));
-    assert!(one(&["size(4)", "--table"]).contains("the expression is 4, and only a layout is drawn"));
-    assert!(one(&["(65536,1024)", "--table"]).contains("a table of 65536 x 1024 offsets is not printed: the most is 1048576"));
+    assert!(
+        one(&["(2,2,2)", "--table"]).contains("has rank 3, and a picture or a map takes rank 2")
+    );
+    assert!(
+        one(&["size(4)", "--table"]).contains("the expression is 4, and only a layout is drawn")
+    );
+    assert!(
+        one(&["(65536,1024)", "--table"])
+            .contains("a table of 65536 x 1024 offsets is not printed: the most is 1048576")
+    );
     assert!(one(&["2:4294967296", "--table"]).contains("a map counts in 32 bits"));
     assert!(
-        one(&["(200,2)", "--svg", "/nowhere/x.svg"]).contains("a picture of 200 x 2 cells is not drawn: the most is 128 x 128")
+        one(&["(200,2)", "--svg", "/nowhere/x.svg"])
+            .contains("a picture of 200 x 2 cells is not drawn: the most is 128 x 128")
     );
-    assert!(one(&["(2,2)", "--svg", "/nowhere/x.svg", "--element-bytes", "3"]).contains("it is 1, 2, 4, 8 or 16"));
+    assert!(
+        one(&["(2,2)", "--svg", "/nowhere/x.svg", "--element-bytes", "3"])
+            .contains("it is 1, 2, 4, 8 or 16")
+    );
     assert!(one(&["(2,2)", "--svg", "/nowhere/x.svg"]).contains("/nowhere/x.svg"));
     assert!(one(&["(2,2)", "--threads", "(2,2)"]).contains("--svg"));
 }
 
-/// The text, the table, the picture, the object and the count of banks agree on where a tile begins.
+/// The text, the table, the picture, the object and the count of banks agree on where a tile
+/// begins.
 #[test]
 fn a_tile_begins_where_it_begins() {
     const TILE: &str = "local_tile((8,8):(8,1), (4,4), (1,1))";
     assert_eq!(done(&["layout", TILE]), "36 o (4,4):(8,1)\n");
-    assert_eq!(done(&["layout", TILE, "--table"]), "36 37 38 39\n44 45 46 47\n52 53 54 55\n60 61 62 63\n");
+    assert_eq!(
+        done(&["layout", TILE, "--table"]),
+        "36 37 38 39\n44 45 46 47\n52 53 54 55\n60 61 62 63\n"
+    );
     assert_eq!(object(&["layout", TILE, "--json"])["offset"], json!(36));
     let folder = tempfile::tempdir().unwrap();
     let picture = folder.path().join("tile.svg");
     done(&["layout", TILE, "--svg", picture.to_str().unwrap()]);
     let picture = fs::read_to_string(picture).unwrap();
-    assert!(picture.contains(">36 o (4,4):(8,1)<") && picture.contains(">36</text>") && !picture.contains(">27</text>"));
+    assert!(
+        picture.contains(">36 o (4,4):(8,1)<")
+            && picture.contains(">36</text>")
+            && !picture.contains(">27</text>")
+    );
     let counted = object(&["banks", "--json", "--layout", TILE, "--threads", "16:1"]);
-    assert_eq!((&counted["layout"], &counted["addresses"][1]), (&json!("36 o (4,4):(8,1)"), &json!(44 * 4)));
+    assert_eq!(
+        (&counted["layout"], &counted["addresses"][1]),
+        (&json!("36 o (4,4):(8,1)"), &json!(44 * 4))
+    );
     for (expression, at) in [
         ("local_tile((128,64):(64,1),(64,32),(1,1))(0,0)", "4128"),
         ("compose(Sw<3,3,3>, local_tile((128,64):(64,1),(64,32),(1,1)))(0,0)", "4128"),
@@ -212,9 +283,15 @@ fn what_cute_writes_is_read() {
         ("make_layout(make_shape(4,3), make_stride(3,1))", "(4,3):(3,1)"),
         ("make_layout(4:2, 3:8)", "(4,3):(2,8)"),
         ("local_tile((8,6):(1,8), (4,3), (1,1))", "28 o (4,3):(1,8)"),
-        ("Sw<3,3,3> o local_tile((128,64):(64,1),(64,32),(1,1))", "Sw<3,3,3> o 4128 o (64,32):(64,1)"),
+        (
+            "Sw<3,3,3> o local_tile((128,64):(64,1),(64,32),(1,1))",
+            "Sw<3,3,3> o 4128 o (64,32):(64,1)",
+        ),
         ("(Sw<3,4,3> o _0 o (8,64):(64,1))(3,_)", "Sw<3,4,3> o 192 o (64):(1)"),
-        ("zipped_divide(Swizzle<3,4,3> o 8 o (8,64):(64,1), (2,2))", "Sw<3,4,3> o 8 o ((2,2),(4,32)):((64,1),(128,2))"),
+        (
+            "zipped_divide(Swizzle<3,4,3> o 8 o (8,64):(64,1), (2,2))",
+            "Sw<3,4,3> o 8 o ((2,2),(4,32)):((64,1),(128,2))",
+        ),
         ("local_tile((8,6):(1,8), make_tile(4,3), make_coord(1,1))(0,0)", "28"),
         ("Sw<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o _0 o (_8,_64):(_64,_1)"),
         ("Sw<3,4,3>", "Sw<3,4,3>"),

@@ -1,6 +1,8 @@
 //! Operands and results in .npy files.
 
-use crate::common::{Matrix, done, folder, load, load_batch, noted, npy, object, path, refused, save, save_batch};
+use crate::common::{
+    Matrix, done, folder, load, load_batch, noted, npy, object, path, refused, save, save_batch,
+};
 
 /// |got - want| is within k roundings of each product, and a few of the end.
 fn close(got: &Matrix, want: &Matrix, unit: f64, k: usize) {
@@ -15,12 +17,15 @@ fn close(got: &Matrix, want: &Matrix, unit: f64, k: usize) {
 #[test]
 fn files_of_either_order_are_read_under_either_layout() {
     let folder = folder();
-    let (a, b, c) = (Matrix::random(100, 77, 1), Matrix::random(77, 123, 2), Matrix::random(100, 123, 3));
+    let (a, b, c) =
+        (Matrix::random(100, 77, 1), Matrix::random(77, 123, 2), Matrix::random(100, 123, 3));
     let want = a.product(&b, 1.5, -0.5, &c);
     let (out, out_name) = path(&folder, "d.npy");
-    for (descr, element, unit, file) in
-        [("<f8", "f64", 2f64.powi(-53), "<f8"), ("<f4", "f32", 2f64.powi(-24), "<f4"), ("<f8", "f32", 2f64.powi(-24), "<f4")]
-    {
+    for (descr, element, unit, file) in [
+        ("<f8", "f64", 2f64.powi(-53), "<f8"),
+        ("<f4", "f32", 2f64.powi(-24), "<f4"),
+        ("<f8", "f32", 2f64.powi(-24), "<f4"),
+    ] {
         for fortran in [false, true] {
             let a_file = save(&path(&folder, "a.npy").0, &a, descr, fortran);
             let b_file = save(&path(&folder, "b.npy").0, &b, descr, !fortran);
@@ -29,12 +34,15 @@ fn files_of_either_order_are_read_under_either_layout() {
                 let order = |bit: usize| if layouts >> bit & 1 == 1 { "row" } else { "col" };
                 let types = [0, 1, 2].map(|bit| format!("{element}:{}", order(bit)));
                 let said = object(&[
-                    "gemm", "--on", "host", "--json", "--verify", "--a", &types[0], "--b", &types[1], "--c", &types[2],
-                    "--a-file", &a_file, "--b-file", &b_file, "--c-file", &c_file, "--out", &out_name, "--alpha", "1.5",
-                    "--beta", "-0.5",
+                    "gemm", "--on", "host", "--json", "--verify", "--a", &types[0], "--b",
+                    &types[1], "--c", &types[2], "--a-file", &a_file, "--b-file", &b_file,
+                    "--c-file", &c_file, "--out", &out_name, "--alpha", "1.5", "--beta", "-0.5",
                 ]);
                 assert_eq!(said["verified"], true);
-                assert_eq!((said["m"].as_u64(), said["n"].as_u64(), said["k"].as_u64()), (Some(100), Some(123), Some(77)));
+                assert_eq!(
+                    (said["m"].as_u64(), said["n"].as_u64(), said["k"].as_u64()),
+                    (Some(100), Some(123), Some(77))
+                );
                 let (written, in_fortran, d) = load(&out, 100, 123);
                 assert_eq!((written.as_str(), in_fortran), (file, order(2) == "col"));
                 close(&d, &want, unit, 77);
@@ -69,8 +77,8 @@ fn every_number_format_is_read_and_written() {
             let b_file = save(&path(&folder, "b.npy").0, &b, descr, true);
             let (a_type, c_type) = (format!("{element}:row"), format!("{c}:row"));
             done(&[
-                "gemm", "--on", "host", "--a", &a_type, "--c", &c_type, "--a-file", &a_file, "--b-file", &b_file, "--out",
-                &out_name, "--verify",
+                "gemm", "--on", "host", "--a", &a_type, "--c", &c_type, "--a-file", &a_file,
+                "--b-file", &b_file, "--out", &out_name, "--verify",
             ]);
             let (written, fortran, d) = load(&out, 19, 23);
             assert_eq!((written.as_str(), fortran), (file, false));
@@ -82,7 +90,11 @@ fn every_number_format_is_read_and_written() {
                     x.min(if c == "u8" { 255.0 } else { x })
                 }
             };
-            assert_eq!(d.values, want.values.iter().map(|&x| rounded(x)).collect::<Vec<_>>(), "{element} {descr}");
+            assert_eq!(
+                d.values,
+                want.values.iter().map(|&x| rounded(x)).collect::<Vec<_>>(),
+                "{element} {descr}"
+            );
         }
     }
 }
@@ -91,96 +103,169 @@ fn every_number_format_is_read_and_written() {
 fn numbers_are_rounded_to_nearest_even_once() {
     let folder = folder();
     let step = 2f64.powi(-10);
-    let values = vec![1.0 + step / 2.0, 1.0 + step * 1.5, 1.0 + step / 2.0 + 2f64.powi(-40), -1.0 - step / 2.0];
-    let a_file = save(&path(&folder, "a.npy").0, &Matrix { rows: 4, columns: 1, values }, "<f8", false);
-    let b_file = save(&path(&folder, "b.npy").0, &Matrix { rows: 1, columns: 1, values: vec![1.0] }, "<f8", false);
+    let values = vec![
+        1.0 + step / 2.0,
+        1.0 + step * 1.5,
+        1.0 + step / 2.0 + 2f64.powi(-40),
+        -1.0 - step / 2.0,
+    ];
+    let a_file =
+        save(&path(&folder, "a.npy").0, &Matrix { rows: 4, columns: 1, values }, "<f8", false);
+    let b_file = save(
+        &path(&folder, "b.npy").0,
+        &Matrix { rows: 1, columns: 1, values: vec![1.0] },
+        "<f8",
+        false,
+    );
     let (out, out_name) = path(&folder, "d.npy");
     let product = |a: &str, a_file: &str| {
-        let args = ["gemm", "--on", "host", "--a", a, "--a-file", a_file, "--b-file", &b_file, "--out", &out_name];
+        let args = [
+            "gemm", "--on", "host", "--a", a, "--a-file", a_file, "--b-file", &b_file, "--out",
+            &out_name,
+        ];
         noted(&args, "a.npy holds f64: 4 of 4 numbers were rounded to ");
     };
     product("f16:row", &a_file);
     assert_eq!(load(&out, 4, 1).2.values, [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0]);
-    let a_file =
-        save(&path(&folder, "a.npy").0, &Matrix { rows: 4, columns: 1, values: vec![0.5, 1.5, -2.5, 3.4] }, "<f8", false);
+    let a_file = save(
+        &path(&folder, "a.npy").0,
+        &Matrix { rows: 4, columns: 1, values: vec![0.5, 1.5, -2.5, 3.4] },
+        "<f8",
+        false,
+    );
     product("i8:row", &a_file);
     assert_eq!(load(&out, 4, 1).2.values, [0.0, 2.0, -2.0, 3.0]);
 }
 
-/// numpy has no word for bf16, tf32 and fp8: their files are of f32, and f64 and f32 files become them by one rounding to
-/// nearest even. fp8 has no number beyond its largest.
+/// numpy has no word for bf16, tf32 and fp8: their files are of f32, and f64 and f32 files become
+/// them by one rounding to nearest even. fp8 has no number beyond its largest.
 #[test]
 fn types_without_a_word_in_numpy_are_written_as_f32() {
     let folder = folder();
     let (out, out_name) = path(&folder, "d.npy");
     let hair = 2f64.powi(-40);
     // The spacing at 1 of each type, and its largest number where it saturates.
-    for (name, fraction_bits, most) in
-        [("bf16", 7, f64::INFINITY), ("tf32", 10, f64::INFINITY), ("e4m3", 3, 448.0), ("e5m2", 2, 57_344.0)]
-    {
+    for (name, fraction_bits, most) in [
+        ("bf16", 7, f64::INFINITY),
+        ("tf32", 10, f64::INFINITY),
+        ("e4m3", 3, 448.0),
+        ("e5m2", 2, 57_344.0),
+    ] {
         let step = 2f64.powi(-fraction_bits);
-        let values = vec![1.0 + step / 2.0, 1.0 + step * 1.5, 1.0 + step / 2.0 + hair, -1.0 - step / 2.0 - hair, 1e39, -1e39];
+        let values = vec![
+            1.0 + step / 2.0,
+            1.0 + step * 1.5,
+            1.0 + step / 2.0 + hair,
+            -1.0 - step / 2.0 - hair,
+            1e39,
+            -1e39,
+        ];
         let want = [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0 - step, most, -most];
-        let a_file = save(&path(&folder, "a.npy").0, &Matrix { rows: 2, columns: 3, values }, "<f8", false);
-        let args = ["transpose", "--on", "host", "--type", name, "--a-file", &a_file, "--out", &out_name, "--verify"];
+        let a_file =
+            save(&path(&folder, "a.npy").0, &Matrix { rows: 2, columns: 3, values }, "<f8", false);
+        let args = [
+            "transpose",
+            "--on",
+            "host",
+            "--type",
+            name,
+            "--a-file",
+            &a_file,
+            "--out",
+            &out_name,
+            "--verify",
+        ];
         noted(&args, &format!("a.npy holds f64: 6 of 6 numbers were rounded to {name}\n"));
         let (descr, _, d) = load(&out, 3, 2);
         assert_eq!(descr, "<f4", "{name}");
         let back: Vec<f64> = (0..6).map(|at| d.at(at % 3, at / 3)).collect();
         assert_eq!(back, want, "{name}");
         // What was written is read as it was.
-        done(&["transpose", "--on", "host", "--type", name, "--a-file", &out_name, "--out", &a_file, "--verify"]);
+        done(&[
+            "transpose",
+            "--on",
+            "host",
+            "--type",
+            name,
+            "--a-file",
+            &out_name,
+            "--out",
+            &a_file,
+            "--verify",
+        ]);
         let again = load(&path(&folder, "a.npy").0, 2, 3).2;
         assert_eq!((0..6).map(|at| again.at(at / 3, at % 3)).collect::<Vec<_>>(), want, "{name}");
     }
 }
 
-/// Files of three extents hold a batch, in either order under either layout; a file of two holds the matrix of all products.
+/// Files of three extents hold a batch, in either order under either layout; a file of two holds
+/// the matrix of all products.
 #[test]
 fn files_of_a_batch_are_read_and_written() {
     let folder = folder();
-    let batch = |rows, columns, seed| [0u64, 1, 2].map(|number| Matrix::random(rows, columns, seed + number));
+    let batch = |rows, columns, seed| {
+        [0u64, 1, 2].map(|number| Matrix::random(rows, columns, seed + number))
+    };
     let (a, b, c) = (batch(19, 7, 1), batch(7, 12, 10), batch(19, 12, 20));
     let (out, out_name) = path(&folder, "d.npy");
     for layouts in 0..8 {
         let bit = |bit: usize| layouts >> bit & 1 == 1;
-        let [a_type, b_type, c_type] = [0, 1, 2].map(|at| format!("f32:{}", if bit(at) { "row" } else { "col" }));
+        let [a_type, b_type, c_type] =
+            [0, 1, 2].map(|at| format!("f32:{}", if bit(at) { "row" } else { "col" }));
         for fortran in [false, true] {
             // Some of the operands are one for all.
             let file = |name: &str, batch: &[Matrix], shared: bool| {
                 let at = path(&folder, name).0;
-                if shared { save(&at, &batch[0], "<f4", fortran) } else { save_batch(&at, batch, fortran) }
+                if shared {
+                    save(&at, &batch[0], "<f4", fortran)
+                } else {
+                    save_batch(&at, batch, fortran)
+                }
             };
             let shared = [bit(0) && fortran, !bit(0) || fortran, bit(1) != bit(2)];
-            let [a_file, b_file, c_file] = [("a.npy", &a, shared[0]), ("b.npy", &b, shared[1]), ("c.npy", &c, shared[2])]
-                .map(|(name, x, one)| file(name, x, one));
+            let [a_file, b_file, c_file] =
+                [("a.npy", &a, shared[0]), ("b.npy", &b, shared[1]), ("c.npy", &c, shared[2])]
+                    .map(|(name, x, one)| file(name, x, one));
             let mut args = vec![
-                "gemm", "--on", "host", "--json", "--verify", "--batch", "3", "--a", &a_type, "--b", &b_type, "--c", &c_type,
-                "--a-file", &a_file, "--b-file", &b_file, "--c-file", &c_file, "--out", &out_name, "--alpha", "1.5", "--beta",
-                "-0.5",
+                "gemm", "--on", "host", "--json", "--verify", "--batch", "3", "--a", &a_type,
+                "--b", &b_type, "--c", &c_type, "--a-file", &a_file, "--b-file", &b_file,
+                "--c-file", &c_file, "--out", &out_name, "--alpha", "1.5", "--beta", "-0.5",
             ];
             args.extend(fortran.then_some("--checked"));
             let said = object(&args);
-            assert_eq!((said["verified"].as_bool(), said["elements_checked"].as_u64()), (Some(true), Some(3 * 19 * 12)));
+            assert_eq!(
+                (said["verified"].as_bool(), said["elements_checked"].as_u64()),
+                (Some(true), Some(3 * 19 * 12))
+            );
             let (in_fortran, d) = load_batch(&out, 3, 19, 12);
             assert_eq!(in_fortran, !bit(2));
             for (number, d) in d.iter().enumerate() {
-                let of = |batch: &'_ [Matrix; 3], shared: bool| batch[if shared { 0 } else { number }].clone();
-                let want = of(&a, shared[0]).product(&of(&b, shared[1]), 1.5, -0.5, &of(&c, shared[2]));
+                let of = |batch: &'_ [Matrix; 3], shared: bool| {
+                    batch[if shared { 0 } else { number }].clone()
+                };
+                let want =
+                    of(&a, shared[0]).product(&of(&b, shared[1]), 1.5, -0.5, &of(&c, shared[2]));
                 close(d, &want, 2f64.powi(-24), 7);
             }
         }
     }
     // What was written is read, and one product has two extents.
     let b_file = save(&path(&folder, "b.npy").0, &b[0], "<f4", false);
-    let args = ["gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--n", "2", "--out", &out_name, "--verify"];
+    let args = [
+        "gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--n", "2", "--out",
+        &out_name, "--verify",
+    ];
     noted(&args, "the file of --a-file");
     assert_eq!(load_batch(&out, 3, 19, 2).1.len(), 3);
-    done(&["gemm", "--on", "host", "--batch", "1", "--m", "5", "--b-file", &b_file, "--out", &out_name, "--verify"]);
+    done(&[
+        "gemm", "--on", "host", "--batch", "1", "--m", "5", "--b-file", &b_file, "--out",
+        &out_name, "--verify",
+    ]);
     load(&out, 5, 12);
 }
 
-/// A file of B holds a matrix for each group of rows, or one for all; those of A, C and D hold one of all rows.
+/// A file of B holds a matrix for each group of rows, or one for all; those of A, C and D hold one
+/// of all rows.
 #[test]
 fn files_of_groups_are_read_and_written() {
     let folder = folder();
@@ -189,10 +274,16 @@ fn files_of_groups_are_read_and_written() {
     let (out, out_name) = path(&folder, "d.npy");
     for layouts in 0..8 {
         let bit = |bit: usize| layouts >> bit & 1 == 1;
-        let [a_type, b_type, c_type] = [0, 1, 2].map(|at| format!("f64:{}", if bit(at) { "row" } else { "col" }));
-        let [a_file, c_file] = [("a.npy", &a), ("c.npy", &c)].map(|(name, x)| save(&path(&folder, name).0, x, "<f8", bit(0)));
+        let [a_type, b_type, c_type] =
+            [0, 1, 2].map(|at| format!("f64:{}", if bit(at) { "row" } else { "col" }));
+        let [a_file, c_file] = [("a.npy", &a), ("c.npy", &c)]
+            .map(|(name, x)| save(&path(&folder, name).0, x, "<f8", bit(0)));
         let b_path = path(&folder, "b.npy").0;
-        let b_file = if bit(1) { save(&b_path, &b[0], "<f8", bit(2)) } else { save_batch(&b_path, &b, bit(2)) };
+        let b_file = if bit(1) {
+            save(&b_path, &b[0], "<f8", bit(2))
+        } else {
+            save_batch(&b_path, &b, bit(2))
+        };
         let args = [
             "gemm",
             "--on",
@@ -221,42 +312,76 @@ fn files_of_groups_are_read_and_written() {
             "-0.5",
         ];
         let said = object(&args);
-        assert_eq!((said["verified"].as_bool(), said["elements_checked"].as_u64()), (Some(true), Some(13 * 12)));
+        assert_eq!(
+            (said["verified"].as_bool(), said["elements_checked"].as_u64()),
+            (Some(true), Some(13 * 12))
+        );
         let d = load(&out, 13, 12).2;
         for (number, rows) in [(0, 0..9), (2, 9..13)] {
             let want = a.product(&b[if bit(1) { 0 } else { number }], 1.5, -0.5, &c);
             let of_group = |x: &Matrix| x.values[rows.start * 12..rows.end * 12].to_vec();
-            let [got, want] = [&d, &want].map(|x| Matrix { rows: rows.len(), columns: 12, values: of_group(x) });
+            let [got, want] =
+                [&d, &want].map(|x| Matrix { rows: rows.len(), columns: 12, values: of_group(x) });
             close(&got, &want, 2f64.powi(-52), 7);
         }
     }
     let two = save_batch(&path(&folder, "two.npy").0, &b[..2], false);
-    let refused = |flag: &str| refused(&["gemm", "--group-rows", "1,2,3", "--n", "12", "--k", "7", flag, &two]);
-    assert!(refused("--b-file").ends_with("holds an array of shape (2, 7, 12), and --group-rows has 3 groups"));
-    assert!(refused("--a-file").ends_with("holds an array of shape (2, 7, 12), and a matrix of two extents was wanted"));
+    let refused = |flag: &str| {
+        refused(&["gemm", "--group-rows", "1,2,3", "--n", "12", "--k", "7", flag, &two])
+    };
+    assert!(
+        refused("--b-file")
+            .ends_with("holds an array of shape (2, 7, 12), and --group-rows has 3 groups")
+    );
+    assert!(
+        refused("--a-file").ends_with(
+            "holds an array of shape (2, 7, 12), and a matrix of two extents was wanted"
+        )
+    );
 }
 
 #[test]
 fn what_is_no_batch_is_refused() {
     let folder = folder();
     let of = |descr: &str, shape: &str| {
-        npy(&path(&folder, "a.npy").0, &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"), &[200; 64])
+        npy(
+            &path(&folder, "a.npy").0,
+            &format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"),
+            &[200; 64],
+        )
     };
     for (batch, descr, shape, says) in [
-        ("3", "<f4", "(5, 2, 1)", "holds an array of shape (5, 2, 1), and --batch is 3; try --batch 5"),
-        ("1", "<f4", "(2, 2, 4)", "holds an array of shape (2, 2, 4), and --batch is 1; try --batch 2"),
+        (
+            "3",
+            "<f4",
+            "(5, 2, 1)",
+            "holds an array of shape (5, 2, 1), and --batch is 3; try --batch 5",
+        ),
+        (
+            "1",
+            "<f4",
+            "(2, 2, 4)",
+            "holds an array of shape (2, 2, 4), and --batch is 1; try --batch 2",
+        ),
         (
             "2",
             "<f4",
             "(2, 1, 2, 2)",
             "of shape (2, 1, 2, 2), and a matrix of two extents was wanted, or an array of three for a batch",
         ),
-        ("4", "<f4", "(4, 2, 3)", "is cut short: 4 x 2 x 3 elements of 4 bytes take 96 bytes, and 64 are there"),
+        (
+            "4",
+            "<f4",
+            "(4, 2, 3)",
+            "is cut short: 4 x 2 x 3 elements of 4 bytes take 96 bytes, and 64 are there",
+        ),
         ("2", "|u1", "(2, 2, 3)", "holds 200 in row 0, column 0 of matrix 0, which is beyond i8"),
         ("2", "<f4", "(2, 2, 3)", "holds 2 x 3 elements, and A, m x k, has 7 x 3"),
     ] {
         let (file, m) = (of(descr, shape), if says.ends_with("7 x 3") { "7" } else { "2" });
-        let sentence = refused(&["gemm", "--batch", batch, "--m", m, "--n", "1", "--a", "i8:row", "--a-file", &file]);
+        let sentence = refused(&[
+            "gemm", "--batch", batch, "--m", m, "--n", "1", "--a", "i8:row", "--a-file", &file,
+        ]);
         assert!(sentence.starts_with(&file) && sentence.ends_with(says), "{sentence}");
     }
 }
@@ -268,8 +393,8 @@ fn a_result_may_replace_an_operand() {
     let (c_path, c_file) = path(&folder, "c.npy");
     save(&c_path, &c, "<f8", false);
     let args = [
-        "gemm", "--on", "host", "--a", "f64:row", "--c", "f64:row", "--k", "3", "--alpha", "0", "--beta", "2", "--c-file",
-        &c_file, "--out", &c_file,
+        "gemm", "--on", "host", "--a", "f64:row", "--c", "f64:row", "--k", "3", "--alpha", "0",
+        "--beta", "2", "--c-file", &c_file, "--out", &c_file,
     ];
     noted(&args, "takes the place of");
     assert_eq!(load(&c_path, 5, 6).2.values, c.values.iter().map(|x| 2.0 * x).collect::<Vec<_>>());
@@ -298,26 +423,50 @@ fn what_is_no_operand_is_refused_by_name() {
         bytes
     };
     for (name, says) in [
-        (folder.path().join("none.npy").to_str().unwrap().to_owned(), "cannot be read: No such file"),
+        (
+            folder.path().join("none.npy").to_str().unwrap().to_owned(),
+            "cannot be read: No such file",
+        ),
         (folder.path().to_str().unwrap().to_owned(), "is not a file"),
         (file("empty", b""), "is not a .npy file"),
         (file("text", b"1.0, 2.0, 3.0"), "is not a .npy file"),
         (file("magic", b"\x93NUMPY"), "is cut short in its header"),
-        (file("header", &whole[..60]), "is cut short: its header claims 118 bytes, and the file has 50"),
-        (file("data", &whole[..whole.len() - 1]), "is cut short: 4 x 5 elements of 8 bytes take 160 bytes, and 159 are there"),
+        (
+            file("header", &whole[..60]),
+            "is cut short: its header claims 118 bytes, and the file has 50",
+        ),
+        (
+            file("data", &whole[..whole.len() - 1]),
+            "is cut short: 4 x 5 elements of 8 bytes take 160 bytes, and 159 are there",
+        ),
         (file("huge", &version_2(u32::MAX)), "its header claims 4294967295 bytes"),
-        (file("long", &version_2(20_000)), "has a header of 20000 bytes, and at most 10000 are read"),
+        (
+            file("long", &version_2(20_000)),
+            "has a header of 20000 bytes, and at most 10000 are read",
+        ),
         (file("deep", &version_2(9_999)), "has a header that is not a dictionary"),
         (file("version", b"\x93NUMPY\x09\x00aaaa"), "is a .npy file of version 9"),
-        (odd("i8", "'<i8'", "(4, 5)"), "holds elements of dtype '<i8', and f64, f32, f16, i8, u8, i32 are read"),
+        (
+            odd("i8", "'<i8'", "(4, 5)"),
+            "holds elements of dtype '<i8', and f64, f32, f16, i8, u8, i32 are read",
+        ),
         (odd("c16", "'<c16'", "(4, 5)"), "holds elements of dtype '<c16'"),
         (odd("object", "'|O'", "(4, 5)"), "holds elements of dtype '|O'"),
         (odd("record", "[('x', '<f4')]", "(4, 5)"), "holds structured elements"),
-        (odd("vector", "'<f4'", "(5,)"), "holds an array of shape (5), and a matrix of two extents was wanted"),
+        (
+            odd("vector", "'<f4'", "(5,)"),
+            "holds an array of shape (5), and a matrix of two extents was wanted",
+        ),
         (odd("cube", "'<f4'", "(2, 2, 2)"), "of shape (2, 2, 2)"),
         (odd("minus", "'<f4'", "(-4, 5)"), "not a dictionary"),
-        (odd("lying", "'<f8'", "(4294967296, 4294967296)"), "elements of 8 bytes take 147573952589676412928 bytes"),
-        (odd("beyond", "'<f8'", "(18446744073709551615, 18446744073709551615)"), "more than 2^128 bytes"),
+        (
+            odd("lying", "'<f8'", "(4294967296, 4294967296)"),
+            "elements of 8 bytes take 147573952589676412928 bytes",
+        ),
+        (
+            odd("beyond", "'<f8'", "(18446744073709551615, 18446744073709551615)"),
+            "more than 2^128 bytes",
+        ),
     ] {
         let sentence = refused(&["gemm", "--m", "4", "--n", "3", "--k", "5", "--a-file", &name]);
         assert!(sentence.starts_with(&name) && sentence.contains(says), "{sentence}");
@@ -332,7 +481,12 @@ fn what_is_no_operand_is_refused_by_name() {
     }
     let sentence = refused(&["gemm", "--a-file", &good, "--b-file", &good]);
     assert!(sentence.ends_with("holds 4 x 5 elements, and B, k x n, has 5 x 5"), "{sentence}");
-    let large = save(&path(&folder, "large.npy").0, &Matrix { rows: 1, columns: 2, values: vec![1.0, -129.0] }, "<f8", false);
+    let large = save(
+        &path(&folder, "large.npy").0,
+        &Matrix { rows: 1, columns: 2, values: vec![1.0, -129.0] },
+        "<f8",
+        false,
+    );
     let sentence = refused(&["gemm", "--n", "1", "--a", "i8:row", "--a-file", &large]);
     assert!(sentence.ends_with("holds -129 in row 0, column 1, which is beyond i8"), "{sentence}");
 }
@@ -348,14 +502,25 @@ fn a_result_that_cannot_be_written_is_refused_before_anything_is_computed() {
     assert!(sentence.ends_with("cannot be written: it is a folder"), "{sentence}");
 }
 
-/// A vector of one value a column or a row, from a file of one or two extents, for a D of either order; without a file it is drawn.
+/// A vector of one value a column or a row, from a file of one or two extents, for a D of either
+/// order; without a file it is drawn.
 #[test]
 fn vectors_of_epilogues_are_read() {
     let folder = folder();
     let (m, n) = (3, 4);
     let path_of = |name: &str| folder.path().join(name);
-    let one = save(&path_of("a.npy"), &Matrix { rows: m, columns: 1, values: vec![1.0, 2.0, 3.0] }, "<f4", false);
-    let other = save(&path_of("b.npy"), &Matrix { rows: 1, columns: n, values: vec![10.0; 4] }, "<f4", false);
+    let one = save(
+        &path_of("a.npy"),
+        &Matrix { rows: m, columns: 1, values: vec![1.0, 2.0, 3.0] },
+        "<f4",
+        false,
+    );
+    let other = save(
+        &path_of("b.npy"),
+        &Matrix { rows: 1, columns: n, values: vec![10.0; 4] },
+        "<f4",
+        false,
+    );
     let row = |name: &str, values: [f32; 4]| {
         let data: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
         npy(&path_of(name), "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", &data)
@@ -364,13 +529,20 @@ fn vectors_of_epilogues_are_read() {
     let column = Matrix { rows: m, columns: 1, values: vec![0.25, 0.5, 0.75] };
     let of_m = format!("bias_m={}", save(&path_of("m.npy"), &column, "<f8", true));
     let out = path_of("d.npy").to_str().unwrap().to_owned();
-    let files = ["gemm", "--on", "host", "--a-file", &one, "--b-file", &other, "--verify", "--out", &out];
+    let files =
+        ["gemm", "--on", "host", "--a-file", &one, "--b-file", &other, "--verify", "--out", &out];
     for c in ["f32:row", "f32:col"] {
         let epilogue = ["--c", c, "--epilogue", "alpha*acc + bias_n + bias_m", "--alpha", "2"];
         done(&[&files[..], &epilogue, &["--vector", &of_n, "--vector", &of_m]].concat());
         let (_, _, d) = load(&path_of("d.npy"), m, n);
-        let wanted = |i: usize, j: usize| 20.0 * (i + 1) as f64 + 100.0 * (j + 1) as f64 + 0.25 * (i + 1) as f64;
-        assert_eq!(d.values, (0..m * n).map(|at| wanted(at / n, at % n)).collect::<Vec<_>>(), "{c}");
+        let wanted = |i: usize, j: usize| {
+            20.0 * (i + 1) as f64 + 100.0 * (j + 1) as f64 + 0.25 * (i + 1) as f64
+        };
+        assert_eq!(
+            d.values,
+            (0..m * n).map(|at| wanted(at / n, at % n)).collect::<Vec<_>>(),
+            "{c}"
+        );
         let drawn = |seed: &str| {
             done(&[&files[..], &epilogue, &["--vector", &of_n, "--seed", seed]].concat());
             load(&path_of("d.npy"), m, n).2
@@ -385,15 +557,24 @@ fn vectors_of_epilogues_are_read() {
             vec!["gate_n=x.npy".to_owned()],
             "--vector gate_n=x.npy: it is NAME=FILE, where the name is bias_m or bias_n or scale_m or scale_n",
         ),
-        (vec!["bias_n".to_owned()], "it is NAME=FILE, where the name is bias_m or bias_n or scale_m or scale_n"),
+        (
+            vec!["bias_n".to_owned()],
+            "it is NAME=FILE, where the name is bias_m or bias_n or scale_m or scale_n",
+        ),
         (vec![format!("bias_n={short}")], "holds 3 elements, and bias_n has 4"),
         (
-            vec![format!("bias_n={}", save(&path_of("two.npy"), &Matrix::random(2, 2, 1), "<f4", false))],
+            vec![format!(
+                "bias_n={}",
+                save(&path_of("two.npy"), &Matrix::random(2, 2, 1), "<f4", false)
+            )],
             "and a vector was wanted",
         ),
     ] {
         let vectors: Vec<_> = vectors.iter().flat_map(|vector| ["--vector", vector]).collect();
-        let sentence = refused(&[&files[..], &["--c", "f32:col", "--epilogue", "alpha*acc + bias_n"], &vectors].concat());
+        let sentence = refused(
+            &[&files[..], &["--c", "f32:col", "--epilogue", "alpha*acc + bias_n"], &vectors]
+                .concat(),
+        );
         assert!(sentence.ends_with(says), "{sentence}");
     }
 }

@@ -11,12 +11,18 @@ use std::{
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_no_success() {
-    for args in [&["layout", "(4,4):(4,1)"][..], &["gemm", "--explain", "--json"], &["--help"], &["banks"]] {
+    for args in
+        [&["layout", "(4,4):(4,1)"][..], &["gemm", "--explain", "--json"], &["--help"], &["banks"]]
+    {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_falchion")).args(args).stdout(full).output().unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_falchion")).args(args).stdout(full).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.starts_with("falchion: stdout cannot be written: No space left"), "{args:?}: {said}");
+        assert!(
+            said.starts_with("falchion: stdout cannot be written: No space left"),
+            "{args:?}: {said}"
+        );
     }
     for args in [
         &["layout", "(4,4):(4,1)", "--svg", "/dev/full"][..],
@@ -56,7 +62,8 @@ fn a_link_stays_one() {
     assert!(fs::read_to_string(&real).unwrap().starts_with("<svg "));
 }
 
-/// INT, TERM and HUP end a command as they always do, and leave no file; one that was to be ignored is.
+/// INT, TERM and HUP end a command as they always do, and leave no file; one that was to be ignored
+/// is.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_leaves_nothing_behind() {
@@ -66,14 +73,34 @@ fn an_interrupt_leaves_nothing_behind() {
         let out = folder.path().join("d.npy");
         let left = || fs::read_dir(folder.path()).unwrap().count();
         let mut command = Command::new(env!("CARGO_BIN_EXE_falchion"));
-        command.args(["gemm", "--on", "host", "--checked", "--m", "3000", "--n", "3000", "--k", "3000", "--out"]).arg(&out);
+        command
+            .args([
+                "gemm",
+                "--on",
+                "host",
+                "--checked",
+                "--m",
+                "3000",
+                "--n",
+                "3000",
+                "--k",
+                "3000",
+                "--out",
+            ])
+            .arg(&out);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let begun = Instant::now();
         while left() == 0 {
             assert!(begun.elapsed() < Duration::from_secs(60), "it has not begun");
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args([format!("-{name}"), child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
         assert_eq!(child.wait().unwrap().signal(), Some(number), "{name}");
         assert_eq!(left(), 0, "{name}");
     }
@@ -84,7 +111,12 @@ fn an_interrupt_leaves_nothing_behind() {
 fn long_inputs_are_cut() {
     let long = "acc + ".repeat(20_000) + "acc";
     let blanks = format!("(4,4){}:(4,1)x", " ".repeat(70_000));
-    for args in [&["gemm", "--epilogue", &long][..], &["gemm", "--a", &long], &["layout", &blanks], &["gemm", "--desc", &long]] {
+    for args in [
+        &["gemm", "--epilogue", &long][..],
+        &["gemm", "--a", &long],
+        &["layout", &blanks],
+        &["gemm", "--desc", &long],
+    ] {
         let output = crate::common::falchion(args);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -92,19 +124,30 @@ fn long_inputs_are_cut() {
     }
 }
 
-/// Memory is the reason where there is too little of it, whatever else there is too little of; `ulimit -v` counts.
+/// Memory is the reason where there is too little of it, whatever else there is too little of;
+/// `ulimit -v` counts.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_the_reason_where_it_is() {
-    let sentence = refused(&["gemm", "--on", "host", "--m", "100000000", "--n", "100000000", "--k", "1"]);
-    assert!(sentence.contains("bytes of memory are to be had; take a smaller problem"), "{sentence}");
+    let sentence =
+        refused(&["gemm", "--on", "host", "--m", "100000000", "--n", "100000000", "--k", "1"]);
+    assert!(
+        sentence.contains("bytes of memory are to be had; take a smaller problem"),
+        "{sentence}"
+    );
     let binary = env!("CARGO_BIN_EXE_falchion");
-    let limited = format!("ulimit -v 2000000; {binary} gemm --on host --m 15000 --n 15000 --k 15000");
+    let limited =
+        format!("ulimit -v 2000000; {binary} gemm --on host --m 15000 --n 15000 --k 15000");
     let output = Command::new("sh").args(["-c", &limited]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    let number = |before: &str| said.split(before).nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap();
-    assert!(number("it takes ") > number(" bytes, and ") && number(" bytes, and ") < 2_048_000_000, "{said}");
+    let number = |before: &str| {
+        said.split(before).nth(1).unwrap().split(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert!(
+        number("it takes ") > number(" bytes, and ") && number(" bytes, and ") < 2_048_000_000,
+        "{said}"
+    );
 }
 
 /// More threads than processors can use are not made.
@@ -118,6 +161,9 @@ fn threads_are_as_many_as_help() {
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && said.starts_with("note: RAYON_NUM_THREADS is 100000, and "), "{said}");
+    assert!(
+        output.status.success() && said.starts_with("note: RAYON_NUM_THREADS is 100000, and "),
+        "{said}"
+    );
     assert!(begun.elapsed() < Duration::from_secs(20));
 }

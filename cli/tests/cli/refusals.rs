@@ -1,4 +1,5 @@
-//! What cannot be done is refused: exit code 2, one sentence on stderr, nothing on stdout, no panic.
+//! What cannot be done is refused: exit code 2, one sentence on stderr, nothing on stdout, no
+//! panic.
 
 use crate::common::refused;
 
@@ -46,8 +47,14 @@ fn usage() {
 #[test]
 fn what_does_not_exist_yet() {
     says(&[
-        ("gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm70", "with op tensorop on sm70; try sm75"),
-        ("gemm --m 1 --n 1 --k 1 --batch 18446744073709551615", "bytes of memory are to be had; take a smaller problem"),
+        (
+            "gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm70",
+            "with op tensorop on sm70; try sm75",
+        ),
+        (
+            "gemm --m 1 --n 1 --k 1 --batch 18446744073709551615",
+            "bytes of memory are to be had; take a smaller problem",
+        ),
         (
             "gemm --m 1 --n 1 --k 1 --split-k 2",
             "split_k, whose parts are a k-tile of K at least, = 2 is out of range (1 to 1); try 1",
@@ -82,13 +89,22 @@ fn what_does_not_exist_yet() {
             "gemm --m 1 --n 1 --k 1 --a f32:row --op tensorop --emulation none",
             "tensor cores multiply no f32, and emulation = none; emulation = bf16x6",
         ),
-        ("gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --emulation f16x3", "emulation = f16x3 makes parts of f32"),
+        (
+            "gemm --m 1 --n 1 --k 1 --a bf16:row --op tensorop --emulation f16x3",
+            "emulation = f16x3 makes parts of f32",
+        ),
         (
             "gemm --m 1 --n 1 --k 1 --arch sm80 --emulation bf16x6",
             "--emulation is not a knob of the multistage main loop; the warpspecialized one has it",
         ),
-        ("gemm --explain --emulation bf16x9", "--emulation cannot be `bf16x9`: it is one of none, bf16x6, bf16x3, f16x3"),
-        ("gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm70", "with op tensorop on sm70; try sm80"),
+        (
+            "gemm --explain --emulation bf16x9",
+            "--emulation cannot be `bf16x9`: it is one of none, bf16x6, bf16x3, f16x3",
+        ),
+        (
+            "gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm70",
+            "with op tensorop on sm70; try sm80",
+        ),
         ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
         ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
     ]);
@@ -98,25 +114,43 @@ fn what_does_not_exist_yet() {
 fn kernels() {
     says(&[
         ("gemm --explain --a f32:row --b f64:row", "no kernel multiplies f32 by f64"),
-        ("gemm --explain --a f32:col --acc f64", "no kernel multiplies f32 by f32 accumulating in f64 into f32"),
-        ("gemm --explain --threadblock 128x128", "--threadblock cannot be `128x128`: it is a shape MxNxK"),
+        (
+            "gemm --explain --a f32:col --acc f64",
+            "no kernel multiplies f32 by f32 accumulating in f64 into f32",
+        ),
+        (
+            "gemm --explain --threadblock 128x128",
+            "--threadblock cannot be `128x128`: it is a shape MxNxK",
+        ),
         (
             "gemm --explain --threadblock 100x128x16 --warp 32x64x16",
             "threadblock M = 100 is not a whole number of warp tiles of 32; try ",
         ),
         ("gemm --explain --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; try 64"),
         ("gemm --explain --warp 0x0x0", "warp M = 0"),
-        ("gemm --explain --threadblock 4294967295x4294967295x4294967295", "threadblock M = 4294967295"),
+        (
+            "gemm --explain --threadblock 4294967295x4294967295x4294967295",
+            "threadblock M = 4294967295",
+        ),
         ("gemm --explain --instruction 16x8x8", "instruction K = 8 is out of range (1 to 1)"),
         (
             "gemm --explain --stages 1 --mainloop multistage",
             "stages = 1 is out of range (2 to 16); try 2; no kernel was found with this --mainloop and this --stages",
         ),
         ("gemm --explain --stages -1", "--stages cannot be `-1`"),
-        ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 16", "bytes of shared memory"),
+        (
+            "gemm --explain --threadblock 128x128x16 --warp 32x64x16 --stages 16",
+            "bytes of shared memory",
+        ),
         ("gemm --explain --mainloop pipelined --stages 3", "the pipelined main loop has 2"),
-        ("gemm --explain --mainloop fast", "--mainloop cannot be `fast`: it is one of singlestage, pipelined, multistage"),
-        ("gemm --explain --arch sm70 --mainloop multistage", "copies asynchronously, which sm70 cannot"),
+        (
+            "gemm --explain --mainloop fast",
+            "--mainloop cannot be `fast`: it is one of singlestage, pipelined, multistage",
+        ),
+        (
+            "gemm --explain --arch sm70 --mainloop multistage",
+            "copies asynchronously, which sm70 cannot",
+        ),
         (
             "gemm --explain --swizzle sideways",
             "--swizzle cannot be `sideways`: it is the group size in columns of tiles, horizontal, grouped:N",
@@ -128,10 +162,19 @@ fn kernels() {
         ("gemm --explain --smem-a mn", "--smem-a cannot be `mn`: it is auto"),
         ("gemm --explain --smem-b k^9,9,9 --c f32:col", "swizzle bits of B = 9"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --blocks-per-sm 8", "registers"),
-        ("gemm --explain --epilogue relu(acc", "--epilogue cannot be `relu(acc`: `)` was expected here (column 9)"),
+        (
+            "gemm --explain --epilogue relu(acc",
+            "--epilogue cannot be `relu(acc`: `)` was expected here (column 9)",
+        ),
         ("gemm --explain --epilogue acc-1", "there is no subtraction; add -1 * x (column 4)"),
-        ("gemm --explain --epilogue acc/2", "there is no division; multiply by a scalar, s2 to s7 (column 4)"),
-        ("gemm --explain --epilogue max(acc,0.5)", "numbers are whole; a fraction is a scalar, s2 to s7 (column 10)"),
+        (
+            "gemm --explain --epilogue acc/2",
+            "there is no division; multiply by a scalar, s2 to s7 (column 4)",
+        ),
+        (
+            "gemm --explain --epilogue max(acc,0.5)",
+            "numbers are whole; a fraction is a scalar, s2 to s7 (column 10)",
+        ),
         ("gemm --explain --epilogue foo", "`foo` is not known"),
         ("gemm --m 1 --n 1 --k 1 --epilogue user_1(acc)", "no one has registered"),
     ]);
@@ -142,17 +185,32 @@ fn problems() {
     says(&[
         ("gemm", "m is not known; give --m, or a file"),
         ("gemm --m 3 --n 3", "k is not known; give --k"),
-        ("gemm --m 99999999999 --n 1 --k 1", "M = 99999999999 is beyond the largest extent, 2147483647"),
+        (
+            "gemm --m 99999999999 --n 1 --k 1",
+            "M = 99999999999 is beyond the largest extent, 2147483647",
+        ),
         ("gemm --m 1 --n 18446744073709551615 --k 1", "N = 18446744073709551615 is beyond"),
-        ("gemm --m 2000000000 --n 2000000000 --k 2000000000", "bytes of memory are to be had; take a smaller problem"),
-        ("gemm --m 2000000000 --n 3 --k 2000000000", "bytes of memory are to be had; take a smaller problem"),
-        ("gemm --m 4 --n 4 --k 4 --lda 3", "the leading dimension of A = 3 is below its number of rows; try 4"),
+        (
+            "gemm --m 2000000000 --n 2000000000 --k 2000000000",
+            "bytes of memory are to be had; take a smaller problem",
+        ),
+        (
+            "gemm --m 2000000000 --n 3 --k 2000000000",
+            "bytes of memory are to be had; take a smaller problem",
+        ),
+        (
+            "gemm --m 4 --n 4 --k 4 --lda 3",
+            "the leading dimension of A = 3 is below its number of rows; try 4",
+        ),
         ("gemm --m 4 --n 4 --k 4 --ldb 3", "the leading dimension of B = 3"),
         ("gemm --m 4 --n 4 --k 4 --ldc 0", "the leading dimension of D = 0"),
         ("gemm --m 4 --n 4 --k 4 --lda 18446744073709551615", "beyond 64 bits"),
         ("gemm --m 4 --n 4 --k 4 --lda 1152921504606846976", "bytes of memory are to be had"),
         // What is not read is not checked, and is not believed either.
-        ("gemm --m 4 --n 4 --k 4 --alpha 0 --lda 1152921504606846976", "bytes of memory are to be had"),
+        (
+            "gemm --m 4 --n 4 --k 4 --alpha 0 --lda 1152921504606846976",
+            "bytes of memory are to be had",
+        ),
     ]);
 }
 
@@ -160,18 +218,38 @@ fn problems() {
 fn descriptions() {
     let folder = crate::common::folder();
     let (path, name) = crate::common::path(&folder, "kernel.json");
-    let text =
-        crate::common::object(&["gemm", "--on", "host", "--explain", "--json", "--stages", "4"])["description"].to_string();
+    let text = crate::common::object(&[
+        "gemm",
+        "--on",
+        "host",
+        "--explain",
+        "--json",
+        "--stages",
+        "4",
+    ])["description"]
+        .to_string();
     let desc = |text: &str| refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", text]);
     for (from, to, part) in [
-        ("\"stages\":4", "\"stages\":4,\"depth\":1", "depth cannot be `1`: there is no knob of this name"),
-        ("\"stages\":4", "\"stages\":[4]", "stages: it is not a knob's value, in words or as a number"),
+        (
+            "\"stages\":4",
+            "\"stages\":4,\"depth\":1",
+            "depth cannot be `1`: there is no knob of this name",
+        ),
+        (
+            "\"stages\":4",
+            "\"stages\":[4]",
+            "stages: it is not a knob's value, in words or as a number",
+        ),
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`"),
         ("\"stages\":4", "\"stages\":40", "stages = 40 is out of range (2 to 16)"),
         ("\"version\":4", "\"version\":1", "its version is 1, and this library reads 3 and 4"),
         ("\"op\":\"simt\"", "\"op\":\"avx\"", "unknown variant `avx`"),
-        ("\"op\":\"simt\"", "\"op\":\"tensorop\"", "op tensorop is unsupported by the multistage main loop"),
+        (
+            "\"op\":\"simt\"",
+            "\"op\":\"tensorop\"",
+            "op tensorop is unsupported by the multistage main loop",
+        ),
         ("\"compute\":\"f32\"", "\"compute\":\"f64\"", "cannot compute in f64"),
         ("alpha * acc", "alpha * (", "the epilogue is not an expression"),
         ("}", "", "the description cannot be read"),
@@ -188,8 +266,12 @@ fn descriptions() {
     std::fs::write(&path, [0xff, 0xfe]).unwrap();
     assert!(desc(&name).contains("UTF-8"));
     std::fs::write(&path, &text).unwrap();
-    let sentence = refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", &name, "--a", "f64:row"]);
-    assert!(sentence.ends_with("it says that A is f32:col, and f64:row was asked for"), "{sentence}");
+    let sentence =
+        refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", &name, "--a", "f64:row"]);
+    assert!(
+        sentence.ends_with("it says that A is f32:col, and f64:row was asked for"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -200,14 +282,20 @@ fn suites() {
     for (text, part) in [
         (String::new(), "suite odd, line 1: the suite holds no problem"),
         (format!("{good}\n{{\"m\":1}}"), "suite odd, line 2: not a problem: missing field"),
-        (format!("{good}\n\n{}", good.replace("\"k\":16", "\"k\":0")), "suite odd, line 3: `k` is 0"),
+        (
+            format!("{good}\n\n{}", good.replace("\"k\":16", "\"k\":0")),
+            "suite odd, line 3: `k` is 0",
+        ),
         (good.replace("f32:col", "f31:col"), "names the type `f31`"),
         (good.replace("\"k\":16", "\"k\":16,\"Ida\":3"), "unknown field `Ida`"),
         (
             good.replace("\"k\":16", "\"k\":16,\"group_rows\":[9,0]"),
             "`group_rows` come to 9 rows, and `m`, which is all of them, is 64",
         ),
-        (good.replace("\"k\":16", "\"k\":16,\"pointers\":true"), "`pointers` is for the products of a `batch`"),
+        (
+            good.replace("\"k\":16", "\"k\":16,\"pointers\":true"),
+            "`pointers` is for the products of a `batch`",
+        ),
     ] {
         std::fs::write(&path, text).unwrap();
         let sentence = refused(&["bench", "--suite", &name]);
@@ -215,7 +303,10 @@ fn suites() {
     }
     // Nothing is written of what is refused.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert!(refused(&["bench", "--suite", "no.jsonl"]).contains("the suite no.jsonl cannot be read: No such file"));
+    assert!(
+        refused(&["bench", "--suite", "no.jsonl"])
+            .contains("the suite no.jsonl cannot be read: No such file")
+    );
 }
 
 /// Under --json a refusal is an object on stdout, and the same sentence on stderr.
@@ -230,10 +321,15 @@ fn refusals_are_objects_too() {
         &["--json", "gemm", "--explain", "--threadblock", "7x7x7"],
     ] {
         let output = crate::common::falchion(args);
-        let (said, text) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
+        let (said, text) =
+            (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         let object: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(said.trim_end(), format!("falchion: {}", object["refused"].as_str().unwrap()), "{args:?}");
+        assert_eq!(
+            said.trim_end(),
+            format!("falchion: {}", object["refused"].as_str().unwrap()),
+            "{args:?}"
+        );
         assert_eq!(text.lines().count(), 1);
     }
 }

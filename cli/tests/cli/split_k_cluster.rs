@@ -8,32 +8,65 @@ use crate::{
 /// Parts of K that a cluster's blocks have are verified, said, and take no workspace.
 #[test]
 fn splits_of_clusters_are_verified() {
-    let sm90 = ["--a", "bf16:row", "--b", "bf16:col", "--c", "f32:row", "--op", "tensorop", "--arch", "sm90"];
+    let sm90 = [
+        "--a", "bf16:row", "--b", "bf16:col", "--c", "f32:row", "--op", "tensorop", "--arch",
+        "sm90",
+    ];
     let split = [&sm90[..], &["--decomposition", "splitkcluster", "--split-k", "2"]].concat();
     verified(&[&["--m", "100", "--n", "200", "--k", "640", "--checked"], &split[..]].concat());
-    let said = done(&[&["gemm", "--explain", "--m", "16", "--n", "4096", "--k", "4096", "--for", "h200"], &split[..]].concat());
-    assert!(said.contains("64 x 1 of 64 x 16, each in 2 parts of K, a cluster's block each"), "{said}");
-    assert!(said.contains(" 8192 for parts of other blocks, ") && !said.contains("in a workspace"), "{said}");
+    let said = done(
+        &[
+            &["gemm", "--explain", "--m", "16", "--n", "4096", "--k", "4096", "--for", "h200"],
+            &split[..],
+        ]
+        .concat(),
+    );
+    assert!(
+        said.contains("64 x 1 of 64 x 16, each in 2 parts of K, a cluster's block each"),
+        "{said}"
+    );
+    assert!(
+        said.contains(" 8192 for parts of other blocks, ") && !said.contains("in a workspace"),
+        "{said}"
+    );
     assert!(
         said.contains("no workspace, no memset; 128 of 132 multiprocessors read A and B, where K whole would have 64 do so"),
         "{said}"
     );
-    let given = [&["gemm", "--m", "64", "--n", "64", "--k", "640", "--cluster", "2x1"], &split[..]].concat();
+    let given = [&["gemm", "--m", "64", "--n", "64", "--k", "640", "--cluster", "2x1"], &split[..]]
+        .concat();
     let sentence = refused(&given);
     assert!(sentence.contains("cluster M beside decomposition splitkcluster = 2"), "{sentence}");
 }
 
-/// What a problem takes by itself is said, and computed on the host as on a device; who pins how K is cut, or into how many parts, has that.
+/// What a problem takes by itself is said, and computed on the host as on a device; who pins how K
+/// is cut, or into how many parts, has that.
 #[test]
 fn a_problem_takes_a_cluster_by_itself() {
-    let sm90 = ["--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row", "--op", "tensorop", "--arch", "sm90"];
+    let sm90 = [
+        "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row", "--op", "tensorop", "--arch",
+        "sm90",
+    ];
     let few = [&["--m", "16", "--n", "2112", "--k", "7168"], &sm90[..]].concat();
-    let explained = |pins: &[&str]| done(&[&["gemm", "--explain", "--for", "h200"], &few[..], pins].concat());
+    let explained =
+        |pins: &[&str]| done(&[&["gemm", "--explain", "--for", "h200"], &few[..], pins].concat());
     let said = explained(&[]);
-    assert!(said.contains("33 x 1 of 64 x 16, each in 2 parts of K, a cluster's block each"), "{said}");
-    assert!(said.contains("no workspace, no memset; 66 of 132 multiprocessors") && !said.contains("in a workspace"), "{said}");
-    let line = |flag: &str| said.lines().find(|line| line.contains(flag)).unwrap_or_default().to_owned();
-    assert!(line("--decomposition").contains("splitkcluster") && line("--decomposition").contains("from the default"), "{said}");
+    assert!(
+        said.contains("33 x 1 of 64 x 16, each in 2 parts of K, a cluster's block each"),
+        "{said}"
+    );
+    assert!(
+        said.contains("no workspace, no memset; 66 of 132 multiprocessors")
+            && !said.contains("in a workspace"),
+        "{said}"
+    );
+    let line =
+        |flag: &str| said.lines().find(|line| line.contains(flag)).unwrap_or_default().to_owned();
+    assert!(
+        line("--decomposition").contains("splitkcluster")
+            && line("--decomposition").contains("from the default"),
+        "{said}"
+    );
     for pins in [
         &["--split-k", "4"][..],
         &["--decomposition", "splitk"],
@@ -44,6 +77,9 @@ fn a_problem_takes_a_cluster_by_itself() {
         let said = explained(pins);
         assert!(!said.contains("splitkcluster"), "{pins:?}: {said}");
     }
-    assert!(explained(&["--decomposition", "splitkcluster"]).contains("each in 2 parts of K, a cluster's block each"));
+    assert!(
+        explained(&["--decomposition", "splitkcluster"])
+            .contains("each in 2 parts of K, a cluster's block each")
+    );
     verified(&few);
 }

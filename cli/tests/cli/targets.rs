@@ -1,4 +1,5 @@
-//! Files that are written: through links, with the mode that they had, whole or not at all; and what is said of them.
+//! Files that are written: through links, with the mode that they had, whole or not at all; and
+//! what is said of them.
 
 use crate::common::{done, falchion, folder, path, refused};
 use std::{
@@ -13,15 +14,20 @@ fn drawn_to(place: &str) {
     done(&[&LAYOUT[..], &[place]].concat());
 }
 
-/// A link to what is not there yet stays a link, and what it points at is made; one that leads back to itself is refused.
+/// A link to what is not there yet stays a link, and what it points at is made; one that leads back
+/// to itself is refused.
 #[test]
 fn a_link_that_dangles_is_written_through() {
     let folder = folder();
-    let ((first, first_name), (_, second)) = (path(&folder, "first.svg"), path(&folder, "second.svg"));
+    let ((first, first_name), (_, second)) =
+        (path(&folder, "first.svg"), path(&folder, "second.svg"));
     symlink("second.svg", &first).unwrap();
     symlink("real.svg", &second).unwrap();
     drawn_to(&first_name);
-    assert!(fs::symlink_metadata(&first).unwrap().is_symlink() && fs::symlink_metadata(&second).unwrap().is_symlink());
+    assert!(
+        fs::symlink_metadata(&first).unwrap().is_symlink()
+            && fs::symlink_metadata(&second).unwrap().is_symlink()
+    );
     assert!(fs::read_to_string(folder.path().join("real.svg")).unwrap().starts_with("<svg "));
     let (round, name) = path(&folder, "round.svg");
     symlink("round.svg", &round).unwrap();
@@ -44,13 +50,17 @@ fn a_file_keeps_its_mode() {
     }
 }
 
-/// A file beyond `ulimit -f` is a refusal, what was there stays, and nothing is left beside it. A shell sets the limit.
+/// A file beyond `ulimit -f` is a refusal, what was there stays, and nothing is left beside it. A
+/// shell sets the limit.
 #[test]
 fn a_file_beyond_its_limit_is_refused() {
     let folder = folder();
     let (place, name) = path(&folder, "d.npy");
     fs::write(&place, "old").unwrap();
-    let limited = format!("ulimit -f 8; {} gemm --on host --m 64 --n 64 --k 64 --out {name}", env!("CARGO_BIN_EXE_falchion"));
+    let limited = format!(
+        "ulimit -f 8; {} gemm --on host --m 64 --n 64 --k 64 --out {name}",
+        env!("CARGO_BIN_EXE_falchion")
+    );
     let output = Command::new("sh").args(["-c", &limited]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
@@ -59,7 +69,8 @@ fn a_file_beyond_its_limit_is_refused() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Where the address space is short, fewer blocks are computed side by side, or the product is refused: nothing aborts, whatever the limit.
+/// Where the address space is short, fewer blocks are computed side by side, or the product is
+/// refused: nothing aborts, whatever the limit.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_short_address_space_is_no_abort() {
@@ -68,8 +79,15 @@ fn a_short_address_space_is_no_abort() {
     let (mut computed, mut short) = (0, 0);
     for kibibytes in (60_000..420_000).step_by(60_000) {
         let shape = "--on host --m 4000 --n 4000 --k 1";
-        let limited = format!("ulimit -v {kibibytes}; {} gemm {shape} --out {name}", env!("CARGO_BIN_EXE_falchion"));
-        let output = Command::new("sh").args(["-c", &limited]).env("RAYON_NUM_THREADS", "2").output().unwrap();
+        let limited = format!(
+            "ulimit -v {kibibytes}; {} gemm {shape} --out {name}",
+            env!("CARGO_BIN_EXE_falchion")
+        );
+        let output = Command::new("sh")
+            .args(["-c", &limited])
+            .env("RAYON_NUM_THREADS", "2")
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(0) => computed += 1,
@@ -93,7 +111,10 @@ fn names_of_files_move_no_cursor() {
     let said = done(&["gemm", "--on", "host", "--m", "2", "--n", "2", "--k", "2", "--out", &name]);
     assert!(said.contains("q\\u{1b}[2J\\nz.npy") && !said.contains('\u{1b}'), "{said}");
     let mut doctor = Command::new(env!("CARGO_BIN_EXE_falchion"));
-    let doctor = doctor.args(["doctor", "--verbose"]).env("FALCHION_CACHE_DIR", &name).env("FALCHION_NVRTC", "/x\u{1b}[2Jy");
+    let doctor = doctor
+        .args(["doctor", "--verbose"])
+        .env("FALCHION_CACHE_DIR", &name)
+        .env("FALCHION_NVRTC", "/x\u{1b}[2Jy");
     let said = doctor.output().unwrap().stdout;
     assert!(!said.contains(&0x1b), "{}", String::from_utf8_lossy(&said));
 }
@@ -103,11 +124,18 @@ fn names_of_files_move_no_cursor() {
 fn a_cache_that_keeps_nothing_is_not_filled() {
     let folder = folder();
     let (file, name) = path(&folder, "suite.jsonl");
-    fs::write(&file, r#"{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}"#).unwrap();
+    fs::write(&file, r#"{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}"#)
+        .unwrap();
     for cache in ["off", &name, "/dev/full"] {
-        for args in [&["bench", "--suite", &name, "--compile", "90"][..], &["explore", "--compile", "90", "--trials", "1"]] {
-            let output =
-                Command::new(env!("CARGO_BIN_EXE_falchion")).args(args).env("FALCHION_CACHE_DIR", cache).output().unwrap();
+        for args in [
+            &["bench", "--suite", &name, "--compile", "90"][..],
+            &["explore", "--compile", "90", "--trials", "1"],
+        ] {
+            let output = Command::new(env!("CARGO_BIN_EXE_falchion"))
+                .args(args)
+                .env("FALCHION_CACHE_DIR", cache)
+                .output()
+                .unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{cache} {args:?}: {said}");
             assert!(said.contains("cache") || said.contains(cache), "{cache}: {said}");
@@ -121,7 +149,14 @@ fn a_cache_that_keeps_nothing_is_not_filled() {
 fn what_is_explained_is_what_runs() {
     for sizes in [
         &["--m", "2147483648", "--n", "3", "--k", "2"][..],
-        &["--m", "18446744073709551615", "--n", "18446744073709551615", "--k", "18446744073709551615"],
+        &[
+            "--m",
+            "18446744073709551615",
+            "--n",
+            "18446744073709551615",
+            "--k",
+            "18446744073709551615",
+        ],
         &["--m", "2", "--n", "3", "--k", "2", "--lda", "1", "--a", "f32:row"],
         &["--m", "2", "--n", "3", "--k", "2", "--batch", "9223372036854775807"],
     ] {
@@ -130,14 +165,28 @@ fn what_is_explained_is_what_runs() {
         let beginning = |said: &str| said.split(';').next().unwrap_or_default().to_owned();
         assert_eq!(beginning(&explained), beginning(&computed));
     }
-    let odd = ["--m", "127", "--n", "129", "--k", "131", "--a", "f16:row", "--b", "f16:col", "--c", "f16:row"];
+    let odd = [
+        "--m", "127", "--n", "129", "--k", "131", "--a", "f16:row", "--b", "f16:col", "--c",
+        "f16:row",
+    ];
     let said = done(&[&["gemm", "--explain", "--arch", "sm80"][..], &odd].concat());
-    assert!(said.contains("1, 1, 1 elements of A, B and D, where the kernel has 8, 8, 8"), "{said}");
-    assert!(said.contains("stored 1 at a time") && !said.contains("(16 bytes) a thread from global"), "{said}");
-    let hopper =
-        ["--op", "tensorop", "--for", "h100", "--m", "4095", "--n", "4095", "--k", "4095", "--a", "bf16:row", "--b", "bf16:col"];
+    assert!(
+        said.contains("1, 1, 1 elements of A, B and D, where the kernel has 8, 8, 8"),
+        "{said}"
+    );
+    assert!(
+        said.contains("stored 1 at a time") && !said.contains("(16 bytes) a thread from global"),
+        "{said}"
+    );
+    let hopper = [
+        "--op", "tensorop", "--for", "h100", "--m", "4095", "--n", "4095", "--k", "4095", "--a",
+        "bf16:row", "--b", "bf16:col",
+    ];
     let said = done(&[&["gemm", "--explain", "--c", "bf16:row"][..], &hopper].concat());
-    assert!(said.contains("A repacked, B repacked") && said.contains("by threads, 1 at a time"), "{said}");
+    assert!(
+        said.contains("A repacked, B repacked") && said.contains("by threads, 1 at a time"),
+        "{said}"
+    );
     let whole = falchion(&["gemm", "--explain", "--m", "128", "--n", "128", "--k", "128"]);
     assert!(!String::from_utf8_lossy(&whole.stdout).contains("elements of A, B and D"));
 }

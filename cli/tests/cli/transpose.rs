@@ -1,4 +1,5 @@
-//! `falchion transpose`: sizes, types, files, the ladder, what is refused; and every command of docs/transpose.md.
+//! `falchion transpose`: sizes, types, files, the ladder, what is refused; and every command of
+//! docs/transpose.md.
 
 use crate::common::{
     Matrix, done, folder, load, noted, object,
@@ -12,7 +13,11 @@ const PAGE: &str = include_str!("../../../docs/transpose.md");
 
 fn verified(args: &[&str]) -> Value {
     let object = object(&[&["transpose", "--on", "host", "--verify", "--json"], args].concat());
-    assert_eq!((object["verified"].as_bool(), object["on"].as_str()), (Some(true), Some("host")), "{args:?}");
+    assert_eq!(
+        (object["verified"].as_bool(), object["on"].as_str()),
+        (Some(true), Some("host")),
+        "{args:?}"
+    );
     object
 }
 
@@ -27,8 +32,15 @@ fn sizes_and_types_are_verified() {
             let [rows, cols] = words(sizes)[..] else { panic!("{sizes}") };
             let object = verified(&["--type", kind, "--rows", rows, "--cols", cols]);
             let elements = rows.parse::<u64>().unwrap() * cols.parse::<u64>().unwrap();
-            assert_eq!((&object["elements_checked"], &object["type"]), (&json!(elements), &json!(kind)));
-            assert!(object["seconds"].is_f64() && object["config"].is_string() && object["error_over_bound"].is_null());
+            assert_eq!(
+                (&object["elements_checked"], &object["type"]),
+                (&json!(elements), &json!(kind))
+            );
+            assert!(
+                object["seconds"].is_f64()
+                    && object["config"].is_string()
+                    && object["error_over_bound"].is_null()
+            );
         }
     }
 }
@@ -51,17 +63,28 @@ fn scalars_leading_dimensions_batches_and_rungs_are_verified() {
         "--rung vectorized",
     ] {
         let object = verified(&[&words("--rows 130 --cols 70")[..], &words(more)].concat());
-        assert_eq!(object["error_over_bound"].is_null(), !(more.contains("alpha") || more.contains("beta")), "{more}");
+        assert_eq!(
+            object["error_over_bound"].is_null(),
+            !(more.contains("alpha") || more.contains("beta")),
+            "{more}"
+        );
     }
     let text = done(&words("transpose --rows 30 --cols 20 --on host --verify"));
-    assert!(text.starts_with("30 x 20 f32 transposed: ") && text.contains("\nverified: 600 elements, every bit\n"), "{text}");
+    assert!(
+        text.starts_with("30 x 20 f32 transposed: ")
+            && text.contains("\nverified: 600 elements, every bit\n"),
+        "{text}"
+    );
     done(&words("transpose --rows 3 --cols 3 --alpha nan --beta -inf --on host"));
 }
 
 #[test]
 fn auto_finds_a_place() {
     let object = object(&words("transpose --rows 64 --cols 32 --verify --json"));
-    assert_eq!((&object["verified"], &object["rows"], &object["cols"]), (&json!(true), &json!(64), &json!(32)));
+    assert_eq!(
+        (&object["verified"], &object["rows"], &object["cols"]),
+        (&json!(true), &json!(64), &json!(32))
+    );
 }
 
 #[test]
@@ -88,13 +111,30 @@ fn a_description_goes_out_and_comes_back() {
             "\"blocks_per_sm\":4294967295",
             "blocks per multiprocessor = 4294967295 is out of range (1 to 32)",
         ),
-        ("\"element_bytes\":2", "\"element_bytes\":4", "a matrix of f16 was given where the kernel takes elements of 4 bytes"),
+        (
+            "\"element_bytes\":2",
+            "\"element_bytes\":4",
+            "a matrix of f16 was given where the kernel takes elements of 4 bytes",
+        ),
     ] {
         assert!(text.contains(from), "{text}");
-        let sentence = refused(&["transpose", "--rows", "4", "--cols", "4", "--type", "f16", "--desc", &text.replace(from, to)]);
+        let sentence = refused(&[
+            "transpose",
+            "--rows",
+            "4",
+            "--cols",
+            "4",
+            "--type",
+            "f16",
+            "--desc",
+            &text.replace(from, to),
+        ]);
         assert!(sentence.contains(part), "{sentence}");
     }
-    assert!(refused(&["transpose", "--rows", "4", "--cols", "4", "--desc", "/nowhere/x"]).contains("/nowhere/x cannot be read"));
+    assert!(
+        refused(&["transpose", "--rows", "4", "--cols", "4", "--desc", "/nowhere/x"])
+            .contains("/nowhere/x cannot be read")
+    );
 }
 
 #[test]
@@ -108,16 +148,28 @@ fn an_explanation_says_what_limits_each_access() {
         format!("{}: {}", choice["value"].as_str().unwrap(), choice["because"].as_str().unwrap())
     };
     let choices = of("--rows 1001 --cols 6 --lda 8 --alpha 2");
-    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): the number of columns, 6, is not a multiple of 4");
-    assert_eq!(because(&choices, "access to D"), "1 element (4 bytes): the number of rows, 1001, is not a multiple of 2");
+    assert_eq!(
+        because(&choices, "access to A"),
+        "2 elements (8 bytes): the number of columns, 6, is not a multiple of 4"
+    );
+    assert_eq!(
+        because(&choices, "access to D"),
+        "1 element (4 bytes): the number of rows, 1001, is not a multiple of 2"
+    );
     let choices = of("--rows 64 --cols 64 --lda 66 --alpha 2 --rung vectorized");
-    assert_eq!(because(&choices, "access to A"), "2 elements (8 bytes): A's leading dimension, 66, is not a multiple of 4");
+    assert_eq!(
+        because(&choices, "access to A"),
+        "2 elements (8 bytes): A's leading dimension, 66, is not a multiple of 4"
+    );
     let choices = of("--rows 1001 --cols 6 --lda 8");
     let anywhere = "4 elements (16 bytes): rows are gathered: nothing has to be aligned";
     assert_eq!(because(&choices, "access to A"), anywhere);
     assert_eq!(because(&choices, "access to D"), anywhere);
     let choices = of("--rung coalesced");
-    assert!(because(&choices, "staging").contains("[32][32]: a tile's stores take 1024 of 32 wavefronts, its loads 32 of 32"));
+    assert!(
+        because(&choices, "staging")
+            .contains("[32][32]: a tile's stores take 1024 of 32 wavefronts, its loads 32 of 32")
+    );
     let choices = of("--rung padded");
     assert!(
         because(&choices, "staging")
@@ -130,12 +182,31 @@ fn files_are_transposed_in_either_order() {
     let folder = folder();
     let (matrix, b) = (Matrix::random(7, 5, 1), Matrix::random(5, 7, 2));
     let out = path(&folder, "d.npy");
-    for (descr, kind, written) in [("<f8", "f64", "<f8"), (">f4", "f32", "<f4"), ("<f2", "f16", "<f2"), ("<f4", "bf16", "<f4")] {
+    for (descr, kind, written) in [
+        ("<f8", "f64", "<f8"),
+        (">f4", "f32", "<f4"),
+        ("<f2", "f16", "<f2"),
+        ("<f4", "bf16", "<f4"),
+    ] {
         for fortran in [false, true] {
             let a = save(&path(&folder, "a.npy").0, &matrix, descr, fortran);
-            let args = ["transpose", "--on", "host", "--verify", "--type", kind, "--a-file", &a, "--out", &out.1];
+            let args = [
+                "transpose",
+                "--on",
+                "host",
+                "--verify",
+                "--type",
+                kind,
+                "--a-file",
+                &a,
+                "--out",
+                &out.1,
+            ];
             let said = if kind == "bf16" { noted(&args, "rounded to bf16") } else { done(&args) };
-            assert!(said.ends_with(&format!("D is in {}\n", out.1)) && said.starts_with("7 x 5 "), "{said}");
+            assert!(
+                said.ends_with(&format!("D is in {}\n", out.1)) && said.starts_with("7 x 5 "),
+                "{said}"
+            );
             let (found, order, d) = load(&out.0, 5, 7);
             assert_eq!((found.as_str(), order), (written, false));
             let tolerance = if kind == "bf16" {
@@ -150,7 +221,10 @@ fn files_are_transposed_in_either_order() {
             }
         }
     }
-    let (a, b_file) = (save(&path(&folder, "a.npy").0, &matrix, "<f8", false), save(&path(&folder, "b.npy").0, &b, "<f8", true));
+    let (a, b_file) = (
+        save(&path(&folder, "a.npy").0, &matrix, "<f8", false),
+        save(&path(&folder, "b.npy").0, &b, "<f8", true),
+    );
     let scalars = words("transpose --on host --type f64 --alpha 2 --beta -0.5");
     done(&[&scalars[..], &["--a-file", &a, "--b-file", &b_file, "--out", &out.1]].concat());
     let (_, _, d) = load(&out.0, 5, 7);
@@ -159,8 +233,20 @@ fn files_are_transposed_in_either_order() {
     }
     // A batch is one below another.
     let stacked = save(&path(&folder, "s.npy").0, &Matrix::random(6, 4, 3), "<f8", false);
-    let batch =
-        object(&["transpose", "--json", "--on", "host", "--type", "f64", "--batch", "3", "--a-file", &stacked, "--out", &out.1]);
+    let batch = object(&[
+        "transpose",
+        "--json",
+        "--on",
+        "host",
+        "--type",
+        "f64",
+        "--batch",
+        "3",
+        "--a-file",
+        &stacked,
+        "--out",
+        &out.1,
+    ]);
     assert_eq!((&batch["rows"], &batch["cols"]), (&json!(2), &json!(4)));
     let (_, _, d) = load(&out.0, 12, 2);
     assert_eq!(d.at(4 + 3, 1), Matrix::random(6, 4, 3).at(2 + 1, 3));
@@ -178,7 +264,10 @@ fn files_that_are_none_are_refused() {
         name
     };
     for (name, part) in [
-        (cut("data.npy", bytes.len() - 1), "is cut short: 4 x 5 elements of 4 bytes take 80 bytes, and 79 are there"),
+        (
+            cut("data.npy", bytes.len() - 1),
+            "is cut short: 4 x 5 elements of 4 bytes take 80 bytes, and 79 are there",
+        ),
         (cut("header.npy", 40), "is cut short"),
         (cut("magic.npy", 3), "is not a .npy file"),
         (folder.path().to_str().unwrap().to_owned(), "is not a file"),
@@ -192,19 +281,31 @@ fn files_that_are_none_are_refused() {
         ("--cols 4 --a-file", "holds 4 x 5 elements, and A has 4 x 4"),
         ("--rows 4 --cols 5 --b-file", "holds 4 x 5 elements, and B has 5 x 4"),
         ("--batch 3 --a-file", "holds 4 x 5 elements, and A, 3 one below another, has 3 x 5"),
-        ("--rows 4 --batch 2 --a-file", "holds 4 x 5 elements, and A, 2 one below another, has 8 x 5"),
+        (
+            "--rows 4 --batch 2 --a-file",
+            "holds 4 x 5 elements, and A, 2 one below another, has 8 x 5",
+        ),
     ] {
         let sentence = refused(&[&["transpose"], &words(flags)[..], &[&good]].concat());
         assert!(sentence.starts_with(&good) && sentence.ends_with(part), "{sentence}");
     }
-    let large = save(&path(&folder, "large.npy").0, &Matrix { rows: 1, columns: 2, values: vec![1.0, 300.0] }, "<f8", false);
+    let large = save(
+        &path(&folder, "large.npy").0,
+        &Matrix { rows: 1, columns: 2, values: vec![1.0, 300.0] },
+        "<f8",
+        false,
+    );
     let sentence = refused(&["transpose", "--type", "u8", "--a-file", &large]);
     assert!(sentence.ends_with("holds 300 in row 0, column 1, which is beyond u8"), "{sentence}");
-    let odd =
-        crate::common::npy(&path(&folder, "odd.npy").0, "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }", &[0; 8]);
+    let odd = crate::common::npy(
+        &path(&folder, "odd.npy").0,
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }",
+        &[0; 8],
+    );
     assert!(refused(&["transpose", "--a-file", &odd]).contains("holds elements of dtype '<i8'"));
     let nowhere = folder.path().join("no/d.npy");
-    let sentence = refused(&["transpose", "--rows", "2", "--cols", "2", "--out", nowhere.to_str().unwrap()]);
+    let sentence =
+        refused(&["transpose", "--rows", "2", "--cols", "2", "--out", nowhere.to_str().unwrap()]);
     assert!(sentence.contains("cannot be written: there is no folder"), "{sentence}");
 }
 
@@ -215,16 +316,40 @@ fn what_cannot_be_transposed_is_refused() {
         ("--rows 3", "the number of cols is not known; give --cols"),
         ("--rows -3", "it is a whole number"),
         ("--rows 3 --cols 3 --type f33", "is none of f64, f32"),
-        ("--rows 3 --cols 3 --type e5m2 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
-        ("--rows 3 --cols 3 --type u8 --alpha 2", "the scalar alpha would change them; take one that combines in f32 or f64"),
+        (
+            "--rows 3 --cols 3 --type e5m2 --alpha 2",
+            "the scalar alpha would change them; take one that combines in f32 or f64",
+        ),
+        (
+            "--rows 3 --cols 3 --type u8 --alpha 2",
+            "the scalar alpha would change them; take one that combines in f32 or f64",
+        ),
         ("--rows 3 --cols 3 --type bf16 --beta 1", "the scalar beta would change them"),
-        ("--rows 3 --cols 4 --lda 3", "the leading dimension of A = 3 is below its number of columns; try 4"),
-        ("--rows 3 --cols 4 --ldd 2", "the leading dimension of D = 2 is below its number of columns; try 3"),
-        ("--rows 3 --cols 4 --beta 1 --ldb 2", "the leading dimension of B = 2 is below its number of columns; try 3"),
-        ("--rows 2147483648 --cols 1", "the number of rows = 2147483648 is beyond the largest extent, 2147483647"),
-        ("--rows 1000000 --cols 1000000000", "a grid has at most 2147483647 blocks; take a larger tile"),
+        (
+            "--rows 3 --cols 4 --lda 3",
+            "the leading dimension of A = 3 is below its number of columns; try 4",
+        ),
+        (
+            "--rows 3 --cols 4 --ldd 2",
+            "the leading dimension of D = 2 is below its number of columns; try 3",
+        ),
+        (
+            "--rows 3 --cols 4 --beta 1 --ldb 2",
+            "the leading dimension of B = 2 is below its number of columns; try 3",
+        ),
+        (
+            "--rows 2147483648 --cols 1",
+            "the number of rows = 2147483648 is beyond the largest extent, 2147483647",
+        ),
+        (
+            "--rows 1000000 --cols 1000000000",
+            "a grid has at most 2147483647 blocks; take a larger tile",
+        ),
         ("--rows 1000000 --cols 1000000", "bytes of memory are to be had"),
-        ("--rows 3 --cols 3 --rung top", "possible values: naive, tiled, coalesced, padded, vectorized"),
+        (
+            "--rows 3 --cols 3 --rung top",
+            "possible values: naive, tiled, coalesced, padded, vectorized",
+        ),
         ("--rows 3 --cols 3 --rung naive --desc {}", "cannot be used with"),
         ("--rows 3 --cols 3 --checked --on cuda", "--checked watches the host executor"),
         ("--rows 3 --cols 3 --desc {", "description"),
@@ -239,7 +364,19 @@ fn what_cannot_be_transposed_is_refused() {
 #[test]
 fn types_of_tensor_cores_are_transposed_too() {
     for name in ["tf32", "e4m3", "e5m2"] {
-        let said = object(&["transpose", "--rows", "65", "--cols", "37", "--type", name, "--on", "host", "--verify", "--json"]);
+        let said = object(&[
+            "transpose",
+            "--rows",
+            "65",
+            "--cols",
+            "37",
+            "--type",
+            name,
+            "--on",
+            "host",
+            "--verify",
+            "--json",
+        ]);
         assert_eq!(said["verified"], true, "{name}");
     }
 }
@@ -271,8 +408,12 @@ fn an_explanation_computes_only_when_asked() {
     let large = done(&words("transpose --explain --rows 2000000 --cols 2000000"));
     assert!(large.starts_with("chosen:\n") && !large.contains("GB/s"), "{large}");
     for run in ["--run", "--verify", "--checked"] {
-        let said = done(&words(&format!("transpose --on host --explain --rows 40 --cols 30 {run}")));
+        let said =
+            done(&words(&format!("transpose --on host --explain --rows 40 --cols 30 {run}")));
         assert!(said.contains("40 x 30 f32 transposed: "), "{said}");
     }
-    assert!(refused(&words("transpose --explain --rows 3 --cols 4 --lda 2")).contains("the leading dimension of A = 2"));
+    assert!(
+        refused(&words("transpose --explain --rows 3 --cols 4 --lda 2"))
+            .contains("the leading dimension of A = 2")
+    );
 }

@@ -1,10 +1,12 @@
-// Twin of src/epilogue/tensor_store/staging.rs: where a subtile lies in its staging buffer, and where each thread's part of it lies.
+// Twin of src/epilogue/tensor_store/staging.rs: where a subtile lies in its staging buffer, and
+// where each thread's part of it lies.
 #pragma once
 #include "warp/mma_warpgroup.cuh"
 
 namespace epilogue {
 
-// The map (row, column) of a subtile to an offset in its staging buffer, in bytes: a TMA box, or boxes side by side along M.
+// The map (row, column) of a subtile to an offset in its staging buffer, in bytes: a TMA box, or
+// boxes side by side along M.
 template <class Config>
 struct StagingMap {
   static constexpr int kRows = Config::Mma::kM;
@@ -20,16 +22,16 @@ struct StagingMap {
   static __device__ __forceinline__ constexpr unsigned within(unsigned line, unsigned byte) {
     return line + (byte ^ (line / 128 % (1u << Config::kSubtileSwizzle) * 16));
   }
-  // From an element's offset to that of the one so many octets of columns and `lower` times eight rows on: eight rows are a whole number
-  // of the swizzle's periods.
+  // From an element's offset to that of the one so many octets of columns and `lower` times eight
+  // rows on: eight rows are a whole number of the swizzle's periods.
   static __device__ __forceinline__ constexpr unsigned further(unsigned first, int octet, int lower) {
     return (first ^ octet * kOctet * unsigned(sizeof(typename Config::C))) + lower * kOctet * kRowBytes;
   }
   static __device__ __forceinline__ constexpr unsigned in_columns(int row, int column) {
     return row / kBoxRows * kBoxBytes + within(column * kColumnBytes, row % kBoxRows * sizeof(typename Config::C));
   }
-  // From an element's offset to that of the one so many octets of columns on: of a column-major D eight columns are a whole number of the swizzle's
-  // periods.
+  // From an element's offset to that of the one so many octets of columns on: of a column-major D
+  // eight columns are a whole number of the swizzle's periods.
   static __device__ __forceinline__ constexpr unsigned octets_on(unsigned first, int octet) {
     return Config::kColumnMajor ? first + octet * kOctet * kColumnBytes : further(first, octet, 0);
   }
@@ -41,7 +43,8 @@ struct StagingMap {
   }
 };
 
-// The addresses of a thread in the first octet of columns, or in the first two, of a subtile whose buffer begins at `staging`.
+// The addresses of a thread in the first octet of columns, or in the first two, of a subtile whose
+// buffer begins at `staging`.
 template <class Config>
 struct StagingAccess {
   using C = typename Config::C;
@@ -51,11 +54,13 @@ struct StagingAccess {
   static constexpr bool kOrdinary = Config::kFragmentRows == warp::FragmentRows::Ordinary;
   // Whether a thread's two rows are neighbours in each of its columns.
   static constexpr bool kInColumns = Config::kColumnMajor && !kOrdinary;
-  // Whether matrices of 8 x 8 elements of 16 bits go at once; a column-major D takes them transposed.
+  // Whether matrices of 8 x 8 elements of 16 bits go at once; a column-major D takes them
+  // transposed.
   static constexpr bool kMatrices = sizeof(C) == 2 && !kInColumns;
 
-  // What a thread's lane points at, of four matrices: two octets of columns, each of the upper and the lower rows of the warp's lanes. Lane l points at
-  // row l mod 8 of matrix l / 8; at its column where D is column-major.
+  // What a thread's lane points at, of four matrices: two octets of columns, each of the upper and
+  // the lower rows of the warp's lanes. Lane l points at row l mod 8 of matrix l / 8; at its column
+  // where D is column-major.
   static __device__ __forceinline__ constexpr unsigned matrices(unsigned staging, unsigned thread) {
     unsigned const lane = thread % 32, matrix = lane / 8;
     if constexpr (Config::kColumnMajor) {
@@ -76,7 +81,8 @@ struct StagingAccess {
     return staging + Map::in_columns(warp::warpgroup_row<Config::kFragmentRows>(thread, 0), thread % 4 * 2 + second);
   }
 
-  // From there to the lower row, which is eight rows on: no swizzle moves less than a chunk, and a warp's sixteen rows begin at a multiple of both.
+  // From there to the lower row, which is eight rows on: no swizzle moves less than a chunk, and a
+  // warp's sixteen rows begin at a multiple of both.
   static __device__ __forceinline__ constexpr unsigned eight_rows_on(unsigned first, int lower) { return first ^ lower * kOctet * unsigned(sizeof(C)); }
 
   // The row of a subtile that row `of_matrix` of a matrix of warp `which`'s upper or lower rows is.
@@ -110,7 +116,8 @@ struct StagingAccess {
   }
 };
 
-// The map (thread, accumulator of a subtile) to the byte of the staging buffer at which its element of D lies, by the addresses that threads' accesses have.
+// The map (thread, accumulator of a subtile) to the byte of the staging buffer at which its element
+// of D lies, by the addresses that threads' accesses have.
 template <class Config>
 struct StagedMap {
   using Access = StagingAccess<Config>;
@@ -124,7 +131,8 @@ struct StagedMap {
     if constexpr (Access::kInColumns) {
       return Map::octets_on(Access::column(0, thread, second), octet) + lower * bytes;
     } else if constexpr (Access::kMatrices) {
-      // Of each matrix a lane has two neighbours of row lane / 4, and of a line that a lane points at they lie side by side; transposed, a column is one.
+      // Of each matrix a lane has two neighbours of row lane / 4, and of a line that a lane points
+      // at they lie side by side; transposed, a column is one.
       int const along = thread % 4 * 2 + second, down = thread % 32 / 4;
       int const line = Config::kColumnMajor ? along : down, beside = Config::kColumnMajor ? down : along;
       int const pointing = thread / 32 * 32 + (octet % 2 * 2 + lower) * 8 + line;

@@ -1,4 +1,5 @@
-// Twin of src/threadblock/mma_warp_specialized/simt.rs: consumers whose threads multiply and store, each its own tile.
+// Twin of src/threadblock/mma_warp_specialized/simt.rs: consumers whose threads multiply and store,
+// each its own tile.
 #pragma once
 #include "epilogue/tile_store.cuh"
 #include "threadblock/mma_warp_specialized.cuh"
@@ -14,7 +15,8 @@ struct SimtConsumer : Worker<Config, Params> {
   warp::MmaSimt<Config> warp_mma;
   // Where the thread's part of a stage begins, in bytes.
   unsigned const part_a, part_b;
-  // The thread's part of both operands, in the stage that is read: addresses in the shared window of this block.
+  // The thread's part of both operands, in the stage that is read: addresses in the shared window
+  // of this block.
   unsigned from_a, from_b;
   __device__ __forceinline__ SimtConsumer(Params const& params, unsigned shared, unsigned consumer, unsigned thread)
       : Worker<Config, Params>(params, shared, consumer, thread),
@@ -59,7 +61,9 @@ struct SimtConsumer : Worker<Config, Params> {
     }
   }
 
-  // Loads of shared memory and an arrival at a barrier are performed in any order, where peers' stores to this shared memory hold the loads up: the arrival's address is made of what the last k-block's loads bring.
+  // Loads of shared memory and an arrival at a barrier are performed in any order, where peers'
+  // stores to this shared memory hold the loads up: the arrival's address is made of what the last
+  // k-block's loads bring.
   __device__ __forceinline__ unsigned once_loaded() const {
     constexpr int last = (Config::kWarpK - 1) % 2, vector = 4;
     unsigned loaded = 0, none;

@@ -1,4 +1,5 @@
-// Twin of src/warp/mma_tensor_op/loads.rs: how fragments come from shared memory. Their map is that of src/warp/mma_tensor_op/mod.rs.
+// Twin of src/warp/mma_tensor_op/loads.rs: how fragments come from shared memory. Their map is that
+// of src/warp/mma_tensor_op/mod.rs.
 #pragma once
 #include "index.cuh"
 #include "threadblock/thread_map.cuh"
@@ -6,10 +7,12 @@
 
 namespace warp {
 
-// How a fragment's words come from shared memory: by ldmatrix, by ldmatrix transposed, or element by element.
+// How a fragment's words come from shared memory: by ldmatrix, by ldmatrix transposed, or element
+// by element.
 enum class WordLoad { Matrices, Transposed, Elements };
 
-// The map (thread, element) of a k-block to mn * instruction K + k. A word's place is that of its lane, and what its number adds.
+// The map (thread, element) of a k-block to mn * instruction K + k. A word's place is that of its
+// lane, and what its number adds.
 template <class Config, class Operand, bool AlongM>
 struct OperandFragment {
   static constexpr int kEights = Operand::kInstructionMn / 8;
@@ -38,7 +41,8 @@ struct OperandFragment {
   }
 };
 
-// The map (thread, load) to where the row begins that a lane says to ldmatrix: the first word of the lanes that receive it.
+// The map (thread, load) to where the row begins that a lane says to ldmatrix: the first word of
+// the lanes that receive it.
 template <class Config, class Operand, bool AlongM>
 struct MatrixLoads {
   using Fragment = OperandFragment<Config, Operand, AlongM>;
@@ -58,8 +62,10 @@ struct MatrixLoads {
   }
 };
 
-// Where a thread reads: its own part, computed once, and what each access adds to it, known while compiling. Of an operand's tile, rows of which a swizzle moves: bits of
-// rows that it reads, and bits of columns, that the two parts have are not the same, so that an XOR of both is the XOR of their sum.
+// Where a thread reads: its own part, computed once, and what each access adds to it, known while
+// compiling. Of an operand's tile, rows of which a swizzle moves: bits of rows that it reads, and
+// bits of columns, that the two parts have are not the same, so that an XOR of both is the XOR of
+// their sum.
 template <class Operand>
 struct FragmentPlace {
   static constexpr int kSpan = Operand::kSwizzleBits == 0 ? 1 : 1 << (Operand::kSwizzleBits + Operand::kSwizzleBase);
@@ -78,7 +84,8 @@ struct FragmentPlace {
   }
 };
 
-// The map (thread, k-block and load of it, or element) to the offset in a stage from which the thread reads, in elements.
+// The map (thread, k-block and load of it, or element) to the offset in a stage from which the
+// thread reads, in elements.
 template <class Config, class Operand, bool AlongM>
 struct FragmentReads {
   using Fragment = OperandFragment<Config, Operand, AlongM>;

@@ -1,11 +1,13 @@
-// Twin of src/warp/mma_warpgroup/registers.rs: A that is M-major, from shared memory to the registers of an instruction.
+// Twin of src/warp/mma_warpgroup/registers.rs: A that is M-major, from shared memory to the
+// registers of an instruction.
 #pragma once
 #include "warp/mma_warpgroup.cuh"
 
 namespace warp {
 
-// Facts are those of A's tile of a stage. The map (thread of each instruction's 64 rows in turn, element of the registers of a stage) to an
-// offset in the tile, in elements; and what its loads are made of.
+// Facts are those of A's tile of a stage. The map (thread of each instruction's 64 rows in turn,
+// element of the registers of a stage) to an offset in the tile, in elements; and what its loads
+// are made of.
 template <class Facts, FragmentRows Rows>
 struct FragmentLoad {
   using Tile = OperandTile<Facts>;
@@ -18,7 +20,8 @@ struct FragmentLoad {
   static constexpr int kColumns = kRegisters * kPacked;
   static_assert(kBytes == 1 || (kBytes == 4 && Rows == FragmentRows::Paired), "rows are crossed by a selector of bytes");
 
-  // The k of a step that row `row` of matrix `matrix` has; of 32 bits, that an access of a lane of lane % 4 = row takes.
+  // The k of a step that row `row` of matrix `matrix` has; of 32 bits, that an access of a lane of
+  // lane % 4 = row takes.
   static __device__ __forceinline__ constexpr int depth(int matrix, int row) {
     if constexpr (kBytes == 1) {
       return matrix / 2 * 16 + row / 2 * 4 + 2 * (matrix % 2 ^ row / 4) + row % 2;
@@ -27,7 +30,8 @@ struct FragmentLoad {
     }
   }
 
-  // Of lanes whose lane % 4 is 2 or 3 two words are exchanged, of those of the upper half of a warp two rows may be.
+  // Of lanes whose lane % 4 is 2 or 3 two words are exchanged, of those of the upper half of a warp
+  // two rows may be.
   static __device__ __forceinline__ constexpr unsigned selector(int lane, int lower) {
     int const crossed = Rows == FragmentRows::Crossed ? lane / 16 : 0;
     unsigned const rows = (lower ^ crossed) == 0 ? 0x6420 : 0x7531;
@@ -75,7 +79,8 @@ struct FragmentLoader {
   bool exchanged;
 
   __device__ __forceinline__ FragmentLoader(int thread, int m) : exchanged(thread % 2) {
-    // To the compiler they are numbers like others: it would make them anew in each turn of the main loop.
+    // To the compiler they are numbers like others: it would make them anew in each turn of the
+    // main loop.
 #pragma unroll
     for (int i = 0; i < Instructions; ++i) {
       first[i] = Load::first(thread, m + i * 64);

@@ -1,4 +1,5 @@
-// Twin of lab/src/banks/probe.rs: one access of one warp to shared memory, each lane's address from a table.
+// Twin of lab/src/banks/probe.rs: one access of one warp to shared memory, each lane's address from
+// a table.
 #pragma once
 
 namespace banks {
@@ -49,7 +50,8 @@ __device__ __forceinline__ void store(unsigned address, Words from) {
   }
 }
 
-// The access, and nothing else that touches shared memory. What was loaded goes to `results`, so that it is wanted.
+// The access, and nothing else that touches shared memory. What was loaded goes to `results`, so
+// that it is wanted.
 template <int Bytes, bool Stores>
 __device__ __forceinline__ void probe(ProbeParams const& params, char* shared) {
   int const lane = threadIdx.x;

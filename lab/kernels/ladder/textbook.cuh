@@ -1,4 +1,5 @@
-// Twin of lab/src/ladder/textbook.rs: the two kernels below the parameterized one. All matrices by rows, one element of D a thread.
+// Twin of lab/src/ladder/textbook.rs: the two kernels below the parameterized one. All matrices by
+// rows, one element of D a thread.
 #pragma once
 #include "config.cuh"
 #include "numeric.cuh"
@@ -60,7 +61,8 @@ struct Naive {
   }
 };
 
-// Through tiles of Side x Side in shared memory: a thread brings one element of each. The order of steps is the schedule's.
+// Through tiles of Side x Side in shared memory: a thread brings one element of each. The order of
+// steps is the schedule's.
 template <class Config, int Side, class Params>
 struct SharedMemory {
   using Accumulator = typename Config::Accumulator;

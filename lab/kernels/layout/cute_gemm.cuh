@@ -1,4 +1,5 @@
-// Twin of lab/src/layout/cute_gemm: the naive GEMM of CuTe's tutorials. Every address is a layout of config.cuh at a coordinate.
+// Twin of lab/src/layout/cute_gemm: the naive GEMM of CuTe's tutorials. Every address is a layout
+// of config.cuh at a coordinate.
 #pragma once
 #include "config.cuh"
 #include "index.cuh"
@@ -8,8 +9,9 @@
 
 namespace layout {
 
-// One thread. The names are CuTe's: tAgA is, partitioned for the copy of A, the tile of A in global memory. Layouts of global
-// memory are (block, thread, values), those of shared memory (thread, values), tCrC is of the thread's registers.
+// One thread. The names are CuTe's: tAgA is, partitioned for the copy of A, the tile of A in global
+// memory. Layouts of global memory are (block, thread, values), those of shared memory (thread,
+// values), tCrC is of the thread's registers.
 template <class Config>
 struct CuteGemm {
   using Element = typename Config::Element;
@@ -40,7 +42,8 @@ struct CuteGemm {
     return tile + Part::offset(algebra::NoIntegers{}, threadIdx.x, 0u);
   }
 
-  // copy(from(_, _, tile), to). Nothing writes to A or B while the kernel runs, so that loads may overtake stores.
+  // copy(from(_, _, tile), to). Nothing writes to A or B while the kernel runs, so that loads may
+  // overtake stores.
   template <class From, class To>
   __device__ __forceinline__ void copy(Element const* from, Element* to) const {
     using Values = algebra::ModeOf<2, From>;
@@ -103,7 +106,8 @@ struct CuteGemm {
   }
 };
 
-// A layout as a map, for its fingerprint: rows are all modes but the last, in a table of integers that is known.
+// A layout as a map, for its fingerprint: rows are all modes but the last, in a table of integers
+// that is known.
 template <class Layout, int Last, class Problem>
 struct Map {
   static constexpr int kColumns = algebra::ModeOf<Last, Layout>::size(Problem{});

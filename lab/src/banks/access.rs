@@ -32,7 +32,8 @@ impl Direction {
     }
 }
 
-/// One instruction of one warp: each lane touches `bytes` bytes from an address on, or is predicated off.
+/// One instruction of one warp: each lane touches `bytes` bytes from an address on, or is
+/// predicated off.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WarpAccess {
     direction: Direction,
@@ -70,9 +71,14 @@ impl fmt::Display for NotAnAccess {
         match *self {
             Self::Width { bytes } => {
                 let nearest = Self::nearest(bytes);
-                write!(f, "an access of {bytes} bytes a lane is none: it is 1, 2, 4, 8 or 16; try {nearest}")
+                write!(
+                    f,
+                    "an access of {bytes} bytes a lane is none: it is 1, 2, 4, 8 or 16; try {nearest}"
+                )
             }
-            Self::Lanes { given } => write!(f, "{given} addresses are too many: a warp has {LANES} lanes"),
+            Self::Lanes { given } => {
+                write!(f, "{given} addresses are too many: a warp has {LANES} lanes")
+            }
             Self::Misaligned { lane, address, bytes } => write!(
                 f,
                 "lane {lane}'s address {address} is not a multiple of the access's {bytes} bytes; try {}",
@@ -89,19 +95,26 @@ impl NotAnAccess {
 }
 
 impl WarpAccess {
-    /// The access of `bytes` bytes a lane at these addresses, in bytes, lane 0 first; lanes beyond the last are off.
+    /// The access of `bytes` bytes a lane at these addresses, in bytes, lane 0 first; lanes beyond
+    /// the last are off.
     ///
     /// # Errors
-    /// [`NotAnAccess`] for a width other than 1, 2, 4, 8 and 16, for more than 32 addresses, and for an address that is no
-    /// multiple of the width.
-    pub fn new(direction: Direction, bytes: u32, addresses: impl IntoIterator<Item = Option<u64>>) -> Result<Self, NotAnAccess> {
+    /// [`NotAnAccess`] for a width other than 1, 2, 4, 8 and 16, for more than 32 addresses, and
+    /// for an address that is no multiple of the width.
+    pub fn new(
+        direction: Direction,
+        bytes: u32,
+        addresses: impl IntoIterator<Item = Option<u64>>,
+    ) -> Result<Self, NotAnAccess> {
         if !(bytes.is_power_of_two() && bytes <= 16) {
             return Err(NotAnAccess::Width { bytes });
         }
         let mut lanes = [None; LANES];
         for (lane, address) in addresses.into_iter().enumerate() {
             let place = lanes.get_mut(lane).ok_or(NotAnAccess::Lanes { given: lane + 1 })?;
-            if let Some(address) = address.filter(|address| !address.is_multiple_of(u64::from(bytes))) {
+            if let Some(address) =
+                address.filter(|address| !address.is_multiple_of(u64::from(bytes)))
+            {
                 return Err(NotAnAccess::Misaligned { lane, address, bytes });
             }
             *place = address;

@@ -1,6 +1,8 @@
-//! The accesses that the rule is held against: by tests on every machine, and by `scripts/banks.sh` on a device.
+//! The accesses that the rule is held against: by tests on every machine, and by `scripts/banks.sh`
+//! on a device.
 //!
-//! The sources are five documents that teach GEMM by example (`docs/references.md`); their accesses are here at their true counts.
+//! The sources are five documents that teach GEMM by example (`docs/references.md`); their accesses
+//! are here at their true counts.
 
 use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 use crate::verify::draw;
@@ -29,7 +31,8 @@ struct Cases {
 }
 
 impl Cases {
-    /// The access whose lane `l` touches the `unit(l)`-th vector of `bytes` bytes, for the lanes of `mask`.
+    /// The access whose lane `l` touches the `unit(l)`-th vector of `bytes` bytes, for the lanes of
+    /// `mask`.
     fn add(
         &mut self,
         name: &str,
@@ -38,17 +41,28 @@ impl Cases {
         mask: Mask,
         unit: impl Fn(u64) -> u64,
     ) -> Result<(), NotAnAccess> {
-        let lanes = (0..LANES as u64).map(|lane| (mask >> lane & 1 == 1).then(|| unit(lane) * u64::from(bytes)));
+        let lanes = (0..LANES as u64)
+            .map(|lane| (mask >> lane & 1 == 1).then(|| unit(lane) * u64::from(bytes)));
         let access = WarpAccess::new(direction, bytes, lanes)?;
         self.found.push(Case { name: name.to_owned(), access });
         Ok(())
     }
 
-    fn load(&mut self, name: &str, bytes: u32, unit: impl Fn(u64) -> u64) -> Result<(), NotAnAccess> {
+    fn load(
+        &mut self,
+        name: &str,
+        bytes: u32,
+        unit: impl Fn(u64) -> u64,
+    ) -> Result<(), NotAnAccess> {
         self.add(name, Direction::Load, bytes, ALL, unit)
     }
 
-    fn store(&mut self, name: &str, bytes: u32, unit: impl Fn(u64) -> u64) -> Result<(), NotAnAccess> {
+    fn store(
+        &mut self,
+        name: &str,
+        bytes: u32,
+        unit: impl Fn(u64) -> u64,
+    ) -> Result<(), NotAnAccess> {
         self.add(name, Direction::Store, bytes, ALL, unit)
     }
 }
@@ -82,16 +96,23 @@ pub fn cases() -> Result<Vec<Case>, NotAnAccess> {
     Ok(cases.found)
 }
 
-/// What the sources' kernels do. Threads are numbered as theirs; where a block is two-dimensional, it is 16 wide.
+/// What the sources' kernels do. Threads are numbered as theirs; where a block is two-dimensional,
+/// it is 16 wide.
 fn sources(to: &mut Cases) -> Result<(), NotAnAccess> {
     to.load("tuning notes: column of [32][32]", 4, |l| l * 32)?;
     to.load("tuning notes: column of [32][33]", 4, |l| l * 33)?;
     to.store("tuning notes: row of [32][33]", 4, |l| 33 + l)?;
     to.load("tuning notes: shared_A[ty][k] of [64][64]", 4, |l| l / 16 * 64)?;
     to.load("tuning notes: shared_B[k][tx] of [64][64]", 4, |l| l % 16)?;
-    to.store("tuning notes: shared_A[ty][4 tx] of [64][64], word by word", 4, |l| l / 16 * 64 + l % 16 * 4)?;
-    to.store("tuning notes: shared_A[ty][4 tx] of [64][65], word by word", 4, |l| l / 16 * 65 + l % 16 * 4)?;
-    to.store("tuning notes: shared_A[ty][4 tx] of [64][64], as float4", 16, |l| l / 16 * 16 + l % 16)?;
+    to.store("tuning notes: shared_A[ty][4 tx] of [64][64], word by word", 4, |l| {
+        l / 16 * 64 + l % 16 * 4
+    })?;
+    to.store("tuning notes: shared_A[ty][4 tx] of [64][65], word by word", 4, |l| {
+        l / 16 * 65 + l % 16 * 4
+    })?;
+    to.store("tuning notes: shared_A[ty][4 tx] of [64][64], as float4", 16, |l| {
+        l / 16 * 16 + l % 16
+    })?;
     to.load("CuTe walk-through: A by its formula, 8 (tid mod 8)", 4, |l| l % 8 * 8)?;
     to.load("CuTe walk-through: A by its printed layout, tid mod 8", 4, |l| l % 8)?;
     to.load("CuTe walk-through: B by its formula, 8 (tid / 8)", 4, |l| l / 8 * 8)?;
@@ -101,8 +122,12 @@ fn sources(to: &mut Cases) -> Result<(), NotAnAccess> {
         let (a, b) = (16 + padding, 32 + padding);
         to.load(&format!("SGEMM ladder, {name}: sA[tidy][k]"), 4, |l| l / 16 * 2 * a)?;
         to.load(&format!("SGEMM ladder, {name}: sB[k][tidx]"), 4, |l| l % 16 * 2)?;
-        to.store(&format!("SGEMM ladder, {name}: sA[tidy][threadIdx.x]"), 4, |l| l / 16 * 2 * a + l % 16)?;
-        to.store(&format!("SGEMM ladder, {name}: sB[threadIdx.y][tidx]"), 4, |l| l / 16 * b + l % 16 * 2)?;
+        to.store(&format!("SGEMM ladder, {name}: sA[tidy][threadIdx.x]"), 4, |l| {
+            l / 16 * 2 * a + l % 16
+        })?;
+        to.store(&format!("SGEMM ladder, {name}: sB[threadIdx.y][tidx]"), 4, |l| {
+            l / 16 * b + l % 16 * 2
+        })?;
     }
     to.load("SGEMM ladder: sB[k][tidx] of [16][32] as float2", 8, |l| l % 16)
 }
@@ -128,7 +153,8 @@ fn strides(to: &mut Cases) -> Result<(), NotAnAccess> {
         to.load("backwards", bytes, |l| 31 - l)?;
         to.load("lanes dealt out over the phases", bytes, |l| l % 4 * 8 + l / 4)?;
     }
-    // A column of a tile of rows of 32 words, moved by the row: all columns at once, and chunks of four words.
+    // A column of a tile of rows of 32 words, moved by the row: all columns at once, and chunks of
+    // four words.
     to.load("column of 32 words, swizzle(5,0,5)", 4, |l| l * 32 + l)?;
     to.load("column of 32 words, swizzle(3,2,5)", 4, |l| l * 32 + l % 8 * 4)?;
     to.load("column of 16-byte chunks, rows of 128 bytes", 16, |l| l * 8)?;
@@ -143,7 +169,8 @@ fn partners(to: &mut Cases) -> Result<(), NotAnAccess> {
     let agree = |l: u64, mask: u64| l & !mask;
     for bytes in [8, 16] {
         for direction in [Direction::Load, Direction::Store] {
-            let mut add = |name: &str, unit: &dyn Fn(u64) -> u64| to.add(name, direction, bytes, ALL, unit);
+            let mut add =
+                |name: &str, unit: &dyn Fn(u64) -> u64| to.add(name, direction, bytes, ALL, unit);
             add("(i, i^1) equal", &|l| l >> 1)?;
             add("(i, i^2) equal", &|l| l >> 2 << 1 | l & 1)?;
             add("(i, i^4) equal", &|l| l >> 3 << 2 | l & 3)?;
@@ -156,15 +183,23 @@ fn partners(to: &mut Cases) -> Result<(), NotAnAccess> {
             add("(i, i^1) equal below lane 16", &|l| if l < 16 { l >> 1 } else { l })?;
             add("(i, i^1) equal from lane 16 on", &|l| if l < 16 { l } else { l >> 1 })?;
             add("(i, i^1) equal below lane 8", &|l| if l < 8 { l >> 1 } else { l })?;
-            add("(i, i^1) equal in lanes 0-7 and 16-23", &|l| if l & 8 == 0 { agree(l, 1) } else { l })?;
-            add("(i, i^1) equal below lane 16, (i, i^2) above", &|l| if l < 16 { agree(l, 1) } else { agree(l, 2) })?;
+            add("(i, i^1) equal in lanes 0-7 and 16-23", &|l| {
+                if l & 8 == 0 { agree(l, 1) } else { l }
+            })?;
+            add("(i, i^1) equal below lane 16, (i, i^2) above", &|l| {
+                if l < 16 { agree(l, 1) } else { agree(l, 2) }
+            })?;
             add("(i, i^1) equal, on the banks of one phase", &|l| l >> 1 << 2)?;
             add("(i, i^1) equal, all on one bank", &|l| (l >> 1) * 16)?;
             add("(i, i^2) equal, all on one bank", &|l| (l >> 2 << 1 | l & 1) * 16)?;
             add("(i, i^1) equal, half as many banks as words", &|l| (l >> 1) * 2)?;
             add("two words, (i, i^1) apart and (i, i^2) apart", &|l| (l ^ l >> 1) & 1)?;
-            add("lanes 0-15 and 16-31 on each other's banks, (i, i^1) equal", &|l| l / 16 * 32 + l % 16 / 2)?;
-            add("eight lanes a row of 2, as a warp reads A", &|l| l >> 1 & 1 | (l >> 3 & 1) << 1 | (l >> 4) << 2)?;
+            add("lanes 0-15 and 16-31 on each other's banks, (i, i^1) equal", &|l| {
+                l / 16 * 32 + l % 16 / 2
+            })?;
+            add("eight lanes a row of 2, as a warp reads A", &|l| {
+                l >> 1 & 1 | (l >> 3 & 1) << 1 | (l >> 4) << 2
+            })?;
             add("eight lanes a row of 2, as a warp reads B", &|l| l & 1 | (l >> 2 & 1) << 1)?;
         }
     }
@@ -180,28 +215,38 @@ fn partly(to: &mut Cases) -> Result<(), NotAnAccess> {
             }
             to.add(&format!("{who}: one bank"), Direction::Load, bytes, mask, |l| l * 32)?;
             if bytes > 4 {
-                to.add(&format!("{who}: (i, i^1) equal"), Direction::Load, bytes, mask, |l| l >> 1)?;
-                to.add(&format!("{who}: (i, i^2) equal"), Direction::Load, bytes, mask, |l| l >> 2 << 1 | l & 1)?;
+                to.add(&format!("{who}: (i, i^1) equal"), Direction::Load, bytes, mask, |l| {
+                    l >> 1
+                })?;
+                to.add(&format!("{who}: (i, i^2) equal"), Direction::Load, bytes, mask, |l| {
+                    l >> 2 << 1 | l & 1
+                })?;
             }
         }
     }
     Ok(())
 }
 
-/// Random addresses: among all of them, and among so few that lanes share some; every third with lanes off.
+/// Random addresses: among all of them, and among so few that lanes share some; every third with
+/// lanes off.
 fn random(to: &mut Cases) -> Result<(), NotAnAccess> {
     for bytes in [4u32, 8, 16] {
         for number in 0..DRAWS {
             let seed = u64::from(bytes) << 32 | number;
-            let vectors = if number % 2 == 0 { u64::from(SPAN_BYTES / bytes) } else { u64::from(96 / bytes) };
+            let vectors =
+                if number % 2 == 0 { u64::from(SPAN_BYTES / bytes) } else { u64::from(96 / bytes) };
             let mask = if number % 3 == 2 { draw(seed, 99) as Mask | 1 } else { ALL };
             let direction = if number % 4 == 3 { Direction::Store } else { Direction::Load };
-            to.add(&format!("random {number}"), direction, bytes, mask, |l| draw(seed, l) % vectors)?;
+            to.add(&format!("random {number}"), direction, bytes, mask, |l| {
+                draw(seed, l) % vectors
+            })?;
             // Partners that agree, wherever they lie.
             let shared = 1 + number % 2;
             let name = format!("random {number}, (i, i^{shared}) equal");
             if bytes > 4 {
-                to.add(&name, Direction::Load, bytes, mask, |l| draw(seed, l & !shared) % u64::from(SPAN_BYTES / bytes))?;
+                to.add(&name, Direction::Load, bytes, mask, |l| {
+                    draw(seed, l & !shared) % u64::from(SPAN_BYTES / bytes)
+                })?;
             }
         }
     }
@@ -215,7 +260,9 @@ mod tests {
     #[test]
     fn every_case_is_an_access_within_the_span() {
         let cases = cases().unwrap();
-        let end = |case: &Case| case.access.lanes().iter().flatten().max().unwrap() + u64::from(case.access.bytes());
+        let end = |case: &Case| {
+            case.access.lanes().iter().flatten().max().unwrap() + u64::from(case.access.bytes())
+        };
         assert!(
             cases.iter().all(|case| end(case) <= u64::from(SPAN_BYTES)),
             "{:?}",

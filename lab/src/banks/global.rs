@@ -1,7 +1,8 @@
 //! What an access of a warp to global memory fetches.
 //!
-//! Global memory comes in sectors of 32 bytes, four to a line of the caches; a request of a warp asks for each sector once, however
-//! many lanes read it. Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory".
+//! Global memory comes in sectors of 32 bytes, four to a line of the caches; a request of a warp
+//! asks for each sector once, however many lanes read it. Source: CUDA C++ Best Practices Guide,
+//! "Coalesced Access to Global Memory".
 
 use super::WarpAccess;
 use std::collections::BTreeSet;
@@ -12,7 +13,8 @@ pub const SECTOR_BYTES: u64 = falchion::threadblock::thread_map::SECTOR_BYTES as
 /// Bytes of a line of the caches.
 pub const LINE_BYTES: u64 = 128;
 
-/// The sectors of 32 bytes that an access touches: `|{ floor(address / 32) }|`. An access of a lane lies within one.
+/// The sectors of 32 bytes that an access touches: `|{ floor(address / 32) }|`. An access of a lane
+/// lies within one.
 ///
 /// ```
 /// use falchion_lab::banks::{Direction, WarpAccess, lines, sectors};
@@ -33,5 +35,6 @@ pub fn lines(access: &WarpAccess) -> u32 {
 }
 
 fn pieces(access: &WarpAccess, bytes: u64) -> u32 {
-    access.lanes().iter().flatten().map(|address| address / bytes).collect::<BTreeSet<_>>().len() as u32
+    access.lanes().iter().flatten().map(|address| address / bytes).collect::<BTreeSet<_>>().len()
+        as u32
 }

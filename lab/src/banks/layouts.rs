@@ -59,8 +59,8 @@ pub enum NotLaid {
 }
 
 impl LaidAccess {
-    /// The access of a warp whose lane `l` touches `access` consecutive elements from offset `data(threads(l))` on. Lanes that the
-    /// layout of threads does not have are off.
+    /// The access of a warp whose lane `l` touches `access` consecutive elements from offset
+    /// `data(threads(l))` on. Lanes that the layout of threads does not have are off.
     ///
     /// ```
     /// use falchion::{numeric::ElementKind};
@@ -82,8 +82,8 @@ impl LaidAccess {
     /// ```
     ///
     /// # Errors
-    /// [`NotLaid`] when either is no layout, for more threads than lanes, an index outside of the data, and what is no
-    /// [`WarpAccess`].
+    /// [`NotLaid`] when either is no layout, for more threads than lanes, an index outside of the
+    /// data, and what is no [`WarpAccess`].
     pub fn warp(&self) -> Result<WarpAccess, NotLaid> {
         let lanes = size("threads", &self.threads)?;
         size("data", &self.data)?;
@@ -108,7 +108,9 @@ impl LaidAccess {
 fn size(which: &'static str, value: &Value) -> Result<u64, NotLaid> {
     match value {
         Value::Layout(layout) => Ok(layout.layout.size()),
-        Value::Swizzle(_) | Value::Number(_) => Err(NotLaid::NoLayout { which, value: value.to_string() }),
+        Value::Swizzle(_) | Value::Number(_) => {
+            Err(NotLaid::NoLayout { which, value: value.to_string() })
+        }
     }
 }
 

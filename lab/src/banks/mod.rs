@@ -1,6 +1,8 @@
-//! Bank conflicts of whole kernels and of layouts: the accesses that are counted, pictured and probed.
+//! Bank conflicts of whole kernels and of layouts: the accesses that are counted, pictured and
+//! probed.
 //!
-//! What one access of a warp costs, counted lane by lane, is [`wavefronts`]' rule for shared memory and [`sectors`]' for global memory.
+//! What one access of a warp costs, counted lane by lane, is [`wavefronts`]' rule for shared memory
+//! and [`sectors`]' for global memory.
 
 mod access;
 pub mod cases;

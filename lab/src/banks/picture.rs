@@ -1,7 +1,8 @@
 //! Accesses, drawn: memory as rows of 32 banks, and below it what each wavefront carries.
 //!
-//! A cell is a word; neighbours that the same lanes touch are drawn as one. Strips are the colours of the lanes, the number in the
-//! middle is theirs, and the small one that of the wavefronts. In the lower half a white cell is a bank that has nothing to say.
+//! A cell is a word; neighbours that the same lanes touch are drawn as one. Strips are the colours
+//! of the lanes, the number in the middle is theirs, and the small one that of the wavefronts. In
+//! the lower half a white cell is a bank that has nothing to say.
 
 use crate::banks::{BANKS, Delivery, LANES, WarpAccess, deliveries, wavefronts};
 use crate::svg::Svg;
@@ -96,7 +97,8 @@ impl Sheet {
         self.text(MARGIN, self.y, NOTE, &says);
         self.y += LINE;
         self.heads("bank");
-        let rows: BTreeSet<u64> = deliveries.iter().map(|delivery| delivery.word / BANKS as u64).collect();
+        let rows: BTreeSet<u64> =
+            deliveries.iter().map(|delivery| delivery.word / BANKS as u64).collect();
         let mut before = None;
         for row in rows {
             self.y += if before.is_some_and(|before| before + 1 != row) { GAP } else { 0.0 };
@@ -107,7 +109,12 @@ impl Sheet {
         self.y += LINE;
         for wavefront in 0..taken.wavefronts {
             let of_wavefront = deliveries.iter().filter(|delivery| delivery.wavefront == wavefront);
-            self.row(&format!("wavefront {}", wavefront + 1), "#ffffff", &runs(of_wavefront), false);
+            self.row(
+                &format!("wavefront {}", wavefront + 1),
+                "#ffffff",
+                &runs(of_wavefront),
+                false,
+            );
         }
         self.y += MARGIN;
     }
@@ -135,7 +142,12 @@ impl Sheet {
                 self.svg.rect([at, y + 0.5, strip, height - 1.0], &colour(lane)).end();
             }
             let (lanes, carried) = (listed(&touch.lanes, width), listed(&touch.wavefronts, width));
-            self.text(x + width / 2.0, y + height / 2.0 + if turns { 1.5 } else { 3.5 }, LANE, &lanes);
+            self.text(
+                x + width / 2.0,
+                y + height / 2.0 + if turns { 1.5 } else { 3.5 },
+                LANE,
+                &lanes,
+            );
             if turns {
                 self.text(x + width - 2.0, y + height - 2.0, TURN, &carried);
             }
@@ -145,7 +157,11 @@ impl Sheet {
 
     fn cell(&mut self, bank: usize, y: f64, fill: &str) {
         let x = LEFT + bank as f64 * CELL.0;
-        self.svg.rect([x, y, CELL.0, CELL.1], fill).set("stroke", "#cccccc").set("stroke-width", 0.6).end();
+        self.svg
+            .rect([x, y, CELL.0, CELL.1], fill)
+            .set("stroke", "#cccccc")
+            .set("stroke-width", 0.6)
+            .end();
     }
 
     fn text(&mut self, x: f64, y: f64, (size, fill, anchor): Style, text: &str) {
@@ -157,10 +173,18 @@ impl Sheet {
 fn listed(numbers: &BTreeSet<usize>, width: f64) -> String {
     let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return String::new() };
     let spelled: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    let range = if numbers.len() > 1 && last - first + 1 == numbers.len() { Some(format!("{first}-{last}")) } else { None };
+    let range = if numbers.len() > 1 && last - first + 1 == numbers.len() {
+        Some(format!("{first}-{last}"))
+    } else {
+        None
+    };
     let two = spelled.iter().take(2).cloned().collect::<Vec<_>>().join(",") + "..";
     let fits = |text: &String| text.len() as f64 * DIGIT <= width;
-    [range, Some(spelled.join(",")), Some(two)].into_iter().flatten().find(fits).unwrap_or_else(|| format!("{first}.."))
+    [range, Some(spelled.join(",")), Some(two)]
+        .into_iter()
+        .flatten()
+        .find(fits)
+        .unwrap_or_else(|| format!("{first}.."))
 }
 
 /// The colour of a lane: most of the circle of hues, light enough for dark text.
@@ -179,7 +203,9 @@ mod tests {
     use crate::banks::Direction;
 
     fn drawn(addresses: impl Fn(u64) -> u64, bytes: u32) -> String {
-        let access = WarpAccess::new(Direction::Load, bytes, (0..32).map(|lane| Some(addresses(lane)))).unwrap();
+        let access =
+            WarpAccess::new(Direction::Load, bytes, (0..32).map(|lane| Some(addresses(lane))))
+                .unwrap();
         picture(&[("Sw<3,4,3> & more".to_owned(), access)])
     }
 
@@ -190,7 +216,8 @@ mod tests {
             (drawn(|lane| lane * 128, 4), 2 * 32, 32),
             (drawn(|lane| lane % 8 * 4, 4), 2 * 32, 1),
             (drawn(|lane| lane * 16, 16), 2 * 32, 4),
-            // The same 128 bytes in both phases: eight lanes to a word in memory, four in each wavefront.
+            // The same 128 bytes in both phases: eight lanes to a word in memory, four in each
+            // wavefront.
             (drawn(|lane| lane % 8 * 16, 16), 32 + 32, 4),
         ] {
             let cells = svg.matches("stroke-width").count();

@@ -1,7 +1,9 @@
-//! The accesses of [`cases`](super::cases), one launch each, for a profiler to count what a device makes of them.
+//! The accesses of [`cases`](super::cases), one launch each, for a profiler to count what a device
+//! makes of them.
 //!
-//! A launch is one warp and one access; the kernel's name says its direction and width. `scripts/banks.sh` runs this under `ncu`
-//! and holds the wavefronts counted against [`wavefronts`](super::wavefronts).
+//! A launch is one warp and one access; the kernel's name says its direction and width.
+//! `scripts/banks.sh` runs this under `ncu` and holds the wavefronts counted against
+//! [`wavefronts`](super::wavefronts).
 //!
 //! Twin: `lab/kernels/banks/probe.cuh`.
 
@@ -76,11 +78,14 @@ impl Probe {
     /// Compiles and loads them.
     ///
     /// # Errors
-    /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text, [`Error::Driver`].
+    /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text,
+    /// [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let sm = falchion::cuda::machine_of(context)?.sm;
         let compiled = Nvrtc::get()?.compile(&program(sm))?;
-        let module = context.load_module(Ptx::from_binary(compiled.image)).map_err(driver("cuModuleLoadData"))?;
+        let module = context
+            .load_module(Ptx::from_binary(compiled.image))
+            .map_err(driver("cuModuleLoadData"))?;
         Ok(Self { context: context.clone(), module })
     }
 
@@ -91,14 +96,20 @@ impl Probe {
     pub fn run(&self, access: &WarpAccess) -> Result<(), Error> {
         let offsets = offsets(access)?;
         let name = entry(access.direction(), access.bytes());
-        let function: CudaFunction = self.module.load_function(&name).map_err(driver("cuModuleGetFunction"))?;
+        let function: CudaFunction =
+            self.module.load_function(&name).map_err(driver("cuModuleGetFunction"))?;
         let stream = self.context.default_stream();
         let offsets = stream.clone_htod(&offsets).map_err(driver("cuMemcpyHtoDAsync"))?;
         let mut results = stream.alloc_zeros::<u32>(LANES).map_err(driver("cuMemAllocAsync"))?;
         {
             let (from, _reads) = offsets.device_ptr(&stream);
             let (to, _writes) = results.device_ptr_mut(&stream);
-            launch(&function, &stream, &Grid::of_blocks(1, LANES as u32, 0), &ProbeParams { offsets: from, results: to })?;
+            launch(
+                &function,
+                &stream,
+                &Grid::of_blocks(1, LANES as u32, 0),
+                &ProbeParams { offsets: from, results: to },
+            )?;
         }
         stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
@@ -110,7 +121,9 @@ fn offsets(access: &WarpAccess) -> Result<Vec<u32>, Error> {
     let offset = |address: Option<u64>| match address {
         None => Ok(OFF),
         Some(address) if address <= limit => Ok(address as u32),
-        Some(address) => Err(Error::Measurement { because: format!("an address of {address} bytes is above {limit}") }),
+        Some(address) => Err(Error::Measurement {
+            because: format!("an address of {address} bytes is above {limit}"),
+        }),
     };
     access.lanes().iter().copied().map(offset).collect()
 }

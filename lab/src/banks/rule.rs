@@ -1,16 +1,18 @@
 //! How many wavefronts a warp's access to shared memory takes.
 //!
-//! Word `x` (four bytes) lies in bank `x mod 32`, and a wavefront has of each bank one word. Lane `l` touches the words `W(l)`.
-//! For a set `S` of lanes, the degree is how often the busiest bank has to speak:
+//! Word `x` (four bytes) lies in bank `x mod 32`, and a wavefront has of each bank one word. Lane
+//! `l` touches the words `W(l)`. For a set `S` of lanes, the degree is how often the busiest bank
+//! has to speak:
 //!
 //! ```text
 //! d(S) = max over banks b of |{ x in union of W(l), l in S : x mod 32 = b }|          a word counts once: it is broadcast
 //! ```
 //!
-//! An access of up to 4 bytes a lane is one phase, of 8 bytes two (lanes 0-15 and 16-31), of 16 bytes four (eight lanes each).
-//! A wavefront also carries no more than 128 bytes to the registers, unless lanes that read the same share them: where, for
-//! `m = 1` or for `m = 2`, every active lane `l` of a load has a partner `l xor m` that is off or has the same address, each two
-//! neighbouring phases become one. With `P` the phases that are left,
+//! An access of up to 4 bytes a lane is one phase, of 8 bytes two (lanes 0-15 and 16-31), of 16
+//! bytes four (eight lanes each). A wavefront also carries no more than 128 bytes to the registers,
+//! unless lanes that read the same share them: where, for `m = 1` or for `m = 2`, every active lane
+//! `l` of a load has a partner `l xor m` that is off or has the same address, each two neighbouring
+//! phases become one. With `P` the phases that are left,
 //!
 //! ```text
 //! wavefronts = sum over S in P of d(S)          ideal = sum over S in P of ceil(|union of W(l), l in S| / 32)
@@ -37,7 +39,8 @@ pub(super) enum Merging {
     Partners {
         /// Whether a lane that is off agrees with its partner.
         off_agrees: bool,
-        /// Whether it is enough that the lanes of two neighbouring phases agree; else all of the warp has to.
+        /// Whether it is enough that the lanes of two neighbouring phases agree; else all of the
+        /// warp has to.
         by_halves: bool,
         /// Whether stores merge too.
         stores: bool,
@@ -96,7 +99,8 @@ pub struct Delivery {
     pub lanes: Vec<usize>,
 }
 
-/// The words of an access, wavefront by wavefront, each bank's in the order of their addresses: one order that the rule allows.
+/// The words of an access, wavefront by wavefront, each bank's in the order of their addresses: one
+/// order that the rule allows.
 ///
 /// ```
 /// use falchion_lab::banks::{Direction, WarpAccess, deliveries, wavefronts};
@@ -132,8 +136,11 @@ pub fn deliveries(access: &WarpAccess) -> Vec<Delivery> {
 
 impl Rule {
     /// What the device does.
-    pub const HARDWARE: Self =
-        Self { broadcast: true, phases: true, merging: Merging::Partners { off_agrees: true, by_halves: false, stores: false } };
+    pub const HARDWARE: Self = Self {
+        broadcast: true,
+        phases: true,
+        merging: Merging::Partners { off_agrees: true, by_halves: false, stores: false },
+    };
 
     /// The wavefronts of an access.
     pub fn wavefronts(&self, access: &WarpAccess) -> Wavefronts {
@@ -146,11 +153,18 @@ impl Rule {
         sum
     }
 
-    /// The phases: sets of lanes whose data comes together. Those without an active lane take no time.
+    /// The phases: sets of lanes whose data comes together. Those without an active lane take no
+    /// time.
     pub fn phases(&self, access: &WarpAccess) -> Vec<LaneSet> {
-        let lanes = if self.phases { (WAVEFRONT_BYTES / access.bytes()).min(LANES as u32) } else { LANES as u32 };
-        let apart: Vec<_> =
-            (0..LANES as u32).step_by(lanes as usize).map(|first| (LaneSet::MAX >> (LANES as u32 - lanes)) << first).collect();
+        let lanes = if self.phases {
+            (WAVEFRONT_BYTES / access.bytes()).min(LANES as u32)
+        } else {
+            LANES as u32
+        };
+        let apart: Vec<_> = (0..LANES as u32)
+            .step_by(lanes as usize)
+            .map(|first| (LaneSet::MAX >> (LANES as u32 - lanes)) << first)
+            .collect();
         let together = apart.chunks(2).flat_map(|pair| {
             let both = pair.iter().fold(0, |both, phase| both | phase);
             if pair.len() == 2 && self.merges(access, both) { vec![both] } else { pair.to_vec() }

@@ -5,22 +5,33 @@ use crate::banks::{BANKS, Direction, LANES, WORD_BYTES};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The laboratory's cases by name: its accesses are another instance's of this library, and are made again.
+/// The laboratory's cases by name: its accesses are another instance's of this library, and are
+/// made again.
 fn cases() -> Vec<(String, WarpAccess)> {
     let cases = crate::banks::cases::cases().unwrap().into_iter().map(|case| {
-        let direction = if case.access.direction().name() == "load" { Direction::Load } else { Direction::Store };
-        (case.name, WarpAccess::new(direction, case.access.bytes(), case.access.lanes().iter().copied()).unwrap())
+        let direction = if case.access.direction().name() == "load" {
+            Direction::Load
+        } else {
+            Direction::Store
+        };
+        (
+            case.name,
+            WarpAccess::new(direction, case.access.bytes(), case.access.lanes().iter().copied())
+                .unwrap(),
+        )
     });
     cases.collect()
 }
 
-/// What a device counted of each case: `docs/performance/banks.txt`, the table of `scripts/banks.sh`.
+/// What a device counted of each case: `docs/performance/banks.txt`, the table of
+/// `scripts/banks.sh`.
 fn measured() -> Vec<(String, &'static str, u32, u32)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance/banks.txt");
     let table = std::fs::read_to_string(path).unwrap();
     let rows = table.lines().filter_map(|line| {
         let mut words = line.split_whitespace().rev();
-        let (counted, _, bytes) = (words.next()?.parse().ok()?, words.next()?, words.next()?.parse().ok()?);
+        let (counted, _, bytes) =
+            (words.next()?.parse().ok()?, words.next()?, words.next()?.parse().ok()?);
         let direction = if words.next()? == "load" { "load" } else { "store" };
         Some((line.get(2..64)?.trim_end().to_owned(), direction, bytes, counted))
     });
@@ -35,7 +46,8 @@ fn missed(rule: &Rule) -> Vec<String> {
         let (name, direction, bytes, counted) = row;
         let access = &access;
         assert_eq!((&*case, access.direction().name(), access.bytes()), (&*name, direction, bytes));
-        (rule.wavefronts(access).wavefronts != counted).then(|| format!("{name}, {direction} {bytes}"))
+        (rule.wavefronts(access).wavefronts != counted)
+            .then(|| format!("{name}, {direction} {bytes}"))
     };
     cases.into_iter().zip(measured).filter_map(wrong).collect()
 }
@@ -47,15 +59,26 @@ fn every_measured_case_is_predicted() {
     println!("{} cases", measured().len());
 }
 
-/// Each part of the rule is needed: without it, the measured cases named here are missed, among others.
+/// Each part of the rule is needed: without it, the measured cases named here are missed, among
+/// others.
 #[test]
 fn a_rule_without_one_of_its_parts_misses_cases() {
     let whole = Rule::HARDWARE;
-    let Merging::Partners { off_agrees, by_halves, stores } = whole.merging else { panic!("the hardware merges") };
+    let Merging::Partners { off_agrees, by_halves, stores } = whole.merging else {
+        panic!("the hardware merges")
+    };
     let merging = |merging| Rule { merging, ..whole };
     for (part, rule, named) in [
-        ("broadcast", Rule { broadcast: false, ..whole }, "CuTe walk-through: B by its formula, 8 (tid / 8), load 4"),
-        ("broadcast, on A", Rule { broadcast: false, ..whole }, "CuTe walk-through: A by its formula, 8 (tid mod 8), load 4"),
+        (
+            "broadcast",
+            Rule { broadcast: false, ..whole },
+            "CuTe walk-through: B by its formula, 8 (tid / 8), load 4",
+        ),
+        (
+            "broadcast, on A",
+            Rule { broadcast: false, ..whole },
+            "CuTe walk-through: A by its formula, 8 (tid mod 8), load 4",
+        ),
         ("phases", Rule { phases: false, ..whole }, "(i, i^16) equal, load 8"),
         ("merging", merging(Merging::Never), "eight lanes a row of 2, as a warp reads A, load 16"),
         (
@@ -68,16 +91,23 @@ fn a_rule_without_one_of_its_parts_misses_cases() {
             merging(Merging::Partners { off_agrees, by_halves: !by_halves, stores }),
             "(i, i^1) equal below lane 16, load 16",
         ),
-        ("only loads merge", merging(Merging::Partners { off_agrees, by_halves, stores: !stores }), "(i, i^1) equal, store 8"),
+        (
+            "only loads merge",
+            merging(Merging::Partners { off_agrees, by_halves, stores: !stores }),
+            "(i, i^1) equal, store 8",
+        ),
     ] {
         let missed = missed(&rule);
         println!("without `{part}`: {} missed", missed.len());
-        assert!(missed.iter().any(|name| name == named), "without `{part}` the rule misses only {missed:?}");
+        assert!(
+            missed.iter().any(|name| name == named),
+            "without `{part}` the rule misses only {missed:?}"
+        );
     }
 }
 
-/// Another telling of the rule: what is pending is delivered wavefront by wavefront, each bank speaking one word at a time to all
-/// lanes that wait for it, and to none of a later phase.
+/// Another telling of the rule: what is pending is delivered wavefront by wavefront, each bank
+/// speaking one word at a time to all lanes that wait for it, and to none of a later phase.
 fn delivered(access: &WarpAccess) -> u32 {
     let (bytes, lanes) = (u64::from(access.bytes()), access.lanes());
     let load = access.direction() == Direction::Load;
@@ -86,7 +116,8 @@ fn delivered(access: &WarpAccess) -> u32 {
         pairs.into_iter().all(|pair| !matches!(pair, (Some(one), Some(other)) if one != other))
     };
     let quarters = if bytes < 8 { 1 } else { (bytes / 4) as usize };
-    let phases = if load && quarters > 1 && (shared(1) || shared(2)) { quarters / 2 } else { quarters };
+    let phases =
+        if load && quarters > 1 && (shared(1) || shared(2)) { quarters / 2 } else { quarters };
     let mut wavefronts = 0;
     for phase in 0..phases {
         let members = phase * LANES / phases..(phase + 1) * LANES / phases;
@@ -108,13 +139,23 @@ fn delivered(access: &WarpAccess) -> u32 {
 
 fn access() -> impl Strategy<Value = WarpAccess> {
     let vectors = prop::collection::vec((0u64..1024, prop::bool::weighted(0.85)), LANES);
-    // How many vectors there are to choose from, and by which lanes they are chosen: each by its own, or by some of its bits.
-    let shape = (prop::sample::select(vec![2u64, 8, 40, 1024]), prop::sample::select(vec![31usize, 30, 29, 28, 15, 27]));
-    (0u32..5, any::<bool>(), any::<bool>(), vectors, shape).prop_map(|(exponent, load, whole, vectors, (pool, bits))| {
-        let (bytes, direction) = (1 << exponent, if load { Direction::Load } else { Direction::Store });
-        let lanes = (0..LANES).map(|lane| (whole || vectors[lane].1).then_some(vectors[lane & bits].0 % pool * (1 << exponent)));
-        WarpAccess::new(direction, bytes, lanes).unwrap()
-    })
+    // How many vectors there are to choose from, and by which lanes they are chosen: each by its
+    // own, or by some of its bits.
+    let shape = (
+        prop::sample::select(vec![2u64, 8, 40, 1024]),
+        prop::sample::select(vec![31usize, 30, 29, 28, 15, 27]),
+    );
+    (0u32..5, any::<bool>(), any::<bool>(), vectors, shape).prop_map(
+        |(exponent, load, whole, vectors, (pool, bits))| {
+            let (bytes, direction) =
+                (1 << exponent, if load { Direction::Load } else { Direction::Store });
+            let lanes = (0..LANES).map(|lane| {
+                (whole || vectors[lane].1)
+                    .then_some(vectors[lane & bits].0 % pool * (1 << exponent))
+            });
+            WarpAccess::new(direction, bytes, lanes).unwrap()
+        },
+    )
 }
 
 proptest! {
@@ -126,8 +167,8 @@ proptest! {
         prop_assert_eq!(wavefronts(&access).wavefronts, delivered(&access));
     }
 
-    /// The words that are delivered are the words of the access, a bank speaks once a wavefront, and there are as many wavefronts
-    /// as the rule counts.
+    /// The words that are delivered are the words of the access, a bank speaks once a wavefront,
+    /// and there are as many wavefronts as the rule counts.
     #[test]
     fn deliveries_take_the_wavefronts(access in access()) {
         let deliveries = deliveries(&access);
@@ -160,8 +201,8 @@ proptest! {
         prop_assert_eq!(wavefronts(&moved), wavefronts(&access));
     }
 
-    /// Up to 4 bytes a lane, which lane reads what does not matter: `wavefronts(address after p) = wavefronts(address)` for a
-    /// permutation `p` of lanes.
+    /// Up to 4 bytes a lane, which lane reads what does not matter: `wavefronts(address after p) =
+    /// wavefronts(address)` for a permutation `p` of lanes.
     #[test]
     fn words_do_not_ask_for_their_lanes(access in access().prop_filter("wide", |a| a.bytes() <= 4), by in 0usize..LANES, times in 0usize..16) {
         let permuted = (0..LANES).map(|lane| access.lanes()[((2 * times + 1) * lane + by) % LANES]);

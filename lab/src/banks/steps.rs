@@ -1,18 +1,22 @@
 //! Every access to shared memory of a kernel's threads, step by step.
 //!
-//! The host executor runs one tile of one block, and what its warps touch is counted: the maps are the executor's own. Of warp-specialized
-//! kernels the accesses are those of the kernels' text, at the addresses of the same maps. A compiler may join neighbouring accesses that the kernel's text keeps apart, and then a device takes fewer instructions.
+//! The host executor runs one tile of one block, and what its warps touch is counted: the maps are
+//! the executor's own. Of warp-specialized kernels the accesses are those of the kernels' text, at
+//! the addresses of the same maps. A compiler may join neighbouring accesses that the kernel's text
+//! keeps apart, and then a device takes fewer instructions.
 
 use super::{WarpAccess, Wavefronts, roles, wavefronts};
 use crate::counters::{Purpose, of_block};
 use falchion::{Error, desc::GemmDesc, internals::plan::Program, refusal::Operand};
 
-/// The accesses of all warps of a block that do the same: for one k-tile; epilogue stores and loads are once a tile of D.
+/// The accesses of all warps of a block that do the same: for one k-tile; epilogue stores and loads
+/// are once a tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SharedStep {
     /// What they are for.
     pub purpose: Purpose,
-    /// Whose tile, as the user names A and B; C or D of staging buffers; partial accumulators of slices of K are of none.
+    /// Whose tile, as the user names A and B; C or D of staging buffers; partial accumulators of
+    /// slices of K are of none.
     pub operand: Option<Operand>,
     /// Instructions of a warp.
     pub accesses: u64,
@@ -54,7 +58,14 @@ impl Steps {
     pub fn add(&mut self, purpose: Purpose, operand: Option<Operand>, access: WarpAccess) {
         let same = |step: &SharedStep| (step.purpose, step.operand) == (purpose, operand);
         let place = self.0.iter().position(same).unwrap_or_else(|| {
-            self.0.push(SharedStep { purpose, operand, accesses: 0, wavefronts: 0, ideal: 0, worst: access });
+            self.0.push(SharedStep {
+                purpose,
+                operand,
+                accesses: 0,
+                wavefronts: 0,
+                ideal: 0,
+                worst: access,
+            });
             self.0.len() - 1
         });
         self.0[place].add(access, wavefronts(&access));
@@ -67,8 +78,8 @@ impl Steps {
     }
 }
 
-/// The accesses of a description: as [`of_program`] counts them, or, of a warp-specialized kernel, fragments that threads load
-/// and what the epilogue does with its staging buffers.
+/// The accesses of a description: as [`of_program`] counts them, or, of a warp-specialized kernel,
+/// fragments that threads load and what the epilogue does with its staging buffers.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -94,8 +105,9 @@ pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     }
 }
 
-/// What a kernel reads and writes in shared memory by TMA and by matrix descriptors, and so without wavefronts of threads: a sentence each.
-/// Nothing of a kernel on the CUDA cores whose threads copy.
+/// What a kernel reads and writes in shared memory by TMA and by matrix descriptors, and so without
+/// wavefronts of threads: a sentence each. Nothing of a kernel on the CUDA cores whose threads
+/// copy.
 pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
     match (desc.warp_specialized(), desc.components()) {
         (Some(d), Some(components)) => roles::without_threads(&d.multiplied(), &components),

@@ -1,6 +1,8 @@
-//! How far a product of `f32` is off: the largest `|D - AB| / (|A||B|)` of all elements, of ours and of cuBLAS's SGEMM.
+//! How far a product of `f32` is off: the largest `|D - AB| / (|A||B|)` of all elements, of ours
+//! and of cuBLAS's SGEMM.
 //!
-//! `AB` and `|A||B|` are cuBLAS's DGEMM of the same numbers, in device memory: what that is off by is below `K 2^-53` of `|A||B|`.
+//! `AB` and `|A||B|` are cuBLAS's DGEMM of the same numbers, in device memory: what that is off by
+//! is below `K 2^-53` of `|A||B|`.
 
 use super::suite::SuiteProblem;
 use crate::{
@@ -24,9 +26,14 @@ pub(super) struct Errors {
     pub sgemm: f64,
 }
 
-/// The largest of `|d - reference| / magnitude`; NaN is infinite. Where all magnitudes are 0 there is nothing to be off by.
+/// The largest of `|d - reference| / magnitude`; NaN is infinite. Where all magnitudes are 0 there
+/// is nothing to be off by.
 fn largest(d: &[f32], reference: &[f64], magnitude: &[f64]) -> f64 {
-    let share = |((&d, &reference), &magnitude): ((&f32, &f64), &f64)| match (f64::from(d) - reference).abs() / magnitude {
+    let share = |((&d, &reference), &magnitude): ((&f32, &f64), &f64)| match (f64::from(d)
+        - reference)
+        .abs()
+        / magnitude
+    {
         _ if magnitude == 0.0 => 0.0,
         share if share.is_nan() => f64::INFINITY,
         share => share,
@@ -35,7 +42,12 @@ fn largest(d: &[f32], reference: &[f64], magnitude: &[f64]) -> f64 {
 }
 
 /// A suite's problem in cuBLAS's terms.
-fn matrices<'a>(problem: &SuiteProblem, a: Region<'a>, b: Region<'a>, d: Region<'a>) -> GemmProblem<'a> {
+fn matrices<'a>(
+    problem: &SuiteProblem,
+    a: Region<'a>,
+    b: Region<'a>,
+    d: Region<'a>,
+) -> GemmProblem<'a> {
     GemmProblem {
         extents: (problem.m, problem.n, problem.k),
         a: GemmMatrix { region: a, order: problem.a.order, leading: problem.lda() },
@@ -44,7 +56,8 @@ fn matrices<'a>(problem: &SuiteProblem, a: Region<'a>, b: Region<'a>, d: Region<
     }
 }
 
-/// The errors of the D that a product of A and B, which lie on the device as they do here, has left in `ours`.
+/// The errors of the D that a product of A and B, which lie on the device as they do here, has left
+/// in `ours`.
 pub(super) fn errors(
     stream: &Arc<CudaStream>,
     problem: &SuiteProblem,
@@ -54,7 +67,8 @@ pub(super) fn errors(
 ) -> Result<Errors, Error> {
     let cublas = Cublas::open(stream)?;
     let doubles = |buffer: &HostBuffer, of: fn(f64) -> f64| -> Result<CudaSlice<f64>, Error> {
-        let numbers: Vec<f64> = buffer.whole()?.of::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
+        let numbers: Vec<f64> =
+            buffer.whole()?.of::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
         stream.clone_htod(&numbers).map_err(driver("cuMemcpyHtoDAsync"))
     };
     let length = ours.len() / size_of::<f32>();
@@ -82,7 +96,8 @@ pub(super) fn errors(
 mod tests {
     use super::largest;
 
-    /// `max |d - r| / m`; what is no number is infinitely off, and where nothing is added up nothing is off.
+    /// `max |d - r| / m`; what is no number is infinitely off, and where nothing is added up
+    /// nothing is off.
     #[test]
     fn the_largest_share_is_found() {
         assert_eq!(largest(&[1.0, 2.5, -3.0], &[1.0, 2.0, -3.25], &[4.0, 8.0, 1.0]), 0.25);

@@ -17,8 +17,8 @@ pub enum Data {
     Normal,
     /// Magnitudes in [2^e, 2^(e+1)), e uniform from -20 to 19, of either sign.
     Wide,
-    /// Normal; the second half of A's columns is the first half again, and of B's rows it is its negative but for up to a thousandth. So sums
-    /// are small beside their magnitudes.
+    /// Normal; the second half of A's columns is the first half again, and of B's rows it is its
+    /// negative but for up to a thousandth. So sums are small beside their magnitudes.
     Cancelling,
 }
 
@@ -97,7 +97,8 @@ mod tests {
         (0..4096).map(|k| data.number(3, (5, k), 4096, is_b)).collect()
     }
 
-    /// Normal data fits the window of f16x3, cancelling data too, and wide data does not; normal data has the moments that it says.
+    /// Normal data fits the window of f16x3, cancelling data too, and wide data does not; normal
+    /// data has the moments that it says.
     #[test]
     fn data_is_what_it_says() {
         for (data, fits) in [(Data::Normal, true), (Data::Cancelling, true), (Data::Wide, false)] {
@@ -107,9 +108,15 @@ mod tests {
         }
         let x = line(Data::Normal, false);
         let mean = |f: fn(f64) -> f64| x.iter().map(|&x| f(f64::from(x))).sum::<f64>() / 4096.0;
-        assert!(mean(|x| x).abs() < 0.06 && (mean(|x| x * x) - 1.0).abs() < 0.09 && (mean(|x| x.powi(4)) - 3.0).abs() < 0.6);
+        assert!(
+            mean(|x| x).abs() < 0.06
+                && (mean(|x| x * x) - 1.0).abs() < 0.09
+                && (mean(|x| x.powi(4)) - 3.0).abs() < 0.6
+        );
         let (a, b) = (line(Data::Cancelling, false), line(Data::Cancelling, true));
-        let sums = |f: fn(f64) -> f64| a.iter().zip(&b).map(|(&a, &b)| f(f64::from(a) * f64::from(b))).sum::<f64>();
+        let sums = |f: fn(f64) -> f64| {
+            a.iter().zip(&b).map(|(&a, &b)| f(f64::from(a) * f64::from(b))).sum::<f64>()
+        };
         assert!(sums(|x| x).abs() < 1e-3 * sums(f64::abs), "{} of {}", sums(|x| x), sums(f64::abs));
     }
 }

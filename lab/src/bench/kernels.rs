@@ -13,7 +13,8 @@ use falchion::{
     },
 };
 
-/// What `prepare` makes of a problem's description; the sentence, where the problem's knobs are refused.
+/// What `prepare` makes of a problem's description; the sentence, where the problem's knobs are
+/// refused.
 pub(super) fn prepared<T>(
     problem: &SuiteProblem,
     arch: ArchKind,
@@ -21,12 +22,15 @@ pub(super) fn prepared<T>(
 ) -> Result<Result<T, String>, Error> {
     match description(problem, arch).and_then(|desc| prepare(&desc)) {
         Ok(prepared) => Ok(Ok(prepared)),
-        Err(error @ (Error::Refused(_) | Error::Unresolved(_) | Error::KnobText { .. })) => Ok(Err(error.to_string())),
+        Err(error @ (Error::Refused(_) | Error::Unresolved(_) | Error::KnobText { .. })) => {
+            Ok(Err(error.to_string()))
+        }
         Err(other) => Err(other),
     }
 }
 
-/// The description that a problem runs with unless it is given one: the default row of an architecture tag, with the problem's knobs.
+/// The description that a problem runs with unless it is given one: the default row of an
+/// architecture tag, with the problem's knobs.
 ///
 /// # Errors
 /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when a knob is none.
@@ -36,7 +40,8 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         Some(_) => OpKind::TensorOp,
     };
     let types = types(problem)?;
-    let mut knobs: Vec<_> = problem.knobs.iter().map(|(name, words)| (name.clone(), words.clone())).collect();
+    let mut knobs: Vec<_> =
+        problem.knobs.iter().map(|(name, words)| (name.clone(), words.clone())).collect();
     let mut ask = |name: &str, words: &str| knobs.push((name.to_owned(), words.to_owned()));
     if problem.accumulate == Some(Accumulate::Slow) && types.a.is_fp8() {
         ask("promotion", PromotionKind::Stage.name());
@@ -51,7 +56,8 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let (accumulator, op) = (Some(types.accumulator), Some(op));
     let launched = problem.launched();
     let size = size_of(&launched);
-    let request = Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
+    let request =
+        Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
     if problem.pointers {
         // Of an array a family launches as many products as it can.
         let family = request.resolve_for(arch, size, None)?.desc;
@@ -73,15 +79,18 @@ pub struct Compiled {
     pub refused: Refused,
 }
 
-/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`: those that are prepared, and those of narrower accesses that take their place
-/// where leading dimensions or extents want them. No device is needed.
+/// Compiles the kernels of problems into the process's cache, for devices of compute capability
+/// `sm`: those that are prepared, and those of narrower accesses that take their place where
+/// leading dimensions or extents want them. No device is needed.
 ///
 /// # Errors
 /// Those of [`compile`].
 pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error> {
     let (descs, refused) = kernels_of(problems, sm)?;
     for desc in &descs {
-        for unit in [kernel_unit(desc)?].into_iter().chain(PassDesc::before(desc).iter().map(pass_unit)) {
+        for unit in
+            [kernel_unit(desc)?].into_iter().chain(PassDesc::before(desc).iter().map(pass_unit))
+        {
             compile(Cache::global(), &unit, sm)?;
         }
     }
@@ -115,10 +124,13 @@ mod tests {
     use crate::bench::suite::parse;
     use std::collections::BTreeSet;
 
-    /// Of 63 columns D is stored an element at a time, of 62 two: the kernels of both are others than that of 64.
+    /// Of 63 columns D is stored an element at a time, of 62 two: the kernels of both are others
+    /// than that of 64.
     #[test]
     fn narrower_kernels_are_among_those_of_a_suite() {
-        let row = |n: usize| format!(r#"{{"m":64,"n":{n},"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}}"#);
+        let row = |n: usize| {
+            format!(r#"{{"m":64,"n":{n},"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}}"#)
+        };
         let problems = parse("test", &[row(64), row(63), row(62)].join("\n")).unwrap();
         let (kernels, refused) = kernels_of(&problems, 80).unwrap();
         let access = |desc: &GemmDesc| desc.alignments()[2];
@@ -127,21 +139,34 @@ mod tests {
         assert_eq!(narrow.into_iter().map(access).collect::<BTreeSet<_>>(), [1, 2].into());
     }
 
-    /// A knob that is none, words that no knob takes, and an invalid description: each is told, and the others go on.
+    /// A knob that is none, words that no knob takes, and an invalid description: each is told, and
+    /// the others go on.
     #[test]
     fn refused_knobs_are_sentences_and_the_suite_goes_on() {
-        let row =
-            |knobs: &str| format!(r#"{{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:col","c":"f32:row","knobs":{{{knobs}}}}}"#);
-        let suite = [r#""stages":"many""#, r#""stages":"99""#, r#""threadblock":"100x128x8""#].map(row).join("\n");
+        let row = |knobs: &str| {
+            format!(
+                r#"{{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:col","c":"f32:row","knobs":{{{knobs}}}}}"#
+            )
+        };
+        let suite = [r#""stages":"many""#, r#""stages":"99""#, r#""threadblock":"100x128x8""#]
+            .map(row)
+            .join("\n");
         let problems = parse("test", &suite).unwrap();
         let Compiled { kernels, refused } = compile_all(&problems, 80).unwrap();
-        assert_eq!((kernels, refused.iter().map(|(at, _)| *at).collect::<Vec<_>>()), (0, vec![1, 2, 3]));
-        for ((_, said), part) in refused.iter().zip(["--stages cannot be `many`", "stages = 99", "threadblock M = 100"]) {
+        assert_eq!(
+            (kernels, refused.iter().map(|(at, _)| *at).collect::<Vec<_>>()),
+            (0, vec![1, 2, 3])
+        );
+        for ((_, said), part) in
+            refused.iter().zip(["--stages cannot be `many`", "stages = 99", "threadblock M = 100"])
+        {
             assert!(said.contains(part), "{said}");
         }
         let fine = &parse("test", &row("")).unwrap()[0];
         assert_eq!(prepared(fine, ArchKind::Sm80, |desc| Ok(desc.stages() > 0)).unwrap(), Ok(true));
-        let failed = prepared(fine, ArchKind::Sm80, |_| Err::<(), _>(Error::Measurement { because: "no".to_owned() }));
+        let failed = prepared(fine, ArchKind::Sm80, |_| {
+            Err::<(), _>(Error::Measurement { because: "no".to_owned() })
+        });
         assert!(failed.is_err(), "what is not the knobs' fault ends the suite");
     }
 }

@@ -1,4 +1,5 @@
-//! One problem of a suite, measured on a device: ours beside every algorithm of the peer, and verified.
+//! One problem of a suite, measured on a device: ours beside every algorithm of the peer, and
+//! verified.
 
 use super::{
     SuiteProblem,
@@ -57,7 +58,8 @@ pub struct Run {
 }
 
 impl Bench {
-    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLASLt is not looked for.
+    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLASLt is not looked
+    /// for.
     ///
     /// # Errors
     /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
@@ -67,27 +69,40 @@ impl Bench {
         Ok(Self { stream: stream.clone(), lt, device })
     }
 
-    /// Measures a problem. One whose knobs are refused is a line with the refusal's sentence, and so is one whose operands are
-    /// refused.
+    /// Measures a problem. One whose knobs are refused is a line with the refusal's sentence, and
+    /// so is one whose operands are refused.
     ///
     /// # Errors
     /// [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
-    pub fn measure(&self, session: &mut Session<'_>, problem: &SuiteProblem, run: &Run) -> Result<Line, Error> {
-        let newest = ArchKind::newest_of(machine_of(self.stream.context())?.sm).unwrap_or(ArchKind::Sm70);
+    pub fn measure(
+        &self,
+        session: &mut Session<'_>,
+        problem: &SuiteProblem,
+        run: &Run,
+    ) -> Result<Line, Error> {
+        let newest =
+            ArchKind::newest_of(machine_of(self.stream.context())?.sm).unwrap_or(ArchKind::Sm70);
         let kernel = match &run.kernel {
             Some(kernel) => kernel.clone(),
-            None => match prepared(problem, newest, |desc| CudaKernel::prepare(self.stream.context(), desc))? {
+            None => match prepared(problem, newest, |desc| {
+                CudaKernel::prepare(self.stream.context(), desc)
+            })? {
                 Ok(kernel) => kernel,
-                Err(sentence) => return Ok(Line::refused(problem, sentence, self.circumstances(run))),
+                Err(sentence) => {
+                    return Ok(Line::refused(problem, sentence, self.circumstances(run)));
+                }
             },
         };
         let desc = *kernel.desc();
-        // Memory without events: what is enqueued can be captured, and no launch waits for the events of the one before.
+        // Memory without events: what is enqueued can be captured, and no launch waits for the
+        // events of the one before.
         let _untracked = Untracked::new(&self.stream);
         let launched = Launched::of(problem, &desc, &self.stream)?;
         let numbers = &problem.problem();
         let (types, seed) = (types(problem)?, problem.seed.unwrap_or(1));
-        let upload = |buffer: &HostBuffer| self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
+        let upload = |buffer: &HostBuffer| {
+            self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"))
+        };
         // Whole numbers first: their sums are known, whatever the bound on others says.
         let [a, b, c] = operands(numbers, types, Fill::Integers, seed)?;
         let sets = [[upload(&a)?, upload(&b)?]];
@@ -100,7 +115,9 @@ impl Bench {
         };
         let bytes = a.bytes().len() + b.bytes().len() + c.bytes().len();
         let count = protocol::sets(bytes);
-        let sets = (0..count).map(|_| Ok([upload(&a)?, upload(&b)?])).collect::<Result<Vec<_>, Error>>()?;
+        let sets = (0..count)
+            .map(|_| Ok([upload(&a)?, upload(&b)?]))
+            .collect::<Result<Vec<_>, Error>>()?;
         let mut ours = Ours::new((kernel, stream), &launched, types, &sets, &c)?;
         let peer_d = (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>()?;
         let decides = Accumulation::of(&desc, numbers.k).relative.is_finite();
@@ -126,7 +143,12 @@ impl Bench {
         let regions: Vec<LtSet<'_>> = sets
             .iter()
             .zip(&peer_d)
-            .map(|([a, b], d)| LtSet { a: Region::of(a), b: Region::of(b), c: Region::of(d), d: Region::of(d) })
+            .map(|([a, b], d)| LtSet {
+                a: Region::of(a),
+                b: Region::of(b),
+                c: Region::of(d),
+                d: Region::of(d),
+            })
             .collect();
         let lt = self.lt.as_ref().filter(|_| run.with_peer);
         let (peer, outcome) = against_peer(session, &mut ours, (lt, stream), problem, &regions)?;
@@ -158,10 +180,14 @@ impl Run {
     }
 }
 
-/// A kernel as pages and explorations call it: its configuration, its cluster where that is of several blocks, how K is divided where it is, and whether A and B are exchanged.
+/// A kernel as pages and explorations call it: its configuration, its cluster where that is of
+/// several blocks, how K is divided where it is, and whether A and B are exchanged.
 pub fn kernel_name(desc: &GemmDesc) -> String {
     let pins = desc.user_pins();
-    let cluster = pins.cluster.filter(|cluster| cluster.m * cluster.n > 1).map(|cluster| format!(" cluster {cluster}"));
+    let cluster = pins
+        .cluster
+        .filter(|cluster| cluster.m * cluster.n > 1)
+        .map(|cluster| format!(" cluster {cluster}"));
     let divided = pins
         .decomposition
         .zip(pins.split_k)
@@ -171,16 +197,21 @@ pub fn kernel_name(desc: &GemmDesc) -> String {
     format!("{}{cluster}{divided}{}", configuration(desc), exchanged(desc))
 }
 
-/// What is said of a kernel that has A and B in each other's place, so that few rows of D are few columns of its own.
+/// What is said of a kernel that has A and B in each other's place, so that few rows of D are few
+/// columns of its own.
 pub fn exchanged(desc: &GemmDesc) -> &'static str {
     if desc.is_of_columns() { " (exchanged)" } else { "" }
 }
 
-/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles, and what is under way but for one group, and whether sums are promoted or A comes from registers.
+/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles,
+/// and what is under way but for one group, and whether sums are promoted or A comes from
+/// registers.
 pub fn configuration(d: &GemmDesc) -> String {
     let (tile, stages, order) = (d.threadblock(), d.stages(), d.swizzle());
     match d.family {
-        FamilyDesc::Simt(knobs) => format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm),
+        FamilyDesc::Simt(knobs) => {
+            format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm)
+        }
         FamilyDesc::MmaSync(knobs) => {
             let emulation = emulated(knobs.emulation);
             let saturates = if knobs.saturate == SaturateKind::On { "_saturate" } else { "" };
@@ -192,9 +223,14 @@ pub fn configuration(d: &GemmDesc) -> String {
         FamilyDesc::WarpSpecialized(knobs) => {
             let promoted = if knobs.promotion == PromotionKind::Stage { "_promoted" } else { "" };
             let emulation = emulated(knobs.emulation);
-            let registers = if knobs.a_operand == AOperandKind::Registers { "_registers" } else { "" };
-            let pending = if knobs.pending == 1 { String::new() } else { format!("_p{}", knobs.pending) };
-            format!("{tile}_{}_s{stages}_b1_{order}{promoted}{emulation}{registers}{pending}", knobs.warp)
+            let registers =
+                if knobs.a_operand == AOperandKind::Registers { "_registers" } else { "" };
+            let pending =
+                if knobs.pending == 1 { String::new() } else { format!("_p{}", knobs.pending) };
+            format!(
+                "{tile}_{}_s{stages}_b1_{order}{promoted}{emulation}{registers}{pending}",
+                knobs.warp
+            )
         }
     }
 }
@@ -210,20 +246,30 @@ pub(super) fn measurement(because: impl ToString) -> Error {
 pub(super) fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
     let (a, b, c) = (problem.a.element, problem.b.element, problem.c.element);
     let accumulator = match &problem.acc {
-        Some(name) => ElementKind::from_name(name).ok_or_else(|| measurement(format!("`{name}` is not an element type")))?,
+        Some(name) => ElementKind::from_name(name)
+            .ok_or_else(|| measurement(format!("`{name}` is not an element type")))?,
         None => a.accumulator(),
     };
     Ok(Combined { a, b, accumulator, c })
 }
 
 /// A, B, and what D holds before, of each product.
-pub(crate) fn operands(problem: &Problem, types: Combined, fill: Fill, seed: u64) -> Result<[HostBuffer; 3], Error> {
-    let filled =
-        |kind: ElementKind, view: &View<Elements>, extents, from: Distribution, seed: u64| -> Result<HostBuffer, Error> {
-            let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
-            from.fill(seed, buffer.whole_mut()?, view, of_batch(view, extents, problem.batch))?;
-            Ok(buffer)
-        };
+pub(crate) fn operands(
+    problem: &Problem,
+    types: Combined,
+    fill: Fill,
+    seed: u64,
+) -> Result<[HostBuffer; 3], Error> {
+    let filled = |kind: ElementKind,
+                  view: &View<Elements>,
+                  extents,
+                  from: Distribution,
+                  seed: u64|
+     -> Result<HostBuffer, Error> {
+        let mut buffer = HostBuffer::poisoned(kind, view.memory.length)?;
+        from.fill(seed, buffer.whole_mut()?, view, of_batch(view, extents, problem.batch))?;
+        Ok(buffer)
+    };
     let Problem { m, n, k, .. } = *problem;
     let (from, source) = (fill.operands(types, k), fill.source());
     Ok([
@@ -241,7 +287,9 @@ pub(super) fn downloaded(
     length: usize,
 ) -> Result<HostBuffer, Error> {
     let mut buffer = HostBuffer::poisoned(kind, length)?;
-    stream.memcpy_dtoh(bytes, buffer.whole_mut()?.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
+    stream
+        .memcpy_dtoh(bytes, buffer.whole_mut()?.bytes_mut())
+        .map_err(driver("cuMemcpyDtoHAsync"))?;
     stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
     Ok(buffer)
 }

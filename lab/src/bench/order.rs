@@ -1,19 +1,23 @@
 //! Who is measured after whom.
 //!
-//! At a limit of power a block's clock depends on the block before it: behind one that draws less it runs faster. Rotation alone keeps
-//! everybody's neighbour. A Williams design does not: of `n` contenders, round `r` is
+//! At a limit of power a block's clock depends on the block before it: behind one that draws less
+//! it runs faster. Rotation alone keeps everybody's neighbour. A Williams design does not: of `n`
+//! contenders, round `r` is
 //!
 //! ```text
 //! z_i + r mod n        z = 0, 1, n - 1, 2, n - 2, ..        backwards in every other n rounds where n is odd
 //! ```
 //!
-//! so that in `n` rounds, or `2n` where n is odd, everybody follows everybody else within a round equally often.
+//! so that in `n` rounds, or `2n` where n is odd, everybody follows everybody else within a round
+//! equally often.
 //!
-//! Source: E. J. Williams, "Experimental designs balanced for the estimation of residual effects of treatments", 1949.
+//! Source: E. J. Williams, "Experimental designs balanced for the estimation of residual effects of
+//! treatments", 1949.
 
 /// The contenders of a round, of `count`, in order.
 pub fn order(round: usize, count: usize) -> Vec<usize> {
-    let zigzag = (0..count).map(|i| if i % 2 == 1 { i.div_ceil(2) } else { (count - i / 2) % count });
+    let zigzag =
+        (0..count).map(|i| if i % 2 == 1 { i.div_ceil(2) } else { (count - i / 2) % count });
     let mut order: Vec<_> = zigzag.map(|z| (z + round) % count).collect();
     if count % 2 == 1 && round / count % 2 == 1 {
         order.reverse();
@@ -26,7 +30,8 @@ mod tests {
     use super::order;
     use std::collections::BTreeMap;
 
-    /// Each round is a permutation, and over `n` rounds, or `2n`, all pairs of neighbours are equally frequent.
+    /// Each round is a permutation, and over `n` rounds, or `2n`, all pairs of neighbours are
+    /// equally frequent.
     #[test]
     fn everybody_follows_everybody_equally_often() {
         assert_eq!(order(0, 0), [0usize; 0]);
@@ -38,10 +43,15 @@ mod tests {
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
                 assert!(sorted.iter().copied().eq(0..count), "{order:?}");
-                order.windows(2).for_each(|pair| *pairs.entry([pair[0], pair[1]]).or_insert(0) += 1);
+                order
+                    .windows(2)
+                    .for_each(|pair| *pairs.entry([pair[0], pair[1]]).or_insert(0) += 1);
             }
             let often = rounds / count;
-            assert!(pairs.len() == count * (count - 1) && pairs.values().all(|&found| found == often), "{count}: {pairs:?}");
+            assert!(
+                pairs.len() == count * (count - 1) && pairs.values().all(|&found| found == often),
+                "{count}: {pairs:?}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Our kernel as a contender: a product, a batch, groups of rows or an array, over rotated sets of buffers, and verified.
+//! Our kernel as a contender: a product, a batch, groups of rows or an array, over rotated sets of
+//! buffers, and verified.
 
 use super::{
     SuiteProblem,
@@ -29,7 +30,8 @@ pub(super) struct Launched {
     problem: Problem,
     /// Of its groups, where it is launched so: on the host, and on the device.
     offsets: Option<(Vec<u32>, CudaSlice<u8>)>,
-    /// Of an array, the products in the order in which they are told: their addresses ascend by no step.
+    /// Of an array, the products in the order in which they are told: their addresses ascend by no
+    /// step.
     order: Option<Vec<usize>>,
     /// How operands reach the kernel.
     pub route: String,
@@ -39,16 +41,23 @@ pub(super) struct Launched {
 
 impl Launched {
     /// A problem that a description computes, its offsets on the device of `stream`.
-    pub(super) fn of(problem: &SuiteProblem, desc: &GemmDesc, stream: &Arc<CudaStream>) -> Result<Self, Error> {
+    pub(super) fn of(
+        problem: &SuiteProblem,
+        desc: &GemmDesc,
+        stream: &Arc<CudaStream>,
+    ) -> Result<Self, Error> {
         let numbers = problem.problem();
         let order = problem.pointers.then(|| scattered(numbers.batch));
         let offsets = problem.offsets().map(|offsets| {
-            let bytes = stream.clone_htod(bytemuck::cast_slice::<u32, u8>(&offsets)).map_err(driver("cuMemcpyHtoDAsync"))?;
+            let bytes = stream
+                .clone_htod(bytemuck::cast_slice::<u32, u8>(&offsets))
+                .map_err(driver("cuMemcpyHtoDAsync"))?;
             Ok::<_, Error>((offsets, bytes))
         });
         let (routes, workspace) = match &order {
             Some(_) => {
-                let products: Vec<_> = (0..numbers.batch).map(|number| product(&numbers, desc, number)).collect();
+                let products: Vec<_> =
+                    (0..numbers.batch).map(|number| product(&numbers, desc, number)).collect();
                 let all = Problem::of_array(&products, desc).unwrap_or(numbers);
                 (desc.routes(&all)?, desc.workspace_of(&products)?)
             }
@@ -61,15 +70,16 @@ impl Launched {
         Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace })
     }
 
-    /// Bytes of each D in the memory of all: of an array one for each product, each of which lies in memory of its own.
+    /// Bytes of each D in the memory of all: of an array one for each product, each of which lies
+    /// in memory of its own.
     fn results(&self, kind: ElementKind, all: usize) -> Vec<Range<usize>> {
         let (d, extents) = (&self.numbers.d, (self.numbers.m, self.numbers.n));
         let bytes = |elements: usize| kind.matrix_bytes(elements as u64) as usize;
         let own = usize::try_from(d.elements(extents, 1)).unwrap_or(usize::MAX);
         match &self.order {
-            Some(order) => {
-                (0..order.len()).map(|number| bytes(number * d.batch_stride)..bytes(number * d.batch_stride + own)).collect()
-            }
+            Some(order) => (0..order.len())
+                .map(|number| bytes(number * d.batch_stride)..bytes(number * d.batch_stride + own))
+                .collect(),
             None => Vec::from([Range { start: 0, end: all }]),
         }
     }
@@ -85,7 +95,9 @@ fn scattered(count: usize) -> Vec<usize> {
 /// A product of a batch, alone, where its matrices lie from the first ones on.
 fn product(all: &Problem, desc: &GemmDesc, number: usize) -> Problem {
     let types = desc.user_types();
-    let first = |kind: ElementKind, view: &View<Elements>| kind.matrix_bytes((number * view.batch_stride) as u64);
+    let first = |kind: ElementKind, view: &View<Elements>| {
+        kind.matrix_bytes((number * view.batch_stride) as u64)
+    };
     Problem { batch: 1, ..all.at([first(types.a, &all.a), first(types.b, &all.b)]) }
 }
 
@@ -111,9 +123,20 @@ impl<'a> Ours<'a> {
         c: &HostBuffer,
     ) -> Result<Self, Error> {
         let parts = launched.results(types.c, c.bytes().len());
-        let upload = |part: &Range<usize>| stream.clone_htod(&c.bytes()[part.clone()]).map_err(driver("cuMemcpyHtoDAsync"));
-        let results = sets.iter().map(|_| parts.iter().map(upload).collect()).collect::<Result<_, _>>()?;
-        Ok(Self { kernel, stream, launched, types, sets, results, workspace: room(stream, launched.workspace)? })
+        let upload = |part: &Range<usize>| {
+            stream.clone_htod(&c.bytes()[part.clone()]).map_err(driver("cuMemcpyHtoDAsync"))
+        };
+        let results =
+            sets.iter().map(|_| parts.iter().map(upload).collect()).collect::<Result<_, _>>()?;
+        Ok(Self {
+            kernel,
+            stream,
+            launched,
+            types,
+            sets,
+            results,
+            workspace: room(stream, launched.workspace)?,
+        })
     }
 
     /// The D of the first set, where it is one.
@@ -122,14 +145,22 @@ impl<'a> Ours<'a> {
     }
 
     /// Runs once, and computes some rows of each product again: the largest error over its bound.
-    pub(super) fn verify(&mut self, desc: &GemmDesc, a: &HostBuffer, b: &HostBuffer, c: &HostBuffer) -> Result<f64, Error> {
+    pub(super) fn verify(
+        &mut self,
+        desc: &GemmDesc,
+        a: &HostBuffer,
+        b: &HostBuffer,
+        c: &HostBuffer,
+    ) -> Result<f64, Error> {
         let (stream, numbers) = (self.stream, &self.launched.numbers);
         let parts = self.launched.results(self.types.c, c.bytes().len());
         let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
         if numbers.scalars[1] == 0.0 {
             // What is not written stays what it was: poison.
             for (part, d) in parts.iter().zip(&mut self.results[0]) {
-                stream.memcpy_htod(&computed.bytes()[part.clone()], d).map_err(driver("cuMemcpyHtoDAsync"))?;
+                stream
+                    .memcpy_htod(&computed.bytes()[part.clone()], d)
+                    .map_err(driver("cuMemcpyHtoDAsync"))?;
             }
         }
         self.launch(0)?;
@@ -145,7 +176,10 @@ impl<'a> Ours<'a> {
             _ => verify::sampled(&claim, VERIFIED_ROWS, 1)?,
         };
         if !verdict.is_right() {
-            return Err(measurement(format!("our result is wrong, and what is wrong is not timed: {:?}", verdict.first_wrong)));
+            return Err(measurement(format!(
+                "our result is wrong, and what is wrong is not timed: {:?}",
+                verdict.first_wrong
+            )));
         }
         Ok(verdict.error_over_bound)
     }
@@ -159,9 +193,18 @@ impl Launch for Ours<'_> {
         };
         let (on, workspace) = ((*kernel, *stream), workspace.as_mut());
         if let Some(order) = &launched.order {
-            return enqueue_array(on, (&launched.numbers, order), *types, operands, results, workspace);
+            return enqueue_array(
+                on,
+                (&launched.numbers, order),
+                *types,
+                operands,
+                results,
+                workspace,
+            );
         }
-        let Some(d) = results.first_mut() else { return Err(Refusal::MissingOperand { operand: Operand::D }.into()) };
+        let Some(d) = results.first_mut() else {
+            return Err(Refusal::MissingOperand { operand: Operand::D }.into());
+        };
         let offsets = launched.offsets.as_ref().map(|(_, bytes)| bytes);
         enqueue(on, (&launched.problem, offsets), *types, operands, d, workspace)
     }
@@ -177,7 +220,10 @@ impl Launch for Ours<'_> {
 
 /// A workspace of so many bytes; `None` of none.
 pub(crate) fn room(stream: &Arc<CudaStream>, bytes: u64) -> Result<Option<CudaSlice<u8>>, Error> {
-    (bytes > 0).then(|| stream.alloc_zeros(bytes as usize)).transpose().map_err(driver("cuMemAllocAsync"))
+    (bytes > 0)
+        .then(|| stream.alloc_zeros(bytes as usize))
+        .transpose()
+        .map_err(driver("cuMemAllocAsync"))
 }
 
 /// Enqueues a product of whole buffers; where beta is not 0, C is D.
@@ -189,12 +235,17 @@ pub(crate) fn enqueue(
     d: &mut CudaSlice<u8>,
     workspace: Option<&mut CudaSlice<u8>>,
 ) -> Result<(), Error> {
-    let (a, b) = (DeviceMatrix::read_bytes(types.a, a, stream), DeviceMatrix::read_bytes(types.b, b, stream));
+    let (a, b) = (
+        DeviceMatrix::read_bytes(types.a, a, stream),
+        DeviceMatrix::read_bytes(types.b, b, stream),
+    );
     let d = DeviceMatrix::write_bytes(types.c, d, stream);
-    let workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+    let workspace =
+        workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
     let matrices = CudaMatrices { a, b, c: Source::None, d, vectors: Default::default() };
     let offsets = offsets.map(|bytes| DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream));
-    let groups = problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
+    let groups =
+        problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
     kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })
 }
 
@@ -214,14 +265,22 @@ fn enqueue_array(
         let Some(d) = results.get_mut(number).and_then(Option::take) else {
             return Err(Refusal::MissingOperand { operand: Operand::D }.into());
         };
-        let read =
-            |kind, bytes, view: &View<Elements>| DeviceMatrix::read_bytes(kind, bytes, stream).from(number * view.batch_stride);
+        let read = |kind, bytes, view: &View<Elements>| {
+            DeviceMatrix::read_bytes(kind, bytes, stream).from(number * view.batch_stride)
+        };
         let (a, b) = (read(types.a, a, &problem.a), read(types.b, b, &problem.b));
         let d = DeviceMatrix::write_bytes(types.c, d, stream);
-        calls.push(one.with(CudaMatrices { a, b, c: Source::None, d, vectors: Default::default() }));
+        calls.push(one.with(CudaMatrices {
+            a,
+            b,
+            c: Source::None,
+            d,
+            vectors: Default::default(),
+        }));
     }
     if let Some(first) = calls.first_mut() {
-        first.workspace = workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+        first.workspace =
+            workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
     }
     kernel.run_array(stream, calls)
 }
@@ -238,7 +297,8 @@ mod tests {
             let mut all = order.clone();
             all.sort_unstable();
             assert_eq!(all, (0..count).collect::<Vec<_>>());
-            let steps: std::collections::BTreeSet<_> = order.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect();
+            let steps: std::collections::BTreeSet<_> =
+                order.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect();
             assert!(count < 16 || steps.len() > 3, "{order:?}");
         }
     }

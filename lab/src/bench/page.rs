@@ -14,8 +14,10 @@ use std::fmt::Write;
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
     let any = |of: fn(&SuiteProblem) -> bool| lines.iter().any(|line| of(&line.problem));
-    let (batches, data) =
-        (any(|problem| problem.batch.is_some() || problem.group_rows.is_some()), any(|problem| problem.data.is_some()));
+    let (batches, data) = (
+        any(|problem| problem.batch.is_some() || problem.group_rows.is_some()),
+        any(|problem| problem.data.is_some()),
+    );
     let (mut head, mut rule, mut said) = (HEAD.to_owned(), RULE.to_owned(), summary(lines));
     if batches {
         head.insert_str(0, "| batch ");
@@ -38,8 +40,7 @@ pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
 }
 
 /// The columns of every page.
-const HEAD: &str =
-    "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |";
+const HEAD: &str = "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |";
 /// Their alignments.
 const RULE: &str = "|--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
 
@@ -51,12 +52,39 @@ pub(super) fn laid_out(
     columns: &str,
     rows: impl Iterator<Item = impl AsRef<[String]>>,
 ) -> String {
-    let mut text = format!("# {title}\n\nMade by `{command}`; edits here are lost.\n\n{summary}\n{columns}\n");
+    let made_by = wrapped(&format!("Made by `{command}`; edits here are lost."));
+    let mut text = format!("# {title}\n\n{made_by}\n\n{}\n{columns}\n", wrapped(summary));
     for row in rows {
         // Writing to a string does not fail.
         let _ = writeln!(text, "| {} |", row.as_ref().join(" | "));
     }
     text
+}
+
+/// Columns of a page's prose.
+const COLUMNS: usize = 100;
+
+/// Text whose lines have at most 100 columns, broken at spaces. The lines of a list item after its
+/// first are indented by two spaces.
+pub(super) fn wrapped(text: &str) -> String {
+    let wrap = |line: &str| {
+        let indent = if line.starts_with("- ") { "  " } else { "" };
+        let (mut out, mut column) = (String::new(), 0);
+        for word in line.split(' ') {
+            let width = word.chars().count();
+            if column > 0 && column + 1 + width > COLUMNS {
+                out = out + "\n" + indent;
+                column = indent.len();
+            } else if column > 0 {
+                out.push(' ');
+                column += 1;
+            }
+            out += word;
+            column += width;
+        }
+        out
+    };
+    text.split('\n').map(wrap).collect::<Vec<_>>().join("\n")
 }
 
 /// A number, or a dash where there is none.
@@ -75,12 +103,17 @@ pub(super) fn unsettled(noisy: usize) -> Option<String> {
     (noisy > 0).then(|| format!("{} marked ~ did not settle to 1 %.", count(noisy, "ratio")))
 }
 
-/// The geometric mean and the worst of the ratios, who was measured where and when, and what the words mean.
+/// The geometric mean and the worst of the ratios, who was measured where and when, and what the
+/// words mean.
 fn summary(lines: &[Line]) -> String {
-    let compared: Vec<(f64, &Line)> = lines.iter().filter_map(|line| line.ratio.map(|ratio| (ratio, line))).collect();
+    let compared: Vec<(f64, &Line)> =
+        lines.iter().filter_map(|line| line.ratio.map(|ratio| (ratio, line))).collect();
     let ratios: Vec<f64> = compared.iter().map(|&(ratio, _)| ratio).collect();
     let mut said = Vec::new();
-    match (geometric_mean(&ratios), compared.iter().min_by(|left, right| left.0.total_cmp(&right.0))) {
+    match (
+        geometric_mean(&ratios),
+        compared.iter().min_by(|left, right| left.0.total_cmp(&right.0)),
+    ) {
         (Some(mean), Some((ratio, worst))) => said.push(format!(
             "**Geometric mean of the ratio {mean:.3}, worst {ratio:.3}** ({}), over {} of {}.",
             worst.problem,
@@ -89,12 +122,18 @@ fn summary(lines: &[Line]) -> String {
         )),
         _ => said.push(format!("No ratio: {} without a peer.", count(lines.len(), "problem"))),
     }
-    let refused = lines.iter().filter(|line| line.ratio.is_none() && line.refused.is_none()).count();
+    let refused =
+        lines.iter().filter(|line| line.ratio.is_none() && line.refused.is_none()).count();
     if refused > 0 && !compared.is_empty() {
         said.push(format!("The peer refuses {}.", count(refused, "problem")));
     }
     said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
-    said.extend(replayed(lines.iter().filter(|line| line.refused.is_none()).map(|line| (line.captured, line.ours_us))));
+    said.extend(replayed(
+        lines
+            .iter()
+            .filter(|line| line.refused.is_none())
+            .map(|line| (line.captured, line.ours_us)),
+    ));
     said.push(
         "The ratio is the peer's time over ours: above 1 we are faster. `first` is the peer's own first choice.".to_owned(),
     );
@@ -110,7 +149,8 @@ fn summary(lines: &[Line]) -> String {
     )
 }
 
-/// Of how many problems launches were replayed from a graph, and of how many short ones they could not be: of each problem whether they were, where its line says so, and microseconds.
+/// Of how many problems launches were replayed from a graph, and of how many short ones they could
+/// not be: of each problem whether they were, where its line says so, and microseconds.
 pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> Option<String> {
     let short = Settings::default().graph_below_us;
     let (mut captured, mut looped) = (0, 0);
@@ -118,7 +158,8 @@ pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> O
         captured += usize::from(replayed == Some(true));
         looped += usize::from(replayed == Some(false) && us < short);
     }
-    let replayed = (captured > 0).then(|| format!("Launches of {} were replayed from a graph.", count(captured, "problem")));
+    let replayed = (captured > 0)
+        .then(|| format!("Launches of {} were replayed from a graph.", count(captured, "problem")));
     let launched = (looped > 0).then(|| {
         let problems = count(looped, "problem");
         format!("Launches of {problems} of less than {short} µs could not be captured: their times are the host's, too.")
@@ -130,7 +171,9 @@ pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> O
 /// A line for each problem that ours refuses, with its sentence.
 fn refusals(lines: &[Line]) -> String {
     let refused = lines.iter().filter_map(|line| Some((line, line.refused.as_ref()?)));
-    let said: String = refused.map(|(line, sentence)| format!("- {} is refused: {sentence}\n", line.problem)).collect();
+    let said: String = refused
+        .map(|(line, sentence)| format!("- {} is refused: {sentence}\n", line.problem))
+        .collect();
     if said.is_empty() { said } else { format!("\n{said}") }
 }
 
@@ -149,7 +192,10 @@ fn row(line: &Line) -> [String; 15] {
         matrix(p.c, p.ldc, false),
         line.op.clone(),
         // A pipe would end the cell.
-        [line.family.as_str(), line.config.as_str(), passes(line)].join(" ").trim().replace('|', "\\|"),
+        [line.family.as_str(), line.config.as_str(), passes(line)]
+            .join(" ")
+            .trim()
+            .replace('|', "\\|"),
         microseconds(Some(line.ours_us)),
         format!("{:.1}", line.ours_tflops),
         microseconds(line.peer_us),
@@ -160,7 +206,8 @@ fn row(line: &Line) -> [String; 15] {
     ]
 }
 
-/// How many products there are, and how ours is told of them where it is not a batch or groups alike.
+/// How many products there are, and how ours is told of them where it is not a batch or groups
+/// alike.
 fn products(problem: &SuiteProblem) -> String {
     let by = if problem.pointers { " by pointers" } else { "" };
     problem.unlike_groups().unwrap_or_else(|| format!("{}{by}", problem.products()))
@@ -198,6 +245,11 @@ mod tests {
     use super::page;
     use crate::bench::record::tests::line;
 
+    /// Whether a page contains `part`, whose prose may be wrapped anywhere.
+    fn says(page: &str, part: &str) -> bool {
+        page.contains(part) || page.replace('\n', " ").contains(&part.replace('\n', " "))
+    }
+
     #[test]
     fn the_page_says_what_made_it_and_how_it_went() {
         let mut noisy = line(2500.0, Some(2000.0));
@@ -218,33 +270,39 @@ mod tests {
             "| 0.800 ~ |",
             "| 2500.0 | 55.0 | – | – | – | – | 0.250 |\n",
         ] {
-            assert!(text.contains(part), "{part}\nis not in\n{text}");
+            assert!(says(&text, part), "{part}\nis not in\n{text}");
         }
-        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
+        let columns: Vec<usize> =
+            text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [16; 5]);
     }
 
-    /// Where operands are of data that has a name, the errors stand beside each other, and a refusal in its place.
+    /// Where operands are of data that has a name, the errors stand beside each other, and a
+    /// refusal in its place.
     #[test]
     fn errors_have_columns_where_data_has_a_name() {
         let mut measured = line(2500.0, Some(5000.0));
         measured.problem.data = Some(super::Data::Cancelling);
-        (measured.error, measured.sgemm_error) = (Some(1.5 / f64::from(1 << 24)), Some(3.0 / f64::from(1 << 24)));
+        (measured.error, measured.sgemm_error) =
+            (Some(1.5 / f64::from(1 << 24)), Some(3.0 / f64::from(1 << 24)));
         let mut refused = line(0.0, None);
         refused.problem.data = Some(super::Data::Wide);
         refused.refused = Some("row 3 of A".to_owned());
         let text = page("X", "c", &[measured, refused]);
         assert!(text.contains("| cancelling | 1.50 | 3.00 |  |\n"), "{text}");
         assert!(text.contains("| wide | – | – | row 3 of A |\n"), "{text}");
-        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with("| ")).map(|l| l.matches('|').count()).collect();
+        let columns: Vec<usize> =
+            text.lines().filter(|l| l.starts_with("| ")).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [20; 3]);
     }
 
-    /// A suite with batches has a column for them, in which other problems have 1, and says what is shared.
+    /// A suite with batches has a column for them, in which other problems have 1, and says what is
+    /// shared.
     #[test]
     fn batches_have_a_column_where_there_are_any() {
         let mut of_batch = line(2500.0, Some(2000.0));
-        (of_batch.problem.batch, of_batch.problem.broadcast) = (Some(64), Some(super::Broadcast::B));
+        (of_batch.problem.batch, of_batch.problem.broadcast) =
+            (Some(64), Some(super::Broadcast::B));
         let text = page("X", "c", &[of_batch, line(2500.0, Some(5000.0))]);
         for part in [
             "worst 0.800** (64 of 4096x4096x4096, f32:row f32:col f32:row), over 2 problems of 2.",
@@ -252,21 +310,27 @@ mod tests {
             "\n| 64 | 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col shared | f32:row |",
             "\n| 1 | 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col | f32:row |",
         ] {
-            assert!(text.contains(part), "{part}\nis not in\n{text}");
+            assert!(says(&text, part), "{part}\nis not in\n{text}");
         }
-        let columns: Vec<usize> = text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
+        let columns: Vec<usize> =
+            text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
         assert_eq!(columns, [17; 4]);
     }
 
-    /// A page says whose launches the host made one by one: of short ones that is what their times are of.
+    /// A page says whose launches the host made one by one: of short ones that is what their times
+    /// are of.
     #[test]
     fn what_was_replayed_from_a_graph_is_said() {
         let (long, mut short) = (line(2500.0, Some(2000.0)), line(2.5, Some(2.5)));
         let looped = "Launches of 1 problem of less than 50 µs could not be captured";
-        assert!(page("X", "c", &[long.clone(), short.clone()]).contains(looped));
+        assert!(says(&page("X", "c", &[long.clone(), short.clone()]), looped));
         short.captured = Some(true);
         let text = page("X", "c", &[long, short]);
-        assert!(text.contains("Launches of 1 problem were replayed from a graph.") && !text.contains(looped), "{text}");
+        assert!(
+            text.contains("Launches of 1 problem were replayed from a graph.")
+                && !says(&text, looped),
+            "{text}"
+        );
     }
 
     /// Unlike groups are said by how many there are and of what rows, and arrays as what they are.
@@ -284,7 +348,7 @@ mod tests {
             "\n| 3 of 3 to 2193 rows | 4096 | 4096 | 4096 | f32:row ld 4100 |",
             "\n| 64 by pointers | 4096 | 4096 | 4096 |",
         ] {
-            assert!(text.contains(part), "{part}\nis not in\n{text}");
+            assert!(says(&text, part), "{part}\nis not in\n{text}");
         }
     }
 
@@ -293,14 +357,20 @@ mod tests {
         let mut refused = line(0.0, None);
         refused.refused = Some("stages = 99".to_owned());
         let text = page("X", "c", &[line(2.0, Some(2.0)), refused]);
-        assert!(text.contains("- 4096x4096x4096, f32:row f32:col f32:row is refused: stages = 99\n\n|"), "{text}");
+        assert!(
+            text.contains("- 4096x4096x4096, f32:row f32:col f32:row is refused: stages = 99\n\n|"),
+            "{text}"
+        );
         assert!(!text.contains("The peer refuses"), "{text}");
     }
 
     #[test]
     fn a_page_without_ratios_says_so() {
         let text = page("X", "c", &[line(1.0, None)]);
-        assert!(text.contains("No ratio: 1 problem without a peer.") && !text.contains("refuses"), "{text}");
+        assert!(
+            text.contains("No ratio: 1 problem without a peer.") && !text.contains("refuses"),
+            "{text}"
+        );
         assert!(page("X", "c", &[]).contains("No ratio: 0 problems"), "an empty page is a page");
     }
 }

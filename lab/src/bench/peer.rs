@@ -18,7 +18,8 @@ pub const OF_GROUPS: &str = "cublaslt called for each group";
 pub const OF_BATCH: &str = "cublaslt's strided batch of the same products";
 /// How many algorithms the peer is asked for.
 pub const REQUESTED: usize = 64;
-/// Workspace the peer may use, in bytes: what NVIDIA recommends for Hopper, and more than any heuristic asks for.
+/// Workspace the peer may use, in bytes: what NVIDIA recommends for Hopper, and more than any
+/// heuristic asks for.
 pub const WORKSPACE_BYTES: usize = 64 << 20;
 
 impl Launch for LtLaunch<'_> {
@@ -31,7 +32,8 @@ impl Launch for LtLaunch<'_> {
     }
 }
 
-/// `problem` as cuBLASLt is asked for it; `None` where the peer has no word for it (an epilogue expression, a mix of types, groups of unlike rows). An array is a batch to it.
+/// `problem` as cuBLASLt is asked for it; `None` where the peer has no word for it (an epilogue
+/// expression, a mix of types, groups of unlike rows). An array is a batch to it.
 ///
 /// f32 is true f32, whatever `op` says: what a user gets who does not allow tf32. D is C in memory.
 #[must_use]
@@ -67,14 +69,20 @@ pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
         alpha: call.scalars[0],
         beta: call.scalars[1],
         alignment: [ALIGNMENT_BYTES; 4],
-        fast_accumulation: fp8(a) && problem.accumulate.unwrap_or(Accumulate::Fast) == Accumulate::Fast,
+        fast_accumulation: fp8(a)
+            && problem.accumulate.unwrap_or(Accumulate::Fast) == Accumulate::Fast,
     })
 }
 
-/// What is computed in and the scalars' type, for inputs of type `ab`, results of type `c` and the accumulator asked for.
+/// What is computed in and the scalars' type, for inputs of type `ab`, results of type `c` and the
+/// accumulator asked for.
 ///
 /// Source: the table of supported types at `cublasLtMatmul` in the cuBLAS documentation.
-fn arithmetic(ab: &str, c: &str, accumulator: Option<&str>) -> Option<(cublasComputeType_t, ElementKind)> {
+fn arithmetic(
+    ab: &str,
+    c: &str,
+    accumulator: Option<&str>,
+) -> Option<(cublasComputeType_t, ElementKind)> {
     let compute = match (ab, accumulator) {
         ("f64", None | Some("f64")) => CUBLAS_COMPUTE_64F,
         ("tf32", None | Some("f32")) => CUBLAS_COMPUTE_32F_FAST_TF32,
@@ -84,7 +92,11 @@ fn arithmetic(ab: &str, c: &str, accumulator: Option<&str>) -> Option<(cublasCom
         _ => return None,
     };
     // Integer products scaled into another type take f32 scalars.
-    let scale = if compute == CUBLAS_COMPUTE_32I && c != "i32" { ElementKind::F32 } else { cublaslt::scale(compute) };
+    let scale = if compute == CUBLAS_COMPUTE_32I && c != "i32" {
+        ElementKind::F32
+    } else {
+        cublaslt::scale(compute)
+    };
     Some((compute, scale))
 }
 
@@ -103,18 +115,26 @@ mod tests {
 
     #[test]
     fn f32_is_true_f32_unless_tf32_is_asked_for() {
-        assert_eq!(typed("f32", "f32", "f32", r#","op":"tensorop""#).unwrap().compute, CUBLAS_COMPUTE_32F);
+        assert_eq!(
+            typed("f32", "f32", "f32", r#","op":"tensorop""#).unwrap().compute,
+            CUBLAS_COMPUTE_32F
+        );
         assert_eq!(typed("tf32", "tf32", "f32", "").unwrap().compute, CUBLAS_COMPUTE_32F_FAST_TF32);
         assert_eq!(typed("f16", "f16", "f16", r#","acc":"f16""#).unwrap().scale, ElementKind::F16);
         let integer = typed("i8", "i8", "i32", "").unwrap();
-        assert_eq!((integer.compute, integer.scale, integer.d.element), (CUBLAS_COMPUTE_32I, ElementKind::I32, ElementKind::I32));
+        assert_eq!(
+            (integer.compute, integer.scale, integer.d.element),
+            (CUBLAS_COMPUTE_32I, ElementKind::I32, ElementKind::I32)
+        );
         assert_eq!(typed("i8", "i8", "i8", "").unwrap().scale, ElementKind::F32);
     }
 
     #[test]
     fn fp8_accumulates_fast_unless_told_otherwise() {
         assert!(typed("e4m3", "e5m2", "bf16", "").unwrap().fast_accumulation);
-        assert!(!typed("e4m3", "e4m3", "bf16", r#","accumulate":"slow""#).unwrap().fast_accumulation);
+        assert!(
+            !typed("e4m3", "e4m3", "bf16", r#","accumulate":"slow""#).unwrap().fast_accumulation
+        );
         assert!(!typed("bf16", "bf16", "bf16", "").unwrap().fast_accumulation);
     }
 
@@ -129,10 +149,19 @@ mod tests {
     #[test]
     fn leading_dimensions_and_batches_carry_over() {
         let p = typed("bf16", "bf16", "bf16", r#","lda":16,"batch":2,"alpha":2.0"#).unwrap();
-        assert_eq!((p.a.ld, p.a.batch_stride, p.b.ld, p.b.batch_stride, p.d.ld, p.d.batch_stride), (16, 48, 7, 35, 5, 15));
+        assert_eq!(
+            (p.a.ld, p.a.batch_stride, p.b.ld, p.b.batch_stride, p.d.ld, p.d.batch_stride),
+            (16, 48, 7, 35, 5, 15)
+        );
         assert_eq!((p.batch, p.alpha, p.beta), (2, 2.0, 0.0));
         for (operand, strides) in [("a", [0, 35]), ("b", [21, 0])] {
-            let p = typed("bf16", "bf16", "bf16", &format!(r#","batch":2,"broadcast":"{operand}","beta":-1.0"#)).unwrap();
+            let p = typed(
+                "bf16",
+                "bf16",
+                "bf16",
+                &format!(r#","batch":2,"broadcast":"{operand}","beta":-1.0"#),
+            )
+            .unwrap();
             assert_eq!(([p.a.batch_stride, p.b.batch_stride], p.d.batch_stride), (strides, 15));
             assert_eq!((p.c, p.beta), (p.d, -1.0));
         }

@@ -1,4 +1,5 @@
-//! What of cuBLASLt ours is measured beside: each algorithm for the problem, or, of groups of unlike rows, a call for each.
+//! What of cuBLASLt ours is measured beside: each algorithm for the problem, or, of groups of
+//! unlike rows, a call for each.
 
 use super::{
     Outcome, SuiteProblem,
@@ -6,13 +7,16 @@ use super::{
     protocol::Session,
     timer::Launch,
 };
-use crate::sys::cublaslt::{ALIGNMENT_BYTES, Lt, LtAlgorithm, LtLaunch, LtPlan, LtProblem, LtSet, Region};
+use crate::sys::cublaslt::{
+    ALIGNMENT_BYTES, Lt, LtAlgorithm, LtLaunch, LtPlan, LtProblem, LtSet, Region,
+};
 use core::ops::Range;
 use cudarc::driver::CudaStream;
 use falchion::{Error, internals::sys::driver::driver};
 use std::sync::Arc;
 
-/// Measures ours beside the peer on the same buffers: what the peer was asked for, and what came of it. Alone, where there is no peer, or it has no word for the problem.
+/// Measures ours beside the peer on the same buffers: what the peer was asked for, and what came of
+/// it. Alone, where there is no peer, or it has no word for the problem.
 pub(super) fn against_peer(
     session: &mut Session<'_>,
     ours: &mut dyn Launch,
@@ -25,7 +29,8 @@ pub(super) fn against_peer(
     let bound = Bound { stream, workspace: Region::of(&workspace) };
     let (lt, asked) = match (lt, lt_groups(problem), lt_problem(problem)) {
         (Some(lt), Some(groups), _) if !groups.is_empty() => {
-            let outcome = bound.against_groups(session, ours, lt, (&groups, problem.products()), regions)?;
+            let outcome =
+                bound.against_groups(session, ours, lt, (&groups, problem.products()), regions)?;
             return Ok((Some(OF_GROUPS), outcome));
         }
         (Some(lt), _, Some(asked)) => (lt, asked),
@@ -36,7 +41,8 @@ pub(super) fn against_peer(
     for algorithm in lt.algorithms(&plan, WORKSPACE_BYTES, REQUESTED)? {
         peers.push(bound.launch(lt, &plan, algorithm, regions)?);
     }
-    let mut contenders: Vec<&mut dyn Launch> = peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
+    let mut contenders: Vec<&mut dyn Launch> =
+        peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
     let name = if problem.pointers { OF_BATCH } else { NAME };
     Ok((Some(name), session.against(ours, &mut contenders, count)?))
 }
@@ -67,11 +73,17 @@ fn lt_groups(problem: &SuiteProblem) -> Option<Vec<LtGroup>> {
             (problem.b, number * call.b.batch_stride),
             (problem.c, call.d.offset(lines.start, 0)),
         ];
-        let [a, b, d] = first.map(|(operand, elements)| operand.element.matrix_bytes(elements as u64) as usize);
+        let [a, b, d] =
+            first.map(|(operand, elements)| operand.element.matrix_bytes(elements as u64) as usize);
         let apart = problem.b.element.matrix_bytes(call.b.batch_stride as u64) as usize;
-        let alignment = [a, b, d, d].map(|first| 1 << (first | ALIGNMENT_BYTES as usize).trailing_zeros());
+        let alignment =
+            [a, b, d, d].map(|first| 1 << (first | ALIGNMENT_BYTES as usize).trailing_zeros());
         let alone = SuiteProblem { m: lines.len(), group_rows: None, ..problem.clone() };
-        Some(LtGroup { problem: LtProblem { alignment, ..lt_problem(&alone)? }, first: [a, b, d], apart })
+        Some(LtGroup {
+            problem: LtProblem { alignment, ..lt_problem(&alone)? },
+            first: [a, b, d],
+            apart,
+        })
     };
     let lines = rows.iter().scan(0, |end, rows| {
         let first = *end;
@@ -101,7 +113,8 @@ impl<'b> Bound<'b> {
         LtLaunch::new(lt, plan, algorithm, sets, Some(self.workspace), self.stream)
     }
 
-    /// Measures ours beside a call for each group, one behind another: each with the peer's first choice, and each with the algorithm that a brief timing finds the fastest for as many rows.
+    /// Measures ours beside a call for each group, one behind another: each with the peer's first
+    /// choice, and each with the algorithm that a brief timing finds the fastest for as many rows.
     /// Groups that are asked for alike share it.
     fn against_groups(
         &self,
@@ -126,12 +139,17 @@ impl<'b> Bound<'b> {
                 None => return session.against(ours, &mut [], regions.len()),
             }
         }
-        let sets: Vec<Vec<_>> =
-            groups.iter().map(|group| regions.iter().map(|all| group.set(all, group.first[1])).collect()).collect();
+        let sets: Vec<Vec<_>> = groups
+            .iter()
+            .map(|group| regions.iter().map(|all| group.set(all, group.first[1])).collect())
+            .collect();
         let each = |which: usize, name| {
             let mut calls = Vec::with_capacity(groups.len());
             for (group, sets) in groups.iter().zip(&sets) {
-                let of_group = plans.iter().zip(&chosen).find(|((_, plan), _)| *plan.problem() == group.problem);
+                let of_group = plans
+                    .iter()
+                    .zip(&chosen)
+                    .find(|((_, plan), _)| *plan.problem() == group.problem);
                 let Some(((_, plan), both)) = of_group else { continue };
                 calls.push(self.launch(lt, plan, both[which].clone(), sets)?);
             }
@@ -142,7 +160,8 @@ impl<'b> Bound<'b> {
         session.against(ours, &mut [&mut first, &mut fastest], regions.len())
     }
 
-    /// The peer's first choice for a group, and its fastest, on every B that is aligned as the group's, so that none stays in the cache.
+    /// The peer's first choice for a group, and its fastest, on every B that is aligned as the
+    /// group's, so that none stays in the cache.
     fn fastest(
         &self,
         session: &mut Session<'_>,
@@ -153,17 +172,27 @@ impl<'b> Bound<'b> {
     ) -> Result<Option<[LtAlgorithm; 2]>, Error> {
         let aligned = |b: &usize| b.is_multiple_of(group.problem.alignment[1] as usize);
         let bs: Vec<_> = (0..products).map(|number| number * group.apart).filter(aligned).collect();
-        let sets: Vec<_> = regions.iter().flat_map(|all| bs.iter().map(|&b| group.set(all, b))).collect();
+        let sets: Vec<_> =
+            regions.iter().flat_map(|all| bs.iter().map(|&b| group.set(all, b))).collect();
         let algorithms = lt.algorithms(plan, WORKSPACE_BYTES, REQUESTED)?;
         let mut launches = Vec::with_capacity(algorithms.len());
         for algorithm in &algorithms {
             launches.push(self.launch(lt, plan, algorithm.clone(), &sets)?);
         }
-        let mut contenders: Vec<&mut dyn Launch> = launches.iter_mut().map(|launch| launch as &mut dyn Launch).collect();
+        let mut contenders: Vec<&mut dyn Launch> =
+            launches.iter_mut().map(|launch| launch as &mut dyn Launch).collect();
         let times = session.screen(&mut contenders, sets.len())?;
-        let ran = || algorithms.iter().zip(&times).filter_map(|(algorithm, time)| Some((algorithm, (*time)?)));
+        let ran = || {
+            algorithms
+                .iter()
+                .zip(&times)
+                .filter_map(|(algorithm, time)| Some((algorithm, (*time)?)))
+        };
         let fastest = ran().min_by(|left, right| left.1.total_cmp(&right.1));
-        Ok(ran().next().zip(fastest).map(|((first, _), (fastest, _))| [first.clone(), fastest.clone()]))
+        Ok(ran()
+            .next()
+            .zip(fastest)
+            .map(|((first, _), (fastest, _))| [first.clone(), fastest.clone()]))
     }
 }
 
@@ -201,14 +230,21 @@ mod tests {
     fn the_peer_is_called_for_each_group_that_has_rows() {
         let line = r#"{"m":10,"n":24,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","group_rows":[3,0,7],"alpha":2.0}"#;
         let all = groups(line).expect("the peer has words for them");
-        let told: Vec<_> = all.iter().map(|group| (group.problem.m, group.first, group.problem.alignment)).collect();
+        let told: Vec<_> = all
+            .iter()
+            .map(|group| (group.problem.m, group.first, group.problem.alignment))
+            .collect();
         let b = 24 * 16 * 2;
         assert_eq!(told, [(3, [0; 3], [256; 4]), (7, [3 * 32, 2 * b, 3 * 96], [32, 256, 32, 32])]);
         for LtGroup { problem, apart, .. } in &all {
-            assert_eq!((problem.n, problem.k, problem.batch, problem.alpha, *apart), (24, 16, 1, 2.0, b));
+            assert_eq!(
+                (problem.n, problem.k, problem.batch, problem.alpha, *apart),
+                (24, 16, 1, 2.0, b)
+            );
             assert_eq!((problem.a.ld, problem.b.ld, problem.d.ld), (16, 16, 24));
         }
-        let odd = groups(&line.replace(r#""k":16"#, r#""k":15"#)).expect("the peer has words for them");
+        let odd =
+            groups(&line.replace(r#""k":16"#, r#""k":15"#)).expect("the peer has words for them");
         assert_eq!(odd[1].problem.alignment, [2, 32, 32, 32]);
         assert!(groups(&line.replace(r#","alpha":2.0"#, r#","epilogue":"relu(acc)""#)).is_none());
         assert!(groups(&line.replace("[3,0,7]", "null")).is_none());

@@ -1,7 +1,9 @@
-//! One problem's measurement: warm up, time every peer briefly, then interleave ours with the best of them.
+//! One problem's measurement: warm up, time every peer briefly, then interleave ours with the best
+//! of them.
 //!
-//! A round is one block of launches of each contender; blocks of the same length in time, rotating over buffers larger
-//! together than the L2 cache. The order within a round changes, so that everybody runs after everybody else equally often.
+//! A round is one block of launches of each contender; blocks of the same length in time, rotating
+//! over buffers larger together than the L2 cache. The order within a round changes, so that
+//! everybody runs after everybody else equally often.
 
 use super::order::order;
 use super::rounds::{Rounds, Stats, Tally};
@@ -22,7 +24,8 @@ const ESTIMATE_US: f64 = 2_000.0;
 /// A single first launch this long, in microseconds, needs no second one to know its length.
 const LONG_US: f64 = 20_000.0;
 
-/// How many buffer sets of `bytes` each there should be: at least 2, and together at least [`ROTATED_BYTES`].
+/// How many buffer sets of `bytes` each there should be: at least 2, and together at least
+/// [`ROTATED_BYTES`].
 #[must_use]
 pub fn sets(bytes: usize) -> usize {
     ROTATED_BYTES.div_ceil(bytes.max(1)).clamp(2, SETS_MAX)
@@ -47,7 +50,8 @@ pub struct Settings {
     pub spread: f64,
     /// No new round for a problem after this many seconds, the first warm-up not counted.
     pub seconds: f64,
-    /// Launches shorter than this, in microseconds for each call that they are of, are replayed from a graph where all contenders can be captured.
+    /// Launches shorter than this, in microseconds for each call that they are of, are replayed
+    /// from a graph where all contenders can be captured.
     pub graph_below_us: f64,
 }
 
@@ -128,14 +132,21 @@ impl<'t> Session<'t> {
         Self { timer, settings, warm: false, next_set: 0 }
     }
 
-    /// Measures ours beside the peers: all are timed briefly, the three fastest and the first go into the rounds.
+    /// Measures ours beside the peers: all are timed briefly, the three fastest and the first go
+    /// into the rounds.
     ///
-    /// `peers` come in the peer's own order of preference. A peer that cannot be launched is left out; without one, ours is
-    /// measured alone. Every contender has `sets` buffer sets, see [`sets`].
+    /// `peers` come in the peer's own order of preference. A peer that cannot be launched is left
+    /// out; without one, ours is measured alone. Every contender has `sets` buffer sets, see
+    /// [`sets`].
     ///
     /// # Errors
     /// Ours or the clock's.
-    pub fn against(&mut self, ours: &mut dyn Launch, peers: &mut [&mut dyn Launch], sets: usize) -> Result<Outcome, Error> {
+    pub fn against(
+        &mut self,
+        ours: &mut dyn Launch,
+        peers: &mut [&mut dyn Launch],
+        sets: usize,
+    ) -> Result<Outcome, Error> {
         let own = self.estimate(ours, sets)?;
         self.warm_up(ours, own, sets)?;
         let began = self.timer.seconds();
@@ -144,18 +155,28 @@ impl<'t> Session<'t> {
         let mut estimates = vec![own];
         estimates.extend(chosen.iter().filter_map(|&i| times[i]));
         let mut contenders: Vec<&mut dyn Launch> = vec![ours];
-        contenders
-            .extend(peers.iter_mut().enumerate().filter(|(i, _)| chosen.contains(i)).map(|(_, p)| &mut **p as &mut dyn Launch));
+        contenders.extend(
+            peers
+                .iter_mut()
+                .enumerate()
+                .filter(|(i, _)| chosen.contains(i))
+                .map(|(_, p)| &mut **p as &mut dyn Launch),
+        );
         let rounds = self.rounds(&mut contenders, &estimates, sets, began)?;
 
         let Rounds { mut stats, noisy, captured, .. } = rounds;
         let ours = stats.remove(0);
-        let best = stats.iter().min_by(|left, right| left.quartiles_us.median.total_cmp(&right.quartiles_us.median));
+        let best = stats
+            .iter()
+            .min_by(|left, right| left.quartiles_us.median.total_cmp(&right.quartiles_us.median));
         let peer_us = best.map(|peer| peer.quartiles_us.median);
         Ok(Outcome {
             peer: best.map(|peer| peer.name.clone()),
             peer_us,
-            peer_first_us: stats.first().filter(|_| chosen.first() == Some(&0)).map(|first| first.quartiles_us.median),
+            peer_first_us: stats
+                .first()
+                .filter(|_| chosen.first() == Some(&0))
+                .map(|first| first.quartiles_us.median),
             peer_count: times.iter().flatten().count(),
             ratio: peer_us.map(|peer| peer / ours.quartiles_us.median),
             ours,
@@ -169,8 +190,15 @@ impl<'t> Session<'t> {
     ///
     /// # Errors
     /// A candidate's or the clock's; [`Error::Measurement`] when there is no candidate.
-    pub fn interleave(&mut self, candidates: &mut [&mut dyn Launch], sets: usize) -> Result<Rounds, Error> {
-        let estimates = candidates.iter_mut().map(|c| self.estimate(*c, sets)).collect::<Result<Vec<_>, _>>()?;
+    pub fn interleave(
+        &mut self,
+        candidates: &mut [&mut dyn Launch],
+        sets: usize,
+    ) -> Result<Rounds, Error> {
+        let estimates = candidates
+            .iter_mut()
+            .map(|c| self.estimate(*c, sets))
+            .collect::<Result<Vec<_>, _>>()?;
         if let (Some(ours), Some(&own)) = (candidates.first_mut(), estimates.first()) {
             self.warm_up(*ours, own, sets)?;
         }
@@ -178,7 +206,8 @@ impl<'t> Session<'t> {
         self.rounds(candidates, &estimates, sets, began)
     }
 
-    /// Warms the device up with launches of `candidate`, before a brief timing that nothing else warms it up for.
+    /// Warms the device up with launches of `candidate`, before a brief timing that nothing else
+    /// warms it up for.
     ///
     /// # Errors
     /// The candidate's or the clock's.
@@ -187,17 +216,28 @@ impl<'t> Session<'t> {
         self.warm_up(candidate, time, sets)
     }
 
-    /// Times each of `peers` briefly: microseconds of one launch, `None` for one that cannot be launched.
+    /// Times each of `peers` briefly: microseconds of one launch, `None` for one that cannot be
+    /// launched.
     ///
     /// # Errors
     /// The clock's.
-    pub fn screen(&mut self, peers: &mut [&mut dyn Launch], sets: usize) -> Result<Vec<Option<f64>>, Error> {
+    pub fn screen(
+        &mut self,
+        peers: &mut [&mut dyn Launch],
+        sets: usize,
+    ) -> Result<Vec<Option<f64>>, Error> {
         let began = self.timer.seconds();
-        // A refusal by the peer is no error of ours. A device that has failed says so again when ours is next launched.
-        let mut times: Vec<Option<f64>> = peers.iter_mut().map(|peer| self.estimate(*peer, sets).ok()).collect();
+        // A refusal by the peer is no error of ours. A device that has failed says so again when
+        // ours is next launched.
+        let mut times: Vec<Option<f64>> =
+            peers.iter_mut().map(|peer| self.estimate(*peer, sets).ok()).collect();
         let estimates: Vec<f64> = times.iter().flatten().copied().collect();
-        let mut running: Vec<&mut dyn Launch> =
-            peers.iter_mut().zip(&times).filter(|(_, time)| time.is_some()).map(|(p, _)| &mut **p as &mut dyn Launch).collect();
+        let mut running: Vec<&mut dyn Launch> = peers
+            .iter_mut()
+            .zip(&times)
+            .filter(|(_, time)| time.is_some())
+            .map(|(p, _)| &mut **p as &mut dyn Launch)
+            .collect();
         let paces = self.paces(&mut running, &estimates, sets, self.settings.screen_ms * 1000.0)?;
         let mut best = vec![f64::INFINITY; running.len()];
         for pass in 0..SCREEN_PASSES {
@@ -229,7 +269,8 @@ impl<'t> Session<'t> {
         let settled = loop {
             let round = tally.rounds();
             let settled = round >= rounds_min && tally.settled(spread);
-            let spent = round >= rounds_min && (round >= rounds_max || self.timer.seconds() - began >= seconds);
+            let spent = round >= rounds_min
+                && (round >= rounds_max || self.timer.seconds() - began >= seconds);
             if settled || spent || count == 0 {
                 break settled;
             }
@@ -242,11 +283,14 @@ impl<'t> Session<'t> {
         let stats = tally.stats(candidates.iter().map(|c| c.name().to_owned()));
         match (stats, tally.ratio()) {
             (Some(stats), Some(ratio)) => Ok(Rounds { stats, ratio, noisy: !settled, captured }),
-            _ => Err(Error::Measurement { because: "there is no candidate, or a time was not a number".to_owned() }),
+            _ => Err(Error::Measurement {
+                because: "there is no candidate, or a time was not a number".to_owned(),
+            }),
         }
     }
 
-    /// Microseconds of one launch, roughly. The very first launch, which loads the module, does not count unless it is long.
+    /// Microseconds of one launch, roughly. The very first launch, which loads the module, does not
+    /// count unless it is long.
     fn estimate(&mut self, candidate: &mut dyn Launch, sets: usize) -> Result<f64, Error> {
         let touch = self.looped(candidate, 1, sets)?;
         if touch >= LONG_US {
@@ -275,7 +319,8 @@ impl<'t> Session<'t> {
         Ok(())
     }
 
-    /// Blocks of `block_us` for all: from graphs when one is short and all can be captured, else in a loop.
+    /// Blocks of `block_us` for all: from graphs when one is short and all can be captured, else in
+    /// a loop.
     fn paces(
         &mut self,
         candidates: &mut [&mut dyn Launch],
@@ -283,8 +328,16 @@ impl<'t> Session<'t> {
         sets: usize,
         block_us: f64,
     ) -> Result<Vec<Pace>, Error> {
-        let looped = || estimates.iter().map(|&time| Pace::Looped { launches: launches_in(block_us, time) }).collect();
-        let of_call = estimates.iter().zip(candidates.iter()).map(|(time, candidate)| time / candidate.calls().max(1) as f64);
+        let looped = || {
+            estimates
+                .iter()
+                .map(|&time| Pace::Looped { launches: launches_in(block_us, time) })
+                .collect()
+        };
+        let of_call = estimates
+            .iter()
+            .zip(candidates.iter())
+            .map(|(time, candidate)| time / candidate.calls().max(1) as f64);
         if !of_call.into_iter().any(|time| time < self.settings.graph_below_us) {
             return Ok(looped());
         }
@@ -304,15 +357,30 @@ impl<'t> Session<'t> {
     }
 
     /// One block: microseconds of one launch in it.
-    fn block(&mut self, slot: usize, candidate: &mut dyn Launch, pace: Pace, sets: usize) -> Result<f64, Error> {
+    fn block(
+        &mut self,
+        slot: usize,
+        candidate: &mut dyn Launch,
+        pace: Pace,
+        sets: usize,
+    ) -> Result<f64, Error> {
         match pace {
-            Pace::Looped { launches } => Ok(self.looped(candidate, launches, sets)? / launches as f64),
-            Pace::Replayed { launches, replays } => Ok(self.timer.replayed(slot, replays)? / (launches * replays) as f64),
+            Pace::Looped { launches } => {
+                Ok(self.looped(candidate, launches, sets)? / launches as f64)
+            }
+            Pace::Replayed { launches, replays } => {
+                Ok(self.timer.replayed(slot, replays)? / (launches * replays) as f64)
+            }
         }
     }
 
     /// A stretch that goes on where the one before stopped: its first set was used longest ago.
-    fn looped(&mut self, candidate: &mut dyn Launch, launches: usize, sets: usize) -> Result<f64, Error> {
+    fn looped(
+        &mut self,
+        candidate: &mut dyn Launch,
+        launches: usize,
+        sets: usize,
+    ) -> Result<f64, Error> {
         let sets = sets.max(1);
         let first_set = self.next_set % sets;
         self.next_set = (first_set + launches) % sets;

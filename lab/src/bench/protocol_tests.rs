@@ -13,7 +13,8 @@ struct Fake {
 /// Everything the clock was asked, in order: who, how many launches, the first set.
 type Log = Rc<RefCell<Vec<(String, usize, usize)>>>;
 
-/// A clock that knows how long every contender takes: a contender sets the time of its current launch, the clock adds.
+/// A clock that knows how long every contender takes: a contender sets the time of its current
+/// launch, the clock adds.
 struct FakeClock {
     now_us: f64,
     current: Rc<RefCell<f64>>,
@@ -30,7 +31,11 @@ impl Launch for Fake {
         if self.broken {
             return Err(Error::Measurement { because: "broken".into() });
         }
-        let time = if self.script.len() > 1 { self.script.pop_front() } else { self.script.front().copied() };
+        let time = if self.script.len() > 1 {
+            self.script.pop_front()
+        } else {
+            self.script.front().copied()
+        };
         *self.time_us.borrow_mut() += time.unwrap_or(1.0);
         Ok(())
     }
@@ -62,7 +67,12 @@ impl Timer for FakeClock {
         Ok(self.noisy(time))
     }
 
-    fn capture(&mut self, slot: usize, candidate: &mut dyn Launch, stretch: Stretch) -> Result<bool, Error> {
+    fn capture(
+        &mut self,
+        slot: usize,
+        candidate: &mut dyn Launch,
+        stretch: Stretch,
+    ) -> Result<bool, Error> {
         *self.current.borrow_mut() = 0.0;
         stretch.launch(candidate)?;
         self.slots.resize(self.slots.len().max(slot + 1), (String::new(), 0.0));
@@ -99,15 +109,23 @@ fn stage(times_us: &[f64]) -> Stage {
             calls: 1,
         })
         .collect();
-    let clock =
-        FakeClock { now_us: 0.0, current, log: Log::default(), capturable: true, slots: Vec::new(), noise: vec![1.0], blocks: 0 };
+    let clock = FakeClock {
+        now_us: 0.0,
+        current,
+        log: Log::default(),
+        capturable: true,
+        slots: Vec::new(),
+        noise: vec![1.0],
+        blocks: 0,
+    };
     Stage { clock, contenders }
 }
 
 impl Stage {
     fn against(&mut self, settings: Settings, sets: usize) -> Result<Outcome, Error> {
         let (ours, peers) = self.contenders.split_first_mut().unwrap();
-        let mut peers: Vec<&mut dyn Launch> = peers.iter_mut().map(|p| p as &mut dyn Launch).collect();
+        let mut peers: Vec<&mut dyn Launch> =
+            peers.iter_mut().map(|p| p as &mut dyn Launch).collect();
         Session::new(&mut self.clock, settings).against(ours, &mut peers, sets)
     }
 
@@ -123,7 +141,10 @@ fn a_quiet_clock_settles_in_the_fewest_rounds() {
     let mut stage = stage(&[1000.0, 1250.0, 1100.0]);
     let outcome = stage.against(Settings::default(), 3).unwrap();
     assert_eq!(outcome.ours.samples_us.len(), 5);
-    assert_eq!((outcome.peer_us, outcome.peer_first_us, outcome.peer_count), (Some(1100.0), Some(1250.0), 2));
+    assert_eq!(
+        (outcome.peer_us, outcome.peer_first_us, outcome.peer_count),
+        (Some(1100.0), Some(1250.0), 2)
+    );
     assert_eq!((outcome.ratio, outcome.peer.as_deref()), (Some(1.1), Some("peer 1")));
     assert!(!outcome.noisy && !outcome.captured);
 }
@@ -139,7 +160,8 @@ fn rounds_interleave_in_balanced_order_and_rotate_over_the_sets() {
     for pair in tail.windows(2) {
         assert_eq!(pair[1].2, (pair[0].2 + pair[0].1) % 7);
     }
-    assert!(tail.iter().all(|(name, launches, _)| *launches == [25, 13, 5]["s01".find(&name[name.len() - 1..]).unwrap()]));
+    assert!(tail.iter().all(|(name, launches, _)| *launches
+        == [25, 13, 5]["s01".find(&name[name.len() - 1..]).unwrap()]));
 }
 
 #[test]
@@ -148,7 +170,10 @@ fn every_peer_is_timed_and_the_three_fastest_and_the_first_measured() {
     let outcome = stage.against(Settings::default(), 2).unwrap();
     let names: Vec<&str> = outcome.peers.iter().map(|peer| peer.name.as_str()).collect();
     assert_eq!(names, ["peer 0", "peer 1", "peer 3", "peer 4"]);
-    assert_eq!((outcome.peer_count, outcome.peer_us, outcome.peer_first_us), (6, Some(1100.0), Some(1900.0)));
+    assert_eq!(
+        (outcome.peer_count, outcome.peer_us, outcome.peer_first_us),
+        (6, Some(1100.0), Some(1900.0))
+    );
     let log = stage.clock.log.borrow();
     assert!((0..6).all(|i| log.iter().any(|(name, ..)| *name == format!("peer {i}"))));
 }
@@ -170,7 +195,10 @@ fn the_budget_ends_the_rounds_but_not_below_the_fewest() {
         stage.clock.noise = noise.clone();
         let outcome = stage.against(Settings { seconds, ..Settings::default() }, 2).unwrap();
         let rounds = outcome.ours.samples_us.len();
-        assert!(outcome.noisy && (least..=most).contains(&rounds), "{rounds} rounds in {seconds} s");
+        assert!(
+            outcome.noisy && (least..=most).contains(&rounds),
+            "{rounds} rounds in {seconds} s"
+        );
     }
 }
 
@@ -219,7 +247,10 @@ fn a_peer_that_cannot_run_is_left_out_and_ours_may_not() {
     let mut stage = stage(&[1000.0, 1500.0, 1200.0]);
     stage.contenders[1].broken = true;
     let outcome = stage.against(Settings::default(), 2).unwrap();
-    assert_eq!((outcome.peer_count, outcome.peer_first_us, outcome.peer_us), (1, None, Some(1200.0)));
+    assert_eq!(
+        (outcome.peer_count, outcome.peer_first_us, outcome.peer_us),
+        (1, None, Some(1200.0))
+    );
     stage.contenders[2].broken = true;
     let alone = stage.against(Settings::default(), 2).unwrap();
     assert_eq!((alone.peer_count, alone.peer_us, alone.ratio, alone.noisy), (0, None, None, false));

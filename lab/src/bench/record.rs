@@ -5,7 +5,8 @@ use falchion::{Error, refusal::Route};
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// One problem measured. Times are of one launch, in microseconds; rates count `2 m n k` for each of the batch.
+/// One problem measured. Times are of one launch, in microseconds; rates count `2 m n k` for each
+/// of the batch.
 ///
 /// The problem is repeated as it was asked, except that `op` is the one that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,10 +22,11 @@ pub struct Line {
     pub family: String,
     /// `simt` or `tensorop`.
     pub op: String,
-    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether A and B are exchanged.
+    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether
+    /// A and B are exchanged.
     pub config: String,
-    /// How A and B reached the kernel: `direct`, or `A repacked, B transposed`. The time is that of all. Records of before have other words,
-    /// which are read as those of now.
+    /// How A and B reached the kernel: `direct`, or `A repacked, B transposed`. The time is that of
+    /// all. Records of before have other words, which are read as those of now.
     #[serde(default = "direct", deserialize_with = "route")]
     pub route: String,
     /// Our median.
@@ -49,16 +51,19 @@ pub struct Line {
     pub error_over_bound: Option<f64>,
     /// The ratio did not settle.
     pub noisy: bool,
-    /// Whether launches were replayed from a graph, so that no time of the host's is in the times; absent in lines of before lines said so.
+    /// Whether launches were replayed from a graph, so that no time of the host's is in the times;
+    /// absent in lines of before lines said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<bool>,
-    /// The largest `|D - AB| / (|A||B|)` of all elements of ours; only where the problem says what its operands are drawn from.
+    /// The largest `|D - AB| / (|A||B|)` of all elements of ours; only where the problem says what
+    /// its operands are drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
     /// That of cuBLAS's SGEMM on the same operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sgemm_error: Option<f64>,
-    /// Why ours refuses these operands or knobs; then our times and rates are 0, and nothing else was measured.
+    /// Why ours refuses these operands or knobs; then our times and rates are 0, and nothing else
+    /// was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// The device's name.
@@ -75,7 +80,8 @@ fn direct() -> String {
 }
 
 /// The words of routes in records of before, and those of now.
-const OLD_ROUTES: [(&str, &str); 2] = [(" relaid", " repacked"), (" split", " decomposed")]; // OLD_ROUTES
+// OLD_ROUTES
+const OLD_ROUTES: [(&str, &str); 2] = [(" relaid", " repacked"), (" split", " decomposed")];
 
 /// A route in the words of now.
 fn route<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
@@ -94,7 +100,8 @@ pub struct Circumstances {
     pub family: String,
     /// `simt` or `tensorop`.
     pub op: String,
-    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether A and B are exchanged.
+    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether
+    /// A and B are exchanged.
     pub config: String,
     /// How A and B reached the kernel.
     pub route: String,
@@ -120,7 +127,16 @@ impl Line {
     pub fn new(problem: &SuiteProblem, outcome: &Outcome, circumstances: Circumstances) -> Self {
         let tflops = |time_us: f64| problem.operations() / time_us / 1e6;
         let Circumstances { suite, kind, family, op, config, route, .. } = circumstances;
-        let Circumstances { peer, own_reference_us, error_over_bound, errors, device, date, commit, .. } = circumstances;
+        let Circumstances {
+            peer,
+            own_reference_us,
+            error_over_bound,
+            errors,
+            device,
+            date,
+            commit,
+            ..
+        } = circumstances;
         let ours_us = outcome.ours.quartiles_us.median;
         Self {
             problem: SuiteProblem { op: None, ..problem.clone() },
@@ -157,7 +173,11 @@ impl Line {
         let quartiles_us = Quartiles { lower: 0.0, median: 0.0, upper: 0.0 };
         let ours = Stats { name: "ours".to_owned(), samples_us: Vec::new(), quartiles_us };
         // What was asked, where it was not found out what would run.
-        let op = if circumstances.op.is_empty() { problem.op.clone().unwrap_or_default() } else { circumstances.op.clone() };
+        let op = if circumstances.op.is_empty() {
+            problem.op.clone().unwrap_or_default()
+        } else {
+            circumstances.op.clone()
+        };
         let line = Self::new(problem, &Outcome::alone(ours), Circumstances { op, ..circumstances });
         Self { ours_tflops: 0.0, refused: Some(sentence), ..line }
     }
@@ -173,7 +193,8 @@ impl Line {
 
 /// A record as JSON, without a newline.
 pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(record).map_err(|e| Error::Measurement { because: format!("a line could not be written: {e}") })
+    serde_json::to_string(record)
+        .map_err(|e| Error::Measurement { because: format!("a line could not be written: {e}") })
 }
 
 /// The lines of a file of records; blank ones are skipped.
@@ -185,8 +206,9 @@ pub fn read_lines(text: &str) -> Result<Vec<Line>, Error> {
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(index, line)| {
-            serde_json::from_str(line)
-                .map_err(|e| Error::Measurement { because: format!("line {} is not a record: {e}", index + 1) })
+            serde_json::from_str(line).map_err(|e| Error::Measurement {
+                because: format!("line {} is not a record: {e}", index + 1),
+            })
         })
         .collect()
 }
@@ -197,13 +219,15 @@ pub fn read_lines(text: &str) -> Result<Vec<Line>, Error> {
 #[must_use]
 pub fn utc_date(time: SystemTime) -> String {
     let days = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-    // Years begin in March and eras of 400 years on 0000-03-01, so that the leap day is the last of its year.
+    // Years begin in March and eras of 400 years on 0000-03-01, so that the leap day is the last of
+    // its year.
     let shifted = days + 719_468;
     let (era, day) = (shifted / 146_097, shifted % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day_of_year = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day_of_year + 2) / 153;
-    let (civil_month, civil_day) = (if month < 10 { month + 3 } else { month - 9 }, day_of_year - (153 * month + 2) / 5 + 1);
+    let (civil_month, civil_day) =
+        (if month < 10 { month + 3 } else { month - 9 }, day_of_year - (153 * month + 2) / 5 + 1);
     format!("{:04}-{civil_month:02}-{civil_day:02}", era * 400 + year + u64::from(civil_month <= 2))
 }
 
@@ -249,10 +273,15 @@ pub(super) mod tests {
     fn a_line_has_the_documented_fields_in_order_and_reads_back() {
         let line = line(2500.0, Some(2600.0));
         let json = line.to_json().unwrap();
-        let keys: Vec<&str> = json.split(['{', ',']).filter_map(|part| part.split_once(':')).map(|(key, _)| key).collect();
+        let keys: Vec<&str> = json
+            .split(['{', ','])
+            .filter_map(|part| part.split_once(':'))
+            .map(|(key, _)| key)
+            .collect();
         let documented = "m n k a b c lda suite kind family op config route ours_us ours_tflops peer peer_us peer_tflops peer_first_us \
                           peer_count ratio own_reference_us error_over_bound noisy captured device date commit";
-        let named: Vec<String> = documented.split_whitespace().map(|key| format!("\"{key}\"")).collect();
+        let named: Vec<String> =
+            documented.split_whitespace().map(|key| format!("\"{key}\"")).collect();
         assert_eq!(keys, named, "{json}");
         assert_eq!(read_lines(&format!("{json}\n\n{json}\n")).unwrap(), [line.clone(), line]);
     }
@@ -261,11 +290,17 @@ pub(super) mod tests {
     fn a_record_of_before_reads_as_one_of_now() {
         let now = Line { route: "A repacked, B decomposed".to_owned(), ..line(2500.0, None) };
         let now = Line {
-            problem: SuiteProblem { emulation: Some(falchion::numeric::EmulationKind::Bf16x6), ..now.problem.clone() },
+            problem: SuiteProblem {
+                emulation: Some(falchion::numeric::EmulationKind::Bf16x6),
+                ..now.problem.clone()
+            },
             ..now
         };
         let json = now.to_json().unwrap();
-        let before = json.replace("emulation", "split").replace("repacked", "relaid").replace("decomposed", "split"); // OLD_ROUTES
+        let before = json
+            .replace("emulation", "split")
+            .replace("repacked", "relaid")
+            .replace("decomposed", "split"); // OLD_ROUTES
         assert_ne!(before, json);
         assert_eq!(read_lines(&before).unwrap(), [now]);
     }
@@ -281,20 +316,30 @@ pub(super) mod tests {
     #[test]
     fn a_peer_that_refuses_is_null() {
         let json = line(2500.0, None).to_json().unwrap();
-        for field in ["\"peer_us\":null", "\"peer_tflops\":null", "\"ratio\":null", "\"peer_first_us\":null", "\"peer_count\":0"]
-        {
+        for field in [
+            "\"peer_us\":null",
+            "\"peer_tflops\":null",
+            "\"ratio\":null",
+            "\"peer_first_us\":null",
+            "\"peer_count\":0",
+        ] {
             assert!(json.contains(field), "{field} in {json}");
         }
         assert_eq!(read_lines(&json).unwrap()[0].ratio, None);
     }
 
-    /// A refusal is a line with its sentence and no times, and reads back; lines without named data have none of its fields.
+    /// A refusal is a line with its sentence and no times, and reads back; lines without named data
+    /// have none of its fields.
     #[test]
     fn what_ours_refuses_is_kept() {
         let measured = line(2500.0, Some(2600.0));
-        let circumstances = Circumstances { suite: "f32_accurate".into(), ..Circumstances::default() };
+        let circumstances =
+            Circumstances { suite: "f32_accurate".into(), ..Circumstances::default() };
         let refused = Line::refused(&measured.problem, "row 3 of A".into(), circumstances);
-        assert_eq!((refused.ours_us, refused.ours_tflops, refused.ratio, refused.error), (0.0, 0.0, None, None));
+        assert_eq!(
+            (refused.ours_us, refused.ours_tflops, refused.ratio, refused.error),
+            (0.0, 0.0, None, None)
+        );
         let json = refused.to_json().unwrap();
         assert!(json.contains("\"refused\":\"row 3 of A\""), "{json}");
         assert_eq!(read_lines(&json).unwrap(), [refused]);
@@ -305,7 +350,10 @@ pub(super) mod tests {
     fn what_is_not_a_record_is_named_by_its_line() {
         let good = line(1.0, None).to_json().unwrap();
         let text = read_lines(&format!("{good}\n{{}}")).unwrap_err().to_string();
-        assert!(text.starts_with("this cannot be measured: line 2 is not a record: missing field"), "{text}");
+        assert!(
+            text.starts_with("this cannot be measured: line 2 is not a record: missing field"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub struct Stats {
 pub struct Rounds {
     /// One for each contender, in the order they were given.
     pub stats: Vec<Stats>,
-    /// Within each round, the fastest peer's time over ours; without a peer, ours over its own median.
+    /// Within each round, the fastest peer's time over ours; without a peer, ours over its own
+    /// median.
     pub ratio: Quartiles,
     /// The ratio did not settle.
     pub noisy: bool,
@@ -69,7 +70,11 @@ impl Tally {
         names
             .zip(&self.samples)
             .map(|(name, samples)| {
-                Quartiles::of(samples).map(|quartiles_us| Stats { name, samples_us: samples.clone(), quartiles_us })
+                Quartiles::of(samples).map(|quartiles_us| Stats {
+                    name,
+                    samples_us: samples.clone(),
+                    quartiles_us,
+                })
             })
             .collect()
     }

@@ -5,10 +5,12 @@ pub const FASTEST: usize = 3;
 
 /// The places of the [`FASTEST`] smallest of `times` and of the first, ascending and each once.
 ///
-/// A brief timing may mislead by a percent or two: the winner is taken from the rounds, not from here. `None` did not run.
+/// A brief timing may mislead by a percent or two: the winner is taken from the rounds, not from
+/// here. `None` did not run.
 #[must_use]
 pub fn select(times: &[Option<f64>]) -> Vec<usize> {
-    let mut ran: Vec<(f64, usize)> = times.iter().enumerate().filter_map(|(i, time)| time.map(|t| (t, i))).collect();
+    let mut ran: Vec<(f64, usize)> =
+        times.iter().enumerate().filter_map(|(i, time)| time.map(|t| (t, i))).collect();
     ran.sort_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
     let mut chosen: Vec<usize> = ran.iter().take(FASTEST).map(|&(_, i)| i).collect();
     if matches!(times.first(), Some(Some(_))) && !chosen.contains(&0) {

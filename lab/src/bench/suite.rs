@@ -4,7 +4,8 @@
 //! {"m":4096,"n":4096,"k":4096,"a":"bf16:row","b":"bf16:col","c":"bf16:row"}
 //! ```
 //!
-//! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the one meant.
+//! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the
+//! one meant.
 
 use super::data::Data;
 use falchion::{
@@ -88,13 +89,16 @@ pub struct SuiteProblem {
     /// The operand that they share, with a stride of 0; none when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast: Option<Broadcast>,
-    /// Whether ours takes the products of the batch as groups of rows of one A, whose offsets lie on the device; no when absent.
+    /// Whether ours takes the products of the batch as groups of rows of one A, whose offsets lie
+    /// on the device; no when absent.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub grouped: bool,
-    /// Rows of A and D of each of several groups, one behind another, each with a B of its own; m is all of them together. None when absent.
+    /// Rows of A and D of each of several groups, one behind another, each with a B of its own; m
+    /// is all of them together. None when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_rows: Option<Vec<usize>>,
-    /// Whether ours is told the products of the batch by the addresses of their matrices, as an array; no when absent.
+    /// Whether ours is told the products of the batch by the addresses of their matrices, as an
+    /// array; no when absent.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub pointers: bool,
     /// An epilogue expression; the plain linear combination when absent.
@@ -109,10 +113,12 @@ pub struct SuiteProblem {
     /// Knobs that are not the default's, by their JSON names, in the words that flags take.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub knobs: BTreeMap<String, String>,
-    /// How `f32` is emulated on tensor cores; the default when absent. Suites of before call it `split`.
+    /// How `f32` is emulated on tensor cores; the default when absent. Suites of before call it
+    /// `split`.
     #[serde(default, alias = "split", skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationKind>,
-    /// What `f32` operands are drawn from; with it, the errors of ours and of cuBLAS's SGEMM are measured.
+    /// What `f32` operands are drawn from; with it, the errors of ours and of cuBLAS's SGEMM are
+    /// measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
 }
@@ -168,7 +174,9 @@ impl SuiteProblem {
         let matrix = |operand: Operand, leading, extents, shared: bool| {
             let view = View::packed((), operand.order, extents, leading);
             let view = if shared { view.batched(0) } else { view };
-            view.with(Elements::of(usize::try_from(view.elements(extents, batch)).unwrap_or(usize::MAX)))
+            view.with(Elements::of(
+                usize::try_from(view.elements(extents, batch)).unwrap_or(usize::MAX),
+            ))
         };
         let grouped = self.group_rows.is_some();
         let mut scalars = [0.0; SCALARS];
@@ -190,7 +198,8 @@ impl SuiteProblem {
         }
     }
 
-    /// The same call as groups of rows, where it is [`grouped`](Self::grouped): one A, and one D, of all rows.
+    /// The same call as groups of rows, where it is [`grouped`](Self::grouped): one A, and one D,
+    /// of all rows.
     #[must_use]
     pub fn launched(&self) -> Problem {
         let problem = self.problem();
@@ -235,13 +244,17 @@ impl SuiteProblem {
     /// What is wrong with the numbers, as a sentence.
     fn check(&self) -> Result<(), String> {
         self.check_groups()?;
-        for (name, extent) in [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.products())] {
+        for (name, extent) in
+            [("m", self.m), ("n", self.n), ("k", self.k), ("batch", self.products())]
+        {
             if extent == 0 {
                 return Err(format!("`{name}` is 0; nothing would be measured"));
             }
         }
         if self.pointers && (self.batch.is_none() || self.grouped) {
-            return Err("`pointers` is for the products of a `batch` that is not `grouped`".to_owned());
+            return Err(
+                "`pointers` is for the products of a `batch` that is not `grouped`".to_owned()
+            );
         }
         for (name, ld, least) in [
             ("lda", self.lda(), self.a.order.packed(self.m, self.k)),
@@ -249,23 +262,31 @@ impl SuiteProblem {
             ("ldc", self.ldc(), self.c.order.packed(self.m, self.n)),
         ] {
             if ld < least {
-                return Err(format!("`{name}` is {ld}, below the operand's contiguous extent {least}"));
+                return Err(format!(
+                    "`{name}` is {ld}, below the operand's contiguous extent {least}"
+                ));
             }
         }
         if let Some(op) = self.op.as_deref().filter(|op| !["simt", "tensorop"].contains(op)) {
             return Err(format!("`op` is `{op}`; it is `simt` or `tensorop`"));
         }
-        let all_f32 = [self.a, self.b, self.c].iter().all(|operand| operand.element == ElementKind::F32);
+        let all_f32 =
+            [self.a, self.b, self.c].iter().all(|operand| operand.element == ElementKind::F32);
         let plain = self.alpha.is_none()
             && self.beta.is_none()
             && self.epilogue.is_none()
             && self.batch.is_none()
             && self.group_rows.is_none();
         if self.data.is_some() && !(all_f32 && plain) {
-            return Err("`data` is for plain products of f32: no alpha, beta, epilogue, batch or groups".to_owned());
+            return Err(
+                "`data` is for plain products of f32: no alpha, beta, epilogue, batch or groups"
+                    .to_owned(),
+            );
         }
         if self.broadcast.is_some() && self.batch.is_none() {
-            return Err("`broadcast` is for the products of a batch, and there is no `batch`".to_owned());
+            return Err(
+                "`broadcast` is for the products of a batch, and there is no `batch`".to_owned()
+            );
         }
         if self.grouped
             && (self.batch.is_none()
@@ -295,12 +316,17 @@ impl SuiteProblem {
         }
         for (name, operand) in [("a", self.a), ("c", self.c)] {
             if !operand.order.is_row() {
-                return Err(format!("`{name}` is `{operand}`; `group_rows` is for a row-major A and C"));
+                return Err(format!(
+                    "`{name}` is `{operand}`; `group_rows` is for a row-major A and C"
+                ));
             }
         }
         let all = rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
         if all != self.m {
-            return Err(format!("`group_rows` come to {all} rows, and `m`, which is all of them, is {}", self.m));
+            return Err(format!(
+                "`group_rows` come to {all} rows, and `m`, which is all of them, is {}",
+                self.m
+            ));
         }
         // What an extent of a problem is at most.
         let most = i32::MAX as usize;
@@ -319,7 +345,8 @@ impl SuiteProblem {
     }
 }
 
-/// `4096x4096x4096, f32:row f32:col f32:row`; of a batch, `64 of` it; of unlike groups, `7 of 3 to 1900 rows, ` before all of them together; of an array, `by pointers` behind.
+/// `4096x4096x4096, f32:row f32:col f32:row`; of a batch, `64 of` it; of unlike groups, `7 of 3 to
+/// 1900 rows, ` before all of them together; of an array, `by pointers` behind.
 impl fmt::Display for SuiteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { m, n, k, a, b, c, .. } = self;
@@ -347,10 +374,13 @@ pub(super) fn parse_lines<P: for<'de> Deserialize<'de>>(
     let mut problems = Vec::new();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         if !line.trim_start().starts_with('{') {
-            return Err(refused(index + 1, "not a problem: a line is an object, {\"m\":512, ..}".to_owned()));
+            return Err(refused(
+                index + 1,
+                "not a problem: a line is an object, {\"m\":512, ..}".to_owned(),
+            ));
         }
-        let problem: P =
-            serde_json::from_str(line).map_err(|e| refused(index + 1, format!("not a problem: {}", without_position(&e))))?;
+        let problem: P = serde_json::from_str(line)
+            .map_err(|e| refused(index + 1, format!("not a problem: {}", without_position(&e))))?;
         check(&problem).map_err(|because| refused(index + 1, because))?;
         problems.push(problem);
     }
@@ -360,7 +390,8 @@ pub(super) fn parse_lines<P: for<'de> Deserialize<'de>>(
     Ok(problems)
 }
 
-/// serde_json says "at line 1 column 9" of a text that was one line of many: keep the column, drop its line.
+/// serde_json says "at line 1 column 9" of a text that was one line of many: keep the column, drop
+/// its line.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {

@@ -37,22 +37,45 @@ fn every_optional_field_is_read() {
 fn errors_are_sentences_with_the_line_number() {
     let second = |line: &str| sentence(&format!("{PLAIN}\n{line}"));
     let spelled = second(&PLAIN.replace(r#""k":16"#, r#""k":16,"Ida":3"#));
-    assert!(spelled.starts_with("suite odd, line 2: not a problem: unknown field `Ida`"), "{spelled}");
+    assert!(
+        spelled.starts_with("suite odd, line 2: not a problem: unknown field `Ida`"),
+        "{spelled}"
+    );
     assert!(!spelled.contains("line 1"), "{spelled}");
     for (from, to, says) in [
         (r#""k":16,"#, "", "missing field `k`"),
         (r#""k":16"#, r#""k":0"#, "`k` is 0; nothing would be measured"),
         (r#""k":16"#, r#""k":-1"#, "invalid value: integer `-1`"),
         ("bf16:row", "bf16", "the operand `bf16` is not of the form `type:row` or `type:col`"),
-        ("bf16:row", "bf17:row", "the operand `bf17:row` names the type `bf17`; the types are f64, f32"),
+        (
+            "bf16:row",
+            "bf17:row",
+            "the operand `bf17:row` names the type `bf17`; the types are f64, f32",
+        ),
         ("bf16:row", "bf16:diag", "names the order `diag`; it is `row` or `col`"),
-        (r#""k":16"#, r#""k":16,"lda":15"#, "`lda` is 15, below the operand's contiguous extent 16"),
+        (
+            r#""k":16"#,
+            r#""k":16,"lda":15"#,
+            "`lda` is 15, below the operand's contiguous extent 16",
+        ),
         (r#""k":16"#, r#""k":16,"op":"avx""#, "`op` is `avx`; it is `simt` or `tensorop`"),
         (r#""k":16"#, r#""k":16,"acc":"f8""#, "`acc`, `f8`, is none of f64, f32"),
         (r#""k":16"#, r#""k":16,"batch":0"#, "`batch` is 0"),
-        (r#""k":16"#, r#""k":16,"batch":2,"broadcast":"c""#, "unknown variant `c`, expected `a` or `b`"),
-        (r#""k":16"#, r#""k":16,"broadcast":"a""#, "`broadcast` is for the products of a batch, and there is no `batch`"),
-        (r#""k":16"#, r#""k":16,"grouped":true"#, "`grouped` is for a `batch` whose A and C are row-major"),
+        (
+            r#""k":16"#,
+            r#""k":16,"batch":2,"broadcast":"c""#,
+            "unknown variant `c`, expected `a` or `b`",
+        ),
+        (
+            r#""k":16"#,
+            r#""k":16,"broadcast":"a""#,
+            "`broadcast` is for the products of a batch, and there is no `batch`",
+        ),
+        (
+            r#""k":16"#,
+            r#""k":16,"grouped":true"#,
+            "`grouped` is for a `batch` whose A and C are row-major",
+        ),
         (
             r#""k":16"#,
             r#""k":16,"batch":2,"broadcast":"a","grouped":true"#,
@@ -69,40 +92,59 @@ fn errors_are_sentences_with_the_line_number() {
 fn the_simt_suite_is_every_layout_twice() {
     let problems = parse("simt", include_str!("../../../benches/suites/simt.jsonl")).unwrap();
     assert_eq!(problems.len(), 16);
-    let distinct: std::collections::HashSet<_> = problems.iter().map(|p| (p.m, p.a.order, p.b.order, p.c.order)).collect();
+    let distinct: std::collections::HashSet<_> =
+        problems.iter().map(|p| (p.m, p.a.order, p.b.order, p.c.order)).collect();
     assert_eq!(distinct.len(), 16);
     assert!(problems.iter().all(|p| p.op.as_deref() == Some("simt") && p.m == p.n && p.n == p.k));
     assert!(problems.iter().all(|p| [&p.a, &p.b, &p.c].iter().all(|o| o.element.name() == "f32")));
 }
 
-/// Packed rows of odd extents in each layout, and beside them rows that are padded to 16 bytes, which are read where they lie.
+/// Packed rows of odd extents in each layout, and beside them rows that are padded to 16 bytes,
+/// which are read where they lie.
 #[test]
 fn the_suite_of_odd_extents_has_every_layout_and_padded_rows() {
-    let problems = parse("hopper_odd", include_str!("../../../benches/suites/hopper_odd.jsonl")).unwrap();
+    let problems =
+        parse("hopper_odd", include_str!("../../../benches/suites/hopper_odd.jsonl")).unwrap();
     let layouts = |kind: &str| {
         let packed = problems.iter().filter(|p| p.lda.is_none() && p.a.element.name() == kind);
         packed.map(|p| (p.m, p.a.order, p.b.order)).collect::<std::collections::HashSet<_>>().len()
     };
     assert_eq!(["bf16", "f16", "i8", "tf32", "e4m3"].map(layouts), [8, 8, 2, 5, 2]);
-    assert!(problems.iter().all(|p| p.m % 2 == 1 && p.m == p.n && p.n == p.k && p.op.as_deref() == Some("tensorop")));
+    assert!(
+        problems.iter().all(|p| p.m % 2 == 1
+            && p.m == p.n
+            && p.n == p.k
+            && p.op.as_deref() == Some("tensorop"))
+    );
     let padded: Vec<_> = problems.iter().filter(|p| p.lda.is_some()).collect();
     assert_eq!(padded.len(), 6);
-    let whole = |ld: usize, operand: &Operand| (ld * operand.element.bytes_of(1) as usize).is_multiple_of(16);
-    assert!(padded.iter().all(|p| whole(p.lda(), &p.a) && whole(p.ldb(), &p.b) && whole(p.ldc(), &p.c)));
+    let whole = |ld: usize, operand: &Operand| {
+        (ld * operand.element.bytes_of(1) as usize).is_multiple_of(16)
+    };
+    assert!(
+        padded.iter().all(|p| whole(p.lda(), &p.a) && whole(p.ldb(), &p.b) && whole(p.ldc(), &p.c))
+    );
 }
 
 #[test]
 fn the_suite_of_layouts_has_all_four_of_each_type() {
-    let problems = parse("hopper_layouts", include_str!("../../../benches/suites/hopper_layouts.jsonl")).unwrap();
-    let of = |size: usize, kind: &'static str| problems.iter().filter(move |p| p.m == size && p.a.element.name() == kind);
-    for (size, kind) in [4096, 8192].into_iter().flat_map(|size| ["i8", "e4m3", "tf32"].map(|kind| (size, kind))) {
-        let layouts: std::collections::HashSet<_> = of(size, kind).map(|p| (p.a.order, p.b.order)).collect();
+    let problems =
+        parse("hopper_layouts", include_str!("../../../benches/suites/hopper_layouts.jsonl"))
+            .unwrap();
+    let of = |size: usize, kind: &'static str| {
+        problems.iter().filter(move |p| p.m == size && p.a.element.name() == kind)
+    };
+    for (size, kind) in
+        [4096, 8192].into_iter().flat_map(|size| ["i8", "e4m3", "tf32"].map(|kind| (size, kind)))
+    {
+        let layouts: std::collections::HashSet<_> =
+            of(size, kind).map(|p| (p.a.order, p.b.order)).collect();
         assert_eq!(layouts.len(), 4);
     }
 }
 
-/// Batches on the CUDA cores and on tensor cores, some with tiles as small as their matrices: each runs in one launch, packed or with one B for all, and
-/// the peer is asked for as many products.
+/// Batches on the CUDA cores and on tensor cores, some with tiles as small as their matrices: each
+/// runs in one launch, packed or with one B for all, and the peer is asked for as many products.
 #[test]
 fn the_suite_of_batches() {
     use crate::bench::peer::lt_problem;
@@ -110,11 +152,16 @@ fn the_suite_of_batches() {
     let problems = parse("batched", include_str!("../../../benches/suites/batched.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
-        let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
+        let desc =
+            crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
         let mode = match (problem.pointers, desc.family) {
             (false, _) => GemmMode::Batched,
             (true, FamilyDesc::WarpSpecialized(_)) => GemmMode::MappedArray,
-            (true, _) if problem.batch.unwrap_or(1) > falchion::threadblock::MOST_PRODUCTS as usize => GemmMode::LongArray,
+            (true, _)
+                if problem.batch.unwrap_or(1) > falchion::threadblock::MOST_PRODUCTS as usize =>
+            {
+                GemmMode::LongArray
+            }
             (true, _) => GemmMode::Array,
         };
         assert_eq!((desc.check(), desc.class.mode), (Ok(()), mode), "{problem:?}");
@@ -129,7 +176,10 @@ fn the_suite_of_batches() {
         assert_eq!(desc.routes(&call).expect("a route").to_string(), route, "{problem}");
         let of_b = if problem.broadcast.is_some() { 0 } else { problem.n * problem.k };
         assert_eq!((call.a.batch_stride, call.b.batch_stride), (problem.m * problem.k, of_b));
-        assert_eq!((asked.batch as usize, asked.b.batch_stride as usize), (problem.products(), of_b));
+        assert_eq!(
+            (asked.batch as usize, asked.b.batch_stride as usize),
+            (problem.products(), of_b)
+        );
         kinds.insert((
             problem.m,
             problem.k,
@@ -141,40 +191,67 @@ fn the_suite_of_batches() {
         ));
     }
     assert_eq!((problems.len(), kinds.len()), (38, 38));
-    let arrays: std::collections::HashSet<_> =
-        problems.iter().filter(|problem| problem.pointers).map(|problem| (problem.a.element, problem.m)).collect();
+    let arrays: std::collections::HashSet<_> = problems
+        .iter()
+        .filter(|problem| problem.pointers)
+        .map(|problem| (problem.a.element, problem.m))
+        .collect();
     assert_eq!(arrays.len(), 7);
 }
 
-/// Rows that begin at multiples of 16 bytes and not of 32, of both operands or of one: they are read where they lie.
+/// Rows that begin at multiples of 16 bytes and not of 32, of both operands or of one: they are
+/// read where they lie.
 #[cfg(feature = "cuda")]
 #[test]
 fn the_suite_of_pitches() {
     let problems = parse("pitch", include_str!("../../../benches/suites/pitch.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
-        let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
+        let desc =
+            crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
         assert_eq!(desc.check(), Ok(()), "{problem:?}");
-        assert_eq!(desc.routes(&problem.problem()).expect("a route").to_string(), "direct", "{problem}");
+        assert_eq!(
+            desc.routes(&problem.problem()).expect("a route").to_string(),
+            "direct",
+            "{problem}"
+        );
         let apart = |ld: usize, operand: &Operand| ld * operand.element.bytes_of(1) as usize % 32;
-        let odd = [(problem.lda(), &problem.a), (problem.ldb(), &problem.b)].map(|(ld, operand)| apart(ld, operand));
-        assert!(odd.contains(&16) && odd.iter().all(|apart| [0, 16].contains(apart)), "{problem}: {odd:?}");
-        kinds.insert((problem.m, problem.n, problem.a.element, problem.a.order, problem.b.order, problem.lda.is_some()));
+        let odd = [(problem.lda(), &problem.a), (problem.ldb(), &problem.b)]
+            .map(|(ld, operand)| apart(ld, operand));
+        assert!(
+            odd.contains(&16) && odd.iter().all(|apart| [0, 16].contains(apart)),
+            "{problem}: {odd:?}"
+        );
+        kinds.insert((
+            problem.m,
+            problem.n,
+            problem.a.element,
+            problem.a.order,
+            problem.b.order,
+            problem.lda.is_some(),
+        ));
     }
     assert!(problems.len() >= 24);
     assert_eq!(problems.len(), kinds.len());
 }
 
-/// f32 on tensor cores: both sizes, four modes, three kinds of data, and SGEMM's shape of the peer's problem for each.
+/// f32 on tensor cores: both sizes, four modes, three kinds of data, and SGEMM's shape of the
+/// peer's problem for each.
 #[test]
 fn the_suite_of_f32_on_tensor_cores() {
     use crate::bench::peer::lt_problem;
     use cudarc::cublaslt::sys::cublasComputeType_t::CUBLAS_COMPUTE_32F;
-    let problems = parse("f32_accurate", include_str!("../../../benches/suites/f32_accurate.jsonl")).unwrap();
+    let problems =
+        parse("f32_accurate", include_str!("../../../benches/suites/f32_accurate.jsonl")).unwrap();
     let mut kinds = std::collections::HashSet::new();
     for problem in &problems {
-        let desc = crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
-        assert_eq!((desc.check(), desc.pins().emulation), (Ok(()), problem.emulation), "{problem:?}");
+        let desc =
+            crate::bench::kernels::description(problem, falchion::arch::ArchKind::Sm90).unwrap();
+        assert_eq!(
+            (desc.check(), desc.pins().emulation),
+            (Ok(()), problem.emulation),
+            "{problem:?}"
+        );
         assert_eq!(lt_problem(problem).unwrap().compute, CUBLAS_COMPUTE_32F);
         kinds.insert((problem.m, problem.emulation, problem.data.expect("a kind of data")));
     }
@@ -187,15 +264,25 @@ fn data_is_of_plain_products_of_f32() {
     let plain = r#"{"m":4,"n":4,"k":4,"a":"f32:row","b":"f32:col","c":"f32:row","data":"normal"}"#;
     assert_eq!(serde_json::to_string(&parse("s", plain).unwrap()[0]).unwrap(), plain);
     let more = |field: &str| plain.replace(r#""k":4"#, &format!(r#""k":4,{field}"#));
-    for line in [plain.replace("f32:col", "bf16:col"), more(r#""alpha":2.0"#), more(r#""epilogue":"acc""#), more(r#""batch":2"#)]
-    {
+    for line in [
+        plain.replace("f32:col", "bf16:col"),
+        more(r#""alpha":2.0"#),
+        more(r#""epilogue":"acc""#),
+        more(r#""batch":2"#),
+    ] {
         let says = sentence(&line);
-        assert!(says.ends_with("`data` is for plain products of f32: no alpha, beta, epilogue, batch or groups"), "{says}");
+        assert!(
+            says.ends_with(
+                "`data` is for plain products of f32: no alpha, beta, epilogue, batch or groups"
+            ),
+            "{says}"
+        );
     }
     assert!(sentence(&plain.replace("normal", "odd")).contains("unknown variant `odd`"));
 }
 
-/// The suite of groups: as ours is launched there is one A and one D of all rows, and as the peer has it a batch of the same memory; each of its descriptions is a kernel.
+/// The suite of groups: as ours is launched there is one A and one D of all rows, and as the peer
+/// has it a batch of the same memory; each of its descriptions is a kernel.
 #[cfg(feature = "cuda")]
 #[test]
 fn the_suite_of_groups() {
@@ -203,7 +290,8 @@ fn the_suite_of_groups() {
     use falchion::{arch::ArchKind, internals::operand::Axis};
 
     let problems = parse("grouped", include_str!("../../../benches/suites/grouped.jsonl")).unwrap();
-    let (alike, unlike): (Vec<_>, Vec<_>) = problems.into_iter().partition(|problem| problem.group_rows.is_none());
+    let (alike, unlike): (Vec<_>, Vec<_>) =
+        problems.into_iter().partition(|problem| problem.group_rows.is_none());
     assert!(alike.len() >= 24);
     of_unlike_groups(&unlike);
     for problem in alike {
@@ -223,7 +311,8 @@ fn the_suite_of_groups() {
     }
 }
 
-/// Those of unlike rows are as the rows of experts are: many more in one group than in most, and none in some; of every type, on both units, and of an odd K.
+/// Those of unlike rows are as the rows of experts are: many more in one group than in most, and
+/// none in some; of every type, on both units, and of an odd K.
 #[cfg(feature = "cuda")]
 fn of_unlike_groups(problems: &[SuiteProblem]) {
     use crate::bench::{kernels::description, peer::lt_problem};
@@ -234,37 +323,72 @@ fn of_unlike_groups(problems: &[SuiteProblem]) {
         let desc = description(problem, ArchKind::Sm90).unwrap();
         assert!(desc.check().is_ok() && desc.class.mode.groups().is_some(), "{problem:?}");
         let (rows, launched) = (problem.group_rows.as_ref().expect("rows"), problem.launched());
-        assert_eq!((launched, launched.groups.map(|groups| groups.axis)), (problem.problem(), Some(Axis::M)));
-        assert_eq!((launched.batch, launched.a.batch_stride, launched.d.batch_stride), (rows.len(), 0, 0));
+        assert_eq!(
+            (launched, launched.groups.map(|groups| groups.axis)),
+            (problem.problem(), Some(Axis::M))
+        );
+        assert_eq!(
+            (launched.batch, launched.a.batch_stride, launched.d.batch_stride),
+            (rows.len(), 0, 0)
+        );
         assert_eq!(launched.b.memory.length, rows.len() * problem.n * problem.k);
-        assert_eq!((launched.a.memory.length, launched.d.memory.length), (problem.m * problem.k, problem.m * problem.n));
+        assert_eq!(
+            (launched.a.memory.length, launched.d.memory.length),
+            (problem.m * problem.k, problem.m * problem.n)
+        );
         let ends = problem.offsets().expect("groups");
         assert!(
-            ends.windows(2).zip(rows).all(|(ends, rows)| (ends[1] - ends[0]) as usize == *rows) && ends.len() == rows.len() + 1
+            ends.windows(2).zip(rows).all(|(ends, rows)| (ends[1] - ends[0]) as usize == *rows)
+                && ends.len() == rows.len() + 1
         );
         let most = rows.iter().max().expect("a group");
         assert!(most * rows.len() >= 3 * problem.m, "{rows:?}");
         assert!(lt_problem(problem).is_none(), "the peer has no word for all of them together");
-        kinds.insert((problem.a.element, problem.op.as_deref() == Some("simt"), rows.contains(&0), problem.k % 2, rows.len()));
+        kinds.insert((
+            problem.a.element,
+            problem.op.as_deref() == Some("simt"),
+            rows.contains(&0),
+            problem.k % 2,
+            rows.len(),
+        ));
     }
     assert!(problems.len() >= 10 && kinds.len() >= 9);
     let has = |of: fn(&SuiteProblem) -> bool| problems.iter().any(of);
-    assert!(has(|p| p.k % 2 == 1) && has(|p| p.op.as_deref() == Some("simt")) && has(|p| p.products() == 128));
-    assert!(has(|p| p.group_rows.as_ref().is_some_and(|rows| rows.iter().any(|&of_one| 2 * of_one == p.m))));
+    assert!(
+        has(|p| p.k % 2 == 1)
+            && has(|p| p.op.as_deref() == Some("simt"))
+            && has(|p| p.products() == 128)
+    );
+    assert!(has(|p| p
+        .group_rows
+        .as_ref()
+        .is_some_and(|rows| rows.iter().any(|&of_one| 2 * of_one == p.m))));
 }
 
-/// Unlike groups are read, written as they were, and counted once; what is wrong with them is a sentence.
+/// Unlike groups are read, written as they were, and counted once; what is wrong with them is a
+/// sentence.
 #[test]
 fn unlike_groups_say_their_rows() {
     let line = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","group_rows":[40,0,24]}"#;
     let p = parse("s", line).unwrap().remove(0);
     assert_eq!(serde_json::to_string(&p).unwrap(), line);
-    assert_eq!((p.products(), p.operations(), p.offsets()), (3, 65536.0, Some(vec![0, 40, 40, 64])));
+    assert_eq!(
+        (p.products(), p.operations(), p.offsets()),
+        (3, 65536.0, Some(vec![0, 40, 40, 64]))
+    );
     assert_eq!(p.to_string(), "3 of 0 to 40 rows, 64x32x16, bf16:row bf16:col f32:row");
     for (from, to, says) in [
-        ("[40,0,24]", "[40,0,23]", "`group_rows` come to 63 rows, and `m`, which is all of them, is 64"),
+        (
+            "[40,0,24]",
+            "[40,0,23]",
+            "`group_rows` come to 63 rows, and `m`, which is all of them, is 64",
+        ),
         ("[40,0,24]", "[]", "`group_rows` has no group; nothing would be measured"),
-        ("[40,0,24]", "[18446744073709551615,65]", "`group_rows` come to 18446744073709551615 rows, and `m`"),
+        (
+            "[40,0,24]",
+            "[18446744073709551615,65]",
+            "`group_rows` come to 18446744073709551615 rows, and `m`",
+        ),
         ("[40,0,24]", "[-1,65]", "invalid value: integer `-1`"),
         (
             r#""m":64"#,
@@ -279,12 +403,16 @@ fn unlike_groups_say_their_rows() {
         assert!(said.starts_with("suite odd, line 1: ") && said.contains(says), "{said}");
     }
     let large = line.replace("64,", "4294967296,").replace("[40,0,24]", "[4294967295,1]");
-    assert!(sentence(&large).ends_with("`group_rows` come to 4294967296 rows, and there are at most 2147483647"));
+    assert!(
+        sentence(&large)
+            .ends_with("`group_rows` come to 4294967296 rows, and there are at most 2147483647")
+    );
     let data = line.replace("bf16", "f32").replace(r#""n":32"#, r#""data":"normal","n":32"#);
     assert!(sentence(&data).contains("no alpha, beta, epilogue, batch or groups"));
 }
 
-/// An array is a batch whose products are told by their addresses: it has what a batch has, for the peer, too.
+/// An array is a batch whose products are told by their addresses: it has what a batch has, for the
+/// peer, too.
 #[test]
 fn pointers_are_of_a_batch() {
     let line = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","batch":3,"pointers":true}"#;
@@ -296,7 +424,13 @@ fn pointers_are_of_a_batch() {
         (batch.problem(), batch.problem(), None, batch.operations())
     );
     assert_eq!(p.to_string(), "3 of 64x32x16, bf16:row bf16:col f32:row, by pointers");
-    for more in [line.replace(r#""batch":3,"#, ""), line.replace(r#""batch":3"#, r#""batch":3,"grouped":true"#)] {
-        assert!(sentence(&more).ends_with("`pointers` is for the products of a `batch` that is not `grouped`"));
+    for more in [
+        line.replace(r#""batch":3,"#, ""),
+        line.replace(r#""batch":3"#, r#""batch":3,"grouped":true"#),
+    ] {
+        assert!(
+            sentence(&more)
+                .ends_with("`pointers` is for the products of a `batch` that is not `grouped`")
+        );
     }
 }

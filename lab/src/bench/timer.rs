@@ -7,7 +7,8 @@ use std::{sync::Arc, time::Instant};
 
 /// One contender: it can be launched on any of its buffer sets.
 pub trait Launch {
-    /// Enqueues one product on buffers `set` and returns without waiting. It allocates nothing and synchronizes nothing.
+    /// Enqueues one product on buffers `set` and returns without waiting. It allocates nothing and
+    /// synchronizes nothing.
     ///
     /// # Errors
     /// Whatever stopped it.
@@ -16,7 +17,8 @@ pub trait Launch {
     /// What to call it in a report.
     fn name(&self) -> &str;
 
-    /// How many calls the host enqueues one by one for it, or products that it tells of: what is short for each is replayed from a graph.
+    /// How many calls the host enqueues one by one for it, or products that it tells of: what is
+    /// short for each is replayed from a graph.
     fn calls(&self) -> usize {
         1
     }
@@ -51,11 +53,17 @@ pub trait Timer {
     /// The candidate's or the clock's.
     fn looped(&mut self, candidate: &mut dyn Launch, stretch: Stretch) -> Result<f64, Error>;
 
-    /// Records `stretch` as `slot`, in place of what `slot` held; `false` when it cannot be recorded.
+    /// Records `stretch` as `slot`, in place of what `slot` held; `false` when it cannot be
+    /// recorded.
     ///
     /// # Errors
     /// The clock's, when it cannot go on.
-    fn capture(&mut self, slot: usize, candidate: &mut dyn Launch, stretch: Stretch) -> Result<bool, Error>;
+    fn capture(
+        &mut self,
+        slot: usize,
+        candidate: &mut dyn Launch,
+        stretch: Stretch,
+    ) -> Result<bool, Error>;
 
     /// Device time of `replays` times what `slot` holds, in microseconds.
     ///
@@ -89,12 +97,18 @@ impl Timer for EventTimer {
         self.stopwatch.time(|| stretch.launch(candidate))
     }
 
-    fn capture(&mut self, slot: usize, candidate: &mut dyn Launch, stretch: Stretch) -> Result<bool, Error> {
+    fn capture(
+        &mut self,
+        slot: usize,
+        candidate: &mut dyn Launch,
+        stretch: Stretch,
+    ) -> Result<bool, Error> {
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);
         }
         self.slots[slot] = None;
-        self.slots[slot] = Recording::capture(self.stopwatch.stream(), || stretch.launch(candidate))?;
+        self.slots[slot] =
+            Recording::capture(self.stopwatch.stream(), || stretch.launch(candidate))?;
         Ok(self.slots[slot].is_some())
     }
 

@@ -48,10 +48,12 @@ impl SharedAccesses {
     }
 }
 
-/// Which access: the warp, what for, numbers that tell its accesses apart, and how many bytes of a lane.
+/// Which access: the warp, what for, numbers that tell its accesses apart, and how many bytes of a
+/// lane.
 type Key<What> = (u32, What, [u32; 3], u32);
 
-/// Threads' accesses between two barriers, lane by lane: a warp's come together again by what they are for, and by their numbers.
+/// Threads' accesses between two barriers, lane by lane: a warp's come together again by what they
+/// are for, and by their numbers.
 pub(crate) struct Gathered<'t, What> {
     open: BTreeMap<Key<What>, [Option<u64>; LANES]>,
     tell: &'t mut dyn FnMut(What, &WarpAccess),

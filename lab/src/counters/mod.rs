@@ -1,4 +1,5 @@
-//! What a product or a transpose costs in accesses: counted in the host executor's own, not derived.
+//! What a product or a transpose costs in accesses: counted in the host executor's own, not
+//! derived.
 
 mod accesses;
 mod product;

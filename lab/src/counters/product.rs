@@ -1,14 +1,16 @@
 //! What a product costs in accesses: counted in the executor's own, not derived.
 //!
-//! One block runs, checked, thread by thread, and every access of every warp is counted. Blocks are alike when tiles divide the
-//! problem and begin at multiples of 32 bytes, so the counts are those of one block times the blocks. K-tiles are alike but
-//! for the first and the last, so where there are many, two runs over a few tiles say what one more tile costs:
+//! One block runs, checked, thread by thread, and every access of every warp is counted. Blocks are
+//! alike when tiles divide the problem and begin at multiples of 32 bytes, so the counts are those
+//! of one block times the blocks. K-tiles are alike but for the first and the last, so where there
+//! are many, two runs over a few tiles say what one more tile costs:
 //!
 //! ```text
 //! c(T) = c(p) + (T / p - 1) (c(2p) - c(p))         p k-tiles after which addresses are the same again modulo 32 bytes
 //! ```
 //!
-//! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a compiler may join neighbouring ones.
+//! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a
+//! compiler may join neighbouring ones.
 
 use super::{
     GlobalAccesses, Purpose, SharedAccesses,
@@ -84,8 +86,8 @@ impl Counters {
     }
 }
 
-/// The counters of a product, in the user's A and B. Where the epilogue reads no accumulator, for one because alpha is 0, nothing is
-/// multiplied and all are 0.
+/// The counters of a product, in the user's A and B. Where the epilogue reads no accumulator, for
+/// one because alpha is 0, nothing is multiplied and all are 0.
 ///
 /// ```
 /// use falchion::{internals::call::Problem, prelude::*};
@@ -100,9 +102,9 @@ impl Counters {
 /// ```
 ///
 /// # Errors
-/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
-/// [`Error::Measurement`] when blocks are not alike, when an address is not a multiple of the access, and when a number passes 64
-/// bits.
+/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program
+/// that does what it must not, [`Error::Measurement`] when blocks are not alike, when an address is
+/// not a multiple of the access, and when a number passes 64 bits.
 pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
     let desc = program.desc;
     desc.check()?;
@@ -132,8 +134,9 @@ impl Walk {
                 return Ok((extent / tile as usize) as u64);
             }
             let nearest = extent.next_multiple_of(tile as usize);
-            let because =
-                format!("{axis} = {extent} is not a whole number of tiles of {tile}, so blocks are not alike; try {nearest}");
+            let because = format!(
+                "{axis} = {extent} is not a whole number of tiles of {tile}, so blocks are not alike; try {nearest}"
+            );
             Err(Error::Measurement { because })
         };
         let rows = whole("M", problem.m, base.tiles.block.m)?;
@@ -146,7 +149,9 @@ impl Walk {
         let mut period = 1;
         for (operand, along) in OperandKind::BOTH.into_iter().zip([rows, columns]) {
             let (facts, (along_mn, along_k)) = (base.operand(operand), strides[operand.index()]);
-            let bytes = |stride: u64, extent: u32| (stride % SECTOR_BYTES) * u64::from(facts.element.bytes_of(extent));
+            let bytes = |stride: u64, extent: u32| {
+                (stride % SECTOR_BYTES) * u64::from(facts.element.bytes_of(extent))
+            };
             let apart = bytes(along_mn, facts.smem.mn);
             if along > 1 && !apart.is_multiple_of(SECTOR_BYTES) {
                 let because = format!(
@@ -157,10 +162,13 @@ impl Walk {
                 return Err(Error::Measurement { because });
             }
             // A power of two, as 32 is.
-            let shift = bytes(along_k, base.tiles.block.k).trailing_zeros().min(SECTOR_BYTES.trailing_zeros());
+            let shift = bytes(along_k, base.tiles.block.k)
+                .trailing_zeros()
+                .min(SECTOR_BYTES.trailing_zeros());
             period = period.max((SECTOR_BYTES >> shift) as u32);
         }
-        let tiles = if d.class.output.epilogue.reads(&problem.scalars).accumulator { tiles } else { 0 };
+        let tiles =
+            if d.class.output.epilogue.reads(&problem.scalars).accumulator { tiles } else { 0 };
         Ok(Self { blocks: rows.checked_mul(columns).ok_or_else(too_many)?, tiles, period, strides })
     }
 
@@ -178,20 +186,25 @@ impl Walk {
     /// The counters of one block over so many tiles.
     fn over(&self, program: &Program, tiles: u32) -> Result<Counters, Error> {
         let mut counters = Counters::default();
-        let multiply_adds = of_block(program, tiles, Some(self.strides), &mut |(purpose, operand), access| match purpose {
-            Purpose::Fetch => {
-                let bytes = access.active() as u64 * u64::from(access.bytes());
-                let (global, kind) = match operand {
-                    Some(OperandKind::B) => (&mut counters.b, program.desc.class.b.element),
-                    _ => (&mut counters.a, program.desc.class.a.element),
-                };
-                global.add(1, kind.matrix_elements(bytes), access);
-            }
-            Purpose::Store | Purpose::Copy | Purpose::EpilogueStore => counters.stores.add(1, access),
-            Purpose::Load | Purpose::EpilogueLoad => counters.loads.add(1, access),
-            // Accumulators leave when the schedule is over.
-            Purpose::Write => {}
-        })?;
+        let multiply_adds =
+            of_block(program, tiles, Some(self.strides), &mut |(purpose, operand), access| {
+                match purpose {
+                    Purpose::Fetch => {
+                        let bytes = access.active() as u64 * u64::from(access.bytes());
+                        let (global, kind) = match operand {
+                            Some(OperandKind::B) => (&mut counters.b, program.desc.class.b.element),
+                            _ => (&mut counters.a, program.desc.class.a.element),
+                        };
+                        global.add(1, kind.matrix_elements(bytes), access);
+                    }
+                    Purpose::Store | Purpose::Copy | Purpose::EpilogueStore => {
+                        counters.stores.add(1, access)
+                    }
+                    Purpose::Load | Purpose::EpilogueLoad => counters.loads.add(1, access),
+                    // Accumulators leave when the schedule is over.
+                    Purpose::Write => {}
+                }
+            })?;
         Ok(Counters { multiply_adds, ..counters })
     }
 }
@@ -221,12 +234,13 @@ mod tests {
                 ladder::Program::Textbook(_) => None,
             })
             .collect();
-        for (arch, orders) in [(ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]), (ArchKind::Sm90, [Order::Col; 3])] {
-            descriptions.extend(
-                COMBINATIONS
-                    .iter()
-                    .map(|&types| default_description(OpKind::Simt, arch, types, orders).unwrap().as_simt().unwrap()),
-            );
+        for (arch, orders) in [
+            (ArchKind::Sm70, [Order::Row, Order::Col, Order::Row]),
+            (ArchKind::Sm90, [Order::Col; 3]),
+        ] {
+            descriptions.extend(COMBINATIONS.iter().map(|&types| {
+                default_description(OpKind::Simt, arch, types, orders).unwrap().as_simt().unwrap()
+            }));
         }
         descriptions
     }
@@ -238,12 +252,25 @@ mod tests {
         for desc in descriptions() {
             let program = desc.program();
             for tiles in [1, 2, 3, 5, 8, 12] {
-                let extents =
-                    [desc.knobs.threadblock.m, desc.knobs.threadblock.n, desc.knobs.threadblock.k * tiles].map(|x| x as usize);
+                let extents = [
+                    desc.knobs.threadblock.m,
+                    desc.knobs.threadblock.n,
+                    desc.knobs.threadblock.k * tiles,
+                ]
+                .map(|x| x as usize);
                 let user = |axis: Axis| extents[axis.framed(desc.frame) as usize];
-                let problem = Problem::of(&desc.sum(), (user(Axis::M), user(Axis::N), extents[2]), [None; 3], [1.0; 8]);
+                let problem = Problem::of(
+                    &desc.sum(),
+                    (user(Axis::M), user(Axis::N), extents[2]),
+                    [None; 3],
+                    [1.0; 8],
+                );
                 let walk = Walk::of(&program, &problem.seen_by(&program.desc).unwrap()).unwrap();
-                assert_eq!(walk.block(&program).unwrap(), walk.over(&program, tiles).unwrap(), "{tiles} tiles of {desc:?}");
+                assert_eq!(
+                    walk.block(&program).unwrap(),
+                    walk.over(&program, tiles).unwrap(),
+                    "{tiles} tiles of {desc:?}"
+                );
                 scaled += u32::from(tiles > 2 * walk.period && tiles.is_multiple_of(walk.period));
             }
         }

@@ -1,7 +1,8 @@
 //! What a transpose costs in accesses: counted in the executor's own, not derived.
 //!
-//! Blocks are alike when as much of a tile exists and matrices begin at the same place of a line of 128 bytes. One block of each
-//! likeness runs, checked, thread by thread, and every access of every warp is counted, times the blocks of the likeness.
+//! Blocks are alike when as much of a tile exists and matrices begin at the same place of a line of
+//! 128 bytes. One block of each likeness runs, checked, thread by thread, and every access of every
+//! warp is counted, times the blocks of the likeness.
 
 use super::{Gathered, GlobalAccesses, SharedAccesses, watched::direction};
 use crate::banks::{LINE_BYTES, WarpAccess};
@@ -32,7 +33,8 @@ pub struct TransposeCounters {
 }
 
 impl TransposeCounters {
-    /// Sectors of 32 bytes that are read or written; `rows * columns * element_bytes / 32` for each matrix is the least.
+    /// Sectors of 32 bytes that are read or written; `rows * columns * element_bytes / 32` for each
+    /// matrix is the least.
     pub const fn sectors(&self) -> u64 {
         self.a.sectors + self.b.sectors + self.d.sectors
     }
@@ -60,9 +62,13 @@ impl TransposeCounters {
 /// ```
 ///
 /// # Errors
-/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program that does what it must not,
-/// [`Error::Measurement`] when an address is not a multiple of the access.
-pub fn count_transpose(program: &TransposeProgram, problem: &TransposeProblem) -> Result<TransposeCounters, Error> {
+/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program
+/// that does what it must not, [`Error::Measurement`] when an address is not a multiple of the
+/// access.
+pub fn count_transpose(
+    program: &TransposeProgram,
+    problem: &TransposeProblem,
+) -> Result<TransposeCounters, Error> {
     let desc = &program.desc;
     desc.check()?;
     problem.check(desc)?;
@@ -79,15 +85,21 @@ pub fn count_transpose(program: &TransposeProgram, problem: &TransposeProblem) -
         for (columns, &of_columns) in &columns {
             for (matrix, &of_matrices) in &matrices {
                 // A grid has fewer than 2^31 blocks and a block fewer than 2^20 accesses.
-                count_block(program, &likeness, [matrix, rows, columns], (&mut counters, of_rows * of_columns * of_matrices))?;
+                count_block(
+                    program,
+                    &likeness,
+                    [matrix, rows, columns],
+                    (&mut counters, of_rows * of_columns * of_matrices),
+                )?;
             }
         }
     }
     Ok(counters)
 }
 
-/// Where a matrix, a row of tiles or a column of tiles begins: where what exists ends and begins, counted from there, up to some
-/// elements beyond the tile; and the bytes of A, B and D past a line's beginning.
+/// Where a matrix, a row of tiles or a column of tiles begins: where what exists ends and begins,
+/// counted from there, up to some elements beyond the tile; and the bytes of A, B and D past a
+/// line's beginning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     left: i64,
@@ -115,30 +127,39 @@ struct Likeness<'p> {
 
 impl Likeness<'_> {
     fn past(&self, elements: [u64; 3]) -> [u64; 3] {
-        // Sizes have been checked: a matrix has fewer than 2^63 bytes, whichever of its elements is asked for.
-        elements.map(|elements| elements.wrapping_mul(u64::from(self.desc.element_bytes)) % LINE_BYTES)
+        // Sizes have been checked: a matrix has fewer than 2^63 bytes, whichever of its elements is
+        // asked for.
+        elements
+            .map(|elements| elements.wrapping_mul(u64::from(self.desc.element_bytes)) % LINE_BYTES)
     }
 
     fn of(&self, matrix: impl Fn(&View<Elements>) -> usize) -> [u64; 3] {
-        [Some(self.problem.a), self.b, Some(self.problem.d)].map(|laid| laid.map_or(0, |laid| matrix(&laid) as u64))
+        [Some(self.problem.a), self.b, Some(self.problem.d)]
+            .map(|laid| laid.map_or(0, |laid| matrix(&laid) as u64))
     }
 
     fn matrix(&self, number: u64) -> Place {
-        let past = self.past(self.of(|laid| laid.batch_stride).map(|stride| stride.wrapping_mul(number)));
+        let past =
+            self.past(self.of(|laid| laid.batch_stride).map(|stride| stride.wrapping_mul(number)));
         Place { left: 0, before: 0, past }
     }
 
     /// Rows of A from `first` on: columns of B and D.
     fn rows(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.rows);
-        let past = self.past([first.wrapping_mul(self.problem.a.leading(Order::Row) as u64), first, first]);
+        let past = self.past([
+            first.wrapping_mul(self.problem.a.leading(Order::Row) as u64),
+            first,
+            first,
+        ]);
         place(first as usize, self.problem.rows, self.desc.rows, past)
     }
 
     /// Columns of A from `first` on: rows of B and D.
     fn columns(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.columns);
-        let [_, b, d] = self.of(|laid| laid.leading(Order::Row)).map(|leading| first.wrapping_mul(leading));
+        let [_, b, d] =
+            self.of(|laid| laid.leading(Order::Row)).map(|leading| first.wrapping_mul(leading));
         place(first as usize, self.problem.columns, self.desc.columns, self.past([first, b, d]))
     }
 }
@@ -159,11 +180,16 @@ fn count_block(
     let (desc, problem) = (&program.desc, likeness.problem);
     let [lda, ldb, ldd] = likeness.of(|laid| laid.leading(Order::Row));
     let laid = |index: usize, leading: u64| Laid {
-        first_byte: LINE_BYTES + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>() % LINE_BYTES,
+        first_byte: LINE_BYTES
+            + [matrix, rows, columns].map(|place| place.past[index]).iter().sum::<u64>()
+                % LINE_BYTES,
         leading,
     };
-    let (a, b, d) = (problem.reads_a().then(|| laid(0, lda)), likeness.b.map(|_| laid(1, ldb)), laid(2, ldd));
-    let elements = |access: &WarpAccess| access.active() as u64 * u64::from(access.bytes() / desc.element_bytes);
+    let (a, b, d) =
+        (problem.reads_a().then(|| laid(0, lda)), likeness.b.map(|_| laid(1, ldb)), laid(2, ldd));
+    let elements = |access: &WarpAccess| {
+        access.active() as u64 * u64::from(access.bytes() / desc.element_bytes)
+    };
     let mut tell = |what: What, access: &WarpAccess| match what {
         (Purpose::Fetch, false) => counters.a.add(times, elements(access), access),
         (_, true) => counters.b.add(times, elements(access), access),
@@ -174,7 +200,8 @@ fn count_block(
     let mut log = Log { bytes: desc.element_bytes, a, b, d, warps: Gathered::new(&mut tell) };
     let bytes = u64::from(desc.element_bytes);
     let beyond = |laid: Laid, line: i64, access: u32| {
-        let first = (laid.first_byte / bytes).wrapping_add((line as u64).wrapping_mul(laid.leading));
+        let first =
+            (laid.first_byte / bytes).wrapping_add((line as u64).wrapping_mul(laid.leading));
         (first % u64::from(access)) as u32
     };
     let tile = Tile {
@@ -192,7 +219,8 @@ fn count_block(
 /// What an access is for, and whether it is one to B.
 type What = (Purpose, bool);
 
-/// A matrix in global memory: the byte at which the tile's part of it begins, and the elements from row to row.
+/// A matrix in global memory: the byte at which the tile's part of it begins, and the elements from
+/// row to row.
 #[derive(Clone, Copy, Debug)]
 struct Laid {
     first_byte: u64,
@@ -224,10 +252,13 @@ impl Observer for Log<'_> {
             // B is read where D is written.
             _ => [((Purpose::Fetch, true), self.b), ((Purpose::Write, false), Some(self.d))],
         };
-        // What lies before the tile lies before its first byte: addresses wrap, and banks and lines with them.
+        // What lies before the tile lies before its first byte: addresses wrap, and banks and lines
+        // with them.
         for (what, laid) in matrices.into_iter().filter_map(|(what, laid)| Some((what, laid?))) {
-            let elements_before = (column as u64).wrapping_mul(laid.leading).wrapping_add(row as u64);
-            let address = laid.first_byte.wrapping_add(elements_before.wrapping_mul(u64::from(self.bytes)));
+            let elements_before =
+                (column as u64).wrapping_mul(laid.leading).wrapping_add(row as u64);
+            let address =
+                laid.first_byte.wrapping_add(elements_before.wrapping_mul(u64::from(self.bytes)));
             self.warps.add(access.thread, what, access.which, address, elements * self.bytes);
         }
     }

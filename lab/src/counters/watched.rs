@@ -17,7 +17,9 @@ use falchion::{
 pub(super) const fn direction(purpose: Purpose) -> Direction {
     match purpose {
         Purpose::Fetch | Purpose::Load | Purpose::EpilogueLoad => Direction::Load,
-        Purpose::Store | Purpose::Copy | Purpose::EpilogueStore | Purpose::Write => Direction::Store,
+        Purpose::Store | Purpose::Copy | Purpose::EpilogueStore | Purpose::Write => {
+            Direction::Store
+        }
     }
 }
 
@@ -30,16 +32,18 @@ pub(crate) type Whose = (Purpose, Option<OperandKind>);
 /// The same, in an order: the index of the operand whose tile it touches.
 type What = (Purpose, Option<usize>);
 
-/// Tells of every access of every warp of block 0, over `tiles` k-tiles: of those to shared memory, and with `strides` of those
-/// to global memory, whose matrices begin at address 0. Returns how many products were added up.
+/// Tells of every access of every warp of block 0, over `tiles` k-tiles: of those to shared memory,
+/// and with `strides` of those to global memory, whose matrices begin at address 0. Returns how
+/// many products were added up.
 pub(crate) fn of_block(
     program: &Program,
     tiles: u32,
     strides: Option<Strides>,
     tell: &mut dyn FnMut(Whose, &WarpAccess),
 ) -> Result<u64, Error> {
-    let mut tell =
-        |(purpose, operand): What, access: &WarpAccess| tell((purpose, operand.map(|index| OperandKind::BOTH[index])), access);
+    let mut tell = |(purpose, operand): What, access: &WarpAccess| {
+        tell((purpose, operand.map(|index| OperandKind::BOTH[index])), access)
+    };
     let mut walk = Walk { program, strides, warps: Gathered::new(&mut tell) };
     let multiply_adds = observe(program, tiles, &mut walk)?;
     walk.warps.finish().map(|()| multiply_adds)
@@ -58,8 +62,12 @@ impl Observer for Walk<'_> {
         let (address, bytes) = match (access.touched, access.operand, self.strides) {
             (Touched::Shared { byte, bytes }, ..) => (byte, bytes),
             (Touched::Global { row, column, elements }, Some(operand), Some(strides)) => {
-                let ((along_mn, along_k), element) = (strides[operand.index()], self.program.base.operand(operand).element);
-                (element.matrix_bytes(row as u64 * along_mn + column as u64 * along_k), element.bytes_of(elements))
+                let ((along_mn, along_k), element) =
+                    (strides[operand.index()], self.program.base.operand(operand).element);
+                (
+                    element.matrix_bytes(row as u64 * along_mn + column as u64 * along_k),
+                    element.bytes_of(elements),
+                )
             }
             (Touched::Global { .. }, ..) => return,
         };

@@ -21,11 +21,17 @@ pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
 }
 
 /// Says that operands have changed places, where they have.
-fn exchanged_fact(exchanged: bool, d: Order, from_registers: bool) -> Option<(&'static str, String)> {
+fn exchanged_fact(
+    exchanged: bool,
+    d: Order,
+    from_registers: bool,
+) -> Option<(&'static str, String)> {
     let why = match (d, from_registers) {
         (Order::Col, _) => "A and B, transposed, for a column-major D",
         (Order::Row, true) => "A and B, transposed, so that A comes from registers",
-        (Order::Row, false) => "A and B, transposed, so that few rows are few columns of an instruction",
+        (Order::Row, false) => {
+            "A and B, transposed, so that few rows are few columns of an instruction"
+        }
     };
     exchanged.then(|| ("exchanged", why.to_owned()))
 }
@@ -35,7 +41,10 @@ fn simt(of: &SimtExplanation) -> Vec<(&'static str, String)> {
     let [lanes_m, lanes_n] = of.lanes;
     let [tile_m, tile_n] = of.thread_tile;
     let mut facts = vec![
-        ("warps", format!("{} of 32 lanes, {lanes_m} x {lanes_n}: {} threads", of.warps, of.threads)),
+        (
+            "warps",
+            format!("{} of 32 lanes, {lanes_m} x {lanes_n}: {} threads", of.warps, of.threads),
+        ),
         ("thread tile", format!("{tile_m} x {tile_n}")),
         ("registers", format!("about {} of {} a thread", of.registers, of.registers_available)),
         ("shared memory", simt_shared_memory(of)),
@@ -56,9 +65,18 @@ fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
     };
     let mut facts = vec![
         ("warps", format!("{}: {} threads", of.warps, of.threads)),
-        ("instruction", format!("{}, {m} x {n} of a warp for each of {k} k-blocks", of.instruction)),
+        (
+            "instruction",
+            format!("{}, {m} x {n} of a warp for each of {k} k-blocks", of.instruction),
+        ),
         ("registers", format!("about {} of {} a thread", of.registers, of.registers_available)),
-        ("shared memory", format!("{} of {} bytes a block: {} a stage", of.smem_bytes, of.smem_bytes_available, of.stage_bytes)),
+        (
+            "shared memory",
+            format!(
+                "{} of {} bytes a block: {} a stage",
+                of.smem_bytes, of.smem_bytes_available, of.stage_bytes
+            ),
+        ),
         ("A", operand(0)),
         ("B", operand(1)),
         ("D", format!("stored {} at a time", of.store_access)),
@@ -81,30 +99,60 @@ fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
 
 fn simt_shared_memory(of: &SimtExplanation) -> String {
     let SimtExplanation { smem_bytes, smem_bytes_available, stage_bytes, partials_bytes, .. } = of;
-    let partials = if *partials_bytes > 0 { format!(", {partials_bytes} to add up slices of K") } else { String::new() };
+    let partials = if *partials_bytes > 0 {
+        format!(", {partials_bytes} to add up slices of K")
+    } else {
+        String::new()
+    };
     format!("{smem_bytes} of {smem_bytes_available} bytes a block: {stage_bytes} a stage{partials}")
 }
 
 fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
     let [a, b] = &of.operands;
-    let ([consumers_m, consumers_n], [tile_m, tile_n], [repeats_m, repeats_n]) = (of.consumers, of.consumer_tile, of.repeats);
+    let ([consumers_m, consumers_n], [tile_m, tile_n], [repeats_m, repeats_n]) =
+        (of.consumers, of.consumer_tile, of.repeats);
     let Mnk { m, n, k } = of.instruction;
-    let WarpSpecializedExplanation { threads, accumulators, registers, registers_available, registers_at_launch, .. } = of;
+    let WarpSpecializedExplanation {
+        threads,
+        accumulators,
+        registers,
+        registers_available,
+        registers_at_launch,
+        ..
+    } = of;
     let given = match of.registers_kept_and_taken {
         Some([kept, taken]) => {
-            format!("launched with {registers_at_launch}, the producer keeps {kept} and consumers take {taken}")
+            format!(
+                "launched with {registers_at_launch}, the producer keeps {kept} and consumers take {taken}"
+            )
         }
         None => format!("launched with {registers_at_launch}, which all keep"),
     };
     let mut facts = vec![
-        ("warpgroups", format!("a producer and {consumers_m} x {consumers_n} consumers: {threads} threads")),
+        (
+            "warpgroups",
+            format!("a producer and {consumers_m} x {consumers_n} consumers: {threads} threads"),
+        ),
         match of.lanes {
-            None => ("consumer tile", format!("{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}")),
-            Some([down, across]) => {
-                ("warp tile", format!("{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"))
-            }
+            None => (
+                "consumer tile",
+                format!(
+                    "{tile_m} x {tile_n}: {repeats_m} x {repeats_n} instructions of {m} x {n} x {k}"
+                ),
+            ),
+            Some([down, across]) => (
+                "warp tile",
+                format!(
+                    "{tile_m} x {tile_n}: {down} x {across} lanes, {m} x {n} a thread, four warps a consumer"
+                ),
+            ),
         },
-        ("registers", format!("about {registers} of {registers_available}, {accumulators} of them accumulators; {given}")),
+        (
+            "registers",
+            format!(
+                "about {registers} of {registers_available}, {accumulators} of them accumulators; {given}"
+            ),
+        ),
         ("shared memory", warp_specialized_shared_memory(of)),
         ("A", boxes(a)),
         ("B", boxes(b)),
@@ -131,14 +179,16 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
         facts.push(("A in registers", format!("{} sets in turn", of.fragment_sets)));
     }
     if let Some(part) = of.emulation.part() {
-        let (parts, products, all) = (of.emulation.parts(), of.emulation.products().len(), of.emulation.parts().pow(2));
+        let (parts, products, all) =
+            (of.emulation.parts(), of.emulation.products().len(), of.emulation.parts().pow(2));
         let scaled = if of.emulation.scales() { ", rows of A and columns of B scaled" } else { "" };
         facts.insert(
             0,
             ("emulation", format!("f32 in {parts} parts of {part}{scaled}; {products} of {all} products of parts are summed")),
         );
     }
-    facts.splice(0..0, exchanged_fact(of.exchanged, of.layout_c.transposed(), of.fragment_sets > 0));
+    facts
+        .splice(0..0, exchanged_fact(of.exchanged, of.layout_c.transposed(), of.fragment_sets > 0));
     facts
 }
 
@@ -158,7 +208,11 @@ fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
         0 => String::new(),
         buffers => format!(", {buffers} staging buffers of {staging_bytes}"),
     };
-    let slots = if *slot_bytes == 0 { String::new() } else { format!(", {slot_bytes} for parts of other blocks") };
+    let slots = if *slot_bytes == 0 {
+        String::new()
+    } else {
+        format!(", {slot_bytes} for parts of other blocks")
+    };
     format!(
         "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}{staging}{slots}, {barrier_bytes} of barriers"
     )
@@ -194,5 +248,8 @@ fn boxes(of: &BoxesExplanation) -> String {
         0 | 1 => String::new(),
         blocks => format!(", each copied to all {blocks} blocks of the cluster"),
     };
-    format!("{} boxes of {mn} x {k} ({} bytes) a stage, rows along {along}{shared}", of.copies, of.bytes)
+    format!(
+        "{} boxes of {mn} x {k} ({} bytes) a stage, rows along {along}{shared}",
+        of.copies, of.bytes
+    )
 }

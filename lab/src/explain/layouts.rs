@@ -33,8 +33,8 @@ fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>)
     StatedLayout { what: what.into(), maps, layout: layout.map(|layout| layout.to_string()) }
 }
 
-/// The maps of a description that checks: where operands lie, which thread copies what, who holds what, and how D is stored. A and B are
-/// those of the kernel.
+/// The maps of a description that checks: where operands lie, which thread copies what, who holds
+/// what, and how D is stored. A and B are those of the kernel.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -69,24 +69,49 @@ fn of_threads(base: &MmaBase) -> Vec<StatedLayout> {
     let mut found = Vec::new();
     for operand in OperandKind::BOTH {
         let (name, facts) = (operand.name(), base.operand(operand));
-        found.push(stated(format!("{name} in shared memory"), tile_of(operand), facts.smem.layout()));
-        found.push(stated(format!("threads that copy {name}"), "(thread, access) to a vector", facts.thread_map().layout()));
+        found.push(stated(
+            format!("{name} in shared memory"),
+            tile_of(operand),
+            facts.smem.layout(),
+        ));
+        found.push(stated(
+            format!("threads that copy {name}"),
+            "(thread, access) to a vector",
+            facts.thread_map().layout(),
+        ));
     }
     match base.instruction {
         None => found.extend(of_tiles(&base.tiles)),
         Some(instruction) => {
-            for (operand, maps) in
-                OperandKind::BOTH.into_iter().zip(["(thread, element) to m * k + k", "(thread, element) to n * k + k"])
+            for (operand, maps) in OperandKind::BOTH
+                .into_iter()
+                .zip(["(thread, element) to m * k + k", "(thread, element) to n * k + k"])
             {
                 let fragment = mma_tensor_op::FragmentMap::of(base.tiles, instruction, operand);
-                found.push(stated(format!("fragment of {}", operand.name()), maps, fragment.layout()));
+                found.push(stated(
+                    format!("fragment of {}", operand.name()),
+                    maps,
+                    fragment.layout(),
+                ));
             }
-            found.push(stated("accumulators", "(thread, accumulator) to m * N + n", AccumulatorMap(base.tiles).layout()));
+            found.push(stated(
+                "accumulators",
+                "(thread, accumulator) to m * N + n",
+                AccumulatorMap(base.tiles).layout(),
+            ));
         }
     }
     if base.tiles.warps().k > 1 {
-        found.push(stated("slices of K", "(thread, k-block) to k", StepMap { tiles: base.tiles, step: base.step() }.layout()));
-        found.push(stated("accumulators of slices", "(thread, accumulator) to a place", PartialsMap(base.tiles).layout()));
+        found.push(stated(
+            "slices of K",
+            "(thread, k-block) to k",
+            StepMap { tiles: base.tiles, step: base.step() }.layout(),
+        ));
+        found.push(stated(
+            "accumulators of slices",
+            "(thread, accumulator) to a place",
+            PartialsMap(base.tiles).layout(),
+        ));
     }
     found
 }
@@ -94,10 +119,20 @@ fn of_threads(base: &MmaBase) -> Vec<StatedLayout> {
 /// Those of threads that multiply, each its own tile.
 fn of_tiles(tiles: &ThreadTiles) -> Vec<StatedLayout> {
     let mut found = vec![stated("lanes", "lane to m * lanes along N + n", tiles.lanes.layout())];
-    for (operand, maps) in OperandKind::BOTH.into_iter().zip(["(thread, element) to m", "(thread, element) to n"]) {
-        found.push(stated(format!("fragment of {}", operand.name()), maps, FragmentMap::of(*tiles, operand).layout()));
+    for (operand, maps) in
+        OperandKind::BOTH.into_iter().zip(["(thread, element) to m", "(thread, element) to n"])
+    {
+        found.push(stated(
+            format!("fragment of {}", operand.name()),
+            maps,
+            FragmentMap::of(*tiles, operand).layout(),
+        ));
     }
-    found.push(stated("accumulators", "(thread, accumulator) to m * N + n", AccumulatorMap(*tiles).layout()));
+    found.push(stated(
+        "accumulators",
+        "(thread, accumulator) to m * N + n",
+        AccumulatorMap(*tiles).layout(),
+    ));
     found
 }
 
@@ -113,21 +148,42 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
         };
         let one = SmemTile { mn: components.box_mn(operand), ..one };
         found.push(stated(format!("{} in shared memory", operand.name()), tile_of(operand), whole));
-        found.push(stated(format!("TMA box of {}", operand.name()), tile_of(operand), one.layout()));
+        found.push(stated(
+            format!("TMA box of {}", operand.name()),
+            tile_of(operand),
+            one.layout(),
+        ));
     }
     match components.mma {
         ConsumerMma::Threads(tiles) => found.extend(of_tiles(&tiles)),
         ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
             if let Some(load) = components.fragment_load() {
-                found.push(stated("A in registers", "(thread, element of a stage) to an element", load.layout()));
+                found.push(stated(
+                    "A in registers",
+                    "(thread, element of a stage) to an element",
+                    load.layout(),
+                ));
             }
-            let accumulators = mma_warpgroup::AccumulatorMap::of(&mma.instruction()).with_rows(components.fragment_rows());
-            found.push(stated("accumulators", "(thread, accumulator) to m * N + n", accumulators.layout()));
-            found.push(stated("subtile of D", "(m, n) to a byte", StagingMap::of(components).layout()));
+            let accumulators = mma_warpgroup::AccumulatorMap::of(&mma.instruction())
+                .with_rows(components.fragment_rows());
+            found.push(stated(
+                "accumulators",
+                "(thread, accumulator) to m * N + n",
+                accumulators.layout(),
+            ));
+            found.push(stated(
+                "subtile of D",
+                "(m, n) to a byte",
+                StagingMap::of(components).layout(),
+            ));
         }
     }
     if components.options.split_k {
-        found.push(stated("slot of a part", "(thread, accumulator) to a place", SlotMap::of(components).layout()));
+        found.push(stated(
+            "slot of a part",
+            "(thread, accumulator) to a place",
+            SlotMap::of(components).layout(),
+        ));
     }
     found
 }
@@ -137,9 +193,17 @@ pub fn layouts_of_transpose(desc: &TransposeDesc) -> Vec<StatedLayout> {
     let (fetch, write) = (desc.fetch().layout(), desc.write().layout());
     let mut found = vec![stated("threads that read A", "(thread, step) to a piece", fetch)];
     if desc.is_gathered() {
-        found.push(stated("lines in shared memory", "(line, element) to an element", desc.gathered().layout()));
+        found.push(stated(
+            "lines in shared memory",
+            "(line, element) to an element",
+            desc.gathered().layout(),
+        ));
     } else if desc.is_staged() {
-        found.push(stated("tile in shared memory", "(row of A, column of A) to an element", desc.smem().layout()));
+        found.push(stated(
+            "tile in shared memory",
+            "(row of A, column of A) to an element",
+            desc.smem().layout(),
+        ));
     }
     found.push(stated("threads that write D", "(thread, step) to a piece", write));
     found

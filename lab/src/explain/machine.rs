@@ -23,18 +23,29 @@ pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, Str
                 products.div_ceil(MOST_MAPPED as usize)
             )
         }
-        1 => format!("{launches}, one a product: passes bring operands to where the kernel reads them"),
-        MOST_MAPPED => format!("{launches}, each of {most} products at most, whose maps for TMA ride in its parameters"),
-        _ => format!("{launches}, each of {most} products at most, whose addresses ride in its parameters"),
+        1 => format!(
+            "{launches}, one a product: passes bring operands to where the kernel reads them"
+        ),
+        MOST_MAPPED => format!(
+            "{launches}, each of {most} products at most, whose maps for TMA ride in its parameters"
+        ),
+        _ => format!(
+            "{launches}, each of {most} products at most, whose addresses ride in its parameters"
+        ),
     };
     ("launches", how)
 }
 
-/// How a problem falls into tiles and waves there, and how its operands reach the kernel: what, and how.
+/// How a problem falls into tiles and waves there, and how its operands reach the kernel: what, and
+/// how.
 ///
 /// # Errors
 /// Those of [`GemmDesc::check_on`], and why the description cannot compute the problem.
-pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Result<Vec<(&'static str, String)>, Error> {
+pub fn on_machine(
+    desc: &GemmDesc,
+    problem: &Problem,
+    machine: &Machine,
+) -> Result<Vec<(&'static str, String)>, Error> {
     desc.check_on(machine)?;
     let fitted = desc.fitted(problem)?;
     let explanation = fitted.explain()?;
@@ -42,15 +53,23 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     let framed = problem.read_by(desc);
     let (m, n) = (framed.m, framed.n);
     let (down, across, batch) = match problem.groups {
-        None => (m.div_ceil(tile.m.max(1) as usize), n.div_ceil(tile.n.max(1) as usize), problem.batch),
+        None => {
+            (m.div_ceil(tile.m.max(1) as usize), n.div_ceil(tile.n.max(1) as usize), problem.batch)
+        }
         // As many as there may be: where groups begin is not looked at.
         Some(_) => {
-            let work = framed.work((WorkKind::DataParallel, desc.swizzle(), 1), (tile, Mn::ONE, desc.group_step()), 1, 1)?;
+            let work = framed.work(
+                (WorkKind::DataParallel, desc.swizzle(), 1),
+                (tile, Mn::ONE, desc.group_step()),
+                1,
+                1,
+            )?;
             (work.rows as usize, work.columns as usize, 1)
         }
     };
     let tiles = down as f64 * across as f64 * batch as f64;
-    let filled = (m as f64 * n as f64) / (down as f64 * across as f64 * f64::from(tile.m) * f64::from(tile.n));
+    let filled = (m as f64 * n as f64)
+        / (down as f64 * across as f64 * f64::from(tile.m) * f64::from(tile.n));
     let side_by_side = side_by_side(&explanation, machine);
     let slots = f64::from(side_by_side) * f64::from(machine.multiprocessors);
     let parts = desc.split_k();
@@ -62,21 +81,34 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
         None => format!(", {} products", problem.batch),
     };
     let whose = if desc.cuts_by_cluster() { ", a cluster's block each" } else { "" };
-    let products = if parts == 1 { products } else { format!("{products}, each in {parts} parts of K{whose}") };
+    let products = if parts == 1 {
+        products
+    } else {
+        format!("{products}, each in {parts} parts of K{whose}")
+    };
     let mut facts = Vec::new();
     let alignments = |desc: &GemmDesc| {
         let pins = desc.user_pins();
-        [pins.align_a, pins.align_b, pins.align_c].map(|align| align.map_or(String::new(), |align| align.to_string())).join(", ")
+        [pins.align_a, pins.align_b, pins.align_c]
+            .map(|align| align.map_or(String::new(), |align| align.to_string()))
+            .join(", ")
     };
     let (taken, stated) = (alignments(&fitted), alignments(desc));
     if taken != stated {
-        let why = format!("{taken} elements of A, B and D, where the kernel has {stated}: what these pitches and extents allow");
+        let why = format!(
+            "{taken} elements of A, B and D, where the kernel has {stated}: what these pitches and extents allow"
+        );
         facts.push(("accesses", why));
     }
     if tiles > 0.0 {
         facts.push((
             "tiles of D",
-            format!("{down} x {across} of {} x {}{products}; {} of them is D", tile.m, tile.n, percent(filled)),
+            format!(
+                "{down} x {across} of {} x {}{products}; {} of them is D",
+                tile.m,
+                tile.n,
+                percent(filled)
+            ),
         ));
         facts.push((
             "waves",
@@ -92,15 +124,25 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     if desc.streams_k() && tiles > 0.0 {
         let cluster = desc.cluster();
         let tiles_k = framed.k.div_ceil(tile.k.max(1) as usize) as u32;
-        let resident = (machine.multiprocessors / (cluster.m * cluster.n).max(1) * side_by_side).min(desc.most_streams());
-        let work = framed.work((WorkKind::StreamK, desc.swizzle(), 1), (tile, cluster, 1), tiles_k, resident)?;
-        let (streams, k_tiles) = (work.streams(), u64::from(work.streams().tiles) * u64::from(tiles_k));
+        let resident = (machine.multiprocessors / (cluster.m * cluster.n).max(1) * side_by_side)
+            .min(desc.most_streams());
+        let work = framed.work(
+            (WorkKind::StreamK, desc.swizzle(), 1),
+            (tile, cluster, 1),
+            tiles_k,
+            resident,
+        )?;
+        let (streams, k_tiles) =
+            (work.streams(), u64::from(work.streams().tiles) * u64::from(tiles_k));
         let each = k_tiles as f64 / f64::from(work.clusters.max(1));
         let of = work.rectangles();
         let them = if desc.warp_specialized().is_some() { "clusters" } else { "blocks" };
         facts.push((
             "streamed",
-            format!("{} of {of} tiles: {each:.1} k-tiles for each of {} {them}", streams.tiles, work.clusters),
+            format!(
+                "{} of {of} tiles: {each:.1} k-tiles for each of {} {them}",
+                streams.tiles, work.clusters
+            ),
         ));
     }
     if desc.reduces_in_parallel() {
@@ -112,8 +154,13 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
     if parts > 1 && desc.cuts_by_cluster() {
         let of = machine.multiprocessors;
         let [whole, cut] = [1, parts].map(|parts| (tiles * f64::from(parts)).min(f64::from(of)));
-        let why = format!("{cut} of {of} multiprocessors read A and B, where K whole would have {whole} do so");
-        facts.push(("parts of K", format!("added in the first block's shared memory: no workspace, no memset; {why}")));
+        let why = format!(
+            "{cut} of {of} multiprocessors read A and B, where K whole would have {whole} do so"
+        );
+        facts.push((
+            "parts of K",
+            format!("added in the first block's shared memory: no workspace, no memset; {why}"),
+        ));
     }
     let routes = desc.routes(problem)?;
     let workspace = match routes.workspace_bytes() {
@@ -121,7 +168,8 @@ pub fn on_machine(desc: &GemmDesc, problem: &Problem, machine: &Machine) -> Resu
         bytes => format!(", in a workspace of {bytes} bytes"),
     };
     facts.push(("operands", format!("{routes}{workspace}")));
-    let predicted = desc.predicted_terms(&size_of(problem), machine).filter(|_| tiles > 0.0 && framed.k > 0);
+    let predicted =
+        desc.predicted_terms(&size_of(problem), machine).filter(|_| tiles > 0.0 && framed.k > 0);
     facts.extend(predicted.map(|terms| ("time", shares(terms))));
     Ok(facts)
 }
@@ -142,13 +190,24 @@ fn shares(terms: Terms) -> String {
     let share = |time: f64| percent(time / terms.time());
     let Terms { products, memory, ends, parts, passes } = terms;
     let main = match (products < memory, memory > 0.0) {
-        (true, _) => format!("memory {}, where products would take {}", share(memory), share(products)),
-        (false, true) => format!("products {}, where memory would take {}", share(products), share(memory)),
+        (true, _) => {
+            format!("memory {}, where products would take {}", share(memory), share(products))
+        }
+        (false, true) => {
+            format!("products {}, where memory would take {}", share(products), share(memory))
+        }
         (false, false) => format!("products {}", share(products)),
     };
     let further = [("parts of K", parts), ("copies before it", passes)];
-    let further = further.iter().filter(|(_, time)| *time > 0.0).map(|(what, time)| format!(", {what} {}", share(*time)));
-    format!("by the model: {main}; begins and ends of tiles {}{}", share(ends), further.collect::<String>())
+    let further = further
+        .iter()
+        .filter(|(_, time)| *time > 0.0)
+        .map(|(what, time)| format!(", {what} {}", share(*time)));
+    format!(
+        "by the model: {main}; begins and ends of tiles {}{}",
+        share(ends),
+        further.collect::<String>()
+    )
 }
 
 /// A share in percent, which is a whole only where all of it is there.
@@ -160,11 +219,16 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Blocks that a multiprocessor holds at a time; one, where more registers are asked for than it has, which spills give back.
+/// Blocks that a multiprocessor holds at a time; one, where more registers are asked for than it
+/// has, which spills give back.
 fn side_by_side(explanation: &Explanation, machine: &Machine) -> u32 {
     match explanation {
-        Explanation::Simt(facts) => machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1),
-        Explanation::MmaSync(facts) => machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1),
+        Explanation::Simt(facts) => {
+            machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1)
+        }
+        Explanation::MmaSync(facts) => {
+            machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1)
+        }
         // Persistent: one a multiprocessor.
         Explanation::WarpSpecialized(_) => 1,
     }

@@ -10,7 +10,10 @@ use falchion::{
     arch::ArchKind,
     internals::{
         call::{Elements, View},
-        pass::transpose::{Choice, Combine, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProblem, TransposeProgram},
+        pass::transpose::{
+            Choice, Combine, GatheredTile, Lanes, Staging, TransposeDesc, TransposeProblem,
+            TransposeProgram,
+        },
     },
     layout::Order,
 };
@@ -63,7 +66,9 @@ fn origin(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
     let because = match choice {
         Choice::Auto => "the problem's extents and leading dimensions".to_owned(),
         Choice::Desc(given) => {
-            let rung = TransposeRung::ALL.into_iter().find(|rung| rung.desc(given.combine, given.element_bytes) == *given);
+            let rung = TransposeRung::ALL
+                .into_iter()
+                .find(|rung| rung.desc(given.combine, given.element_bytes) == *given);
             rung.map_or("a description".to_owned(), |rung| format!("the rung {}", rung.name()))
         }
     };
@@ -77,7 +82,11 @@ fn shape(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
     } else {
         "as the kernel has it".to_owned()
     };
-    TransposeChoice { what: "tile", value: format!("{rows} x {columns} elements of A by {threads} threads"), because }
+    TransposeChoice {
+        what: "tile",
+        value: format!("{rows} x {columns} elements of A by {threads} threads"),
+        because,
+    }
 }
 
 /// Whether the resolver chooses the tile.
@@ -86,9 +95,14 @@ fn is_resolved(choice: &Choice) -> bool {
 }
 
 /// How wide accesses to A and D are, and what keeps them from being wider.
-fn accesses(choice: &Choice, desc: &TransposeDesc, problem: &TransposeProblem) -> [TransposeChoice; 2] {
+fn accesses(
+    choice: &Choice,
+    desc: &TransposeDesc,
+    problem: &TransposeProblem,
+) -> [TransposeChoice; 2] {
     let stride = |matrix: View<Elements>| if problem.batch > 1 { matrix.batch_stride } else { 0 };
-    let leading = |matrix: View<Elements>, rows: usize| if rows > 1 { matrix.leading(Order::Row) } else { 0 };
+    let leading =
+        |matrix: View<Elements>, rows: usize| if rows > 1 { matrix.leading(Order::Row) } else { 0 };
     let (a, d, b) = (problem.a, problem.d, problem.source());
     let of_a = [
         ("the number of columns", problem.columns),
@@ -109,7 +123,9 @@ fn accesses(choice: &Choice, desc: &TransposeDesc, problem: &TransposeProblem) -
             _ if desc.is_gathered() => "rows are gathered: nothing has to be aligned".to_owned(),
             _ if bytes >= 16 => "the widest there is".to_owned(),
             _ if !is_resolved(choice) => "as the kernel has it".to_owned(),
-            Some((name, number)) => format!("{name}, {number}, is not a multiple of {}", 2 * access),
+            Some((name, number)) => {
+                format!("{name}, {number}, is not a multiple of {}", 2 * access)
+            }
             None => "the widest that this tile takes".to_owned(),
         };
         TransposeChoice { what, value: format!("{} ({bytes} bytes)", elements(access)), because }
@@ -122,7 +138,10 @@ fn elements(count: u32) -> String {
 
 /// What one whole tile costs.
 fn tile(desc: &TransposeDesc) -> Result<TransposeCounters, Error> {
-    count_transpose(&TransposeProgram::of(desc), &TransposeProblem::packed(desc.rows as usize, desc.columns as usize))
+    count_transpose(
+        &TransposeProgram::of(desc),
+        &TransposeProblem::packed(desc.rows as usize, desc.columns as usize),
+    )
 }
 
 fn turn(desc: &TransposeDesc) -> TransposeChoice {
@@ -133,7 +152,11 @@ fn turn(desc: &TransposeDesc) -> TransposeChoice {
     } else {
         "a thread writes what it has turned".to_owned()
     };
-    TransposeChoice { what: "turned in registers", value: format!("{} of A", rows(desc.turn)), because }
+    TransposeChoice {
+        what: "turned in registers",
+        value: format!("{} of A", rows(desc.turn)),
+        because,
+    }
 }
 
 fn rows(count: u32) -> String {
@@ -144,7 +167,11 @@ fn staging(desc: &TransposeDesc, with: &TransposeCounters) -> Result<TransposeCh
     let value = match desc.staging {
         Staging::Direct => {
             let value = "registers alone".to_owned();
-            return Ok(TransposeChoice { what: "staging", value, because: "there is no shared memory".to_owned() });
+            return Ok(TransposeChoice {
+                what: "staging",
+                value,
+                because: "there is no shared memory".to_owned(),
+            });
         }
         Staging::Gathered => {
             let GatheredTile { lines, pitch, group, skew } = desc.gathered();
@@ -159,11 +186,14 @@ fn staging(desc: &TransposeDesc, with: &TransposeCounters) -> Result<TransposeCh
             elements(1 << base)
         ),
     };
-    let ratio = |shared: &SharedAccesses| format!("{} of {} wavefronts", shared.wavefronts, shared.ideal);
-    let mut because = format!("a tile's stores take {}, its loads {}", ratio(&with.stores), ratio(&with.loads));
+    let ratio =
+        |shared: &SharedAccesses| format!("{} of {} wavefronts", shared.wavefronts, shared.ideal);
+    let mut because =
+        format!("a tile's stores take {}, its loads {}", ratio(&with.stores), ratio(&with.loads));
     if !matches!(desc.staging, Staging::Padded(0) | Staging::Gathered) {
         let without = tile(&TransposeDesc { staging: Staging::Padded(0), ..*desc })?;
-        because += &format!("; without, {} and {}", without.stores.wavefronts, without.loads.wavefronts);
+        because +=
+            &format!("; without, {} and {}", without.stores.wavefronts, without.loads.wavefronts);
     }
     Ok(TransposeChoice { what: "staging", value, because })
 }
@@ -173,7 +203,11 @@ fn lanes(desc: &TransposeDesc) -> TransposeChoice {
         Lanes::Along if desc.is_staged() => ("along D's rows", "a warp writes neighbours"),
         _ => ("across D's rows", "a warp writes as many rows of D as it has lanes"),
     };
-    TransposeChoice { what: "lanes that write", value: value.to_owned(), because: because.to_owned() }
+    TransposeChoice {
+        what: "lanes that write",
+        value: value.to_owned(),
+        because: because.to_owned(),
+    }
 }
 
 fn budget(desc: &TransposeDesc) -> TransposeChoice {

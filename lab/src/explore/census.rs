@@ -43,8 +43,12 @@ struct Part {
 impl Part {
     fn refuse(&mut self, point: u64, sentence: String) {
         let form = form(&sentence);
-        let reason =
-            self.refused.entry(form).or_insert_with_key(|form| Refused { form: form.clone(), count: 0, first: sentence, point });
+        let reason = self.refused.entry(form).or_insert_with_key(|form| Refused {
+            form: form.clone(),
+            count: 0,
+            first: sentence,
+            point,
+        });
         reason.count += 1;
     }
 
@@ -68,23 +72,31 @@ impl Part {
 }
 
 impl Census {
-    /// Asks `check` of every point. Where D is column-major, refusals name the operands as the user has them.
+    /// Asks `check` of every point. Where D is column-major, refusals name the operands as the user
+    /// has them.
     ///
     /// # Errors
-    /// Those of [`Space::points`]. An error of `check` that is no refusal counts as one, by its sentence.
-    pub fn of(space: &Space, check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync)) -> Result<Self, Error> {
+    /// Those of [`Space::points`]. An error of `check` that is no refusal counts as one, by its
+    /// sentence.
+    pub fn of(
+        space: &Space,
+        check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync),
+    ) -> Result<Self, Error> {
         let points = space.points()?;
         let frame = space.base().frame;
         let part = |task: u64| {
             let mut part = Part::default();
             space.each(task * TASK, TASK, &mut |point, desc| match check(desc) {
                 Ok(()) => part.legal.push(point),
-                Err(Error::Refused(refusal)) => part.refuse(point, refusal.framed(frame).to_string()),
+                Err(Error::Refused(refusal)) => {
+                    part.refuse(point, refusal.framed(frame).to_string())
+                }
                 Err(error) => part.refuse(point, error.to_string()),
             });
             part
         };
-        let all = (0..points.div_ceil(TASK)).into_par_iter().map(part).reduce(Part::default, Part::and);
+        let all =
+            (0..points.div_ceil(TASK)).into_par_iter().map(part).reduce(Part::default, Part::and);
         let mut legal = all.legal;
         legal.sort_unstable();
         let mut refused: Vec<Refused> = all.refused.into_values().collect();
@@ -93,7 +105,8 @@ impl Census {
     }
 }
 
-/// A sentence up to its first semicolon, `#` for each number. Digits that belong to a name, as in `f32` and `sm_90`, stay.
+/// A sentence up to its first semicolon, `#` for each number. Digits that belong to a name, as in
+/// `f32` and `sm_90`, stay.
 fn form(sentence: &str) -> String {
     let said = sentence.split(';').next().unwrap_or_default();
     let mut form = String::with_capacity(said.len());
@@ -121,7 +134,10 @@ mod tests {
     #[test]
     fn a_form_has_no_numbers_but_those_of_names() {
         for (sentence, wanted) in [
-            ("warp M x N = 8192 is out of range (128 to 4096); try 4096", "warp M x N = # is out of range (# to #)"),
+            (
+                "warp M x N = 8192 is out of range (128 to 4096); try 4096",
+                "warp M x N = # is out of range (# to #)",
+            ),
             ("moves 1 bytes (i8), and moves 4, 8 or 16", "moves # bytes (i8), and moves #, # or #"),
             ("which sm75 cannot; sm80 can", "which sm75 cannot"),
             ("sm_90 has 12x3x4 of f32", "sm_90 has #x#x# of f32"),

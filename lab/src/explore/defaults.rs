@@ -1,4 +1,5 @@
-//! Where one begins to look: a list of values for each knob, and one such list for each main loop and its units.
+//! Where one begins to look: a list of values for each knob, and one such list for each main loop
+//! and its units.
 //!
 //! A new family of kernels is a function here and its place in [`FAMILIES`].
 
@@ -34,12 +35,19 @@ const FAMILIES: [Row; 6] = [
 ];
 
 impl Space {
-    /// The families of what is asked for, before its knobs are narrowed to these values. On tensor cores a main loop, and an emulation, are of one family or another: of those among the values there is each one's;
-    /// and where one of these problems takes a kernel of columns by itself, as few rows do, there are the families around that, too.
+    /// The families of what is asked for, before its knobs are narrowed to these values. On tensor
+    /// cores a main loop, and an emulation, are of one family or another: of those among the values
+    /// there is each one's; and where one of these problems takes a kernel of columns by itself, as
+    /// few rows do, there are the families around that, too.
     ///
     /// # Errors
     /// Those of the request, and of [`around`](Self::around).
-    pub fn asked_for(request: &Request, newest: ArchKind, knobs: &[(String, Vec<String>)], sizes: &[Mnk]) -> Result<Self, Error> {
+    pub fn asked_for(
+        request: &Request,
+        newest: ArchKind,
+        knobs: &[(String, Vec<String>)],
+        sizes: &[Mnk],
+    ) -> Result<Self, Error> {
         let space = Self::as_given(request, newest, knobs)?;
         let of_columns = sizes.iter().find_map(|size| {
             let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
@@ -54,14 +62,25 @@ impl Space {
     }
 
     /// The same for problems that take D as it is given.
-    fn as_given(request: &Request, newest: ArchKind, knobs: &[(String, Vec<String>)]) -> Result<Self, Error> {
-        let of_families = knobs.iter().filter(|(knob, _)| ["mainloop", "emulation"].contains(&knob.as_str()));
+    fn as_given(
+        request: &Request,
+        newest: ArchKind,
+        knobs: &[(String, Vec<String>)],
+    ) -> Result<Self, Error> {
+        let of_families =
+            knobs.iter().filter(|(knob, _)| ["mainloop", "emulation"].contains(&knob.as_str()));
         let words = of_families.flat_map(|(knob, texts)| {
-            texts.iter().flat_map(|text| text.split(',')).map(move |word| (knob.clone(), word.to_owned()))
+            texts
+                .iter()
+                .flat_map(|text| text.split(','))
+                .map(move |word| (knob.clone(), word.to_owned()))
         });
         let mut all: Option<Self> = None;
         for knob in words.filter(|_| request.op == Some(OpKind::TensorOp)) {
-            let own = Request { knobs: request.knobs.iter().cloned().chain([knob]).collect(), ..request.clone() };
+            let own = Request {
+                knobs: request.knobs.iter().cloned().chain([knob]).collect(),
+                ..request.clone()
+            };
             // What is none, or cannot be, is refused when the space is narrowed to it.
             if let Ok(found) = own.resolve(newest) {
                 let space = Self::around(&found.desc)?;
@@ -77,12 +96,16 @@ impl Space {
         }
     }
 
-    /// The families of all main loops that multiply with the units of `base`, for its types, layouts and architecture; on tensor cores that of `base`, by `mma.sync` or warp-specialized.
+    /// The families of all main loops that multiply with the units of `base`, for its types,
+    /// layouts and architecture; on tensor cores that of `base`, by `mma.sync` or warp-specialized.
     ///
     /// # Errors
     /// None of its own: those of [`Space::of_families`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
-        let own = FAMILIES.into_iter().filter(|(op, _)| *op == base.class.op).map(|(_, family)| family(base));
+        let own = FAMILIES
+            .into_iter()
+            .filter(|(op, _)| *op == base.class.op)
+            .map(|(_, family)| family(base));
         Self::of_families(base, &own.filter(|lists| !lists.is_empty()).collect::<Vec<_>>())
     }
 }
@@ -103,10 +126,14 @@ fn multistage(base: &GemmDesc) -> Lists {
 fn by_threads(base: &GemmDesc) -> Lists {
     let f32 = ElementKind::F32;
     let user = base.user_types();
-    if base.class.arch != ArchKind::Sm90 || user != (Combined { a: f32, b: f32, accumulator: f32, c: f32 }) {
+    if base.class.arch != ArchKind::Sm90
+        || user != (Combined { a: f32, b: f32, accumulator: f32, c: f32 })
+    {
         return Vec::new();
     }
-    let deep = |tiles: &[&str]| tiles.iter().flat_map(|tile| [8, 16, 32].map(|k| format!("{tile}x{k}"))).collect::<Vec<_>>();
+    let deep = |tiles: &[&str]| {
+        tiles.iter().flat_map(|tile| [8, 16, 32].map(|k| format!("{tile}x{k}"))).collect::<Vec<_>>()
+    };
     let some = |name: &str, values: &str| list(name, values.split(' '));
     vec![
         some("mainloop", "warpspecialized"),
@@ -125,7 +152,8 @@ fn multiplied(base: &GemmDesc) -> ElementKind {
     base.warp_specialized().map_or(base.class.a.element, |desc| desc.multiplied().class.a.element)
 }
 
-/// Tiles of 64 or 128 bytes along K, of `f64` 128 or 256, which warps may divide into slices; every instruction that the architecture has for the types.
+/// Tiles of 64 or 128 bytes along K, of `f64` 128 or 256, which warps may divide into slices; every
+/// instruction that the architecture has for the types.
 fn mma_sync(base: &GemmDesc) -> Lists {
     let FamilyDesc::MmaSync(knobs) = base.family else { return Vec::new() };
     let class = &base.class;
@@ -134,13 +162,17 @@ fn mma_sync(base: &GemmDesc) -> Lists {
     let instructions = WarpInstruction::all().filter(|one| {
         let math = (one.math().emulation(), one.saturates()) == (knobs.emulation, false);
         let types = (OperandKind::BOTH.map(|operand| one.input(operand)), one.accumulator());
-        math && types == ([class.a.element, class.b.element], class.accumulator) && one.sm() <= class.arch.sm()
+        math && types == ([class.a.element, class.b.element], class.accumulator)
+            && one.sm() <= class.arch.sm()
     });
     let stages = if knobs.mainloop.copies_asynchronously() { "2 3 4 5 6" } else { "2" };
     let some = |name: &str, values: &str| list(name, values.split(' '));
     vec![
         some("mainloop", knobs.mainloop.name()),
-        list("threadblock", depths.iter().flat_map(|&k| shapes(&[32, 64, 128, 256], &[32, 64, 128, 256], k))),
+        list(
+            "threadblock",
+            depths.iter().flat_map(|&k| shapes(&[32, 64, 128, 256], &[32, 64, 128, 256], k)),
+        ),
         list("warp", depths.iter().flat_map(|&k| shapes(&[16, 32, 64], &[16, 32, 64], k))),
         list("instruction", instructions.map(|one| one.shape().to_string())),
         some("stages", stages),
@@ -157,7 +189,8 @@ fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
 /// Columns of the tiles that problems choose among by default.
 fn columns_by_default(base: &GemmDesc) -> impl Iterator<Item = u32> {
     let class = &base.class;
-    let families = default_gemm_configurations(class.op, class.arch, base.user_types()).unwrap_or_default();
+    let families =
+        default_gemm_configurations(class.op, class.arch, base.user_types()).unwrap_or_default();
     families.iter().filter_map(|family| Some(family.pins().threadblock?.n))
 }
 
@@ -177,9 +210,11 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
     let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
     let some = |name: &str, values: &str| list(name, values.split(' '));
     if base.is_of_columns() {
-        // Few rows of D are so many columns, and parts of K fill the machine; wide tiles are taken by some squares.
+        // Few rows of D are so many columns, and parts of K fill the machine; wide tiles are taken
+        // by some squares.
         let tile = base.threadblock();
-        let (rows, columns) = (ascending(&[64, 128, 192], [tile.m]), ascending(&[16, 32, 64, 128], [tile.n]));
+        let (rows, columns) =
+            (ascending(&[64, 128, 192], [tile.m]), ascending(&[16, 32, 64, 128], [tile.n]));
         return vec![
             some("mainloop", "warpspecialized"),
             list("threadblock", shapes(&rows, &columns, stage)),
@@ -218,13 +253,19 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
     let depths = if base.class.a.element.bits() == 8 { [16, 32, 64] } else { [8, 16, 32] };
     let shapes = |extents: &[u32]| {
         let pairs = extents.iter().flat_map(|m| extents.iter().map(move |n| (m, n)));
-        let shapes: Vec<String> = pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
+        let shapes: Vec<String> =
+            pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
         shapes.join(" ")
     };
-    // Where K runs through memory, rows along it, one vector apart; else vectors of 16 bytes that change places within their row.
+    // Where K runs through memory, rows along it, one vector apart; else vectors of 16 bytes that
+    // change places within their row.
     let shared = |element: ElementKind, k_contiguous: bool| {
         let vector = element.elements_in(16);
-        if k_contiguous { format!("auto k+{vector}") } else { format!("auto mn^3,{},0", vector.trailing_zeros()) }
+        if k_contiguous {
+            format!("auto k+{vector}")
+        } else {
+            format!("auto mn^3,{},0", vector.trailing_zeros())
+        }
     };
     let (user, orders) = (base.user_types(), base.orders());
     let mut lists = vec![

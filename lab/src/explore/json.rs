@@ -9,13 +9,16 @@ use falchion::{Error, desc::GemmDesc};
 use serde_json::Value;
 
 impl Space {
-    /// The space that JSON states, for the types, layouts and architecture of `base`. One family needs no list around it; a
-    /// number stands for its digits, and a single value for a list of one.
+    /// The space that JSON states, for the types, layouts and architecture of `base`. One family
+    /// needs no list around it; a number stands for its digits, and a single value for a list of
+    /// one.
     ///
     /// # Errors
     /// [`Error::Measurement`] when the text is no such JSON; those of [`Space::of_families`].
     pub fn from_json(base: &GemmDesc, text: &str) -> Result<Self, Error> {
-        let refuse = |because: String| Error::Measurement { because: format!("the space cannot be read: {because}") };
+        let refuse = |because: String| Error::Measurement {
+            because: format!("the space cannot be read: {because}"),
+        };
         let value: Value = serde_json::from_str(text).map_err(|error| refuse(error.to_string()))?;
         let families = match value {
             Value::Array(families) => families,
@@ -24,17 +27,24 @@ impl Space {
         let words = |name: &str, value: &Value| match value {
             Value::String(words) => Ok(words.clone()),
             Value::Number(number) => Ok(number.to_string()),
-            other => Err(refuse(format!("a value of `{name}` is {other}, and it is a text or a number"))),
+            other => {
+                Err(refuse(format!("a value of `{name}` is {other}, and it is a text or a number")))
+            }
         };
         let mut all = Vec::new();
         for family in &families {
             let Value::Object(lists) = family else {
-                return Err(refuse(format!("a family is {family}, and it is an object of lists by the knobs' names")));
+                return Err(refuse(format!(
+                    "a family is {family}, and it is an object of lists by the knobs' names"
+                )));
             };
             let mut read = Vec::new();
             for (name, list) in lists {
                 let list = match list {
-                    Value::Array(list) => list.iter().map(|value| words(name, value)).collect::<Result<Vec<_>, _>>()?,
+                    Value::Array(list) => list
+                        .iter()
+                        .map(|value| words(name, value))
+                        .collect::<Result<Vec<_>, _>>()?,
                     one => vec![words(name, one)?],
                 };
                 read.push((name.clone(), list));

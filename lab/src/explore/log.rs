@@ -1,7 +1,7 @@
 //! The file in which trials are kept, line by line, so that a killed run goes on where it was.
 //!
-//! The first line is the [`Header`], each other an [`Entry`]. What follows the last newline was being written when the run was
-//! killed: it is cut off, and its trial done again.
+//! The first line is the [`Header`], each other an [`Entry`]. What follows the last newline was
+//! being written when the run was killed: it is cut off, and its trial done again.
 
 use super::record::{Entry, FORMAT, Header, to_line};
 use falchion::Error;
@@ -23,19 +23,28 @@ impl Log {
     /// Opens a log, or begins one, and reads what is in it.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be read and written; [`Error::Measurement`] when it is no log, is the log of other trials
-    /// than `header`'s, or is being written by another run.
+    /// [`Error::Io`] when the file cannot be read and written; [`Error::Measurement`] when it is no
+    /// log, is the log of other trials than `header`'s, or is being written by another run.
     pub fn open(path: &Path, header: &Header) -> Result<(Self, Vec<Entry>), Error> {
-        let io = |error: std::io::Error| Error::Io { path: path.to_owned(), because: error.to_string() };
-        let refuse = |because: &str| Error::Measurement { because: format!("{} {because}", path.display()) };
+        let io =
+            |error: std::io::Error| Error::Io { path: path.to_owned(), because: error.to_string() };
+        let refuse =
+            |because: &str| Error::Measurement { because: format!("{} {because}", path.display()) };
         if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
             return Err(refuse("is no file that a log could be kept in"));
         }
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(refuse("is being written by another run")),
-            // Not every file system has locks: without them, two runs at once are the user's affair.
+            // Not every file system has locks: without them, two runs at once are the user's
+            // affair.
             Err(TryLockError::Error(_)) => {}
         }
         let mut bytes = Vec::new();
@@ -44,9 +53,12 @@ impl Log {
         let start = format!("{{\"format\":\"{FORMAT}\"");
         let shared = start.len().min(bytes.len());
         if bytes[..shared] != start.as_bytes()[..shared] {
-            return Err(refuse(&format!("does not begin as a log of `{FORMAT}` does; give --log another file")));
+            return Err(refuse(&format!(
+                "does not begin as a log of `{FORMAT}` does; give --log another file"
+            )));
         }
-        let text = std::str::from_utf8(&bytes[..whole]).map_err(|_| refuse("is a log with lines that are no text"))?;
+        let text = std::str::from_utf8(&bytes[..whole])
+            .map_err(|_| refuse("is a log with lines that are no text"))?;
         let mut lines = text.lines();
         let entries = match lines.next() {
             Some(first) => {
@@ -76,14 +88,17 @@ impl Log {
 
     fn line(&mut self, line: &str) -> Result<(), Error> {
         let bytes = format!("{line}\n");
-        self.file.write_all(bytes.as_bytes()).map_err(|error| Error::Io { path: self.path.clone(), because: error.to_string() })
+        self.file
+            .write_all(bytes.as_bytes())
+            .map_err(|error| Error::Io { path: self.path.clone(), because: error.to_string() })
     }
 }
 
 /// Whether a first line is `header`; else, which field is another.
 fn agrees(line: &str, header: &Header) -> Result<(), String> {
     let read = |text: &str| {
-        serde_json::from_str::<Value>(text).map_err(|error| format!("is a log whose first line cannot be read: {error}"))
+        serde_json::from_str::<Value>(text)
+            .map_err(|error| format!("is a log whose first line cannot be read: {error}"))
     };
     let (theirs, ours) = (read(line)?, read(&to_line(header).map_err(|error| error.to_string())?)?);
     let Value::Object(ours) = ours else { return Ok(()) };
@@ -99,5 +114,6 @@ fn agrees(line: &str, header: &Header) -> Result<(), String> {
 }
 
 fn entry(at: usize, line: &str) -> Result<Entry, String> {
-    serde_json::from_str(line).map_err(|error| format!("is a log whose line {at} is no trial: {error}"))
+    serde_json::from_str(line)
+        .map_err(|error| format!("is a log whose line {at} is no trial: {error}"))
 }

@@ -1,9 +1,10 @@
 //! Exploration: the space of legal descriptions, its census, and trials of what is drawn from it.
 //!
-//! A [`Space`] is a few [`Family`]s, each a list of values for every knob: what it holds is their Cartesian product. A [`Census`]
-//! asks [`GemmDesc::check`](falchion::desc::GemmDesc::check) of every point, and counts the refusals by their sentences. A [`sample`]
-//! is drawn without replacement. `trials` compiles, verifies, screens and measures it on a device; `log` keeps every trial,
-//! so that a killed run goes on where it was.
+//! A [`Space`] is a few [`Family`]s, each a list of values for every knob: what it holds is their
+//! Cartesian product. A [`Census`] asks [`GemmDesc::check`](falchion::desc::GemmDesc::check) of
+//! every point, and counts the refusals by their sentences. A [`sample`] is drawn without
+//! replacement. `trials` compiles, verifies, screens and measures it on a device; `log` keeps every
+//! trial, so that a killed run goes on where it was.
 //!
 //! ```
 //! use falchion::{arch::ArchKind, internals::family::Request};

@@ -7,7 +7,8 @@ use serde_json::Value;
 /// The form of the log; another is refused.
 pub const FORMAT: &str = "falchion explore 1";
 
-/// The first line of a log: what all of its trials have in common. Trials of another log are of another header.
+/// The first line of a log: what all of its trials have in common. Trials of another log are of
+/// another header.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Header {
     /// [`FORMAT`]. It comes first, so that the first bytes of a file say whether it is a log.
@@ -172,7 +173,9 @@ impl Entry {
 
 /// Anything as one line of JSON, without a newline.
 pub(super) fn to_line(record: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(record).map_err(|error| Error::Measurement { because: format!("a line could not be written: {error}") })
+    serde_json::to_string(record).map_err(|error| Error::Measurement {
+        because: format!("a line could not be written: {error}"),
+    })
 }
 
 /// The rate of a product, in TFLOP/s.
@@ -183,7 +186,9 @@ pub fn tflops(size: Mnk, us: f64) -> f64 {
 
 /// A description within a record, in the form of [`GemmDesc::to_json`].
 pub(super) mod as_json {
-    use super::{Deserialize, Deserializer, Error, GemmDesc, Serialize, Serializer, Value, de, ser};
+    use super::{
+        Deserialize, Deserializer, Error, GemmDesc, Serialize, Serializer, Value, de, ser,
+    };
 
     pub fn serialize<S: Serializer>(desc: &GemmDesc, serializer: S) -> Result<S::Ok, S::Error> {
         let value = desc.to_json().map_err(|error: Error| ser::Error::custom(error.to_string()))?;
@@ -192,6 +197,7 @@ pub(super) mod as_json {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GemmDesc, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        GemmDesc::from_json(&value.to_string()).map_err(|error| de::Error::custom(error.to_string()))
+        GemmDesc::from_json(&value.to_string())
+            .map_err(|error| de::Error::custom(error.to_string()))
     }
 }

@@ -17,19 +17,27 @@ const MOST_OF_RANGE: u32 = 1 << 10;
 pub struct Family {
     /// Whose knobs they are.
     desc: GemmDesc,
-    /// In the order of [`Pins::TABLE`], each in the words that [`Pins::set`] reads; none holds a value twice, and what the family has
-    /// no knob for holds an empty word.
+    /// In the order of [`Pins::TABLE`], each in the words that [`Pins::set`] reads; none holds a
+    /// value twice, and what the family has no knob for holds an empty word.
     lists: Vec<Vec<String>>,
 }
 
 impl Family {
     /// The family of one point.
     fn of(desc: &GemmDesc) -> Self {
-        Self { desc: *desc, lists: desc.user_pins().words().into_iter().map(|words| vec![words.unwrap_or_default()]).collect() }
+        Self {
+            desc: *desc,
+            lists: desc
+                .user_pins()
+                .words()
+                .into_iter()
+                .map(|words| vec![words.unwrap_or_default()])
+                .collect(),
+        }
     }
 
-    /// Gives a knob values, which are spelled as the library spells them. Main loops of another family make the lists those of what the
-    /// resolver gives for the first of them.
+    /// Gives a knob values, which are spelled as the library spells them. Main loops of another
+    /// family make the lists those of what the resolver gives for the first of them.
     fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
         let name = Pins::TABLE[at].0;
         let foreign = |word: &String| -> Result<bool, Error> {
@@ -108,7 +116,8 @@ fn place(name: &str) -> Option<usize> {
     Pins::TABLE.iter().position(|row| row.0 == name)
 }
 
-/// Families of descriptions of one product: the same types, layouts, operation class and architecture.
+/// Families of descriptions of one product: the same types, layouts, operation class and
+/// architecture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
     base: GemmDesc,
@@ -116,17 +125,22 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of one point, `base`: what it says of types, layouts and architecture holds for all that is added.
+    /// The space of one point, `base`: what it says of types, layouts and architecture holds for
+    /// all that is added.
     #[must_use]
     pub fn of(base: &GemmDesc) -> Self {
         Self { base: *base, families: vec![Family::of(base)] }
     }
 
-    /// A space of several families, each given by lists for some knobs; the other knobs are those of `base`.
+    /// A space of several families, each given by lists for some knobs; the other knobs are those
+    /// of `base`.
     ///
     /// # Errors
     /// Those of [`set`](Self::set); [`Error::Measurement`] when there is no family.
-    pub fn of_families<V: AsRef<str>>(base: &GemmDesc, families: &[Vec<(String, Vec<V>)>]) -> Result<Self, Error> {
+    pub fn of_families<V: AsRef<str>>(
+        base: &GemmDesc,
+        families: &[Vec<(String, Vec<V>)>],
+    ) -> Result<Self, Error> {
         let mut all = Vec::new();
         for lists in families {
             let mut one = Self::of(base);
@@ -134,7 +148,9 @@ impl Space {
             all.append(&mut one.families);
         }
         if all.is_empty() {
-            return Err(Error::Measurement { because: "the space has no family, and at least one is explored".to_owned() });
+            return Err(Error::Measurement {
+                because: "the space has no family, and at least one is explored".to_owned(),
+            });
         }
         Ok(Self { base: *base, families: all })
     }
@@ -169,10 +185,12 @@ impl Space {
         &self.families
     }
 
-    /// Gives a knob, by its JSON name, other values in every family. A value that is there twice counts once.
+    /// Gives a knob, by its JSON name, other values in every family. A value that is there twice
+    /// counts once.
     ///
     /// # Errors
-    /// [`Error::KnobText`] when there is no such knob, when words are no value of it, or when there is none.
+    /// [`Error::KnobText`] when there is no such knob, when words are no value of it, or when there
+    /// is none.
     pub fn set<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
         // A knob of some of the families is no matter to the others.
@@ -180,13 +198,15 @@ impl Space {
         if set.iter().any(Result::is_ok) { Ok(()) } else { set.into_iter().collect() }
     }
 
-    /// Leaves a knob, by its JSON name, only those of its values that are among `values`; a family without one is left out.
+    /// Leaves a knob, by its JSON name, only those of its values that are among `values`; a family
+    /// without one is left out.
     ///
     /// # Errors
     /// Those of [`set`](Self::set), and [`Error::KnobText`] when no family is left.
     pub fn keep<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
-        let there: Vec<&String> = self.families.iter().flat_map(|family| &family.lists[at]).collect();
+        let there: Vec<&String> =
+            self.families.iter().flat_map(|family| &family.lists[at]).collect();
         if !there.iter().any(|value| list.contains(value)) {
             let mut seen: Vec<&str> = Vec::new();
             there.iter().for_each(|value| {
@@ -194,7 +214,11 @@ impl Space {
                     seen.push(value)
                 }
             });
-            return Err(refuse(at, &list.join(","), format!("the space has no such family; it has {}", seen.join(", "))));
+            return Err(refuse(
+                at,
+                &list.join(","),
+                format!("the space has no such family; it has {}", seen.join(", ")),
+            ));
         }
         for family in &mut self.families {
             family.lists[at].retain(|value| list.contains(value));
@@ -203,8 +227,9 @@ impl Space {
         Ok(())
     }
 
-    /// Narrows a knob, by its JSON name, to values given as texts of values parted by commas: `mainloop` chooses among the families,
-    /// every other knob takes the values in each of them. `2-8` and `2..8` are the whole numbers from 2 to 8.
+    /// Narrows a knob, by its JSON name, to values given as texts of values parted by commas:
+    /// `mainloop` chooses among the families, every other knob takes the values in each of them.
+    /// `2-8` and `2..8` are the whole numbers from 2 to 8.
     ///
     /// # Errors
     /// Those of [`set`](Self::set) and [`keep`](Self::keep).
@@ -216,8 +241,8 @@ impl Space {
         if name == "mainloop" { self.keep(name, &values) } else { self.set(name, &values) }
     }
 
-    /// The values of a text, parted at commas. Some values have commas of their own, as `mn^3,2,0`: each goes on as far as it must to be
-    /// one.
+    /// The values of a text, parted at commas. Some values have commas of their own, as `mn^3,2,0`:
+    /// each goes on as far as it must to be one.
     fn parted<'t>(&self, name: &str, text: &'t str) -> Vec<&'t str> {
         let mut knobs = Pins::NONE;
         let mut values = Vec::new();
@@ -225,7 +250,10 @@ impl Space {
         while let Some(text) = rest {
             let ends = text.match_indices(',').map(|(at, _)| at).chain([text.len()]);
             // What is no value however far it goes is refused by its first piece.
-            let end = ends.clone().find(|&end| knobs.set(name, &text[..end]).is_ok()).or_else(|| ends.clone().next());
+            let end = ends
+                .clone()
+                .find(|&end| knobs.set(name, &text[..end]).is_ok())
+                .or_else(|| ends.clone().next());
             let end = end.unwrap_or(text.len());
             values.push(&text[..end]);
             rest = text.get(end + 1..);
@@ -260,13 +288,15 @@ impl Space {
     /// # Errors
     /// [`Error::Measurement`] when there are too many to be looked at.
     pub fn points(&self) -> Result<u64, Error> {
-        let points = self.families.iter().try_fold(0u64, |sum, family| sum.checked_add(family.points()?));
+        let points =
+            self.families.iter().try_fold(0u64, |sum, family| sum.checked_add(family.points()?));
         match points {
             Some(points) if points <= POINTS => Ok(points),
             points => {
                 let count = points.map_or("more than 2^64".to_owned(), |points| points.to_string());
-                let because =
-                    format!("the space has {count} points, and at most {POINTS} are looked at; give some knobs fewer values");
+                let because = format!(
+                    "the space has {count} points, and at most {POINTS} are looked at; give some knobs fewer values"
+                );
                 Err(Error::Measurement { because })
             }
         }
@@ -287,13 +317,16 @@ impl Space {
             let points = family.points().unwrap_or(u64::MAX);
             let (from, to) = (first.max(before), end.min(before + points));
             if from < to {
-                self.visit(family, from - before, to - before, &mut |point, desc| visit(before + point, desc));
+                self.visit(family, from - before, to - before, &mut |point, desc| {
+                    visit(before + point, desc)
+                });
             }
             before += points;
         }
     }
 
-    /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the point before are read again.
+    /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the point
+    /// before are read again.
     fn visit(&self, family: &Family, from: u64, to: u64, visit: &mut dyn FnMut(u64, &GemmDesc)) {
         let mut pins = family.desc.user_pins();
         let mut places = family.places(from);
@@ -324,7 +357,9 @@ fn refuse(at: usize, text: &str, because: String) -> Error {
 /// The values of a range, `2-8` or `2..8`; what is no range is a value.
 fn range(text: &str) -> Vec<String> {
     let ends = text.split_once("..").or_else(|| text.split_once('-'));
-    let ends = ends.and_then(|(first, last)| Some((first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?)));
+    let ends = ends.and_then(|(first, last)| {
+        Some((first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?))
+    });
     match ends {
         Some((first, last)) if first <= last && last - first < MOST_OF_RANGE => {
             (first..=last).map(|value| value.to_string()).collect()

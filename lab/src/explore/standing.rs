@@ -71,14 +71,18 @@ pub fn last_final(entries: &[Entry], size: Mnk) -> Option<&Final> {
     })
 }
 
-/// Who was timed in the trials of a problem, the best first. Trials are compared by their ratio to the reference, which ran beside
-/// them: clocks drift alike for both.
+/// Who was timed in the trials of a problem, the best first. Trials are compared by their ratio to
+/// the reference, which ran beside them: clocks drift alike for both.
 #[must_use]
 pub fn screened(entries: &[Entry], size: Mnk) -> Vec<Standing> {
     let timed = |trial: &Trial| match trial.outcome {
-        Outcome::Timed { us, tflops, reference_us, .. } => {
-            Some(Standing { desc: trial.description, us, tflops, ratio: reference_us / us, is_final: false })
-        }
+        Outcome::Timed { us, tflops, reference_us, .. } => Some(Standing {
+            desc: trial.description,
+            us,
+            tflops,
+            ratio: reference_us / us,
+            is_final: false,
+        }),
         _ => None,
     };
     let mut all: Vec<Standing> = trials(entries, size).filter_map(timed).collect();
@@ -86,7 +90,8 @@ pub fn screened(entries: &[Entry], size: Mnk) -> Vec<Standing> {
     all
 }
 
-/// Who stands where on a problem: those measured by the full protocol, and then the others; the best first.
+/// Who stands where on a problem: those measured by the full protocol, and then the others; the
+/// best first.
 #[must_use]
 pub fn standings(entries: &[Entry], size: Mnk) -> Vec<Standing> {
     let mut all: Vec<Standing> = Vec::new();
@@ -147,16 +152,23 @@ impl Summary {
 /// Pins that a table always shows.
 const SHOWN: [&str; 4] = ["mainloop", "threadblock", "warp", "stages"];
 
-/// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ, whether A and B are exchanged where those of any are, microseconds, TFLOP/s, the ratio to the reference.
-/// A `~` marks what the full protocol did not measure.
+/// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ,
+/// whether A and B are exchanged where those of any are, microseconds, TFLOP/s, the ratio to the
+/// reference. A `~` marks what the full protocol did not measure.
 #[must_use]
 pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
     let words: Vec<Vec<String>> = standings
         .iter()
-        .map(|standing| standing.desc.user_pins().words().into_iter().map(Option::unwrap_or_default).collect())
+        .map(|standing| {
+            standing.desc.user_pins().words().into_iter().map(Option::unwrap_or_default).collect()
+        })
         .collect();
-    let differs = |at: usize| words.iter().any(|row| row.get(at) != words.first().and_then(|first| first.get(at)));
-    let shown: Vec<usize> = (0..Pins::TABLE.len()).filter(|&at| SHOWN.contains(&Pins::TABLE[at].0) || differs(at)).collect();
+    let differs = |at: usize| {
+        words.iter().any(|row| row.get(at) != words.first().and_then(|first| first.get(at)))
+    };
+    let shown: Vec<usize> = (0..Pins::TABLE.len())
+        .filter(|&at| SHOWN.contains(&Pins::TABLE[at].0) || differs(at))
+        .collect();
     let mut head: Vec<String> = shown.iter().map(|&at| Pins::TABLE[at].0.to_owned()).collect();
     let of_columns = standings.iter().any(|standing| standing.desc.is_of_columns());
     head.extend(of_columns.then(|| "exchanged".to_owned()));
@@ -166,7 +178,11 @@ pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
         let mut row: Vec<String> = shown.iter().map(|&at| words[at].clone()).collect();
         row.extend(of_columns.then(|| standing.desc.is_of_columns().to_string()));
         let rough = if standing.is_final { "" } else { " ~" };
-        row.extend([format!("{:.1}", standing.us), format!("{:.1}", standing.tflops), format!("{:.3}{rough}", standing.ratio)]);
+        row.extend([
+            format!("{:.1}", standing.us),
+            format!("{:.1}", standing.tflops),
+            format!("{:.3}{rough}", standing.ratio),
+        ]);
         rows.push(row);
     }
     rows

@@ -45,7 +45,11 @@ fn number(tflops: f64) -> String {
 impl Climb {
     /// The highest rate of the chart.
     fn most(&self) -> f64 {
-        self.rungs.iter().map(|rung| rung.tflops().max(rung.predicted_tflops)).chain(self.peer_tflops).fold(1e-6, f64::max)
+        self.rungs
+            .iter()
+            .map(|rung| rung.tflops().max(rung.predicted_tflops))
+            .chain(self.peer_tflops)
+            .fold(1e-6, f64::max)
     }
 
     /// What the rates are.
@@ -65,7 +69,11 @@ impl Climb {
         let mut svg = Svg::default();
         let title = format!("The ladder: f32, {n} x {n} x {n}", n = self.size);
         svg.text((32.0, 46.0), 24.0, INK).bold().says(&title);
-        svg.text((32.0, 72.0), 14.0, QUIET).says(&format!("{}; TFLOP/s, {}", self.on, self.caption()));
+        svg.text((32.0, 72.0), 14.0, QUIET).says(&format!(
+            "{}; TFLOP/s, {}",
+            self.on,
+            self.caption()
+        ));
         let (step, mut at) = (tick(most), 0.0);
         while at <= most {
             svg.line([x(at), TOP, x(at), bottom], GRID).end();
@@ -84,7 +92,9 @@ impl Climb {
             svg.text((x(peer), bottom + 22.0), 13.0, PEER).bold().anchor("middle").says(&says);
         }
         for (i, (color, what)) in
-            [(STEP, "a step of the sources"), (ASTRAY, "a wrong turn"), (OURS, "this library")].iter().enumerate()
+            [(STEP, "a step of the sources"), (ASTRAY, "a wrong turn"), (OURS, "this library")]
+                .iter()
+                .enumerate()
         {
             let left = 32.0 + 190.0 * i as f64;
             svg.rect([left, bottom + 36.0, 12.0, 12.0], color).set("rx", 2.0).end();
@@ -99,13 +109,24 @@ impl Climb {
         let mut text = String::new();
         let bar = |rate: f64| "█".repeat(((rate / most * columns as f64).round() as usize).max(1));
         let mut line = |name: &str, rate: f64, rest: &str| {
-            let _ = writeln!(text, "{name:22} {:<columns$} {:>6} TFLOP/s{rest}", bar(rate), number(rate));
+            let _ = writeln!(
+                text,
+                "{name:22} {:<columns$} {:>6} TFLOP/s{rest}",
+                bar(rate),
+                number(rate)
+            );
         };
         for rung in &self.rungs {
-            let name = if rung.wrong_turn_of.is_some() { format!("  {}", rung.name) } else { rung.name.to_owned() };
+            let name = if rung.wrong_turn_of.is_some() {
+                format!("  {}", rung.name)
+            } else {
+                rung.name.to_owned()
+            };
             let rest = match rung.measured {
                 Some(measured) => {
-                    let share = measured.of_peer.map_or(String::new(), |share| format!(", {:.0} % of cuBLASLt", share * 100.0));
+                    let share = measured.of_peer.map_or(String::new(), |share| {
+                        format!(", {:.0} % of cuBLASLt", share * 100.0)
+                    });
                     format!("{share}; predicted {}", number(rung.predicted_tflops))
                 }
                 None => ", predicted".to_owned(),
@@ -137,9 +158,12 @@ fn row(svg: &mut Svg, top: f64, rung: &Reached, x: &dyn Fn(f64) -> f64) {
     let beyond = x(rung.predicted_tflops) - x(rate);
     let clear = rung.measured.is_none() || !(0.0..LABEL).contains(&beyond);
     let end = if clear { x(rate) } else { x(rung.predicted_tflops) } + 8.0;
-    let (name, value) = (svg.text((left, middle - 3.0), 14.0, INK), format!("{}{share}", number(rate)));
+    let (name, value) =
+        (svg.text((left, middle - 3.0), 14.0, INK), format!("{}{share}", number(rate)));
     if astray { name } else { name.bold() }.says(rung.name);
-    svg.rect([NAMES, middle - BAR + 2.0, (x(rate) - NAMES).max(1.0), BAR], color).set("rx", 3.0).end();
+    svg.rect([NAMES, middle - BAR + 2.0, (x(rate) - NAMES).max(1.0), BAR], color)
+        .set("rx", 3.0)
+        .end();
     // The value's halo is a text of its own: not every viewer knows how to paint the stroke first.
     let halo = svg.text((end, middle - 3.0), 14.0, "none").bold();
     halo.set("stroke", "#ffffff").set("stroke-width", 4.0).says(&value);

@@ -1,6 +1,9 @@
-//! The climbs on a device: each rung verified, then measured beside the peer, or a copy, in interleaved rounds.
+//! The climbs on a device: each rung verified, then measured beside the peer, or a copy, in
+//! interleaved rounds.
 
-use super::{Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, TransposeRung, rungs};
+use super::{
+    Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, TransposeRung, rungs,
+};
 use crate::bench::{
     Session, SuiteProblem,
     measure::{Bench, Run},
@@ -37,7 +40,12 @@ pub fn climb(
             Program::Gemm(desc) => CudaKernel::prepare(context, &desc.sum())?,
         };
         let report = kernel.report().clone();
-        let run = Run { suite: "ladder".to_owned(), with_peer: true, kernel: Some(kernel), ..Run::default() };
+        let run = Run {
+            suite: "ladder".to_owned(),
+            with_peer: true,
+            kernel: Some(kernel),
+            ..Run::default()
+        };
         let line = bench.measure(session, &problem, &run)?;
         peer.extend(line.peer_tflops);
         if let Some(place) = climb.rungs.get_mut(number) {
@@ -55,7 +63,8 @@ pub fn climb(
     Ok(climb)
 }
 
-/// Climbs with a transpose of a matrix of `rows` x `columns`: `reached` hears of each rung's number as it is done.
+/// Climbs with a transpose of a matrix of `rows` x `columns`: `reached` hears of each rung's number
+/// as it is done.
 ///
 /// # Errors
 /// Those of [`TransposeBench::measure`].
@@ -67,11 +76,16 @@ pub fn climb_transposes(
 ) -> Result<TransposeClimb, Error> {
     let mut climb = TransposeClimb::counted((rows, columns), kind, on)?;
     let run = Run { suite: "ladder".to_owned(), ..Run::default() };
-    for (number, (rung, place)) in TransposeRung::ALL.into_iter().zip(&mut climb.rungs).enumerate() {
-        let problem = SuiteTranspose { rung: Some(rung), ..SuiteTranspose::new((rows, columns), kind) };
+    for (number, (rung, place)) in TransposeRung::ALL.into_iter().zip(&mut climb.rungs).enumerate()
+    {
+        let problem =
+            SuiteTranspose { rung: Some(rung), ..SuiteTranspose::new((rows, columns), kind) };
         let line = bench.measure(session, &problem, &run)?;
-        place.measured =
-            Some(TransposeMeasured { microseconds: line.ours_us, gbytes_per_second: line.ours_gbs, of_copy: line.ratio_to_copy });
+        place.measured = Some(TransposeMeasured {
+            microseconds: line.ours_us,
+            gbytes_per_second: line.ours_gbs,
+            of_copy: line.ratio_to_copy,
+        });
         reached(number);
     }
     Ok(climb)

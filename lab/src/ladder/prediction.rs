@@ -1,19 +1,22 @@
 //! What counts say about speed, before anything runs.
 //!
-//! Four things take time on a multiprocessor side by side: products, instructions of all kinds, wavefronts of its load-store
-//! unit, bytes from the L2 cache. The longest is a bound. What does not run side by side is added: a main loop with one stage waits
-//! for each tile, and only the other blocks of the multiprocessor have something to do meanwhile.
+//! Four things take time on a multiprocessor side by side: products, instructions of all kinds,
+//! wavefronts of its load-store unit, bytes from the L2 cache. The longest is a bound. What does
+//! not run side by side is added: a main loop with one stage waits for each tile, and only the
+//! other blocks of the multiprocessor have something to do meanwhile.
 //!
 //! ```text
 //! cycles = max(multiply-adds / 128, instructions / 4, wavefronts + lines, bytes / 64) + tiles * latency / (blocks side by side)
 //! ```
 //!
-//! A grid is as slow as the multiprocessor with the most tiles: of few tiles some multiprocessors have none.
+//! A grid is as slow as the multiprocessor with the most tiles: of few tiles some multiprocessors
+//! have none.
 //!
-//! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared memory, and the loop over k
-//! is unrolled, it joins as many k's as make 16 bytes.
+//! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared
+//! memory, and the loop over k is unrolled, it joins as many k's as make 16 bytes.
 //!
-//! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills was put in after one was measured.
+//! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills
+//! was put in after one was measured.
 
 use super::{Program, Textbook};
 use crate::{
@@ -49,8 +52,9 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// An H200. Source: NVIDIA H100 architecture white paper (132 multiprocessors, 128 lanes, 256 KB of registers, 228 KB of shared
-    /// memory; four schedulers), and its clock under load, 1.7 GHz. The latency is that of an L2 hit, rounded.
+    /// An H200. Source: NVIDIA H100 architecture white paper (132 multiprocessors, 128 lanes, 256
+    /// KB of registers, 228 KB of shared memory; four schedulers), and its clock under load, 1.7
+    /// GHz. The latency is that of an L2 hit, rounded.
     pub const H200: Self = Self {
         multiprocessors: 132.0,
         hertz: 1.7e9,
@@ -64,7 +68,8 @@ impl Machine {
     /// The rate that counts predict, in TFLOP/s.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when an address is not a multiple of its access: a description that checks has no such.
+    /// [`Error::Measurement`] when an address is not a multiple of its access: a description that
+    /// checks has no such.
     pub fn tflops(&self, program: &Program, counters: &Counters) -> Result<f64, Error> {
         let warp = f64::from(WARP);
         let products = counters.multiply_adds as f64;
@@ -76,14 +81,17 @@ impl Machine {
             Program::Textbook(_) => counters.loads,
             Program::Gemm(d) => {
                 let tiles = counters.multiply_adds
-                    / (u64::from(d.knobs.threadblock.m * d.knobs.threadblock.n) * u64::from(d.knobs.threadblock.k));
-                joined(d, tiles).map_err(|error| Error::Measurement { because: error.to_string() })?
+                    / (u64::from(d.knobs.threadblock.m * d.knobs.threadblock.n)
+                        * u64::from(d.knobs.threadblock.k));
+                joined(d, tiles)
+                    .map_err(|error| Error::Measurement { because: error.to_string() })?
             }
         };
         let accesses = (loads.accesses + counters.stores.accesses) as f64;
         let wavefronts = (loads.wavefronts + counters.stores.wavefronts) as f64;
         let spills = self.spills(program, products / warp);
-        let instructions = products / warp + requests + accesses + spills + looping(program, products / warp);
+        let instructions =
+            products / warp + requests + accesses + spills + looping(program, products / warp);
         let bound = [
             products / self.multiply_adds,
             instructions / self.instructions,
@@ -94,7 +102,8 @@ impl Machine {
         Ok(2.0 * products / (cycles / self.busy(program, products) / self.hertz) / 1e12)
     }
 
-    /// Multiprocessors that work, on the average until the last one is done: the busiest has a whole number of tiles. The product is square.
+    /// Multiprocessors that work, on the average until the last one is done: the busiest has a
+    /// whole number of tiles. The product is square.
     fn busy(&self, program: &Program, products: f64) -> f64 {
         let tile = match program {
             Program::Textbook(_) => Textbook::TILE,
@@ -102,25 +111,34 @@ impl Machine {
         };
         let size = products.cbrt().round();
         let tiles = (size / f64::from(tile.m)).ceil() * (size / f64::from(tile.n)).ceil();
-        if tiles > 0.0 { tiles / (tiles / self.multiprocessors).ceil() } else { self.multiprocessors }
+        if tiles > 0.0 {
+            tiles / (tiles / self.multiprocessors).ceil()
+        } else {
+            self.multiprocessors
+        }
     }
 
-    /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in every k-block.
+    /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in
+    /// every k-block.
     fn spills(&self, program: &Program, products: f64) -> f64 {
         match program {
             Program::Textbook(_) => 0.0,
             Program::Gemm(d) => {
-                let lacking = d.base().registers().saturating_sub(d.registers_available(self.holds[1]));
+                let lacking =
+                    d.base().registers().saturating_sub(d.registers_available(self.holds[1]));
                 products / f64::from(d.base().tiles.accumulators()) * 2.0 * f64::from(lacking)
             }
         }
     }
 
-    /// Cycles of a multiprocessor, times multiprocessors, in which all of its blocks wait for a tile.
+    /// Cycles of a multiprocessor, times multiprocessors, in which all of its blocks wait for a
+    /// tile.
     fn waiting(&self, program: &Program, products: f64) -> f64 {
         let (tile, threads, registers, shared, waits) = match program {
             Program::Textbook(Textbook::Naive) => return 0.0,
-            Program::Textbook(Textbook::SharedMemory) => (Textbook::TILE, Textbook::THREADS, 32, 2048, true),
+            Program::Textbook(Textbook::SharedMemory) => {
+                (Textbook::TILE, Textbook::THREADS, 32, 2048, true)
+            }
             Program::Gemm(d) => {
                 let base = d.base();
                 let waits = base.mainloop == MainloopKind::SingleStage;
@@ -131,8 +149,9 @@ impl Machine {
             return 0.0;
         }
         let [all_threads, all_registers, all_shared] = self.holds;
-        let blocks =
-            (all_threads / threads.max(1)).min(all_registers / (registers * threads).max(1)).min(all_shared / shared.max(1));
+        let blocks = (all_threads / threads.max(1))
+            .min(all_registers / (registers * threads).max(1))
+            .min(all_shared / shared.max(1));
         let tiles = products / f64::from(tile.m) / f64::from(tile.n) / f64::from(tile.k);
         tiles * self.latency / f64::from(blocks.max(1))
     }
@@ -144,14 +163,22 @@ fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
     for operand in OperandKind::BOTH {
         let (facts, map) = (base.operand(operand), FragmentMap::of(base.tiles, operand));
         let (tile, bytes) = (facts.smem, facts.element.bytes_of(1));
-        let neighbours = tile.along.is(Along::K) && tile.bits == 0 && matches!(d.knobs.unroll, UnrollKind::Full);
+        let neighbours =
+            tile.along.is(Along::K) && tile.bits == 0 && matches!(d.knobs.unroll, UnrollKind::Full);
         // Elements of one load, along MN and along K.
-        let (of_mn, of_k) = if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
+        let (of_mn, of_k) =
+            if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
         for warp in 0..base.tiles.threads() / WARP {
             for i in (0..facts.thread_mn()).step_by(of_mn as usize) {
                 for k in (0..d.knobs.warp.k).step_by(of_k as usize) {
-                    let address = |lane| Some(u64::from(tile.offset(map.mn(warp * WARP + lane, i), k) * bytes));
-                    let access = WarpAccess::new(Direction::Load, of_mn * of_k * bytes, (0..WARP).map(address))?;
+                    let address = |lane| {
+                        Some(u64::from(tile.offset(map.mn(warp * WARP + lane, i), k) * bytes))
+                    };
+                    let access = WarpAccess::new(
+                        Direction::Load,
+                        of_mn * of_k * bytes,
+                        (0..WARP).map(address),
+                    )?;
                     let counted = wavefronts(&access);
                     loads.accesses += tiles;
                     loads.wavefronts += tiles * u64::from(counted.wavefronts);
@@ -166,7 +193,8 @@ fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
 /// Bytes of a sector.
 const SECTOR_BYTES: f64 = crate::banks::SECTOR_BYTES as f64;
 
-/// Instructions of a loop that is not unrolled: the counter, the comparison, the branch, and an address of each operand.
+/// Instructions of a loop that is not unrolled: the counter, the comparison, the branch, and an
+/// address of each operand.
 const LOOP: f64 = 5.0;
 
 /// Instructions of loops that are not unrolled; `products` are instructions of a warp.
@@ -175,7 +203,8 @@ fn looping(program: &Program, products: f64) -> f64 {
         // The compiler unrolls a plain loop four times.
         Program::Textbook(Textbook::Naive) => products * LOOP / 4.0,
         Program::Gemm(d) if matches!(d.knobs.unroll, UnrollKind::By(_)) => {
-            products / f64::from(d.base().tiles.accumulators()) * LOOP / f64::from(d.groups_a_turn())
+            products / f64::from(d.base().tiles.accumulators()) * LOOP
+                / f64::from(d.groups_a_turn())
         }
         Program::Gemm(_) | Program::Textbook(Textbook::SharedMemory) => 0.0,
     }

@@ -36,7 +36,8 @@ pub struct Rung {
     pub wrong_turn_of: Option<&'static str>,
 }
 
-/// What is common to all configurations of the ladder: `f32`, all matrices row-major, any alignment, one block at least.
+/// What is common to all configurations of the ladder: `f32`, all matrices row-major, any
+/// alignment, one block at least.
 fn classic() -> Result<(Combined, GemmDesc), Refusal> {
     let f32 = ElementKind::F32;
     let types = Combined { a: f32, b: f32, accumulator: f32, c: f32 };
@@ -56,7 +57,8 @@ const fn rows(along: Along, padding: u32) -> SmemLayout {
     SmemLayout::Padded { along, padding }
 }
 
-/// SimtKnobs of a kernel as it is first written: A as `[m][k]`, B as `[k][n]`, a thread's elements in one piece, one stage.
+/// SimtKnobs of a kernel as it is first written: A as `[m][k]`, B as `[k][n]`, a thread's elements
+/// in one piece, one stage.
 fn first_written(knobs: &mut SimtKnobs, tile: Mnk, warp: Mnk) {
     (knobs.threadblock, knobs.warp) = (tile, warp);
     (knobs.mainloop, knobs.stages) = (MainloopKind::SingleStage, 1);
@@ -90,7 +92,8 @@ fn four_by_four_strided(knobs: &mut SimtKnobs) {
     (knobs.align_a, knobs.align_b) = (4, 4);
 }
 
-/// The ladder: the sixth version twice, as its author has it, and three wrong turns beside the rung that they left.
+/// The ladder: the sixth version twice, as its author has it, and three wrong turns beside the rung
+/// that they left.
 ///
 /// # Errors
 /// [`Refusal`] when a configuration does not check; a test sees that all do.
@@ -98,11 +101,28 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
     use ArchKind::{Sm70, Sm80};
     let step = |name, adds, program| Rung { name, adds, program, wrong_turn_of: None };
     let gemm = |name, adds, desc| step(name, adds, Program::Gemm(desc));
-    let astray = |name, adds, of, desc| Rung { name, adds, program: Program::Gemm(desc), wrong_turn_of: Some(of) };
+    let astray = |name, adds, of, desc| Rung {
+        name,
+        adds,
+        program: Program::Gemm(desc),
+        wrong_turn_of: Some(of),
+    };
     Ok(vec![
-        step("V1 naive", "one element of C a thread, all from global memory", Program::Textbook(Textbook::Naive)),
-        step("V2 shared memory", "16x16 tiles of A and B are read once a block", Program::Textbook(Textbook::SharedMemory)),
-        gemm("V3 2x2 a thread", "each element of shared memory is used twice", first_configuration()?),
+        step(
+            "V1 naive",
+            "one element of C a thread, all from global memory",
+            Program::Textbook(Textbook::Naive),
+        ),
+        step(
+            "V2 shared memory",
+            "16x16 tiles of A and B are read once a block",
+            Program::Textbook(Textbook::SharedMemory),
+        ),
+        gemm(
+            "V3 2x2 a thread",
+            "each element of shared memory is used twice",
+            first_configuration()?,
+        ),
         gemm(
             "V4 4x4, vectors",
             "four times, and B comes four elements at a time",
@@ -140,7 +160,11 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
                 (k.smem_a, k.smem_b) = (rows(Along::K, 1), rows(Along::Mn, 1));
             })?,
         ),
-        gemm("64x64x64", "deep tiles, vectors for both operands, elements dealt one by one", desc(Sm70, four_by_four_strided)?),
+        gemm(
+            "64x64x64",
+            "deep tiles, vectors for both operands, elements dealt one by one",
+            desc(Sm70, four_by_four_strided)?,
+        ),
         astray(
             "64x64x64, padded",
             "rows of 65 take the vectors apart",

@@ -1,4 +1,5 @@
-//! The two kernels below the parameterized one, whose warp tile is at least 8 x 16: here a thread has one element.
+//! The two kernels below the parameterized one, whose warp tile is at least 8 x 16: here a thread
+//! has one element.
 //!
 //! Twin: `lab/kernels/ladder/textbook.cuh`.
 
@@ -10,13 +11,14 @@ use falchion::{
     shape::Mnk,
 };
 
-/// A kernel as a textbook has it, [`SIDE`](Textbook::SIDE) x `SIDE` threads a block, each with one element of D. Blocks and
-/// threads run along rows.
+/// A kernel as a textbook has it, [`SIDE`](Textbook::SIDE) x `SIDE` threads a block, each with one
+/// element of D. Blocks and threads run along rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Textbook {
     /// A thread reads its row of A and its column of B from global memory.
     Naive,
-    /// Tiles of A and B, `SIDE` x `SIDE`, come through shared memory: a thread brings one element of each.
+    /// Tiles of A and B, `SIDE` x `SIDE`, come through shared memory: a thread brings one element
+    /// of each.
     SharedMemory,
 }
 
@@ -33,8 +35,8 @@ impl Textbook {
     /// Threads of a block.
     pub const THREADS: u32 = Self::SIDE * Self::SIDE;
 
-    /// The description that stands for this kernel where types, layouts, epilogue and schedule are asked for. Its tiles are
-    /// another's.
+    /// The description that stands for this kernel where types, layouts, epilogue and schedule are
+    /// asked for. Its tiles are another's.
     ///
     /// # Errors
     /// [`Refusal`] when it does not check; a test sees that it does.
@@ -88,8 +90,9 @@ impl Textbook {
         falchion::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
     }
 
-    /// `D = A·B` in the kernel's order: each element sums its products along K, one fused multiply-add after the other. `a` is
-    /// `m` x `k`, `b` is `k` x `n`, all by rows without gaps; what is beyond the shorter of the slices is left alone.
+    /// `D = A·B` in the kernel's order: each element sums its products along K, one fused
+    /// multiply-add after the other. `a` is `m` x `k`, `b` is `k` x `n`, all by rows without gaps;
+    /// what is beyond the shorter of the slices is left alone.
     pub fn multiply(n: usize, k: usize, a: &[f32], b: &[f32], d: &mut [f32]) {
         if n == 0 || k == 0 {
             return d.fill(0.0);

@@ -1,4 +1,5 @@
-//! What a rung's threads ask of memory: counted access by access, for configurations by the host executor.
+//! What a rung's threads ask of memory: counted access by access, for configurations by the host
+//! executor.
 
 use super::{Program, Textbook};
 use crate::{
@@ -13,7 +14,8 @@ use falchion::{
     refusal::{Field, Refusal},
 };
 
-/// Sizes are multiples of it: then the tiles of every rung divide the product, and all its blocks are alike.
+/// Sizes are multiples of it: then the tiles of every rung divide the product, and all its blocks
+/// are alike.
 pub const SIZE_STEP: usize = 256;
 
 /// The largest size: beyond, elements of a matrix have no 32-bit number.
@@ -51,10 +53,13 @@ pub fn check_size(size: usize) -> Result<(), Refusal> {
 pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
     check_size(size)?;
     match program {
-        Program::Textbook(textbook) => {
-            textbook.counters(size as u64).map_err(|error| Error::Measurement { because: error.to_string() })
-        }
-        Program::Gemm(desc) => count(&desc.program(), &Problem::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT)),
+        Program::Textbook(textbook) => textbook
+            .counters(size as u64)
+            .map_err(|error| Error::Measurement { because: error.to_string() }),
+        Program::Gemm(desc) => count(
+            &desc.program(),
+            &Problem::of(&desc.sum(), (size, size, size), [None; 3], PRODUCT),
+        ),
     }
 }
 
@@ -65,8 +70,8 @@ pub(super) const PRODUCT: [f64; SCALARS] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0
 const ELEMENT: u64 = 4;
 
 impl Textbook {
-    /// The accesses of a product of `size`, a multiple of [`SIZE_STEP`]: those of the first warp over the first k-tile,
-    /// times the warps and the tiles, which are all alike.
+    /// The accesses of a product of `size`, a multiple of [`SIZE_STEP`]: those of the first warp
+    /// over the first k-tile, times the warps and the tiles, which are all alike.
     fn counters(self, size: u64) -> Result<Counters, NotAnAccess> {
         let side = u64::from(Self::SIDE);
         let warps = u64::from(Self::THREADS / WARP) * (size / side) * (size / side);
@@ -103,9 +108,13 @@ struct Tile {
 
 impl Tile {
     /// The access in which the thread at (`x`, `y`) of the block touches this element.
-    fn access(direction: Direction, element: impl Fn(u64, u64) -> u64) -> Result<WarpAccess, NotAnAccess> {
+    fn access(
+        direction: Direction,
+        element: impl Fn(u64, u64) -> u64,
+    ) -> Result<WarpAccess, NotAnAccess> {
         let side = u64::from(Textbook::SIDE);
-        let lanes = (0..u64::from(WARP)).map(|lane| Some(element(lane % side, lane / side) * ELEMENT));
+        let lanes =
+            (0..u64::from(WARP)).map(|lane| Some(element(lane % side, lane / side) * ELEMENT));
         WarpAccess::new(direction, ELEMENT as u32, lanes)
     }
 
@@ -119,7 +128,11 @@ impl Tile {
         Ok(())
     }
 
-    fn shared(&mut self, direction: Direction, element: impl Fn(u64, u64) -> u64) -> Result<(), NotAnAccess> {
+    fn shared(
+        &mut self,
+        direction: Direction,
+        element: impl Fn(u64, u64) -> u64,
+    ) -> Result<(), NotAnAccess> {
         let access = Self::access(direction, element)?;
         let of: &mut SharedAccesses = match direction {
             Direction::Load => &mut self.counters.loads,

@@ -1,4 +1,5 @@
-//! The tuning notes' ladder: how a transpose climbs from one element at a time to 16 bytes, and what each rung's accesses cost.
+//! The tuning notes' ladder: how a transpose climbs from one element at a time to 16 bytes, and
+//! what each rung's accesses cost.
 
 use super::TransposeRung;
 use crate::{
@@ -59,19 +60,38 @@ impl TransposeClimb {
     pub const SIZE: usize = 8192;
 
     /// The columns of [`table`](Self::table).
-    pub const HEAD: [&str; 9] =
-        ["rung", "kernel", "sectors of A", "sectors of D", "wavefronts a store", "wavefronts a load", "µs", "GB/s", "of a copy"];
+    pub const HEAD: [&str; 9] = [
+        "rung",
+        "kernel",
+        "sectors of A",
+        "sectors of D",
+        "wavefronts a store",
+        "wavefronts a load",
+        "µs",
+        "GB/s",
+        "of a copy",
+    ];
 
     /// The climb with what is counted, nothing run yet.
     ///
     /// # Errors
     /// Those of [`count_transpose`].
-    pub fn counted((rows, columns): (usize, usize), kind: ElementKind, on: &str) -> Result<Self, Error> {
+    pub fn counted(
+        (rows, columns): (usize, usize),
+        kind: ElementKind,
+        on: &str,
+    ) -> Result<Self, Error> {
         let problem = TransposeProblem::packed(rows, columns);
         let reached = |rung: TransposeRung| {
-            let desc = rung.choice(kind.bytes_of(1)).desc(Combine::Move, kind.bytes_of(1), &problem);
+            let desc =
+                rung.choice(kind.bytes_of(1)).desc(Combine::Move, kind.bytes_of(1), &problem);
             let counters = count_transpose(&TransposeProgram::of(&desc), &problem)?;
-            Ok(TransposeReached { name: rung.name(), config: desc.to_string(), counters, measured: None })
+            Ok(TransposeReached {
+                name: rung.name(),
+                config: desc.to_string(),
+                counters,
+                measured: None,
+            })
         };
         let rungs = TransposeRung::ALL.into_iter().map(reached).collect::<Result<_, Error>>()?;
         Ok(Self { rows, columns, element: kind.name(), on: on.to_owned(), rungs })
@@ -89,7 +109,9 @@ impl TransposeClimb {
         let cells = |rung: &TransposeReached| {
             let TransposeCounters { a, d, stores, loads, .. } = &rung.counters;
             let measured = |digits: usize, of: fn(&TransposeMeasured) -> f64| {
-                rung.measured.as_ref().map_or("–".to_owned(), |measured| format!("{:.digits$}", of(measured)))
+                rung.measured
+                    .as_ref()
+                    .map_or("–".to_owned(), |measured| format!("{:.digits$}", of(measured)))
             };
             [
                 rung.name.to_owned(),
@@ -107,8 +129,8 @@ impl TransposeClimb {
     }
 }
 
-/// Transposes by a rung on the host, thread by thread with everything watched, a matrix of some tiles and a part of one, and
-/// compares every element.
+/// Transposes by a rung on the host, thread by thread with everything watched, a matrix of some
+/// tiles and a part of one, and compares every element.
 ///
 /// # Errors
 /// [`Error::Fault`] when the rung does what it must not.

@@ -8,7 +8,8 @@
 //! | padded | neighbours | `[32][33]` | neighbours |
 //! | vectorized | 16 bytes | swizzled chunks of 16 bytes | 16 bytes |
 //!
-//! All are configurations of the one kernel; the naive one is that without shared memory, and one element a piece.
+//! All are configurations of the one kernel; the naive one is that without shared memory, and one
+//! element a piece.
 
 use falchion::{
     internals::pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
@@ -34,7 +35,8 @@ pub enum TransposeRung {
 
 impl TransposeRung {
     /// Every one.
-    pub const ALL: [Self; 5] = [Self::Naive, Self::Tiled, Self::Coalesced, Self::Padded, Self::Vectorized];
+    pub const ALL: [Self; 5] =
+        [Self::Naive, Self::Tiled, Self::Coalesced, Self::Padded, Self::Vectorized];
 
     /// The name, as flags and suites spell it.
     pub const fn name(self) -> &'static str {
@@ -91,7 +93,12 @@ mod tests {
     fn every_rung_is_a_kernel() {
         let moves = [1, 2, 4, 8].map(|bytes| (Combine::Move, bytes));
         for (combine, bytes) in moves.into_iter().chain([(Combine::F32, 4), (Combine::F64, 8)]) {
-            assert!(TransposeRung::ALL.into_iter().all(|rung| rung.desc(combine, bytes).check().is_ok()), "{combine:?} {bytes}");
+            assert!(
+                TransposeRung::ALL
+                    .into_iter()
+                    .all(|rung| rung.desc(combine, bytes).check().is_ok()),
+                "{combine:?} {bytes}"
+            );
         }
     }
 }

@@ -13,8 +13,9 @@ use falchion::{
 /// Depth of the product that a rung is verified with: more k-tiles than any rung has stages.
 const DEPTH: usize = 192;
 
-/// Runs a rung on the host, thread by thread with everything watched, and checks every element of the result. The textbook
-/// kernels, which have no shared state to watch, run as the loops that they are.
+/// Runs a rung on the host, thread by thread with everything watched, and checks every element of
+/// the result. The textbook kernels, which have no shared state to watch, run as the loops that
+/// they are.
 ///
 /// # Errors
 /// [`Error::Fault`] when the rung does what it must not.
@@ -24,7 +25,8 @@ pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
         Program::Textbook(_) => Textbook::types()?,
     };
     let rows = SIZE_STEP;
-    let mut product = HostProduct::poisoned(&desc, &Problem::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
+    let mut product =
+        HostProduct::poisoned(&desc, &Problem::of(&desc, (rows, rows, DEPTH), [None; 3], PRODUCT))?;
     let [operands, _] = product.distributions(&desc);
     product.a.draw(operands, 1)?;
     product.b.draw(operands, 2)?;

@@ -8,7 +8,8 @@ use falchion::{
     layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Swizzle, Tiler},
 };
 
-/// Where an expression is wrong. Prints the reason, the expression, and a caret under the fault, on three lines.
+/// Where an expression is wrong. Prints the reason, the expression, and a caret under the fault, on
+/// three lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExpressionError {
     /// The expression.
@@ -27,15 +28,19 @@ impl fmt::Display for ExpressionError {
 
 impl core::error::Error for ExpressionError {}
 
-/// Evaluates an expression: a layout in CuTe's notation, a layout applied to an index, a coordinate or a slice, or a
-/// function of those.
+/// Evaluates an expression: a layout in CuTe's notation, a layout applied to an index, a coordinate
+/// or a slice, or a function of those.
 ///
-/// Functions: `make_layout(shape)`, `make_layout(shape, stride)`, `make_layout(L, ..)`, `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `composition(L, tiler)`, which is `L o tiler`, and `compose`, `complement(L)`, `complement(L,
-/// n)`, `logical_divide`, `zipped_divide`, `tiled_divide`, `logical_product`, `zipped_product` and `tiled_product` of `(L,
-/// tiler)`, `blocked_product(L, L)`, `raked_product(L, L)`, `local_tile(L, tiler, coordinate)`, `local_partition(L, threads, thread)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`, `cosize(L)`,
-/// `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. What begins at an offset, as slices and tiles do, begins there after every operation on its
-/// coordinates, `36 o (4,4):(8,1)` for one; where an offset has no meaning it is refused. A tuple alone is the compact layout of that shape; where a tiler stands it is a
-/// shape, which acts mode by mode as in CuTe.
+/// Functions: `make_layout(shape)`, `make_layout(shape, stride)`, `make_layout(L, ..)`,
+/// `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `composition(L, tiler)`, which is `L o
+/// tiler`, and `compose`, `complement(L)`, `complement(L, n)`, `logical_divide`, `zipped_divide`,
+/// `tiled_divide`, `logical_product`, `zipped_product` and `tiled_product` of `(L, tiler)`,
+/// `blocked_product(L, L)`, `raked_product(L, L)`, `local_tile(L, tiler, coordinate)`,
+/// `local_partition(L, threads, thread)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`,
+/// `cosize(L)`, `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. What begins at an offset, as slices and
+/// tiles do, begins there after every operation on its coordinates, `36 o (4,4):(8,1)` for one;
+/// where an offset has no meaning it is refused. A tuple alone is the compact layout of that shape;
+/// where a tiler stands it is a shape, which acts mode by mode as in CuTe.
 ///
 /// # Errors
 /// What is wrong with the expression, or why its value does not exist, and where.
@@ -105,7 +110,9 @@ fn applied(node: &Node, to: Value, arguments: &[Node]) -> Result<Value, Fault> {
 fn coordinate(node: &Node) -> Result<Coordinate, Fault> {
     match &node.kind {
         Kind::Underscore => Ok(Coordinate::All),
-        Kind::Tuple(members) => members.iter().map(coordinate).collect::<Result<_, _>>().map(Coordinate::Tuple),
+        Kind::Tuple(members) => {
+            members.iter().map(coordinate).collect::<Result<_, _>>().map(Coordinate::Tuple)
+        }
         Kind::Pair(..) => fault(node, "a coordinate is a number, `_`, or a tuple of them"),
         _ => number(node).map(Coordinate::At),
     }
@@ -129,7 +136,9 @@ fn operand(node: &Node) -> Result<Composed, Fault> {
 fn laid(node: &Node, value: Value) -> Result<Composed, Fault> {
     match value {
         Value::Layout(layout) => Ok(layout),
-        Value::Swizzle(swizzle) => fault(node, format!("a layout belongs here, not {swizzle} alone")),
+        Value::Swizzle(swizzle) => {
+            fault(node, format!("a layout belongs here, not {swizzle} alone"))
+        }
         Value::Number(_) => fault(node, "a layout belongs here, not a number"),
     }
 }
@@ -142,7 +151,9 @@ fn layout(node: &Node) -> Result<Layout, Fault> {
 fn tiler(node: &Node) -> Result<Tiler, Fault> {
     match &node.kind {
         Kind::Underscore => Ok(Tiler::All),
-        Kind::Tuple(members) => members.iter().map(tiler).collect::<Result<_, _>>().map(Tiler::Tuple),
+        Kind::Tuple(members) => {
+            members.iter().map(tiler).collect::<Result<_, _>>().map(Tiler::Tuple)
+        }
         _ => layout(node).map(Tiler::Layout),
     }
 }
@@ -161,14 +172,18 @@ const PRODUCTS: [(&str, ByTiler); 3] = [
 ];
 /// Operations on two layouts.
 type OfTwo = fn(&Layout, &Layout) -> Result<Layout, LayoutError>;
-const OF_TWO: [(&str, OfTwo); 2] = [("blocked_product", Layout::blocked_product), ("raked_product", Layout::raked_product)];
+const OF_TWO: [(&str, OfTwo); 2] =
+    [("blocked_product", Layout::blocked_product), ("raked_product", Layout::raked_product)];
 /// The same function of an integer, with other modes.
 type Reshaped = fn(&Layout) -> Layout;
-const RESHAPED: [(&str, Reshaped); 2] = [("coalesce", Layout::coalesce), ("flatten", Layout::flatten)];
+const RESHAPED: [(&str, Reshaped); 2] =
+    [("coalesce", Layout::coalesce), ("flatten", Layout::flatten)];
 /// Inverse functions.
 type Inverse = fn(&Layout) -> Result<Layout, LayoutError>;
-const INVERSES: [(&str, Inverse); 2] =
-    [("right_inverse", |layout| Ok(layout.right_inverse())), ("left_inverse", Layout::left_inverse)];
+const INVERSES: [(&str, Inverse); 2] = [
+    ("right_inverse", |layout| Ok(layout.right_inverse())),
+    ("left_inverse", Layout::left_inverse),
+];
 /// Numbers of a layout.
 type Measure = fn(&Composed) -> u64;
 const MEASURES: [(&str, Measure); 4] = [
@@ -194,12 +209,15 @@ enum Part {
     Layout(Composed),
 }
 
-/// Layouts composed from the left; a swizzle may stand first. A number that a part follows is the offset at which that begins.
+/// Layouts composed from the left; a swizzle may stand first. A number that a part follows is the
+/// offset at which that begins.
 fn composition(node: &Node, parts: &[Node]) -> Result<Composed, Fault> {
     let refused = |because: String| (node.span.start, because);
     let (mut swizzle, mut left, mut offset) = (None, None::<Composed>, None::<Int>);
     for (i, part) in parts.iter().enumerate() {
-        if let (Some(left), None, Kind::Underscore | Kind::Tuple(_)) = (&mut left, offset, &part.kind) {
+        if let (Some(left), None, Kind::Underscore | Kind::Tuple(_)) =
+            (&mut left, offset, &part.kind)
+        {
             *left = left.compose_by(&tiler(part)?).map_err(at(node))?;
             continue;
         }
@@ -210,7 +228,10 @@ fn composition(node: &Node, parts: &[Node]) -> Result<Composed, Fault> {
                 Value::Number(number) if !last => Part::Offset(Int::dynamic(number)),
                 Value::Swizzle(first) if i == 0 => Part::Swizzle(first),
                 Value::Swizzle(_) => {
-                    return fault(part, "a swizzle is the first part of a composition, before the offset and the layout");
+                    return fault(
+                        part,
+                        "a swizzle is the first part of a composition, before the offset and the layout",
+                    );
                 }
                 value => Part::Layout(laid(part, value)?),
             },
@@ -245,22 +266,37 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
     let refused = at(node);
     match (name, arguments) {
         ("swizzle", [bits, base, shift]) => {
-            let narrow =
-                |node: &Node| u32::try_from(number(node)?).or_else(|_| fault(node, "a parameter of a swizzle is at most 63"));
-            Swizzle::new(narrow(bits)?, narrow(base)?, narrow(shift)?).map(Value::Swizzle).map_err(refused)
+            let narrow = |node: &Node| {
+                u32::try_from(number(node)?)
+                    .or_else(|_| fault(node, "a parameter of a swizzle is at most 63"))
+            };
+            Swizzle::new(narrow(bits)?, narrow(base)?, narrow(shift)?)
+                .map(Value::Swizzle)
+                .map_err(refused)
         }
-        ("complement", [of]) => layout(of).and_then(|of| of.complement(of.cosize()).map(Value::from).map_err(refused)),
+        ("complement", [of]) => {
+            layout(of).and_then(|of| of.complement(of.cosize()).map(Value::from).map_err(refused))
+        }
         ("complement", [of, target]) => {
-            let (of, target) = (layout(of)?, target.int_tuple().and_then(|shape| shape.product().map_err(refused))?);
+            let (of, target) = (
+                layout(of)?,
+                target.int_tuple().and_then(|shape| shape.product().map_err(refused))?,
+            );
             of.complement(target).map(Value::from).map_err(refused)
         }
         ("coalesce", [of, profile]) => {
             let (of, profile) = (operand(of)?, profile.int_tuple()?);
-            of.inside(|layout| Ok((layout.coalesce_by(&profile)?, 0))).map(Value::Layout).map_err(refused)
+            of.inside(|layout| Ok((layout.coalesce_by(&profile)?, 0)))
+                .map(Value::Layout)
+                .map_err(refused)
         }
         // CuTe's name, and the one that it had here before.
-        ("composition" | "compose", parts @ [_, _, ..]) => composition(node, parts).map(Value::Layout),
-        ("make_layout", [shape]) => Layout::compact(&shape.int_tuple()?).map(Value::from).map_err(refused),
+        ("composition" | "compose", parts @ [_, _, ..]) => {
+            composition(node, parts).map(Value::Layout)
+        }
+        ("make_layout", [shape]) => {
+            Layout::compact(&shape.int_tuple()?).map(Value::from).map_err(refused)
+        }
         ("make_layout", [shape, stride]) if shape.int_tuple().is_ok() => {
             Layout::new(shape.int_tuple()?, stride.int_tuple()?).map(Value::from).map_err(refused)
         }
@@ -274,20 +310,35 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
         }
         ("local_partition", [of, threads, thread]) => {
             let (of, threads, thread) = (operand(of)?, layout(threads)?, number(thread)?);
-            of.inside(|layout| layout.local_partition(&threads, thread)).map(Value::Layout).map_err(refused)
+            of.inside(|layout| layout.local_partition(&threads, thread))
+                .map(Value::Layout)
+                .map_err(refused)
         }
-        (name, [one]) => match (named(&RESHAPED, name), named(&INVERSES, name), named(&MEASURES, name)) {
-            (Some(f), ..) => operand(one)?.inside(|layout| Ok((f(layout), 0))).map(Value::Layout).map_err(refused),
-            (_, Some(f), _) => f(&layout(one)?).map(Value::from).map_err(refused),
-            (.., Some(f)) => Ok(Value::Number(f(&operand(one)?))),
-            _ => unknown(node, name, 1),
-        },
-        (name, [left, right]) => match (named(&DIVISIONS, name), named(&PRODUCTS, name), named(&OF_TWO, name)) {
-            (Some(f), ..) => reshaped(node, &operand(left)?, &tiler(right)?, f).map(Value::Layout),
-            (_, Some(f), _) => f(&layout(left)?, &tiler(right)?).map(Value::from).map_err(refused),
-            (.., Some(f)) => f(&layout(left)?, &layout(right)?).map(Value::from).map_err(refused),
-            _ => unknown(node, name, 2),
-        },
+        (name, [one]) => {
+            match (named(&RESHAPED, name), named(&INVERSES, name), named(&MEASURES, name)) {
+                (Some(f), ..) => operand(one)?
+                    .inside(|layout| Ok((f(layout), 0)))
+                    .map(Value::Layout)
+                    .map_err(refused),
+                (_, Some(f), _) => f(&layout(one)?).map(Value::from).map_err(refused),
+                (.., Some(f)) => Ok(Value::Number(f(&operand(one)?))),
+                _ => unknown(node, name, 1),
+            }
+        }
+        (name, [left, right]) => {
+            match (named(&DIVISIONS, name), named(&PRODUCTS, name), named(&OF_TWO, name)) {
+                (Some(f), ..) => {
+                    reshaped(node, &operand(left)?, &tiler(right)?, f).map(Value::Layout)
+                }
+                (_, Some(f), _) => {
+                    f(&layout(left)?, &tiler(right)?).map(Value::from).map_err(refused)
+                }
+                (.., Some(f)) => {
+                    f(&layout(left)?, &layout(right)?).map(Value::from).map_err(refused)
+                }
+                _ => unknown(node, name, 2),
+            }
+        }
         _ => unknown(node, name, arguments.len()),
     }
 }
@@ -299,7 +350,10 @@ fn unknown<T>(node: &Node, name: &str, given: usize) -> Result<T, Fault> {
     }
     let one = names(&RESHAPED).chain(names(&INVERSES)).chain(names(&MEASURES));
     let two = names(&DIVISIONS).chain(names(&PRODUCTS)).chain(names(&OF_TWO));
-    let counts = one.map(|name| (name, "1")).chain(two.map(|name| (name, "2"))).filter(|(name, _)| *name != "coalesce");
+    let counts = one
+        .map(|name| (name, "1"))
+        .chain(two.map(|name| (name, "2")))
+        .filter(|(name, _)| *name != "coalesce");
     let others = [
         ("coalesce", "1 or 2"),
         ("complement", "1 or 2"),

@@ -1,4 +1,5 @@
-//! CuTe's layouts at work: expressions of the algebra, pictures of maps, tensors, and a GEMM all of whose addresses are layouts.
+//! CuTe's layouts at work: expressions of the algebra, pictures of maps, tensors, and a GEMM all of
+//! whose addresses are layouts.
 //!
 //! The algebra itself is [`falchion::layout::algebra`].
 

@@ -1,4 +1,5 @@
-//! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that they lie in.
+//! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that
+//! they lie in.
 
 use crate::svg::{Element, Svg};
 use falchion::internals::index::{Coord, IndexMap, at, points};
@@ -11,9 +12,11 @@ pub const MOST_OFFSETS: u64 = 1 << 20;
 const BANKS: u64 = 32;
 const BANK_BYTES: u64 = 4;
 /// Fills of owners, one after another.
-const OWNERS: [&str; 8] = ["#cfe0f5", "#fbdcc0", "#d3ebd0", "#f6cfd3", "#e2d8f2", "#f7ecb8", "#cdebe7", "#e6dfd6"];
+const OWNERS: [&str; 8] =
+    ["#cfe0f5", "#fbdcc0", "#d3ebd0", "#f6cfd3", "#e2d8f2", "#f7ecb8", "#cdebe7", "#e6dfd6"];
 /// The same hues, for the owners' names.
-const INKS: [&str; 8] = ["#2f5c94", "#a2591a", "#3c7a36", "#a33f4a", "#6a4aa0", "#86700e", "#1f7a70", "#6d5f4c"];
+const INKS: [&str; 8] =
+    ["#2f5c94", "#a2591a", "#3c7a36", "#a33f4a", "#6a4aa0", "#86700e", "#1f7a70", "#6d5f4c"];
 const INK: &str = "#1f2937";
 const QUIET: &str = "#6b7280";
 const LINE: &str = "#ffffff";
@@ -56,15 +59,18 @@ pub fn rows(map: &dyn IndexMap) -> Result<Vec<Vec<Option<u32>>>, PictureError> {
 pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
     let width = map.codomain().saturating_sub(1).to_string().len();
     let cell = |offset: Option<u32>| offset.map_or(".".to_owned(), |offset| offset.to_string());
-    let line = |row: Vec<Option<u32>>| row.into_iter().map(|at| format!("{:>width$}", cell(at))).collect::<Vec<_>>().join(" ");
+    let line = |row: Vec<Option<u32>>| {
+        row.into_iter().map(|at| format!("{:>width$}", cell(at))).collect::<Vec<_>>().join(" ")
+    };
     Ok(rows(map)?.into_iter().map(|row| line(row) + "\n").collect())
 }
 
 /// A picture of a map: one cell for each point, with its offset.
 ///
-/// Without owners cells grow darker with their offsets. With owners each cell has its owner's colour and name, `T5`, and
-/// lines show where the owners begin again; with banks a stripe shows which of the 32 banks of shared memory the element's
-/// first byte lies in. Small cells have no names.
+/// Without owners cells grow darker with their offsets. With owners each cell has its owner's
+/// colour and name, `T5`, and lines show where the owners begin again; with banks a stripe shows
+/// which of the 32 banks of shared memory the element's first byte lies in. Small cells have no
+/// names.
 ///
 /// ```
 /// use falchion::layout::algebra::{Layout, Map};
@@ -104,7 +110,8 @@ impl<'m> Picture<'m> {
     }
 
     /// Who owns which cell: `owners`, laid over the picture again and again, as
-    /// [`local_partition`](falchion::layout::algebra::Layout::local_partition) lays threads over elements.
+    /// [`local_partition`](falchion::layout::algebra::Layout::local_partition) lays threads over
+    /// elements.
     ///
     /// # Errors
     /// A map without rows or columns.
@@ -148,7 +155,13 @@ impl<'m> Picture<'m> {
         // A narrow picture still has room for its title and its legend.
         let least = self.title.chars().count() as f64 * 13.5 + left + 40.0;
         let width = (left + f64::from(columns) * cell + 40.0).max(least).max(580.0);
-        Frame { cell, left, top, width, height: top + f64::from(rows) * cell + 40.0 + 52.0 * self.legends() }
+        Frame {
+            cell,
+            left,
+            top,
+            width,
+            height: top + f64::from(rows) * cell + 40.0 + 52.0 * self.legends(),
+        }
     }
 
     fn legends(&self) -> f64 {
@@ -180,7 +193,9 @@ impl<'m> Picture<'m> {
     fn subtitle(&self) -> String {
         let Coord { row, column } = self.map.domain();
         let owners = self.owners.map_or(String::new(), |_| " · colour: the thread".into());
-        let banks = self.element_bytes.map_or(String::new(), |bytes| format!(" · stripe: the bank, {bytes} bytes an element"));
+        let banks = self.element_bytes.map_or(String::new(), |bytes| {
+            format!(" · stripe: the bank, {bytes} bytes an element")
+        });
         format!("{row} × {column} · number: the offset{owners}{banks}")
     }
 
@@ -202,7 +217,9 @@ impl<'m> Picture<'m> {
             (None, _) => LEFT_OUT.to_owned(),
             (_, Some(owner)) => OWNERS[owner as usize % OWNERS.len()].to_owned(),
             (Some(_), None) if self.element_bytes.is_some() => PLAIN.to_owned(),
-            (Some(offset), None) => shade(f64::from(offset) / f64::from(self.map.codomain().max(2) - 1)),
+            (Some(offset), None) => {
+                shade(f64::from(offset) / f64::from(self.map.codomain().max(2) - 1))
+            }
         };
         rect(svg, [x, y, cell, cell], &fill);
         let Some(offset) = offset else { return };
@@ -220,7 +237,12 @@ impl<'m> Picture<'m> {
         let named = name.filter(|_| cell >= 36.0);
         let middle = y + (cell - stripe) * if named.is_some() { 0.6 } else { 0.5 };
         let ink =
-            if owner.is_none() && self.element_bytes.is_none() && dark(offset, self.map.codomain()) { "#ffffff" } else { INK };
+            if owner.is_none() && self.element_bytes.is_none() && dark(offset, self.map.codomain())
+            {
+                "#ffffff"
+            } else {
+                INK
+            };
         let place = (x + cell * 0.5 - 0.75, middle + size * 0.36);
         mono(svg.text(place, size, ink)).anchor("middle").says(&offset.to_string());
         if let Some((name, ink)) = named {
@@ -230,10 +252,15 @@ impl<'m> Picture<'m> {
 
     /// Lines where the owners begin again.
     fn repetitions(&self, svg: &mut Svg, frame: &Frame) {
-        let (Some(owners), Coord { row: rows, column: columns }) = (self.owners, self.map.domain()) else { return };
+        let (Some(owners), Coord { row: rows, column: columns }) = (self.owners, self.map.domain())
+        else {
+            return;
+        };
         let Frame { cell, left, top, .. } = *frame;
         let (right, bottom) = (left + f64::from(columns) * cell, top + f64::from(rows) * cell);
-        let mut line = |ends| svg.line(ends, INK).set("stroke-width", 1.5).set("stroke-linecap", "round").end();
+        let mut line = |ends| {
+            svg.line(ends, INK).set("stroke-width", 1.5).set("stroke-linecap", "round").end()
+        };
         let every = owners.domain();
         for row in (every.row..rows).step_by(every.row as usize) {
             let y = top + f64::from(row) * cell - 0.75;
@@ -257,22 +284,30 @@ impl<'m> Picture<'m> {
                 name.anchor("middle").says(&format!("T{owner}"));
             }
             if owners.codomain() > count {
-                svg.text((frame.left + f64::from(count) * 44.0 + 6.0, y + 22.0), 12.5, QUIET).says("and so on, by 8");
+                svg.text((frame.left + f64::from(count) * 44.0 + 6.0, y + 22.0), 12.5, QUIET)
+                    .says("and so on, by 8");
             }
             y += 52.0;
         }
-        let (name, steps, fill): (&str, u64, fn(u64) -> String) = match (self.element_bytes, self.owners) {
-            (Some(_), _) => ("bank", BANKS, hue),
-            (None, None) => ("offset", 32, |step| shade(step as f64 / 31.0)),
-            (None, Some(_)) => return,
-        };
+        let (name, steps, fill): (&str, u64, fn(u64) -> String) =
+            match (self.element_bytes, self.owners) {
+                (Some(_), _) => ("bank", BANKS, hue),
+                (None, None) => ("offset", 32, |step| shade(step as f64 / 31.0)),
+                (None, Some(_)) => return,
+            };
         svg.text((frame.left, y), 12.5, QUIET).says(name);
         for step in 0..steps {
             svg.rect([frame.left + step as f64 * 10.0, y + 8.0, 10.3, 14.0], &fill(step)).end();
         }
-        let last = if self.element_bytes.is_some() { BANKS - 1 } else { u64::from(self.map.codomain().saturating_sub(1)) };
+        let last = if self.element_bytes.is_some() {
+            BANKS - 1
+        } else {
+            u64::from(self.map.codomain().saturating_sub(1))
+        };
         mono(svg.text((frame.left, y + 36.0), 11.0, QUIET)).says("0");
-        mono(svg.text((frame.left + 320.0, y + 36.0), 11.0, QUIET)).anchor("end").says(&last.to_string());
+        mono(svg.text((frame.left + 320.0, y + 36.0), 11.0, QUIET))
+            .anchor("end")
+            .says(&last.to_string());
     }
 }
 

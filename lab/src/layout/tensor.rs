@@ -3,8 +3,8 @@
 use core::ops::{AddAssign, Deref, DerefMut, Mul};
 use falchion::layout::algebra::{Coordinate, Layout, LayoutError, Step, Tiler};
 
-/// Elements and the layout by which they are read: `engine[offset + layout(c)]`. The engine is `&[T]`, or `&mut [T]` where
-/// elements are written.
+/// Elements and the layout by which they are read: `engine[offset + layout(c)]`. The engine is
+/// `&[T]`, or `&mut [T]` where elements are written.
 ///
 /// ```
 /// use falchion_lab::layout::tensor::{Tensor, copy};
@@ -53,19 +53,30 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
     pub fn get(&self, coordinate: impl Into<Coordinate>) -> Result<&T, LayoutError> {
         let offset = self.offset + self.layout.offset(coordinate)?;
         let length = self.engine.len() as u64;
-        self.engine.get(offset as usize).ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
+        self.engine
+            .get(offset as usize)
+            .ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
     }
 
-    /// The same elements, borrowed, behind a layout and an offset as [`Layout::local_partition`] and its like return them.
+    /// The same elements, borrowed, behind a layout and an offset as [`Layout::local_partition`]
+    /// and its like return them.
     ///
     /// # Errors
     /// A layout that reaches beyond the elements.
     pub fn view(&self, (layout, offset): (Layout, u64)) -> Result<Tensor<&[T]>, LayoutError> {
-        let offset = self.offset.checked_add(offset).ok_or(LayoutError::Overflow { what: "the offset of the tensor" })?;
+        let offset = self
+            .offset
+            .checked_add(offset)
+            .ok_or(LayoutError::Overflow { what: "the offset of the tensor" })?;
         let elements: &[T] = &self.engine;
-        let reach = offset.checked_add(layout.cosize()).ok_or(LayoutError::Overflow { what: "the reach of the tensor" })?;
+        let reach = offset
+            .checked_add(layout.cosize())
+            .ok_or(LayoutError::Overflow { what: "the reach of the tensor" })?;
         if reach > elements.len() as u64 {
-            return Err(LayoutError::TensorTooShort { length: elements.len() as u64, cosize: reach });
+            return Err(LayoutError::TensorTooShort {
+                length: elements.len() as u64,
+                cosize: reach,
+            });
         }
         Ok(Tensor { engine: elements, offset, layout })
     }
@@ -82,9 +93,13 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
     /// [`Layout::local_tile`] of the elements.
     ///
     /// # Errors
-    /// Those of [`Layout::local_tile`], and a tile that reaches beyond the elements, as the last of a division with a
-    /// remainder does.
-    pub fn local_tile(&self, tiler: &Tiler, coordinate: &Coordinate) -> Result<Tensor<&[T]>, LayoutError> {
+    /// Those of [`Layout::local_tile`], and a tile that reaches beyond the elements, as the last of
+    /// a division with a remainder does.
+    pub fn local_tile(
+        &self,
+        tiler: &Tiler,
+        coordinate: &Coordinate,
+    ) -> Result<Tensor<&[T]>, LayoutError> {
         self.view(self.layout.local_tile(tiler, coordinate)?)
     }
 
@@ -92,7 +107,12 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
     ///
     /// # Errors
     /// Those of [`Layout::local_partition_by`], and a part that reaches beyond the elements.
-    pub fn local_partition(&self, threads: &Layout, thread: u64, steps: &[Step]) -> Result<Tensor<&[T]>, LayoutError> {
+    pub fn local_partition(
+        &self,
+        threads: &Layout,
+        thread: u64,
+        steps: &[Step],
+    ) -> Result<Tensor<&[T]>, LayoutError> {
         self.view(self.layout.local_partition_by(threads, thread, steps)?)
     }
 }
@@ -115,7 +135,10 @@ impl<T, E: DerefMut<Target = [T]>> Tensor<E> {
     ///
     /// # Errors
     /// A layout that reaches beyond the elements.
-    pub fn view_mut(&mut self, (layout, offset): (Layout, u64)) -> Result<Tensor<&mut [T]>, LayoutError> {
+    pub fn view_mut(
+        &mut self,
+        (layout, offset): (Layout, u64),
+    ) -> Result<Tensor<&mut [T]>, LayoutError> {
         let view = self.view((layout, offset))?;
         let (offset, layout) = (view.offset, view.layout);
         Ok(Tensor { engine: &mut *self.engine, offset, layout })
@@ -132,7 +155,11 @@ pub fn copy<T: Clone, S: Deref<Target = [T]>, D: DerefMut<Target = [T]>>(
 ) -> Result<(), LayoutError> {
     let (left, right) = (from.layout.size(), to.layout.size());
     if left != right {
-        return Err(LayoutError::SizesDiffer { what: "the sizes of the two sides of a copy", left, right });
+        return Err(LayoutError::SizesDiffer {
+            what: "the sizes of the two sides of a copy",
+            left,
+            right,
+        });
     }
     for index in 0..left {
         *to.get_mut(index)? = from.get(index)?.clone();
@@ -140,7 +167,8 @@ pub fn copy<T: Clone, S: Deref<Target = [T]>, D: DerefMut<Target = [T]>>(
     Ok(())
 }
 
-/// `C(m, n) += sum over k of A(m, k) * B(n, k)`, for A `(M,K)`, B `(N,K)` and C `(M,N)`: B lies as CuTe wants it.
+/// `C(m, n) += sum over k of A(m, k) * B(n, k)`, for A `(M,K)`, B `(N,K)` and C `(M,N)`: B lies as
+/// CuTe wants it.
 ///
 /// # Errors
 /// Tensors that are not of rank 2; extents that differ.
@@ -151,8 +179,11 @@ where
     B: Deref<Target = [T]>,
     C: DerefMut<Target = [T]>,
 {
-    let ((m, k), (n, k_of_b), (m_of_c, n_of_c)) = (extents(&a.layout)?, extents(&b.layout)?, extents(&c.layout)?);
-    for (what, left, right) in [("M of A and C", m, m_of_c), ("N of B and C", n, n_of_c), ("K of A and B", k, k_of_b)] {
+    let ((m, k), (n, k_of_b), (m_of_c, n_of_c)) =
+        (extents(&a.layout)?, extents(&b.layout)?, extents(&c.layout)?);
+    for (what, left, right) in
+        [("M of A and C", m, m_of_c), ("N of B and C", n, n_of_c), ("K of A and B", k, k_of_b)]
+    {
         if left != right {
             return Err(LayoutError::SizesDiffer { what, left, right });
         }
@@ -171,6 +202,11 @@ where
 fn extents(layout: &Layout) -> Result<(u64, u64), LayoutError> {
     match layout.modes() {
         [rows, columns] => Ok((rows.size(), columns.size())),
-        modes => Err(LayoutError::Rank { what: "gemm", layout: layout.to_string(), rank: modes.len(), wanted: 2 }),
+        modes => Err(LayoutError::Rank {
+            what: "gemm",
+            layout: layout.to_string(),
+            rank: modes.len(),
+            wanted: 2,
+        }),
     }
 }

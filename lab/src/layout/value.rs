@@ -6,7 +6,8 @@ use falchion::layout::algebra::{Composed, Int, Layout, LayoutError, Swizzle};
 /// What an expression stands for. Prints on one line, which is an expression of the same value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// A layout, behind the offset at which a slice or a tile begins, and behind a swizzle, where it has them.
+    /// A layout, behind the offset at which a slice or a tile begins, and behind a swizzle, where
+    /// it has them.
     Layout(Composed),
     /// A swizzle alone.
     Swizzle(Swizzle),
@@ -69,7 +70,10 @@ pub(super) fn moved(layout: Composed, by: Int) -> Result<Composed, String> {
 /// A composition that is no layout, as a sentence.
 pub(super) fn composed(left: &Composed, right: &Composed) -> Result<Composed, String> {
     if right.swizzle != Swizzle::IDENTITY {
-        return Err(format!("{left} is composed with a layout, and what is behind {} is none", right.swizzle));
+        return Err(format!(
+            "{left} is composed with a layout, and what is behind {} is none",
+            right.swizzle
+        ));
     }
     left.inside(|layout| layout.compose_from(right.offset.value, &right.layout)).map_err(sentence)
 }

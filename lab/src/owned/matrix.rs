@@ -26,11 +26,17 @@ pub struct HostMatrix {
 }
 
 impl HostMatrix {
-    /// A matrix of poison, as is what lies between its lines: NaN, or an integer at the end of the type's range.
+    /// A matrix of poison, as is what lies between its lines: NaN, or an integer at the end of the
+    /// type's range.
     ///
     /// # Errors
     /// [`Refusal::OutOfMemory`] when there is no room.
-    pub fn poisoned(kind: ElementKind, extents: (usize, usize), order: Order, leading: usize) -> Result<Self, Error> {
+    pub fn poisoned(
+        kind: ElementKind,
+        extents: (usize, usize),
+        order: Order,
+        leading: usize,
+    ) -> Result<Self, Error> {
         Self::batch_of(1, kind, extents, order, leading)
     }
 
@@ -45,10 +51,20 @@ impl HostMatrix {
         order: Order,
         leading: usize,
     ) -> Result<Self, Error> {
-        let count = View::packed((), order, (rows, columns), Some(leading)).elements((rows, columns), batch);
-        let length = usize::try_from(count)
-            .map_err(|_| Refusal::OutOfMemory { needed: u64::MAX, available: available_bytes().unwrap_or(isize::MAX as u64) })?;
-        Ok(Self { buffer: HostBuffer::poisoned(kind, length)?, order, batch, rows, columns, leading })
+        let count = View::packed((), order, (rows, columns), Some(leading))
+            .elements((rows, columns), batch);
+        let length = usize::try_from(count).map_err(|_| Refusal::OutOfMemory {
+            needed: u64::MAX,
+            available: available_bytes().unwrap_or(isize::MAX as u64),
+        })?;
+        Ok(Self {
+            buffer: HostBuffer::poisoned(kind, length)?,
+            order,
+            batch,
+            rows,
+            columns,
+            leading,
+        })
     }
 
     /// The type of the elements.
@@ -71,7 +87,8 @@ impl HostMatrix {
         self.order
     }
 
-    /// Where its elements lie, and how many there are. One matrix is the same for all products of a batch.
+    /// Where its elements lie, and how many there are. One matrix is the same for all products of a
+    /// batch.
     pub fn view(&self) -> View<Elements> {
         let one = View::new(Elements::of(self.buffer.length()), self.order, self.leading);
         if self.batch == 1 { one } else { one.one_behind_another(self.extents()) }
@@ -103,8 +120,9 @@ impl HostMatrix {
         from.fill(seed, self.slice_mut()?, &view, extents)
     }
 
-    /// Every row and column with the element's place: the indices (matrix, row, column) as numpy goes through them in C order, which is
-    /// [`Order::Row`], or in Fortran order. It need not be the matrix's.
+    /// Every row and column with the element's place: the indices (matrix, row, column) as numpy
+    /// goes through them in C order, which is [`Order::Row`], or in Fortran order. It need not be
+    /// the matrix's.
     fn places(&self, order: Order) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (by_row, view) = (order.is_row(), self.view());
         let Self { batch, rows, columns, .. } = *self;
@@ -119,8 +137,9 @@ impl HostMatrix {
         })
     }
 
-    /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is called in
-    /// C order or in Fortran order, which need not be the matrix's. Returns how many were rounded to another number.
+    /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is
+    /// called in C order or in Fortran order, which need not be the matrix's. Returns how many were
+    /// rounded to another number.
     ///
     /// # Errors
     /// The first that `next` returns; the elements before it are set.
@@ -139,7 +158,9 @@ impl HostMatrix {
             Ok(rounded)
         };
         // Sets an element; returns whether another number is there.
-        fn writer<E: Number>(slice: HostSliceMut<'_>) -> Result<impl FnMut(usize, f64) -> bool, Error> {
+        fn writer<E: Number>(
+            slice: HostSliceMut<'_>,
+        ) -> Result<impl FnMut(usize, f64) -> bool, Error> {
             let elements = slice.of::<E>()?;
             Ok(|place: usize, x: f64| match elements.get_mut(place) {
                 Some(element) => {
@@ -184,7 +205,9 @@ mod tests {
 
     fn filled(kind: ElementKind, order: Order, values: &[f64]) -> HostMatrix {
         let mut matrix = HostMatrix::poisoned(kind, (2, 3), order, 5).unwrap();
-        matrix.try_fill(Order::Row, |row, column| Ok::<_, Error>(values[row * 3 + column])).unwrap();
+        matrix
+            .try_fill(Order::Row, |row, column| Ok::<_, Error>(values[row * 3 + column]))
+            .unwrap();
         matrix
     }
 
@@ -216,9 +239,11 @@ mod tests {
 
     #[test]
     fn numbers_round_once_to_nearest_even() {
-        // A hair above the tie between two binary16 numbers: binary32 would fall on the tie, and then to even.
+        // A hair above the tie between two binary16 numbers: binary32 would fall on the tie, and
+        // then to even.
         let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
-        let values = [above, 1.0 + 2f64.powi(-11), 1.0 + 3.0 * 2f64.powi(-11), -above, 1e9, f64::NAN];
+        let values =
+            [above, 1.0 + 2f64.powi(-11), 1.0 + 3.0 * 2f64.powi(-11), -above, 1e9, f64::NAN];
         let got = read(&filled(ElementKind::F16, Order::Row, &values), Order::Row);
         let step = 2f64.powi(-10);
         assert_eq!(got[..5], [1.0 + step, 1.0, 1.0 + 2.0 * step, -1.0 - step, f64::INFINITY]);
@@ -230,11 +255,15 @@ mod tests {
         let got = read(&filled(ElementKind::E4m3, Order::Row, &values), Order::Row);
         assert_eq!(got[..5], [1.125, 1.0, 1.25, -448.0, 448.0]);
         assert!(got[5].is_nan());
-        let got = read(&filled(ElementKind::I8, Order::Row, &[0.5, 1.5, -2.5, 300.0, -300.0, f64::NAN]), Order::Row);
+        let got = read(
+            &filled(ElementKind::I8, Order::Row, &[0.5, 1.5, -2.5, 300.0, -300.0, f64::NAN]),
+            Order::Row,
+        );
         assert_eq!(got, [0.0, 2.0, -2.0, 127.0, -128.0, 0.0]);
     }
 
-    /// The indices (matrix, row, column) of 2 matrices of 2 x 3, the last or the first running through consecutive numbers.
+    /// The indices (matrix, row, column) of 2 matrices of 2 x 3, the last or the first running
+    /// through consecutive numbers.
     #[test]
     fn a_batch_is_filled_in_c_order_and_in_fortran_order() {
         for own in [Order::Row, Order::Col] {
@@ -246,8 +275,12 @@ mod tests {
             };
             batch.try_fill(Order::Row, &mut count).unwrap();
             assert_eq!(read(&batch, Order::Row), (1..=12).map(f64::from).collect::<Vec<_>>());
-            assert_eq!(read(&batch, Order::Col), [1., 7., 4., 10., 2., 8., 5., 11., 3., 9., 6., 12.]);
-            let [first, second] = [0, 1].map(|number| own.offset(1, 2, 4) + number * own.packed(3, 2) * 4);
+            assert_eq!(
+                read(&batch, Order::Col),
+                [1., 7., 4., 10., 2., 8., 5., 11., 3., 9., 6., 12.]
+            );
+            let [first, second] =
+                [0, 1].map(|number| own.offset(1, 2, 4) + number * own.packed(3, 2) * 4);
             let elements = batch.slice().unwrap().of::<i32>().unwrap();
             assert_eq!((elements[first], elements[second], elements.len()), (6, 12, second + 1));
         }
@@ -256,9 +289,17 @@ mod tests {
     #[test]
     fn a_matrix_without_room_is_refused() {
         for extents in [(usize::MAX, usize::MAX), (1 << 40, 1 << 20), (1 << 31, 1 << 31)] {
-            let error = HostMatrix::poisoned(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();
+            let error =
+                HostMatrix::poisoned(ElementKind::F64, extents, Order::Row, extents.1).unwrap_err();
             assert!(matches!(error, Error::Refused(Refusal::OutOfMemory { .. })), "{error}");
         }
-        assert_eq!(HostMatrix::poisoned(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40).unwrap().view().memory.length, 0);
+        assert_eq!(
+            HostMatrix::poisoned(ElementKind::F64, (0, 1 << 40), Order::Row, 1 << 40)
+                .unwrap()
+                .view()
+                .memory
+                .length,
+            0
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Problems that own their matrices, element types being values: what command lines, explorers and tests run.
+//! Problems that own their matrices, element types being values: what command lines, explorers and
+//! tests run.
 
 mod matrix;
 mod product;
@@ -18,7 +19,10 @@ use falchion::{numeric::ElementKind, refusal::Refusal};
 
 /// Whether there is memory for matrices of so many elements.
 fn room(matrices: impl Iterator<Item = (ElementKind, u128)>) -> Result<(), Refusal> {
-    let bytes = |(kind, elements): (ElementKind, u128)| elements.saturating_mul(u128::from(kind.bytes_of(1)));
-    let needed = u64::try_from(matrices.map(bytes).fold(0, u128::saturating_add)).unwrap_or(u64::MAX);
+    let bytes = |(kind, elements): (ElementKind, u128)| {
+        elements.saturating_mul(u128::from(kind.bytes_of(1)))
+    };
+    let needed =
+        u64::try_from(matrices.map(bytes).fold(0, u128::saturating_add)).unwrap_or(u64::MAX);
     crate::resources::room_for(needed)
 }

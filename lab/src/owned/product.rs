@@ -8,7 +8,10 @@ use falchion::{
     device::run_on_host,
     epilogue::SCALARS,
     internals::{
-        call::{Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, Problem, Source, View},
+        call::{
+            Call, DecomposedLayout, Elements, Groups, HostMatrices, HostSlice, Problem, Source,
+            View,
+        },
         host::{Array, Mode},
         operand::{Axis, OperandKind, Vectors},
     },
@@ -17,8 +20,9 @@ use falchion::{
     refusal::{Operand, Refusal},
 };
 
-/// Operands, results and scalars of one product, of a batch, or of groups of rows, in the user's layouts. Matrices of a batch are one behind another; an operand may be
-/// one matrix that all products share.
+/// Operands, results and scalars of one product, of a batch, or of groups of rows, in the user's
+/// layouts. Matrices of a batch are one behind another; an operand may be one matrix that all
+/// products share.
 #[derive(Clone, Debug)]
 pub struct HostProduct {
     /// A, m x k.
@@ -44,8 +48,9 @@ pub struct HostProduct {
 }
 
 impl HostProduct {
-    /// The matrices of a problem, all poison, those of a batch packed, but where its stride is 0. What memory there was is not looked at; everything
-    /// else about the problem is checked before any memory is asked for.
+    /// The matrices of a problem, all poison, those of a batch packed, but where its stride is 0.
+    /// What memory there was is not looked at; everything else about the problem is checked before
+    /// any memory is asked for.
     ///
     /// # Errors
     /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
@@ -53,7 +58,8 @@ impl HostProduct {
         Self::of(desc, problem, None)
     }
 
-    /// The same of groups of rows of a problem, each with a B of its own, so many rows each: their sum is its m.
+    /// The same of groups of rows of a problem, each with a B of its own, so many rows each: their
+    /// sum is its m.
     ///
     /// # Errors
     /// Those of [`poisoned`](Self::poisoned).
@@ -73,23 +79,35 @@ impl HostProduct {
             let all = view.with(Elements::ALL);
             if view.batch_stride == 0 { all } else { all.one_behind_another(extents) }
         };
-        let (a, b, d) = (packed(problem.a, (m, k)), packed(problem.b, (k, n)), packed(problem.d, (m, n)));
+        let (a, b, d) =
+            (packed(problem.a, (m, k)), packed(problem.b, (k, n)), packed(problem.d, (m, n)));
         let c = problem.c.map(|c| packed(c, (m, n)));
         let types = desc.user_types();
         let matrices = [
             (types.a, a, (m, k)),
             (types.b, b, (k, n)),
             (types.c, d, (m, n)),
-            (types.c, c.matrix().copied().unwrap_or(d), if c.matrix().is_some() { (m, n) } else { (0, 0) }),
+            (
+                types.c,
+                c.matrix().copied().unwrap_or(d),
+                if c.matrix().is_some() { (m, n) } else { (0, 0) },
+            ),
         ];
         // What f32 is decomposed into lies beside.
-        let emulation = desc.warp_specialized().map(|d| d.knobs.emulation).filter(|emulation| emulation.decomposes());
+        let emulation = desc
+            .warp_specialized()
+            .map(|d| d.knobs.emulation)
+            .filter(|emulation| emulation.decomposes());
         let parts = emulation.into_iter().flat_map(|emulation| {
-            let matrices = [(a, m), (b, n)].map(|(view, mn)| (if view.batch_stride == 0 { 1 } else { batch }, mn));
-            let elements = move |mn| mn as u128 * u128::from(DecomposedLayout { emulation, mn, k }.leading());
-            matrices.map(|(count, mn)| (ElementKind::F16, elements(mn).saturating_mul(count as u128)))
+            let matrices = [(a, m), (b, n)]
+                .map(|(view, mn)| (if view.batch_stride == 0 { 1 } else { batch }, mn));
+            let elements =
+                move |mn| mn as u128 * u128::from(DecomposedLayout { emulation, mn, k }.leading());
+            matrices
+                .map(|(count, mn)| (ElementKind::F16, elements(mn).saturating_mul(count as u128)))
         });
-        let whole = matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
+        let whole =
+            matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
         let room = || room(whole.clone().chain(parts.clone()));
         let seen = Problem { a, b, c, d, ..*problem }.seen_by(desc);
         // Where both memory and a grid are too small, no larger tile helps.
@@ -113,8 +131,13 @@ impl HostProduct {
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
             // Of empty matrices the stride is 0, too.
-            d: if offsets.is_some() { matrix(types.c, d, (m, n), orders.c)? } else { all(types.c, d, (m, n), orders.c)? },
-            vectors: vectors.try_map(|kind, _| row(if kind.side() == OperandKind::A { m } else { n }))?,
+            d: if offsets.is_some() {
+                matrix(types.c, d, (m, n), orders.c)?
+            } else {
+                all(types.c, d, (m, n), orders.c)?
+            },
+            vectors: vectors
+                .try_map(|kind, _| row(if kind.side() == OperandKind::A { m } else { n }))?,
             scalars,
             extents: (m, n, k),
             batch,
@@ -123,7 +146,8 @@ impl HostProduct {
         })
     }
 
-    /// The same batch as an array, each of whose products is told by the addresses of its matrices, or not.
+    /// The same batch as an array, each of whose products is told by the addresses of its matrices,
+    /// or not.
     #[must_use]
     pub fn as_array(self, array: bool) -> Self {
         Self { array, ..self }
@@ -138,7 +162,10 @@ impl HostProduct {
     pub fn problem(&self) -> Problem {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
-        let vectors = self.vectors.as_ref().map(|kind, vector| View::vector(vector.view().memory, kind.side()));
+        let vectors = self
+            .vectors
+            .as_ref()
+            .map(|kind, vector| View::vector(vector.view().memory, kind.side()));
         let c = self.c.as_ref().map(HostMatrix::view);
         let groups = self.offsets.as_ref().map(|_| Groups::of(Axis::M, batch));
         Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, workspace: None }
@@ -156,7 +183,13 @@ impl HostProduct {
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
         let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
-        Ok(HostMatrices { a: self.a.slice()?, b: self.b.slice()?, c, d: self.d.slice_mut()?, vectors })
+        Ok(HostMatrices {
+            a: self.a.slice()?,
+            b: self.b.slice()?,
+            c,
+            d: self.d.slice_mut()?,
+            vectors,
+        })
     }
 
     /// Computes D on the host.
@@ -173,20 +206,28 @@ impl HostProduct {
             .groups
             .zip(offsets.as_deref())
             .map(|(groups, all)| groups.with(HostSlice::new::<i32>(bytemuck::cast_slice(all))));
-        let ran = self.matrices().and_then(|matrices| run_on_host(desc, mode, Call { groups, ..problem.with(matrices) }));
+        let ran = self.matrices().and_then(|matrices| {
+            run_on_host(desc, mode, Call { groups, ..problem.with(matrices) })
+        });
         self.offsets = offsets;
         ran
     }
 
-    /// What operands of this product are drawn from when nobody brings any: random numbers, or whole ones where random ones
-    /// would decide nothing, because the sums are too long for their accumulator's precision.
+    /// What operands of this product are drawn from when nobody brings any: random numbers, or
+    /// whole ones where random ones would decide nothing, because the sums are too long for their
+    /// accumulator's precision.
     pub fn distributions(&self, desc: &GemmDesc) -> [Distribution; 2] {
         let (k, types) = (self.extents.2, desc.user_types());
-        let fill = if Accumulation::of(desc, k).relative.is_finite() { Fill::Random } else { Fill::Integers };
+        let fill = if Accumulation::of(desc, k).relative.is_finite() {
+            Fill::Random
+        } else {
+            Fill::Integers
+        };
         [fill.operands(types, k), fill.source()]
     }
 
-    /// Holds D against a reference, that of each product: every element, or those of some rows where every one would take too long.
+    /// Holds D against a reference, that of each product: every element, or those of some rows
+    /// where every one would take too long.
     ///
     /// # Errors
     /// Those of [`verify::check`]; a product in place has lost its C, and is refused.
@@ -206,7 +247,8 @@ impl HostProduct {
         let problem = self.problem();
         let products = if problem.groups.is_some() { 1 } else { problem.batch };
         let multiplied = products as f64 * problem.m as f64 * problem.n as f64 * problem.k as f64;
-        let some = (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
+        let some =
+            (!all && multiplied > ALL_ROWS).then(|| SOME_ROWS.div_ceil(problem.batch.max(1)));
         let c = match &self.c {
             Source::InPlace => return Err(Refusal::MissingOperand { operand: Operand::C }.into()),
             Source::None => None,
@@ -255,11 +297,24 @@ mod tests {
 
     #[test]
     fn a_product_of_values_is_the_product() {
-        for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row"), ("f64:col", "f64:col", "f64:col")] {
+        for (a, b, c) in [
+            ("f32:row", "f32:col", "f32:col"),
+            ("i8:col", "i8:row", "i32:row"),
+            ("f64:col", "f64:col", "f64:col"),
+        ] {
             let desc = described(a, b, c);
-            let problem = Problem::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let problem = Problem::of(
+                &desc,
+                (5, 7, 3),
+                [None, Some(9), Some(8)],
+                [2.0, -1.0, 0., 0., 0., 0., 0., 0.],
+            );
             let mut product = HostProduct::poisoned(&desc, &problem).unwrap();
-            let (x, y, z) = (|i: usize, l: usize| (i * 3 + l) as f64 - 4.0, |l: usize, j: usize| (l * 2 + j) as f64, 3.0);
+            let (x, y, z) = (
+                |i: usize, l: usize| (i * 3 + l) as f64 - 4.0,
+                |l: usize, j: usize| (l * 2 + j) as f64,
+                3.0,
+            );
             product.a.try_fill(Order::Row, |i, l| Ok::<_, Error>(x(i, l))).unwrap();
             product.b.try_fill(Order::Col, |l, j| Ok::<_, Error>(y(l, j))).unwrap();
             let Source::Matrix(source) = &mut product.c else { panic!("beta is not 0") };
@@ -267,22 +322,35 @@ mod tests {
             product.run(&desc, Mode::Fast).unwrap();
             for (at, got) in numbers(&product.d).into_iter().enumerate() {
                 let (i, j) = (at / 7, at % 7);
-                assert_eq!(got, 2.0 * (0..3).map(|l| x(i, l) * y(l, j)).sum::<f64>() - z, "{a} {b} {c} {i} {j}");
+                assert_eq!(
+                    got,
+                    2.0 * (0..3).map(|l| x(i, l) * y(l, j)).sum::<f64>() - z,
+                    "{a} {b} {c} {i} {j}"
+                );
             }
         }
     }
 
-    /// A batch in which all products share B and C is right, and one element that is not, of the last product, is found.
+    /// A batch in which all products share B and C is right, and one element that is not, of the
+    /// last product, is found.
     #[test]
     fn products_that_share_an_operand_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
             let desc = described(a, b, c);
-            let one = Problem::of(&desc, (5, 7, 3), [None, Some(9), Some(8)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let one = Problem::of(
+                &desc,
+                (5, 7, 3),
+                [None, Some(9), Some(8)],
+                [2.0, -1.0, 0., 0., 0., 0., 0., 0.],
+            );
             let shared = |view: View<Elements>| view.batched(0);
             let problem = Problem { batch: 4, b: shared(one.b), c: one.c.map(shared), ..one };
             let mut product = HostProduct::poisoned(&desc, &problem).unwrap();
             let source = product.c.as_ref().matrix().map(|c| c.batch());
-            assert_eq!((product.a.batch(), product.b.batch(), source, product.d.batch()), (4, 1, Some(1), 4));
+            assert_eq!(
+                (product.a.batch(), product.b.batch(), source, product.d.batch()),
+                (4, 1, Some(1), 4)
+            );
             let [from, of_c] = product.distributions(&desc);
             product.a.draw(from, 1).unwrap();
             product.b.draw(from, 2).unwrap();
@@ -294,22 +362,35 @@ mod tests {
             let mut places = 0..4 * 35;
             let was = numbers(&product.d);
             let changed = |at: usize| if at == 4 * 35 - 1 { was[at] + 64.0 } else { was[at] };
-            product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap()))).unwrap();
+            product
+                .d
+                .try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap())))
+                .unwrap();
             let verdict = product.verify(&desc).unwrap();
-            assert_eq!((verdict.elements_wrong, verdict.first_wrong.map(|x| (x.row, x.column))), (1, Some((4, 6))));
+            assert_eq!(
+                (verdict.elements_wrong, verdict.first_wrong.map(|x| (x.row, x.column))),
+                (1, Some((4, 6)))
+            );
         }
         let desc = described("f32:row", "f32:col", "f32:col");
         let one = Problem::of(&desc, (5, 7, 3), [None; 3], [1.0, 0., 0., 0., 0., 0., 0., 0.]);
-        let error = HostProduct::poisoned(&desc, &Problem { batch: 2, d: one.d.batched(0), ..one }).unwrap_err();
+        let error = HostProduct::poisoned(&desc, &Problem { batch: 2, d: one.d.batched(0), ..one })
+            .unwrap_err();
         assert!(matches!(error, Error::Refused(Refusal::BatchOverlaps { .. })), "{error}");
     }
 
-    /// Groups are right, and one element that is not, of the last group, is found where it lies in D.
+    /// Groups are right, and one element that is not, of the last group, is found where it lies in
+    /// D.
     #[test]
     fn groups_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
             let desc = described(a, b, c);
-            let problem = Problem::of(&desc, (9, 7, 3), [None, None, Some(9)], [2.0, -1.0, 0., 0., 0., 0., 0., 0.]);
+            let problem = Problem::of(
+                &desc,
+                (9, 7, 3),
+                [None, None, Some(9)],
+                [2.0, -1.0, 0., 0., 0., 0., 0., 0.],
+            );
             let mut product = HostProduct::of_groups(&desc, &problem, &[4, 0, 5]).unwrap();
             assert_eq!((product.a.batch(), product.b.batch(), product.d.batch()), (1, 3, 1));
             let [from, of_c] = product.distributions(&desc);
@@ -323,9 +404,15 @@ mod tests {
             let mut places = 0..63;
             let was = numbers(&product.d);
             let changed = |at: usize| if at == 5 * 7 + 2 { was[at] + 64.0 } else { was[at] };
-            product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap()))).unwrap();
+            product
+                .d
+                .try_fill(Order::Row, |_, _| Ok::<_, Error>(changed(places.next().unwrap())))
+                .unwrap();
             let verdict = product.verify(&desc).unwrap();
-            assert_eq!((verdict.elements_wrong, verdict.first_wrong.map(|x| (x.row, x.column))), (1, Some((5, 2))));
+            assert_eq!(
+                (verdict.elements_wrong, verdict.first_wrong.map(|x| (x.row, x.column))),
+                (1, Some((5, 2)))
+            );
             // Each group has its B.
             let mut product = product.clone();
             product.b.draw(from, 5).unwrap();
@@ -336,14 +423,19 @@ mod tests {
     #[test]
     fn what_is_too_large_is_refused_before_memory_is_asked_for() {
         let desc = described("f32:col", "f32:col", "f32:col");
-        let refused = |extents, leading| match HostProduct::poisoned(&desc, &Problem::of(&desc, extents, leading, [1.0; SCALARS]))
-        {
+        let refused = |extents, leading| match HostProduct::poisoned(
+            &desc,
+            &Problem::of(&desc, extents, leading, [1.0; SCALARS]),
+        ) {
             Err(Error::Refused(refusal)) => refusal,
             other => panic!("{other:?}"),
         };
         assert!(matches!(refused((1 << 40, 1, 1), [None; 3]), Refusal::ExtentTooLarge { .. }));
         assert!(matches!(refused((1 << 30, 1, 1 << 30), [None; 3]), Refusal::OutOfMemory { .. }));
-        assert!(matches!(refused((4, 4, 4), [None, Some(3), None]), Refusal::LeadingDimension { .. }));
+        assert!(matches!(
+            refused((4, 4, 4), [None, Some(3), None]),
+            Refusal::LeadingDimension { .. }
+        ));
         // The operand has room, and what f32 is decomposed into has none.
         if let Some(available) = crate::resources::available_bytes() {
             let [a, b, c] = ["f32:row"; 3].map(|matrix| matrix.parse().ok());
@@ -353,7 +445,10 @@ mod tests {
             let desc = request.resolve(ArchKind::Sm90).unwrap().desc;
             let m = (available / 2 / 4 / 65536) as usize;
             let problem = Problem::of(&desc, (m, 1, 65536), [None; 3], [1.0; SCALARS]);
-            let told = HostProduct::poisoned(&desc, &problem).err().map(|error| error.to_string()).unwrap_or_default();
+            let told = HostProduct::poisoned(&desc, &problem)
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
             assert!(told.ends_with("take a smaller problem"), "{told}");
         }
         assert!(matches!(

@@ -1,4 +1,5 @@
-//! Operands of a product or a transpose, copied to a device and back: for tools and tests, whose matrices are values.
+//! Operands of a product or a transpose, copied to a device and back: for tools and tests, whose
+//! matrices are values.
 
 use crate::layout::cute_gemm::CuteGemmKernel;
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -34,7 +35,11 @@ impl Copied {
     }
 
     /// Waits for the device, and copies the matrix back.
-    pub fn download(&self, stream: &Arc<CudaStream>, mut into: HostSliceMut<'_>) -> Result<(), Error> {
+    pub fn download(
+        &self,
+        stream: &Arc<CudaStream>,
+        mut into: HostSliceMut<'_>,
+    ) -> Result<(), Error> {
         let bytes = into.bytes_mut();
         if !bytes.is_empty() {
             stream.memcpy_dtoh(&self.bytes, bytes).map_err(driver("cuMemcpyDtoHAsync"))?;
@@ -70,7 +75,16 @@ impl Resident {
         let c = c.as_ref().try_map(copied)?;
         let d = Copied::new(stream, d.kind(), d.bytes())?;
         let vectors = vectors.as_ref().try_map(|_, vector| copied(vector))?;
-        Ok(Self { stream: stream.clone(), a: copied(a)?, b: Some(copied(b)?), c, d, vectors, offsets: None, workspace: None })
+        Ok(Self {
+            stream: stream.clone(),
+            a: copied(a)?,
+            b: Some(copied(b)?),
+            c,
+            d,
+            vectors,
+            offsets: None,
+            workspace: None,
+        })
     }
 
     /// Where the groups of a product's rows begin, too.
@@ -79,26 +93,37 @@ impl Resident {
         Self { offsets: Some(offsets), ..self }
     }
 
-    /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The workspace that it takes is allocated
-    /// when it is first needed.
+    /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The
+    /// workspace that it takes is allocated when it is first needed.
     ///
     /// # Errors
     /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
-    pub fn run(&mut self, kernel: &CudaKernel, problem: &Problem, first: [usize; 4]) -> Result<(), Error> {
+    pub fn run(
+        &mut self,
+        kernel: &CudaKernel,
+        problem: &Problem,
+        first: [usize; 4],
+    ) -> Result<(), Error> {
         let Self { stream, a, b, c, d, vectors, offsets, workspace } = self;
         let c = c.as_ref().map(|c| c.read(stream).from(first[2]));
         let d = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[3]);
         let (a, b) = (a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]));
         let vectors = vectors.as_ref().map(|_, vector| vector.read(stream));
         let mut call = problem.with(CudaMatrices { a, b, c, d, vectors });
-        call.groups = problem.groups.zip(offsets.as_ref()).map(|(groups, offsets)| groups.with(DeviceMatrix::by_value(offsets)));
+        call.groups = problem
+            .groups
+            .zip(offsets.as_ref())
+            .map(|(groups, offsets)| groups.with(DeviceMatrix::by_value(offsets)));
         let needed = kernel.desc().routes(&call.problem())?.workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
             // What is refused takes no memory.
             problem.seen_by(&kernel.desc().for_scalars(&problem.scalars))?;
-            *workspace = Some(stream.alloc_zeros(needed as usize).map_err(driver("cuMemAllocAsync"))?);
+            *workspace =
+                Some(stream.alloc_zeros(needed as usize).map_err(driver("cuMemAllocAsync"))?);
         }
-        call.workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+        call.workspace = workspace
+            .as_mut()
+            .map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
         kernel.run(stream, call)
     }
 
@@ -106,7 +131,10 @@ impl Resident {
     ///
     /// # Errors
     /// [`Error::Driver`] when the device has no room.
-    pub fn of_transpose(stream: &Arc<CudaStream>, call: &HostTransposeCall<'_>) -> Result<Self, Error> {
+    pub fn of_transpose(
+        stream: &Arc<CudaStream>,
+        call: &HostTransposeCall<'_>,
+    ) -> Result<Self, Error> {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         let c = call.b.as_ref().try_map(|b| copied(&b.memory))?;
         let d = Copied::new(stream, call.d.memory.kind(), call.d.memory.bytes())?;
@@ -139,14 +167,24 @@ impl Resident {
         transpose(choice, combine, stream, &problem.with(a.read(stream).from(first[0]), b, d))
     }
 
-    /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the elements `first` of A, B and D.
+    /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the
+    /// elements `first` of A, B and D.
     ///
     /// # Errors
     /// Those of [`CuteGemmKernel::run`].
-    pub fn run_cute_gemm(&mut self, kernel: &CuteGemmKernel, first: [usize; 3]) -> Result<(), Error> {
+    pub fn run_cute_gemm(
+        &mut self,
+        kernel: &CuteGemmKernel,
+        first: [usize; 3],
+    ) -> Result<(), Error> {
         let Self { stream, a, b, d, .. } = self;
         let written = DeviceMatrix::write_bytes(d.kind, &mut d.bytes, stream).from(first[2]);
-        kernel.run(stream, a.read(stream).from(first[0]), factor(b)?.read(stream).from(first[1]), written)
+        kernel.run(
+            stream,
+            a.read(stream).from(first[0]),
+            factor(b)?.read(stream).from(first[1]),
+            written,
+        )
     }
 
     /// Waits for the device, and copies D back.

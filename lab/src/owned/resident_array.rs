@@ -33,7 +33,8 @@ pub struct ResidentArray {
 }
 
 impl ResidentArray {
-    /// Copies the operands of each product, what its D holds among them; vectors are the first one's.
+    /// Copies the operands of each product, what its D holds among them; vectors are the first
+    /// one's.
     ///
     /// # Errors
     /// [`Error::Driver`] when the device has no room.
@@ -41,7 +42,9 @@ impl ResidentArray {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
         // What lies behind a matrix of a batch is the next one.
         let own = |matrix: &HostSlice<'_>, elements: u128| {
-            matrix.get(0..(elements as usize).min(matrix.length())).map_or_else(|| copied(matrix), |own| copied(&own))
+            matrix
+                .get(0..(elements as usize).min(matrix.length()))
+                .map_or_else(|| copied(matrix), |own| copied(&own))
         };
         let of_call = |call: &HostCall<'_>| {
             let (m, n, k) = (call.m, call.n, call.k);
@@ -70,8 +73,10 @@ impl ResidentArray {
                 let [a, b] = [&product.a, &product.b].map(|matrix| matrix.read(stream).address());
                 product.problem.at([a, b])
             };
-            let bytes = kernel.desc().workspace_of(&products.iter().map(placed).collect::<Vec<_>>())?;
-            *workspace = Some(stream.alloc_zeros(bytes.max(1) as usize).map_err(driver("cuMemAllocAsync"))?);
+            let bytes =
+                kernel.desc().workspace_of(&products.iter().map(placed).collect::<Vec<_>>())?;
+            *workspace =
+                Some(stream.alloc_zeros(bytes.max(1) as usize).map_err(driver("cuMemAllocAsync"))?);
         }
         let mut calls = Vec::with_capacity(products.len());
         for Product { problem, a, b, c, d } in products {
@@ -91,6 +96,9 @@ impl ResidentArray {
     /// # Errors
     /// [`Error::Driver`] when the device has failed.
     pub fn download(&self, calls: Vec<HostCall<'_>>) -> Result<(), Error> {
-        self.products.iter().zip(calls).try_for_each(|(product, call)| product.d.download(&self.stream, call.d.memory))
+        self.products
+            .iter()
+            .zip(calls)
+            .try_for_each(|(product, call)| product.d.download(&self.stream, call.d.memory))
     }
 }

@@ -17,8 +17,8 @@ use falchion::{
     numeric::ElementKind,
 };
 
-/// A batch of transposes with its matrices, which lie one below another: A is `batch rows` x `columns`, B and D are
-/// `batch columns` x `rows`.
+/// A batch of transposes with its matrices, which lie one below another: A is `batch rows` x
+/// `columns`, B and D are `batch columns` x `rows`.
 ///
 /// ```
 /// use falchion::{internals::{host::Mode, pass::transpose::{Choice, TransposeProblem}}, layout::Order, numeric::ElementKind};
@@ -46,15 +46,22 @@ pub struct HostTranspose {
 }
 
 impl HostTranspose {
-    /// The matrices of a problem, all poison. Leading dimensions are the problem's; matrices of a batch lie one below another. Everything
-    /// about the problem is checked before any memory is asked for.
+    /// The matrices of a problem, all poison. Leading dimensions are the problem's; matrices of a
+    /// batch lie one below another. Everything about the problem is checked before any memory is
+    /// asked for.
     ///
     /// # Errors
-    /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`](falchion::Refusal::OutOfMemory).
-    pub fn poisoned(kind: ElementKind, choice: Choice, problem: &TransposeProblem) -> Result<Self, Error> {
+    /// What a run of the problem would be refused for, and
+    /// [`Refusal::OutOfMemory`](falchion::Refusal::OutOfMemory).
+    pub fn poisoned(
+        kind: ElementKind,
+        choice: Choice,
+        problem: &TransposeProblem,
+    ) -> Result<Self, Error> {
         let TransposeProblem { rows, columns, batch, scalars, .. } = *problem;
         let leading = |view: &View<Elements>| Some(view.leading(Order::Row));
-        let leading = [leading(&problem.a), problem.b.matrix().and_then(leading), leading(&problem.d)];
+        let leading =
+            [leading(&problem.a), problem.b.matrix().and_then(leading), leading(&problem.d)];
         let problem = TransposeProblem::of((rows, columns), batch, leading, scalars);
         let desc = choice.desc(Combine::of(kind, scalars), kind.bytes_of(1), &problem);
         desc.check()?;
@@ -62,11 +69,22 @@ impl HostTranspose {
         // A matrix that is not read has not been checked.
         let [(a, of_a), (d, of_d)] = [(problem.a, (rows, columns)), (problem.d, (columns, rows))];
         let elements = [Some((a, of_a)), problem.b.matrix().map(|&b| (b, of_d)), Some((d, of_d))];
-        room(elements.into_iter().flatten().map(|(view, extents)| (kind, view.elements(extents, batch))))?;
+        room(
+            elements
+                .into_iter()
+                .flatten()
+                .map(|(view, extents)| (kind, view.elements(extents, batch))),
+        )?;
         let matrix = |view: View<Elements>, (rows, columns): (usize, usize)| {
-            HostMatrix::poisoned(kind, (rows.saturating_mul(batch), columns), Order::Row, view.leading(Order::Row))
+            HostMatrix::poisoned(
+                kind,
+                (rows.saturating_mul(batch), columns),
+                Order::Row,
+                view.leading(Order::Row),
+            )
         };
-        let (a, b, d) = (matrix(a, of_a)?, problem.b.try_map(|b| matrix(b, of_d))?, matrix(d, of_d)?);
+        let (a, b, d) =
+            (matrix(a, of_a)?, problem.b.try_map(|b| matrix(b, of_d))?, matrix(d, of_d)?);
         let memory = |matrix: &HostMatrix| matrix.view().memory;
         let problem = problem.with(memory(&a), b.as_ref().map(memory), memory(&d));
         Ok(Self { a, b, d, problem, choice })
@@ -129,7 +147,8 @@ impl HostTranspose {
         run_on_host(&self.desc(), mode, self.call()?)
     }
 
-    /// Holds every element of D against the definition, and what lies between its rows against the poison that was there.
+    /// Holds every element of D against the definition, and what lies between its rows against the
+    /// poison that was there.
     ///
     /// # Errors
     /// Those of [`verdict`].
@@ -144,6 +163,9 @@ impl HostTranspose {
     pub fn traffic_bytes(&self) -> f64 {
         let s = &self.problem;
         let matrices = 1 + u32::from(s.reads_a()) + u32::from(s.source().is_some());
-        f64::from(matrices * self.d.kind().bytes_of(1)) * s.batch as f64 * s.rows as f64 * s.columns as f64
+        f64::from(matrices * self.d.kind().bytes_of(1))
+            * s.batch as f64
+            * s.rows as f64
+            * s.columns as f64
     }
 }

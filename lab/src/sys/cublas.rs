@@ -1,4 +1,5 @@
-//! cuBLAS, as far as others are compared with it: `cublasSgeam` and `cublasDgeam` of transposes, `cublasSgemm` and `cublasDgemm`.
+//! cuBLAS, as far as others are compared with it: `cublasSgeam` and `cublasDgeam` of transposes,
+//! `cublasSgemm` and `cublasDgemm`.
 //!
 //! The types are cudarc's; the library is 12 or 13, opened at run time and not needed to build.
 #![allow(unsafe_code)]
@@ -32,7 +33,8 @@ const CUBLAS: Wanted = Wanted {
     remedy: "Install cuBLAS 12 or 13 (`pip install nvidia-cublas` is enough), or set FALCHION_CUBLAS to libcublas.so or to its folder.",
 };
 
-/// Handle, whether A and B are transposed, rows, columns, alpha, A, lda, beta, B, ldb, C, ldc; C is column-major.
+/// Handle, whether A and B are transposed, rows, columns, alpha, A, lda, beta, B, ldb, C, ldc; C is
+/// column-major.
 type Geam<T> = unsafe extern "C" fn(
     Handle,
     Operation,
@@ -49,7 +51,8 @@ type Geam<T> = unsafe extern "C" fn(
     c_int,
 ) -> Answer;
 
-/// Handle, whether A and B are transposed, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc; C is column-major.
+/// Handle, whether A and B are transposed, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc; C is
+/// column-major.
 type Gemm<T> = unsafe extern "C" fn(
     Handle,
     Operation,
@@ -136,20 +139,29 @@ struct Call {
 /// Enqueues it.
 ///
 /// # Safety
-/// The handle is alive, and the addresses are of device memory that holds matrices of such extents and leading dimensions, of `T`, until
-/// the work is done.
+/// The handle is alive, and the addresses are of device memory that holds matrices of such extents
+/// and leading dimensions, of `T`, until the work is done.
 unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [T; 2]) -> Answer {
-    let Call { operations: [of_first, of_second], extents: [rows, columns, k], leading: [ld_first, ld_second, ldd], addresses } =
-        call;
+    let Call {
+        operations: [of_first, of_second],
+        extents: [rows, columns, k],
+        leading: [ld_first, ld_second, ldd],
+        addresses,
+    } = call;
     let [first, second, d] = addresses.map(|address| address as *mut T);
     let (alpha, beta) = (&raw const alpha, &raw const beta);
     // SAFETY: as promised; the scalars are read before the call returns.
-    unsafe { gemm(handle, of_first, of_second, rows, columns, k, alpha, first, ld_first, second, ld_second, beta, d, ldd) }
+    unsafe {
+        gemm(
+            handle, of_first, of_second, rows, columns, k, alpha, first, ld_first, second,
+            ld_second, beta, d, ldd,
+        )
+    }
 }
 
 impl Cublas {
-    /// Enqueues a product of f32 (4 bytes an element) or of f64 (8), in their own arithmetic: the library's default, which takes no
-    /// tensor cores of other types.
+    /// Enqueues a product of f32 (4 bytes an element) or of f64 (8), in their own arithmetic: the
+    /// library's default, which takes no tensor cores of other types.
     ///
     /// # Errors
     /// Those of [`geam`](Self::geam).
@@ -157,18 +169,28 @@ impl Cublas {
         let refused = |because: &str| Error::Measurement { because: because.to_owned() };
         let (m, n, k) = p.extents;
         let fits = |matrix: &GemmMatrix<'_>, rows: usize, columns: usize| {
-            let (along, lines) = (matrix.order.packed(rows, columns), matrix.order.packed(columns, rows));
-            let elements = lines.saturating_sub(1).checked_mul(matrix.leading).and_then(|n| n.checked_add(along));
+            let (along, lines) =
+                (matrix.order.packed(rows, columns), matrix.order.packed(columns, rows));
+            let elements = lines
+                .saturating_sub(1)
+                .checked_mul(matrix.leading)
+                .and_then(|n| n.checked_add(along));
             let bytes = elements.and_then(|n| n.checked_mul(element_bytes));
             matrix.leading >= along && bytes.is_some_and(|bytes| bytes <= matrix.region.bytes())
         };
         if !(fits(&p.a, m, k) && fits(&p.b, k, n) && fits(&p.d, m, n)) {
             return Err(refused("a matrix is longer than its memory"));
         }
-        let number = |n: usize| c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"));
-        // A row-major D is the column-major transpose, the product of the transposes in the other order.
-        let (first, second, rows, columns) = if p.d.order.is_row() { (p.b, p.a, n, m) } else { (p.a, p.b, m, n) };
-        let operation = |matrix: &GemmMatrix<'_>| if matrix.order == p.d.order { CUBLAS_OP_N } else { CUBLAS_OP_T };
+        let number = |n: usize| {
+            c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"))
+        };
+        // A row-major D is the column-major transpose, the product of the transposes in the other
+        // order.
+        let (first, second, rows, columns) =
+            if p.d.order.is_row() { (p.b, p.a, n, m) } else { (p.a, p.b, m, n) };
+        let operation = |matrix: &GemmMatrix<'_>| {
+            if matrix.order == p.d.order { CUBLAS_OP_N } else { CUBLAS_OP_T }
+        };
         let call = Call {
             operations: [operation(&first), operation(&second)],
             extents: [number(rows)?, number(columns)?, number(k)?],
@@ -176,8 +198,9 @@ impl Cublas {
             addresses: [first, second, p.d].map(|matrix| matrix.region.address()),
         };
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the scalars are read before the
-        // call returns; the regions outlive the work, as their own rules say.
+        // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the
+        // scalars are read before the call returns; the regions outlive the work, as their own
+        // rules say.
         let status = unsafe {
             match element_bytes {
                 4 => enqueue(self.sgemm, self.handle, call, [1.0, 0.0]),
@@ -191,15 +214,19 @@ impl Cublas {
     /// Opens the library for work on `stream`.
     ///
     /// # Errors
-    /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start on the device.
+    /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start
+    /// on the device.
     pub fn open(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let library = Library::find(&CUBLAS, &Environment::current())?;
         // SAFETY: the file is cuBLAS 12 or 13 by its name, whose functions have these types.
         let (create, destroy, set_stream, sgeam, dgeam, sgemm, dgemm) = unsafe {
             (
-                library.function::<unsafe extern "C" fn(*mut Handle) -> Answer>(c"cublasCreate_v2")?,
+                library
+                    .function::<unsafe extern "C" fn(*mut Handle) -> Answer>(c"cublasCreate_v2")?,
                 library.function::<unsafe extern "C" fn(Handle) -> Answer>(c"cublasDestroy_v2")?,
-                library.function::<unsafe extern "C" fn(Handle, sys::CUstream) -> Answer>(c"cublasSetStream_v2")?,
+                library.function::<unsafe extern "C" fn(Handle, sys::CUstream) -> Answer>(
+                    c"cublasSetStream_v2",
+                )?,
                 library.function::<Geam<f32>>(c"cublasSgeam")?,
                 library.function::<Geam<f64>>(c"cublasDgeam")?,
                 library.function::<Gemm<f32>>(c"cublasSgemm_v2")?,
@@ -209,9 +236,11 @@ impl Cublas {
         let context = stream.context();
         context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = null_mut();
-        // SAFETY: `handle` is a valid place for the handle, and a context is current on this thread.
+        // SAFETY: `handle` is a valid place for the handle, and a context is current on this
+        // thread.
         check("cublasCreate", unsafe { create(&raw mut handle) })?;
-        let opened = Self { handle, destroy, sgeam, dgeam, sgemm, dgemm, context: Arc::clone(context) };
+        let opened =
+            Self { handle, destroy, sgeam, dgeam, sgemm, dgemm, context: Arc::clone(context) };
         // SAFETY: the handle is of this library, and the stream of the current context.
         check("cublasSetStream", unsafe { set_stream(handle, stream.cu_stream()) })?;
         Ok(opened)
@@ -220,29 +249,42 @@ impl Cublas {
     /// Enqueues the transposes of f32 (4 bytes an element) or of f64 (8).
     ///
     /// # Errors
-    /// [`Error::Driver`] with what the library answers; [`Error::Measurement`] where a matrix is longer than its memory, an
-    /// extent beyond 31 bits, or the elements of another width.
+    /// [`Error::Driver`] with what the library answers; [`Error::Measurement`] where a matrix is
+    /// longer than its memory, an extent beyond 31 bits, or the elements of another width.
     pub fn geam(&self, p: &GeamProblem<'_>, element_bytes: usize) -> Result<(), Error> {
         let refused = |because: &str| Error::Measurement { because: because.to_owned() };
         let fits = |region: Region<'_>, leading: usize, rows: usize, columns: usize| {
-            let elements = rows.saturating_sub(1).checked_mul(leading).and_then(|n| n.checked_add(columns));
-            elements.and_then(|n| n.checked_mul(element_bytes)).is_some_and(|bytes| leading >= columns && bytes <= region.bytes())
+            let elements =
+                rows.saturating_sub(1).checked_mul(leading).and_then(|n| n.checked_add(columns));
+            elements
+                .and_then(|n| n.checked_mul(element_bytes))
+                .is_some_and(|bytes| leading >= columns && bytes <= region.bytes())
         };
-        if !(fits(p.a, p.lda, p.rows, p.columns) && fits(p.b, p.ldb, p.columns, p.rows) && fits(p.d, p.ldd, p.columns, p.rows)) {
+        if !(fits(p.a, p.lda, p.rows, p.columns)
+            && fits(p.b, p.ldb, p.columns, p.rows)
+            && fits(p.d, p.ldd, p.columns, p.rows))
+        {
             return Err(refused("a matrix is longer than its memory"));
         }
-        let number = |n: usize| c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"));
+        let number = |n: usize| {
+            c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"))
+        };
         // Row-major D of columns x rows is a column-major one of rows x columns.
         let (m, n) = (number(p.rows)?, number(p.columns)?);
         let (lda, ldb, ldd) = (number(p.lda)?, number(p.ldb)?, number(p.ldd)?);
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the scalars are read before the
-        // call returns; the regions outlive the work, as their own rules say.
+        // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the
+        // scalars are read before the call returns; the regions outlive the work, as their own
+        // rules say.
         let status = unsafe {
             match element_bytes {
                 4 => {
                     let [alpha, beta] = p.scalars.map(|x| x as f32);
-                    let (a, b, d) = (p.a.address() as *const f32, p.b.address() as *const f32, p.d.address() as *mut f32);
+                    let (a, b, d) = (
+                        p.a.address() as *const f32,
+                        p.b.address() as *const f32,
+                        p.d.address() as *mut f32,
+                    );
                     (self.sgeam)(
                         self.handle,
                         CUBLAS_OP_T,
@@ -261,7 +303,11 @@ impl Cublas {
                 }
                 8 => {
                     let [alpha, beta] = p.scalars;
-                    let (a, b, d) = (p.a.address() as *const f64, p.b.address() as *const f64, p.d.address() as *mut f64);
+                    let (a, b, d) = (
+                        p.a.address() as *const f64,
+                        p.b.address() as *const f64,
+                        p.d.address() as *mut f64,
+                    );
                     (self.dgeam)(
                         self.handle,
                         CUBLAS_OP_T,
@@ -298,12 +344,18 @@ impl Drop for Cublas {
 ///
 /// # Errors
 /// [`Error::Measurement`] when one is shorter; [`Error::Driver`].
-pub fn copy(stream: &CudaStream, from: Region<'_>, to: Region<'_>, bytes: usize) -> Result<(), Error> {
+pub fn copy(
+    stream: &CudaStream,
+    from: Region<'_>,
+    to: Region<'_>,
+    bytes: usize,
+) -> Result<(), Error> {
     if bytes > from.bytes() || bytes > to.bytes() {
         return Err(Error::Measurement { because: "a copy is longer than its memory".to_owned() });
     }
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-    // SAFETY: both regions are as long, of this stream's device, and alive as long as the stream's work, as their own rules say.
+    // SAFETY: both regions are as long, of this stream's device, and alive as long as the stream's
+    // work, as their own rules say.
     unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, stream.cu_stream()) }
         .result()
         .map_err(driver("cuMemcpyDtoDAsync"))

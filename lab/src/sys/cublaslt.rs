@@ -1,6 +1,7 @@
 //! cuBLASLt: every algorithm its heuristic offers, with the compute type said aloud.
 //!
-//! Types and numbers are cudarc's, of CUDA 12 or 13; so is the library, opened at run time and not needed to build.
+//! Types and numbers are cudarc's, of CUDA 12 or 13; so is the library, opened at run time and not
+//! needed to build.
 #![allow(unsafe_code)]
 
 mod codes;
@@ -29,15 +30,18 @@ pub struct Lt {
 }
 
 impl Lt {
-    /// Opens the library, found as [`falchion::internals::sys::library`] finds libraries, for the device of `context`.
+    /// Opens the library, found as [`falchion::internals::sys::library`] finds libraries, for the
+    /// device of `context`.
     ///
     /// # Errors
-    /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start on the device.
+    /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start
+    /// on the device.
     pub fn open(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let table = Table::get()?;
         context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = null_mut();
-        // SAFETY: `handle` is a valid place for the handle, and a context is current on this thread.
+        // SAFETY: `handle` is a valid place for the handle, and a context is current on this
+        // thread.
         let status = unsafe { (table.create)(&raw mut handle) };
         codes::check("cublasLtCreate", status)?;
         Ok(Self { table, handle, context: Arc::clone(context) })
@@ -64,13 +68,21 @@ impl Lt {
         LtPlan::new(self.table, problem)
     }
 
-    /// Up to `requested` algorithms for `plan` that need no more than `workspace_bytes`, the library's favourite first.
+    /// Up to `requested` algorithms for `plan` that need no more than `workspace_bytes`, the
+    /// library's favourite first.
     ///
-    /// Buffers are taken to be aligned as the plan's problem says. The list is empty when the library does not support the problem.
+    /// Buffers are taken to be aligned as the plan's problem says. The list is empty when the
+    /// library does not support the problem.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the library answers anything but success or `CUBLAS_STATUS_NOT_SUPPORTED`.
-    pub fn algorithms(&self, plan: &LtPlan, workspace_bytes: usize, requested: usize) -> Result<Vec<LtAlgorithm>, Error> {
+    /// [`Error::Driver`] when the library answers anything but success or
+    /// `CUBLAS_STATUS_NOT_SUPPORTED`.
+    pub fn algorithms(
+        &self,
+        plan: &LtPlan,
+        workspace_bytes: usize,
+        requested: usize,
+    ) -> Result<Vec<LtAlgorithm>, Error> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         plan.algorithms(self.handle, workspace_bytes, requested)
     }
@@ -78,7 +90,8 @@ impl Lt {
 
 impl Drop for Lt {
     fn drop(&mut self) {
-        // The library frees device memory of the context. A failure has nobody to go to: the process keeps what leaked.
+        // The library frees device memory of the context. A failure has nobody to go to: the
+        // process keeps what leaked.
         if self.context.bind_to_thread().is_ok() {
             // SAFETY: the handle came from `cublasLtCreate` of this table and is destroyed once.
             unsafe { (self.table.destroy)(self.handle) };

@@ -1,47 +1,54 @@
 //! How far a right result may be from the exact one: an a-priori bound for each element.
 //!
-//! Let `u` be the unit roundoff of the accumulator and `n` the longest chain of roundings behind one sum. Then, for any order
-//! of the additions (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, section 3.1),
+//! Let `u` be the unit roundoff of the accumulator and `n` the longest chain of roundings behind
+//! one sum. Then, for any order of the additions (Higham, *Accuracy and Stability of Numerical
+//! Algorithms*, 2nd edition, section 3.1),
 //!
 //! ```text
 //! |sum - exact| <= gamma_n (|A||B|)_ij + n h        gamma_n = n u / (1 - n u)
 //! ```
 //!
-//! `h` is half the least positive number, for products that underflow. On the CUDA cores each product is one fused
-//! multiply-add, so `n` is the number of products, and one more for each slice of K that is added; a tile that is filled up
-//! with zeros adds exact zeros, which round nothing.
+//! `h` is half the least positive number, for products that underflow. On the CUDA cores each
+//! product is one fused multiply-add, so `n` is the number of products, and one more for each slice
+//! of K that is added; a tile that is filled up with zeros adds exact zeros, which round nothing.
 //!
-//! **Tensor cores** add many products at once, by an [`Instruction`]'s row. Let `T` be the number of steps, `u` the row's
-//! [`unit`](Instruction::unit), and `s_t` the accumulator after step t, with the error `D_t` and the sum of magnitudes `S_t`. A
-//! step is off by less than `u max(|s_(t-1)|, |s_t|, the largest product) <= u (S_T + D_T)`, so `D_T <= T u (S_T + D_T)`, and
+//! **Tensor cores** add many products at once, by an [`Instruction`]'s row. Let `T` be the number
+//! of steps, `u` the row's [`unit`](Instruction::unit), and `s_t` the accumulator after step t,
+//! with the error `D_t` and the sum of magnitudes `S_t`. A step is off by less than `u
+//! max(|s_(t-1)|, |s_t|, the largest product) <= u (S_T + D_T)`, so `D_T <= T u (S_T + D_T)`, and
 //!
 //! ```text
 //! |sum - exact| <= gamma_T(u) (|A||B|)_ij + T h
 //! ```
 //!
-//! with `h` what a step loses near the least numbers. Two more things add to it. A subnormal factor is aligned by its type's
-//! least exponent, so it counts in `|A||B|` as the least normal number. And tf32 reads 19 bits of an `f32`: a factor that has
-//! more is off by up to 2^-10 of itself, whether it is cut off, as tensor cores do, or rounded before. With promotion, the sums
-//! of a part are bounded so, and their addition in f32 as on the CUDA cores.
+//! with `h` what a step loses near the least numbers. Two more things add to it. A subnormal factor
+//! is aligned by its type's least exponent, so it counts in `|A||B|` as the least normal number.
+//! And tf32 reads 19 bits of an `f32`: a factor that has more is off by up to 2^-10 of itself,
+//! whether it is cut off, as tensor cores do, or rounded before. With promotion, the sums of a part
+//! are bounded so, and their addition in f32 as on the CUDA cores.
 //!
-//! **Decomposed factors** ([`numeric::emulation`](falchion::numeric::emulation)) are summed part by part; what is left out is added, and the sum's own bound is of the
-//! parts' magnitudes.
+//! **Decomposed factors** ([`numeric::emulation`](falchion::numeric::emulation)) are summed part by
+//! part; what is left out is added, and the sum's own bound is of the parts' magnitudes.
 //!
 //! The epilogue adds its own roundings, see [`Estimate`].
 //!
-//! **Exactness is found, not assumed.** Where all factors are whole numbers and `(|A||B|)_ij` is at most the number up to which
-//! the accumulator has every whole number, the sum is exact, and the bound is 0. From there on an epilogue whose operands are
-//! exact is evaluated in its own arithmetic, and the result rounded as the kernel rounds it: the element is compared with `==`.
-//! Integer accumulators that wrap are always so, and those that saturate where the sum of magnitudes fits or all products have one sign.
+//! **Exactness is found, not assumed.** Where all factors are whole numbers and `(|A||B|)_ij` is at
+//! most the number up to which the accumulator has every whole number, the sum is exact, and the
+//! bound is 0. From there on an epilogue whose operands are exact is evaluated in its own
+//! arithmetic, and the result rounded as the kernel rounds it: the element is compared with `==`.
+//! Integer accumulators that wrap are always so, and those that saturate where the sum of
+//! magnitudes fits or all products have one sign.
 //!
-//! **Where `n u >= 1/2`**, the bound says next to nothing (an f16 accumulator, from 1024 products on): such an element counts as
-//! undecided, and only whole numbers can decide it.
+//! **Where `n u >= 1/2`**, the bound says next to nothing (an f16 accumulator, from 1024 products
+//! on): such an element counts as undecided, and only whole numbers can decide it.
 
 use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
     desc::{GemmDesc, SaturateKind},
-    numeric::{Combined, ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound},
+    numeric::{
+        Combined, ElementKind, EmulationKind, Instruction, SumRounding, emulation::EmulationBound,
+    },
 };
 
 /// How numbers of a type round.
@@ -66,7 +73,9 @@ impl Rounding {
             largest: power(beyond - 1) * (2.0 - power(-fraction)),
         };
         match kind {
-            ElementKind::F64 => Self { half_least: f64::from_bits(1), ..floating(52, -1000, 1023 + 1) },
+            ElementKind::F64 => {
+                Self { half_least: f64::from_bits(1), ..floating(52, -1000, 1023 + 1) }
+            }
             ElementKind::F32 => floating(23, -149, 128),
             ElementKind::Tf32 => floating(10, -136, 128),
             ElementKind::F16 => floating(10, -24, 16),
@@ -122,7 +131,8 @@ pub struct Accumulation {
     saturates: bool,
 }
 
-/// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of fraction.
+/// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of
+/// fraction.
 const TF32_READ: f64 = 1.0 / 1024.0;
 
 /// K of a kernel's instruction, where one is chosen.
@@ -134,7 +144,8 @@ impl Accumulation {
     /// The accumulation of `k` products by a kernel, promoted where its description says so.
     pub fn of(d: &GemmDesc, k: usize) -> Self {
         let accumulator = d.class.accumulator;
-        // A slice of K takes its share of every tile; slice 0 adds the others to its own, one after the other.
+        // A slice of K takes its share of every tile; slice 0 adds the others to its own, one after
+        // the other.
         let (slices, longest) = match d.warp_specialized() {
             None => {
                 let [tile, warp] = [d.threadblock().k.max(1) as usize, d.warp().k.max(1) as usize];
@@ -156,18 +167,28 @@ impl Accumulation {
         let own = match (d.class.op, instruction) {
             (OpKind::TensorOp, Some(instruction)) if emulation.decomposes() => {
                 let whole = k.next_multiple_of(d.threadblock().k.max(1) as usize);
-                Self { emulation, ..Self::by(&instruction, whole.saturating_mul(emulation.products().len())) }
+                Self {
+                    emulation,
+                    ..Self::by(&instruction, whole.saturating_mul(emulation.products().len()))
+                }
             }
             (OpKind::TensorOp, Some(instruction)) => {
                 // One product of parts after the other, each of whole instructions.
                 let taken = match emulation.products().len() {
                     1 => longest,
-                    products => longest.next_multiple_of(instruction_k(d) as usize).saturating_mul(products),
+                    products => {
+                        longest.next_multiple_of(instruction_k(d) as usize).saturating_mul(products)
+                    }
                 };
-                Self { emulation, ..Self::by(&instruction, taken).then(&Self::chained(accumulator, slices - 1)) }
+                Self {
+                    emulation,
+                    ..Self::by(&instruction, taken).then(&Self::chained(accumulator, slices - 1))
+                }
             }
             // Of f64, they are chains of multiply-adds.
-            (OpKind::TensorOp, None) if !accumulator.is_integer() && accumulator != ElementKind::F64 => {
+            (OpKind::TensorOp, None)
+                if !accumulator.is_integer() && accumulator != ElementKind::F64 =>
+            {
                 Self { relative: f64::INFINITY, ..chained }
             }
             _ => chained,
@@ -207,9 +228,12 @@ impl Accumulation {
             SumRounding::NearestF16 => ElementKind::F16,
             SumRounding::Truncated { .. } => ElementKind::F32,
         };
-        let (rounding, steps) = (Rounding::of(kind), k.div_ceil(instruction.products().max(1) as usize) as f64);
-        // Twice half the least number is cut off; and addends, where the least normal number is the largest of them.
-        let (least_normal, unit) = (2f64.powi(if kind == ElementKind::F16 { -14 } else { -126 }), instruction.unit());
+        let (rounding, steps) =
+            (Rounding::of(kind), k.div_ceil(instruction.products().max(1) as usize) as f64);
+        // Twice half the least number is cut off; and addends, where the least normal number is the
+        // largest of them.
+        let (least_normal, unit) =
+            (2f64.powi(if kind == ElementKind::F16 { -14 } else { -126 }), instruction.unit());
         Self {
             kind,
             rounding,
@@ -242,13 +266,15 @@ impl Accumulation {
         self.relative * magnitude + self.absolute
     }
 
-    /// How far a sum may be off whose factors were decomposed: see [`numeric::emulation`](falchion::numeric::emulation).
+    /// How far a sum may be off whose factors were decomposed: see
+    /// [`numeric::emulation`](falchion::numeric::emulation).
     fn emulation_error(&self, emulation: &EmulationBound, sum: &Sum) -> f64 {
         let [alpha, beta] = sum.lines.map(|line| self.emulation.scale(line.largest));
         let crossed = alpha * sum.lines[1].total + beta * sum.lines[0].total;
         let (scale, products) = (alpha * beta, self.products);
-        let left_out =
-            emulation.relative * sum.magnitude + emulation.rest * crossed + products * emulation.rest * emulation.rest * scale;
+        let left_out = emulation.relative * sum.magnitude
+            + emulation.rest * crossed
+            + products * emulation.rest * emulation.rest * scale;
         let parts = emulation.growth * sum.magnitude
             + emulation.beside * emulation.least * crossed
             + products * (emulation.beside * emulation.least).powi(2) * scale;
@@ -263,7 +289,8 @@ impl Accumulation {
     pub(super) fn estimate(&self, sum: Sum, arithmetic: Arithmetic) -> Estimate {
         let Sum { value, magnitude, whole, read, .. } = sum;
         if self.saturates {
-            // Magnitudes that fit make sums that fit, whatever their order; and sums of one sign stop at the end once, where they stay.
+            // Magnitudes that fit make sums that fit, whatever their order; and sums of one sign
+            // stop at the end once, where they stay.
             let same_sign = value.abs() == magnitude;
             let value = value.clamp(i32::MIN.into(), i32::MAX.into());
             let known = same_sign || magnitude <= i32::MAX.into();
@@ -272,19 +299,27 @@ impl Accumulation {
         if self.kind.is_integer() {
             return Estimate::exactly(f64::from(value as i64 as i32));
         }
-        // Not a number, or infinite, because factors are: so it is in any precision; but an infinity's other parts are 0.
+        // Not a number, or infinite, because factors are: so it is in any precision; but an
+        // infinity's other parts are 0.
         if !value.is_finite() {
-            return Estimate { value, error: if self.emulation == EmulationKind::None { 0.0 } else { f64::INFINITY } };
+            return Estimate {
+                value,
+                error: if self.emulation == EmulationKind::None { 0.0 } else { f64::INFINITY },
+            };
         }
         let emulation = self.emulation.bound();
-        let largest_whole = emulation.map_or(self.largest_whole, |emulation| emulation.largest_whole.min(self.largest_whole));
+        let largest_whole = emulation.map_or(self.largest_whole, |emulation| {
+            emulation.largest_whole.min(self.largest_whole)
+        });
         if magnitude == 0.0 || whole && read && magnitude <= largest_whole {
             return Estimate::exactly(value);
         }
         let n = self.products;
         let ours = match arithmetic {
             Arithmetic::Plain => gamma(n, 2f64.powi(-53)) * magnitude,
-            Arithmetic::Compensated => 2f64.powi(-53) * value.abs() + gamma(n, 2f64.powi(-53)).powi(2) * magnitude,
+            Arithmetic::Compensated => {
+                2f64.powi(-53) * value.abs() + gamma(n, 2f64.powi(-53)).powi(2) * magnitude
+            }
             Arithmetic::Wrapping => 0.0,
         };
         if let Some(emulation) = emulation {
@@ -299,7 +334,11 @@ impl Accumulation {
         };
         let other = if read { 0.0 } else { (2.0 + off) * off };
         // A factor may round to infinity.
-        let most = if self.emulation == EmulationKind::Bf16x1 { Rounding::of(ElementKind::Bf16).largest } else { f64::INFINITY };
+        let most = if self.emulation == EmulationKind::Bf16x1 {
+            Rounding::of(ElementKind::Bf16).largest
+        } else {
+            f64::INFINITY
+        };
         if sum.lines.iter().any(|line| line.largest >= most && most.is_finite()) {
             return Estimate { value, error: f64::INFINITY };
         }

@@ -44,7 +44,10 @@ impl HostBuffer {
     /// [`Refusal::OutOfMemory`] when there is no room.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
         let needed = kind.matrix_bytes(length as u64);
-        let too_much = || Refusal::OutOfMemory { needed, available: available_bytes().unwrap_or(isize::MAX as u64) };
+        let too_much = || Refusal::OutOfMemory {
+            needed,
+            available: available_bytes().unwrap_or(isize::MAX as u64),
+        };
         // The system gives addresses for more than there is, and ends who writes to them.
         if needed > MUCH {
             room_for(needed)?;
@@ -132,11 +135,19 @@ impl HostBuffer {
         with_element!(kind, E => write::<E>(slice, x))
     }
 
-    /// The first element whose bytes are not those of `before` and that is no element of the `rows` x `columns` matrix that
-    /// begins at `first`: a write into a guard zone, or between rows or columns.
-    pub fn stray(&self, before: &Self, first: usize, view: &View<Elements>, (rows, columns): (usize, usize)) -> Option<usize> {
+    /// The first element whose bytes are not those of `before` and that is no element of the `rows`
+    /// x `columns` matrix that begins at `first`: a write into a guard zone, or between rows or
+    /// columns.
+    pub fn stray(
+        &self,
+        before: &Self,
+        first: usize,
+        view: &View<Elements>,
+        (rows, columns): (usize, usize),
+    ) -> Option<usize> {
         let order = order_of(view, (rows, columns));
-        let (lines, along, leading) = (order.packed(columns, rows), order.packed(rows, columns), view.leading(order).max(1));
+        let (lines, along, leading) =
+            (order.packed(columns, rows), order.packed(rows, columns), view.leading(order).max(1));
         let width = self.kind.bytes_of(1) as usize;
         let inside = |place: usize| {
             place.checked_sub(first).is_some_and(|place| {
@@ -145,7 +156,10 @@ impl HostBuffer {
             })
         };
         let (ours, theirs) = (self.bytes().chunks_exact(width), before.bytes().chunks_exact(width));
-        ours.zip(theirs).enumerate().find(|(place, (x, y))| x != y && !inside(*place)).map(|(place, _)| place)
+        ours.zip(theirs)
+            .enumerate()
+            .find(|(place, (x, y))| x != y && !inside(*place))
+            .map(|(place, _)| place)
     }
 }
 
@@ -169,7 +183,11 @@ mod tests {
             let mut after = before.clone();
             after.set(place, 1.0)?;
             let inside = place >= 2 && (place - 2) % 5 < 3 && (place - 2) / 5 < 3;
-            assert_eq!(after.stray(&before, 2, &view, (3, 3)), (!inside).then_some(place), "{place}");
+            assert_eq!(
+                after.stray(&before, 2, &view, (3, 3)),
+                (!inside).then_some(place),
+                "{place}"
+            );
         }
         Ok(())
     }

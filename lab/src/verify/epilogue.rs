@@ -9,8 +9,9 @@
 //! | `min`, `max`, `relu` | the same | `max(ex, ey)`: they are 1-Lipschitz, and round nothing |
 //! | a user's function `f` | `f(x)` as the host computes it | twice the larger of `|f(x - ex) - f(x)|` and `|f(x + ex) - f(x)|`, and [`USER_ULPS`] ulps |
 //!
-//! with the rounding `r = u (|result| + error) + h`. A user's function is taken to be monotone, or smooth, over the little
-//! way that its operand may be off; one that jumps there is judged by whole numbers only, where the operand is exact.
+//! with the rounding `r = u (|result| + error) + h`. A user's function is taken to be monotone, or
+//! smooth, over the little way that its operand may be off; one that jumps there is judged by whole
+//! numbers only, where the operand is exact.
 
 use super::bound::{Estimate, Rounding};
 use falchion::{
@@ -18,7 +19,8 @@ use falchion::{
     numeric::{ComputeKind, ElementKind},
 };
 
-/// How far, in units of the last place of what a user's function is of, binary32 or binary64, a device may compute a user's function from what the host does.
+/// How far, in units of the last place of what a user's function is of, binary32 or binary64, a
+/// device may compute a user's function from what the host does.
 pub const USER_ULPS: f64 = 4.0;
 
 /// An epilogue with its scalars.
@@ -58,13 +60,17 @@ impl<'d> Evaluation<'d> {
     pub fn of(&self, accumulator: Estimate, beside: &Beside<f64>) -> Estimate {
         let mut stack: Vec<Entry> = Vec::with_capacity(4);
         for op in self.desc.ops() {
-            let mut pop = || stack.pop().unwrap_or(Entry { estimate: Estimate::exactly(f64::NAN), scalar: None });
+            let mut pop = || {
+                stack.pop().unwrap_or(Entry { estimate: Estimate::exactly(f64::NAN), scalar: None })
+            };
             let mut scalar = None;
             let estimate = match *op {
                 Op::Nop => continue,
                 Op::Accumulator => self.widened(accumulator),
                 Op::Source => self.widened(Estimate::exactly(beside.source.unwrap_or(f64::NAN))),
-                Op::Vector(kind) => self.widened(Estimate::exactly(beside.vectors.get(kind).copied().unwrap_or(f64::NAN))),
+                Op::Vector(kind) => self.widened(Estimate::exactly(
+                    beside.vectors.get(kind).copied().unwrap_or(f64::NAN),
+                )),
                 Op::Scalar(slot) => {
                     let given = self.scalars[slot as usize % SCALARS];
                     scalar = Some(given);
@@ -100,27 +106,39 @@ impl<'d> Evaluation<'d> {
         if x.error == 0.0 { Estimate::exactly(self.held(x.value)) } else { x }
     }
 
-    /// Numbers that are infinite or no numbers are so whatever their error; beyond the largest, nothing is known.
+    /// Numbers that are infinite or no numbers are so whatever their error; beyond the largest,
+    /// nothing is known.
     fn settled(&self, x: Estimate) -> Estimate {
         if !x.value.is_finite() {
             return Estimate::exactly(x.value);
         }
-        let overflows = x.error > 0.0 && self.compute != ComputeKind::I32 && x.value.abs() + x.error >= self.rounding.largest;
+        let overflows = x.error > 0.0
+            && self.compute != ComputeKind::I32
+            && x.value.abs() + x.error >= self.rounding.largest;
         if overflows || x.error.is_nan() { Estimate { error: f64::INFINITY, ..x } } else { x }
     }
 
     fn rounded(&self, value: f64, error: f64) -> Estimate {
-        Estimate { value, error: error + self.rounding.unit * (value.abs() + error) + self.rounding.half_least }
+        Estimate {
+            value,
+            error: error + self.rounding.unit * (value.abs() + error) + self.rounding.half_least,
+        }
     }
 
     fn binary(&self, op: Op, x: Estimate, y: Estimate) -> Estimate {
         // As comparisons, for the sake of NaN.
         match op {
             Op::Minimum => {
-                return Estimate { value: if x.value > y.value { y.value } else { x.value }, error: x.error.max(y.error) };
+                return Estimate {
+                    value: if x.value > y.value { y.value } else { x.value },
+                    error: x.error.max(y.error),
+                };
             }
             Op::Maximum => {
-                return Estimate { value: if x.value < y.value { y.value } else { x.value }, error: x.error.max(y.error) };
+                return Estimate {
+                    value: if x.value < y.value { y.value } else { x.value },
+                    error: x.error.max(y.error),
+                };
             }
             _ => {}
         }
@@ -139,7 +157,9 @@ impl<'d> Evaluation<'d> {
     fn exactly(&self, op: Op, x: f64, y: f64) -> f64 {
         let add = op == Op::Add;
         match self.compute {
-            ComputeKind::F32 => f64::from(if add { x as f32 + y as f32 } else { x as f32 * y as f32 }),
+            ComputeKind::F32 => {
+                f64::from(if add { x as f32 + y as f32 } else { x as f32 * y as f32 })
+            }
             ComputeKind::F64 => {
                 if add {
                     x + y
@@ -158,7 +178,8 @@ impl<'d> Evaluation<'d> {
         Estimate { value: if x.value < 0.0 { 0.0 } else { x.value }, error: x.error }
     }
 
-    /// Through a function in what the epilogue computes in; one that is refused there leaves its operand as it is.
+    /// Through a function in what the epilogue computes in; one that is refused there leaves its
+    /// operand as it is.
     fn user(&self, x: Estimate, function: Option<UserFunction>) -> Estimate {
         let Some(function) = function else { return x };
         let whole = self.compute == ComputeKind::I32;
@@ -205,26 +226,44 @@ mod tests {
         assert_eq!(exact("alpha * acc + beta * source", ComputeKind::F32), Estimate::exactly(3.5));
         assert_eq!(exact("s3 * acc", ComputeKind::F32), Estimate::exactly(f64::from(0.1f32 * 3.0)));
         assert_eq!(exact("s3 * acc", ComputeKind::F64), Estimate::exactly(0.1 * 3.0));
-        assert_eq!(exact("multiply(acc, 2147483647)", ComputeKind::I32), Estimate::exactly(2_147_483_645.0));
-        assert_eq!(exact("acc + 2147483647", ComputeKind::I32), Estimate::exactly(-2_147_483_646.0));
+        assert_eq!(
+            exact("multiply(acc, 2147483647)", ComputeKind::I32),
+            Estimate::exactly(2_147_483_645.0)
+        );
+        assert_eq!(
+            exact("acc + 2147483647", ComputeKind::I32),
+            Estimate::exactly(-2_147_483_646.0)
+        );
         assert_eq!(exact("acc + 2147483647", ComputeKind::F32), Estimate::exactly(2_147_483_648.0));
         assert_eq!(exact("clamp(acc, -1, 2)", ComputeKind::F32), Estimate::exactly(2.0));
         assert_eq!(exact("relu(beta * source)", ComputeKind::F32), Estimate::exactly(0.0));
-        assert_eq!(exact("multiply(acc, bias_n) + bias_m", ComputeKind::F32), Estimate::exactly(7.75));
+        assert_eq!(
+            exact("multiply(acc, bias_n) + bias_m", ComputeKind::F32),
+            Estimate::exactly(7.75)
+        );
     }
 
     #[test]
     fn what_is_scaled_by_0_does_not_matter() {
         for lost in [f64::NAN, f64::INFINITY] {
-            let scaled = of("alpha * acc + s2 * source", ComputeKind::F32, Estimate::exactly(1.5), lost);
+            let scaled =
+                of("alpha * acc + s2 * source", ComputeKind::F32, Estimate::exactly(1.5), lost);
             assert_eq!(scaled, Estimate::exactly(3.0));
             let unknown = Estimate { value: 1.0, error: f64::INFINITY };
-            assert_eq!(of("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0), Estimate::exactly(4.0));
-            assert!(!of("multiply(s2, source)", ComputeKind::F32, Estimate::exactly(1.0), lost).value.is_finite());
+            assert_eq!(
+                of("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0),
+                Estimate::exactly(4.0)
+            );
+            assert!(
+                !of("multiply(s2, source)", ComputeKind::F32, Estimate::exactly(1.0), lost)
+                    .value
+                    .is_finite()
+            );
         }
     }
 
-    /// Whatever a kernel holds within the error of its accumulator, its result lies within the error of the result.
+    /// Whatever a kernel holds within the error of its accumulator, its result lies within the
+    /// error of the result.
     #[test]
     fn errors_are_carried_to_the_result() {
         let texts = [
@@ -238,16 +277,23 @@ mod tests {
         for (at, text) in texts.into_iter().enumerate() {
             let desc: EpilogueDesc = text.parse().expect("it is an expression");
             for i in 0..20_000u64 {
-                let uniform = |j: u64| (crate::verify::draw(at as u64, 4 * i + j) >> 11) as f64 / 2f64.powi(52) - 1.0;
-                let (value, error, source) =
-                    (8.0 * uniform(0), 1e-5 * uniform(1).abs() + 1e-9, f64::from(8.0 * uniform(2) as f32));
+                let uniform = |j: u64| {
+                    (crate::verify::draw(at as u64, 4 * i + j) >> 11) as f64 / 2f64.powi(52) - 1.0
+                };
+                let (value, error, source) = (
+                    8.0 * uniform(0),
+                    1e-5 * uniform(1).abs() + 1e-9,
+                    f64::from(8.0 * uniform(2) as f32),
+                );
                 let held = (value + error * uniform(3)) as f32;
                 if (f64::from(held) - value).abs() > error {
                     continue;
                 }
                 let scalars = SCALES;
-                let (mut rows, wanted) =
-                    (falchion::internals::Rows::default(), of(text, ComputeKind::F32, Estimate { value, error }, source));
+                let (mut rows, wanted) = (
+                    falchion::internals::Rows::default(),
+                    of(text, ComputeKind::F32, Estimate { value, error }, source),
+                );
                 let got = falchion::internals::evaluate(
                     &desc,
                     &scalars,
@@ -277,17 +323,21 @@ mod tests {
         }
         type Tree = Apply<Square, falchion::epilogue::Acc>;
         Tree::register();
-        let of =
-            |value, error| Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32).of(Estimate { value, error }, &beside(0.0));
+        let of = |value, error| {
+            Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32)
+                .of(Estimate { value, error }, &beside(0.0))
+        };
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
         assert!((3.25..7.0).contains(&wide), "{wide}");
         // In binary64 nothing is rounded to binary32 on its way.
-        let third = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64).of(Estimate::exactly(1.0 / 3.0), &beside(0.0));
+        let third = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F64)
+            .of(Estimate::exactly(1.0 / 3.0), &beside(0.0));
         assert_eq!(third.value, 1.0 / 3.0 * (1.0 / 3.0));
         assert!(third.error < 1e-15);
         // Every integer is a number of binary64.
-        let whole = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32).of(Estimate::exactly(46_339.0), &beside(0.0));
+        let whole = Evaluation::new(&Tree::DESC, SCALES, ComputeKind::I32)
+            .of(Estimate::exactly(46_339.0), &beside(0.0));
         assert_eq!(whole.value, 2_147_302_921.0);
     }
 
@@ -296,6 +346,9 @@ mod tests {
         let near = Estimate { value: 3e38, error: 1e30 };
         assert_eq!(of("alpha * acc", ComputeKind::F32, near, 0.0).error, f64::INFINITY);
         assert!(of("alpha * acc", ComputeKind::F64, near, 0.0).error.is_finite());
-        assert_eq!(of("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value, f64::INFINITY);
+        assert_eq!(
+            of("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value,
+            f64::INFINITY
+        );
     }
 }

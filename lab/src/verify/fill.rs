@@ -10,7 +10,8 @@ use falchion::{
 };
 use rayon::prelude::*;
 
-/// Number `index` of the sequence of a seed: the output function of splitmix64 (Steele, Lea, Flood 2014), by counter.
+/// Number `index` of the sequence of a seed: the output function of splitmix64 (Steele, Lea, Flood
+/// 2014), by counter.
 #[inline(always)]
 pub const fn draw(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -22,9 +23,11 @@ pub const fn draw(seed: u64, index: u64) -> u64 {
 /// What operands are filled with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fill {
-    /// Small whole numbers, so that sums are exact in whatever order they are added, and results are compared with `==`.
+    /// Small whole numbers, so that sums are exact in whatever order they are added, and results
+    /// are compared with `==`.
     Integers,
-    /// Floating-point numbers in [-2, 2), the sum of two uniform ones; whole numbers from -8 to 7, or 0 to 15 unsigned.
+    /// Floating-point numbers in [-2, 2), the sum of two uniform ones; whole numbers from -8 to 7,
+    /// or 0 to 15 unsigned.
     Random,
 }
 
@@ -45,7 +48,8 @@ pub(super) const fn largest_whole(kind: ElementKind) -> f64 {
 
 /// The number up to which sums of whole products are exact.
 fn exact_sums(types: Combined) -> f64 {
-    // Of all architectures, the newest has every instruction; the older ones keep as many whole numbers.
+    // Of all architectures, the newest has every instruction; the older ones keep as many whole
+    // numbers.
     let own = Instruction::of(types, ArchKind::Sm90).filter(|_| !types.is_of(OpKind::Simt));
     own.map_or(largest_whole(types.accumulator), |instruction| instruction.largest_whole())
 }
@@ -53,7 +57,8 @@ fn exact_sums(types: Combined) -> f64 {
 /// Numbers to draw from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distribution {
-    /// Whole numbers from `-largest` to `largest`, or from 0 where the type has no sign; so many of them are 0.
+    /// Whole numbers from `-largest` to `largest`, or from 0 where the type has no sign; so many of
+    /// them are 0.
     Whole {
         /// The largest magnitude.
         largest: u32,
@@ -64,7 +69,8 @@ pub enum Distribution {
     Random,
 }
 
-/// No random number is nearer to 0, so that the rows of any matrix are within the window of f16x3: the largest number is 2.
+/// No random number is nearer to 0, so that the rows of any matrix are within the window of f16x3:
+/// the largest number is 2.
 const NEAREST_TO_ZERO: f64 = 1.0 / 65_536.0;
 
 /// Three quarters of the elements are not zero.
@@ -75,14 +81,16 @@ impl Fill {
     ///
     /// Whole numbers go up to `r`, the largest from 8 down to 1 for which
     ///
-    /// - `k r^2 <= W(accumulator)`, `W(T)` being the number up to which every whole number is a `T` (2^24 for f32, 2^11 for
-    ///   f16; 2^14 where tensor cores add products of fp8): then every sum of some of the products is exact, whatever the order;
-    /// - `3 sqrt(k) r^2 <= W(C)`, or `k r^2 / 4 <= W(C)` without a sign: so far do sums stray, nearly always, and so results are
-    ///   not rounded or cut off, which would hide an error.
+    /// - `k r^2 <= W(accumulator)`, `W(T)` being the number up to which every whole number is a `T`
+    ///   (2^24 for f32, 2^11 for f16; 2^14 where tensor cores add products of fp8): then every sum
+    ///   of some of the products is exact, whatever the order;
+    /// - `3 sqrt(k) r^2 <= W(C)`, or `k r^2 / 4 <= W(C)` without a sign: so far do sums stray,
+    ///   nearly always, and so results are not rounded or cut off, which would hide an error.
     ///
-    /// Where not even 1 will do, more elements are zero: the expected sum of magnitudes is a quarter of `W(accumulator)`, and
-    /// of `W(C)` without a sign. Nothing rests on luck: whether an element's sums were exact is decided for each element from
-    /// the data, see [`bound`](super::bound).
+    /// Where not even 1 will do, more elements are zero: the expected sum of magnitudes is a
+    /// quarter of `W(accumulator)`, and of `W(C)` without a sign. Nothing rests on luck: whether an
+    /// element's sums were exact is decided for each element from the data, see
+    /// [`bound`](super::bound).
     pub fn operands(self, types: Combined, k: usize) -> Distribution {
         if self == Self::Random {
             return Distribution::Random;
@@ -95,14 +103,20 @@ impl Fill {
         };
         let largest = (1..=8).rev().find(|&r| fits(f64::from(r))).unwrap_or(1);
         let magnitudes = if signed { sums } else { sums.min(results) } / 4.0;
-        let thin = if fits(1.0) || (signed && k <= sums) { DENSE } else { (magnitudes / k).sqrt().min(DENSE) };
+        let thin = if fits(1.0) || (signed && k <= sums) {
+            DENSE
+        } else {
+            (magnitudes / k).sqrt().min(DENSE)
+        };
         Distribution::Whole { largest, density: (thin * 65_536.0).ceil() as u32 }
     }
 
     /// What to draw the elements of C from.
     pub fn source(self) -> Distribution {
         match self {
-            Self::Integers => Distribution::Whole { largest: 8, density: (DENSE * 65_536.0) as u32 },
+            Self::Integers => {
+                Distribution::Whole { largest: 8, density: (DENSE * 65_536.0) as u32 }
+            }
             Self::Random => Distribution::Random,
         }
     }
@@ -121,7 +135,9 @@ impl Distribution {
                 let magnitude = 1.0 + (((bits >> 17) & 0xffff) % u64::from(largest)) as f64;
                 if signed && (bits >> 16) & 1 == 1 { -magnitude } else { magnitude }
             }
-            Self::Random if kind.is_integer() => (bits >> 60) as f64 - if signed { 8.0 } else { 0.0 },
+            Self::Random if kind.is_integer() => {
+                (bits >> 60) as f64 - if signed { 8.0 } else { 0.0 }
+            }
             Self::Random => {
                 let uniform = |bits: u64| (bits & 0xffff_ffff) as f64 / 4_294_967_296.0;
                 let x = 2.0 * (uniform(bits >> 32) + uniform(bits)) - 2.0;
@@ -130,8 +146,9 @@ impl Distribution {
         }
     }
 
-    /// Fills the `rows` x `columns` matrix that begins where the slice does; what lies between rows or columns stays. Element
-    /// (i, j) depends on the seed and on `i * columns + j` only, so that a matrix is the same in every layout.
+    /// Fills the `rows` x `columns` matrix that begins where the slice does; what lies between rows
+    /// or columns stays. Element (i, j) depends on the seed and on `i * columns + j` only, so that
+    /// a matrix is the same in every layout.
     ///
     /// # Errors
     /// None: a slice is of its own type.
@@ -150,14 +167,18 @@ impl Distribution {
             (leading, lines, along): (usize, usize, usize),
             number: impl Fn(usize, usize) -> f64 + Sync,
         ) -> Result<(), Error> {
-            slice.of::<E>()?.par_chunks_mut(leading.max(1)).take(lines).enumerate().for_each(|(line, elements)| {
-                for (step, element) in elements.iter_mut().take(along).enumerate() {
-                    *element = E::nearest(number(line, step));
-                }
-            });
+            slice.of::<E>()?.par_chunks_mut(leading.max(1)).take(lines).enumerate().for_each(
+                |(line, elements)| {
+                    for (step, element) in elements.iter_mut().take(along).enumerate() {
+                        *element = E::nearest(number(line, step));
+                    }
+                },
+            );
             Ok(())
         }
-        let number = |line: usize, step: usize| self.number(draw(seed, (line * by_line + step * by_step) as u64), kind);
+        let number = |line: usize, step: usize| {
+            self.number(draw(seed, (line * by_line + step * by_step) as u64), kind)
+        };
         with_element!(kind, E => lay::<E>(slice, (view.leading(order), lines, along), number))
     }
 }
@@ -167,12 +188,21 @@ pub(crate) fn order_of<M>(view: &View<M>, (_, columns): (usize, usize)) -> Order
     if view.strides[1] == 1 && view.strides[0] >= columns { Order::Row } else { Order::Col }
 }
 
-/// The extents of the one matrix that a batch is, whose matrices are one behind another: rows of row-major ones lie below each other, columns of
-/// column-major ones side by side. One that all products share, with a stride of 0, is itself.
-pub(crate) fn of_batch<M>(view: &View<M>, (rows, columns): (usize, usize), batch: usize) -> (usize, usize) {
+/// The extents of the one matrix that a batch is, whose matrices are one behind another: rows of
+/// row-major ones lie below each other, columns of column-major ones side by side. One that all
+/// products share, with a stride of 0, is itself.
+pub(crate) fn of_batch<M>(
+    view: &View<M>,
+    (rows, columns): (usize, usize),
+    batch: usize,
+) -> (usize, usize) {
     let matrices = if view.batch_stride == 0 { 1 } else { batch };
     let by_row = order_of(view, (rows, columns)).is_row();
-    if by_row { (rows.saturating_mul(matrices), columns) } else { (rows, columns.saturating_mul(matrices)) }
+    if by_row {
+        (rows.saturating_mul(matrices), columns)
+    } else {
+        (rows, columns.saturating_mul(matrices))
+    }
 }
 
 #[cfg(test)]
@@ -185,12 +215,18 @@ mod tests {
     fn whole_numbers_stay_within_what_sums_exactly() {
         for &types in COMBINATIONS.iter().chain(TENSOR_OP_COMBINATIONS) {
             for k in [0, 1, 3, 64, 255, 1024, 2048, 2049, 5000, 16_384, 100_000, 10_000_000] {
-                let Distribution::Whole { largest, density } = Fill::Integers.operands(types, k) else { unreachable!() };
+                let Distribution::Whole { largest, density } = Fill::Integers.operands(types, k)
+                else {
+                    unreachable!()
+                };
                 let share = f64::from(density) / 65_536.0;
                 let magnitudes = k as f64 * (share * f64::from(largest)).powi(2);
                 assert!(largest >= 1 && density > 0, "{types:?} {k}");
                 assert!(magnitudes <= exact_sums(types), "{types:?} {k}: {largest} {share}");
-                assert!(k > 1024 || types.a == ElementKind::U8 || density as f64 >= DENSE * 65_536.0, "{types:?} {k}: {share}");
+                assert!(
+                    k > 1024 || types.a == ElementKind::U8 || density as f64 >= DENSE * 65_536.0,
+                    "{types:?} {k}: {share}"
+                );
             }
         }
     }
@@ -205,14 +241,21 @@ mod tests {
                 Distribution::Random.fill(7, buffer.slice_mut(0..80)?, &view, (rows, columns))?;
                 let mut numbers = Vec::new();
                 for place in 0..rows * columns {
-                    numbers.push(buffer.get(order.offset(place / columns, place % columns, leading))?);
+                    numbers.push(buffer.get(order.offset(
+                        place / columns,
+                        place % columns,
+                        leading,
+                    ))?);
                 }
                 Ok(numbers)
             };
             let packed = laid(Order::Row, columns)?;
             assert_eq!(packed, laid(Order::Row, 9)?);
             assert_eq!(packed, laid(Order::Col, 11)?);
-            assert!(packed.iter().all(|x| (-8.0..16.0).contains(x)) && packed.iter().any(|x| *x != packed[0]));
+            assert!(
+                packed.iter().all(|x| (-8.0..16.0).contains(x))
+                    && packed.iter().any(|x| *x != packed[0])
+            );
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! Results are right or not, element by element.
 //!
-//! [`check`] computes the product again in higher precision ([`reference`](self#reference)), derives how far a right kernel
-//! may be off for each element ([`bound`]), and compares: `!(error <= bound)` is wrong, so that NaN is. No tolerance is chosen
-//! anywhere. [`sampled`] does so on some rows of a large product. [`Fill`] makes operands from a seed: whole numbers, whose
-//! results are compared with `==`, and random ones.
+//! [`check`] computes the product again in higher precision ([`reference`](self#reference)),
+//! derives how far a right kernel may be off for each element ([`bound`]), and compares: `!(error
+//! <= bound)` is wrong, so that NaN is. No tolerance is chosen anywhere. [`sampled`] does so on
+//! some rows of a large product. [`Fill`] makes operands from a seed: whole numbers, whose results
+//! are compared with `==`, and random ones.
 //!
 //! ```
 //! use falchion::{internals::call::{HostSlice, Problem}, prelude::*};
@@ -27,9 +28,10 @@
 //!
 //! # Reference
 //!
-//! Sums of f32, tf32, f16, bf16 and fp8 are made in binary64, in which their products are exact; of f64 in pairs of binary64; of integers
-//! modulo 2^32. The epilogue is evaluated in binary64 with an error carried along, or, where its operands are exact, in its own
-//! arithmetic. Scalars are those of the epilogue's arithmetic: 0.1 is the binary32 next to it unless the epilogue is binary64's.
+//! Sums of f32, tf32, f16, bf16 and fp8 are made in binary64, in which their products are exact; of
+//! f64 in pairs of binary64; of integers modulo 2^32. The epilogue is evaluated in binary64 with an
+//! error carried along, or, where its operands are exact, in its own arithmetic. Scalars are those
+//! of the epilogue's arithmetic: 0.1 is the binary32 next to it unless the epilogue is binary64's.
 
 pub mod bound;
 mod buffer;
@@ -70,7 +72,8 @@ use reference::{Arithmetic, Operand};
 pub struct Claim<'a> {
     /// What computed it: says in what was accumulated, in which chains, and the epilogue.
     pub desc: &'a GemmDesc,
-    /// Extents, where elements lie, products of a batch, and scalars. The lengths are those of the slices.
+    /// Extents, where elements lie, products of a batch, and scalars. The lengths are those of the
+    /// slices.
     pub problem: &'a Problem,
     /// A.
     pub a: HostSlice<'a>,
@@ -95,8 +98,9 @@ pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
     claim.rows(&(0..claim.problem.m).collect::<Vec<_>>())
 }
 
-/// Checks whole rows of D: about `rows` of them, one drawn from each of so many equal parts of D, the first and the last among
-/// them. Every tile that is at least `m / rows` high is looked at in each of its columns. Of a batch they are the same of each product.
+/// Checks whole rows of D: about `rows` of them, one drawn from each of so many equal parts of D,
+/// the first and the last among them. Every tile that is at least `m / rows` high is looked at in
+/// each of its columns. Of a batch they are the same of each product.
 ///
 /// # Errors
 /// Those of [`check`].
@@ -104,8 +108,9 @@ pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Err
     claim.rows(&drawn(claim.problem.m, rows, seed))
 }
 
-/// The same of groups of rows, which lie one behind another in A, C and D, each with a B of its own: `offsets` say where they begin, and where the last one ends. All rows of
-/// each are checked, or about so many, as [`sampled`] draws them.
+/// The same of groups of rows, which lie one behind another in A, C and D, each with a B of its
+/// own: `offsets` say where they begin, and where the last one ends. All rows of each are checked,
+/// or about so many, as [`sampled`] draws them.
 ///
 /// # Errors
 /// Those of [`check`].
@@ -114,7 +119,13 @@ pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Resul
     let mut verdict = Verdict::default();
     for (number, ends) in offsets.windows(2).enumerate() {
         let (row, end) = (ends[0] as usize, ends[1] as usize);
-        let problem = &Problem { m: end.saturating_sub(row), batch: 1, groups: None, b: all.b.batched(0), ..*all };
+        let problem = &Problem {
+            m: end.saturating_sub(row),
+            batch: 1,
+            groups: None,
+            b: all.b.batched(0),
+            ..*all
+        };
         let first = |kind: VectorKind| if kind.side() == OperandKind::A { row } else { 0 };
         let group = Claim {
             desc: claim.desc,
@@ -180,8 +191,10 @@ impl<'a> Claim<'a> {
             evaluation: epilogue::Evaluation::new(&epilogue, call.scalars, desc.class.compute),
         };
         let columns: Vec<usize> = (0..call.n).collect();
-        let tasks: Vec<_> =
-            rows.chunks(reference::ROWS).flat_map(|rows| columns.chunks(reference::COLUMNS).map(move |c| (rows, c))).collect();
+        let tasks: Vec<_> = rows
+            .chunks(reference::ROWS)
+            .flat_map(|rows| columns.chunks(reference::COLUMNS).map(move |c| (rows, c)))
+            .collect();
         COMPARED.expect(tasks.len() as u64);
         let compare = |(rows, columns): (&[usize], &[usize])| {
             COMPARED.advance();
@@ -190,17 +203,25 @@ impl<'a> Claim<'a> {
         tasks.into_par_iter().map(compare).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
     }
 
-    /// The call of one product whose result D is said to be: what D held before is a matrix of its own.
+    /// The call of one product whose result D is said to be: what D held before is a matrix of its
+    /// own.
     fn call(&self, number: usize) -> Call<HostSlice<'_>> {
         let Self { a, b, c, d, problem, vectors, .. } = *self;
-        let of_product = |all: HostSlice<'a>, stride: usize| from(all, number.saturating_mul(stride));
-        let (source, [of_a, of_b, of_d]) = (problem.source(), [problem.a, problem.b, problem.d].map(|view| view.batch_stride));
+        let of_product =
+            |all: HostSlice<'a>, stride: usize| from(all, number.saturating_mul(stride));
+        let (source, [of_a, of_b, of_d]) =
+            (problem.source(), [problem.a, problem.b, problem.d].map(|view| view.batch_stride));
         let c = match (problem.c, c) {
             (Source::None, _) | (_, None) => Source::None,
             (_, Some(c)) => Source::Matrix(source.with(of_product(c, source.batch_stride))),
         };
-        let matrices =
-            Matrices { a: of_product(a, of_a), b: of_product(b, of_b), c: Source::None, d: of_product(d, of_d), vectors };
+        let matrices = Matrices {
+            a: of_product(a, of_a),
+            b: of_product(b, of_b),
+            c: Source::None,
+            d: of_product(d, of_d),
+            vectors,
+        };
         Call { c, batch: 1, ..problem.with(matrices) }
     }
 }
@@ -221,10 +242,15 @@ impl Job<'_> {
     /// Compares some rows in some columns.
     fn compare(&self, rows: &[usize], columns: &[usize]) -> Result<Verdict, Error> {
         let Self { call, .. } = self;
-        let (a, b) = (Operand::by_rows(&call.a, self.op, self.emulation), Operand::by_columns(&call.b, self.op, self.emulation));
+        let (a, b) = (
+            Operand::by_rows(&call.a, self.op, self.emulation),
+            Operand::by_columns(&call.b, self.op, self.emulation),
+        );
         let sums = reference::sums(a, b, self.k, rows, columns)?;
         let places = |[down, across]: [usize; 2]| {
-            rows.iter().flat_map(move |&row| columns.iter().map(move |&column| row * down + column * across))
+            rows.iter().flat_map(move |&row| {
+                columns.iter().map(move |&column| row * down + column * across)
+            })
         };
         let mut got = Vec::with_capacity(sums.len());
         number::read(call.d.memory, places(call.d.strides), &mut got)?;
@@ -233,14 +259,22 @@ impl Job<'_> {
             let mut numbers: Vec<f64> = Vec::with_capacity(sums.len());
             number::read(view.memory, places(view.strides), &mut numbers).map(|()| numbers)
         };
-        let read = Beside { source: source.map(numbers).transpose()?, vectors: call.vectors.try_map(|_, view| numbers(view))? };
+        let read = Beside {
+            source: source.map(numbers).transpose()?,
+            vectors: call.vectors.try_map(|_, view| numbers(view))?,
+        };
         let arithmetic = Arithmetic::of(call.a.memory.kind());
         let mut verdict = Verdict::default();
         for (at, sum) in sums.into_iter().enumerate() {
             let accumulator = self.accumulation.estimate(sum, arithmetic);
             let beside = read.map(|elements| elements[at]);
             let wanted: Estimate = self.evaluation.of(accumulator, &beside);
-            verdict.compare((rows[at / columns.len()], columns[at % columns.len()]), got[at], wanted, self.kind);
+            verdict.compare(
+                (rows[at / columns.len()], columns[at % columns.len()]),
+                got[at],
+                wanted,
+                self.kind,
+            );
         }
         Ok(verdict)
     }
@@ -255,7 +289,9 @@ mod tests {
         for (count, wanted) in [(0, 0), (1, 5), (10, 3), (4096, 64), (4097, 100), (1_000_003, 17)] {
             for seed in 0..20 {
                 let rows = drawn(count, wanted, seed);
-                assert!(rows.windows(2).all(|w| w[0] < w[1]) && rows.iter().all(|&row| row < count));
+                assert!(
+                    rows.windows(2).all(|w| w[0] < w[1]) && rows.iter().all(|&row| row < count)
+                );
                 assert!(count <= wanted || (rows[0] == 0 && rows[rows.len() - 1] == count - 1));
                 let parts: std::collections::BTreeSet<_> =
                     rows.iter().map(|row| ((row + 1) * wanted.max(1) - 1) / count.max(1)).collect();

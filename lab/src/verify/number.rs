@@ -1,6 +1,7 @@
 //! Elements of a type that is a value, as binary64 numbers.
 //!
-//! Every number of every element type is a binary64 number, so reading is exact. Writing rounds to nearest, ties to even.
+//! Every number of every element type is a binary64 number, so reading is exact. Writing rounds to
+//! nearest, ties to even.
 
 use falchion::{
     Error,
@@ -13,7 +14,8 @@ use falchion::{
 
 /// An element type whose elements are binary64 numbers.
 pub(crate) trait Number: Element {
-    /// What untouched memory holds: NaN, or the integer farthest from those of a [`Fill`](super::Fill).
+    /// What untouched memory holds: NaN, or the integer farthest from those of a
+    /// [`Fill`](super::Fill).
     const POISON: Self::Storage;
     /// The same number.
     fn exact(stored: Self::Storage) -> f64;
@@ -82,8 +84,16 @@ pub(super) fn nearest(x: f64, kind: ElementKind) -> f64 {
 }
 
 /// Appends the elements at the given places; a place beyond the end reads as NaN.
-pub(super) fn read(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, into: &mut Vec<f64>) -> Result<(), Error> {
-    fn append<E: Number>(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, into: &mut Vec<f64>) -> Result<(), Error> {
+pub(super) fn read(
+    slice: HostSlice<'_>,
+    places: impl Iterator<Item = usize>,
+    into: &mut Vec<f64>,
+) -> Result<(), Error> {
+    fn append<E: Number>(
+        slice: HostSlice<'_>,
+        places: impl Iterator<Item = usize>,
+        into: &mut Vec<f64>,
+    ) -> Result<(), Error> {
         let elements = slice.of::<E>()?;
         into.extend(places.map(|place| elements.get(place).map_or(f64::NAN, |&x| E::exact(x))));
         Ok(())
@@ -91,7 +101,8 @@ pub(super) fn read(slice: HostSlice<'_>, places: impl Iterator<Item = usize>, in
     with_element!(slice.kind(), E => append::<E>(slice, places, into))
 }
 
-/// Fills memory with what no result is likely to be: NaN, or an integer at the end of the type's range.
+/// Fills memory with what no result is likely to be: NaN, or an integer at the end of the type's
+/// range.
 ///
 /// # Errors
 /// None: a slice is of its own type.

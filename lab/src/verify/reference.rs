@@ -7,7 +7,8 @@
 //! | i32 | 64-bit integers that wrap | none, modulo 2^32 |
 //! | f64 | pairs of binary64 (Dot2 of Ogita, Rump, Oishi 2005) | `2^-53 |sum| + gamma_k(2^-53)^2 (|A||B|)` |
 //!
-//! Only the rows of A that are asked for are read, and B as often as there are groups of [`ROWS`] of them.
+//! Only the rows of A that are asked for are read, and B as often as there are groups of [`ROWS`]
+//! of them.
 
 use super::number;
 use core::ops::Range;
@@ -40,7 +41,8 @@ pub(super) struct Sum {
     pub magnitude: f64,
     /// Whether all factors are whole numbers.
     pub whole: bool,
-    /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only, and bf16x1 rounds it.
+    /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only, and bf16x1
+    /// rounds it.
     pub read: bool,
     /// The row of A, and the column of B.
     pub lines: [Line; 2],
@@ -88,10 +90,17 @@ impl<'a> Operand<'a> {
         Self::new(view.memory, (columns, rows), op, emulation)
     }
 
-    fn new(slice: HostSlice<'a>, strides: (usize, usize), op: OpKind, emulation: EmulationKind) -> Self {
+    fn new(
+        slice: HostSlice<'a>,
+        strides: (usize, usize),
+        op: OpKind,
+        emulation: EmulationKind,
+    ) -> Self {
         // Tensor cores align a subnormal factor as the least normal one.
         let least = match op {
-            OpKind::TensorOp if !slice.kind().is_integer() => 2f64.powi(least_exponent(slice.kind())),
+            OpKind::TensorOp if !slice.kind().is_integer() => {
+                2f64.powi(least_exponent(slice.kind()))
+            }
             _ => 0.0,
         };
         let multiplied: Option<fn(f32) -> f32> = match (slice.kind(), emulation) {
@@ -114,10 +123,15 @@ impl<'a> Operand<'a> {
         into.clear();
         for k in k {
             let start = into.len();
-            number::read(self.slice, mn.iter().map(|mn| mn * self.strides.0 + k * self.strides.1), into)?;
+            number::read(
+                self.slice,
+                mn.iter().map(|mn| mn * self.strides.0 + k * self.strides.1),
+                into,
+            )?;
             for (x, factors) in into[start..].iter().zip(factors.iter_mut()) {
                 factors.whole &= *x == x.trunc();
-                factors.read &= self.multiplied.is_none_or(|multiplied| f64::from(multiplied(*x as f32)) == *x);
+                factors.read &=
+                    self.multiplied.is_none_or(|multiplied| f64::from(multiplied(*x as f32)) == *x);
                 factors.line.total += x.abs();
                 factors.line.largest = factors.line.largest.max(x.abs());
             }
@@ -149,10 +163,18 @@ impl Arithmetic {
     }
 }
 
-/// The sums of `rows` x `columns`, row by row. `rows` are at most [`ROWS`], `columns` at most [`COLUMNS`].
-pub(super) fn sums(a: Operand<'_>, b: Operand<'_>, k: usize, rows: &[usize], columns: &[usize]) -> Result<Vec<Sum>, Error> {
+/// The sums of `rows` x `columns`, row by row. `rows` are at most [`ROWS`], `columns` at most
+/// [`COLUMNS`].
+pub(super) fn sums(
+    a: Operand<'_>,
+    b: Operand<'_>,
+    k: usize,
+    rows: &[usize],
+    columns: &[usize],
+) -> Result<Vec<Sum>, Error> {
     let arithmetic = Arithmetic::of(a.slice.kind());
-    let (height, width) = (rows.len().next_multiple_of(TILE.0), columns.len().next_multiple_of(TILE.1));
+    let (height, width) =
+        (rows.len().next_multiple_of(TILE.0), columns.len().next_multiple_of(TILE.1));
     let mut planes = [0; 3].map(|_| vec![0.0; height * width]);
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let all = Factors { whole: true, read: true, line: Line::default() };
@@ -162,7 +184,14 @@ pub(super) fn sums(a: Operand<'_>, b: Operand<'_>, k: usize, rows: &[usize], col
         a.gather(rows, steps.clone(), height, &mut left, &mut by_row)?;
         b.gather(columns, steps, width, &mut right, &mut by_column)?;
         let least = [a.least, b.least];
-        dispatch(Product { arithmetic, left: &left, right: &right, size: (height, width), least, planes: &mut planes });
+        dispatch(Product {
+            arithmetic,
+            left: &left,
+            right: &right,
+            size: (height, width),
+            least,
+            planes: &mut planes,
+        });
     }
     let [values, magnitudes, remainders] = &planes;
     let mut sums = Vec::with_capacity(rows.len() * columns.len());
@@ -239,7 +268,8 @@ impl Product<'_> {
                     x.abs()
                 }
             };
-            let (heights, widths) = (left.map(|x| counted(x, self.least[0])), right.map(|x| counted(x, self.least[1])));
+            let (heights, widths) =
+                (left.map(|x| counted(x, self.least[0])), right.map(|x| counted(x, self.least[1])));
             for i in 0..TILE.0 {
                 for j in 0..TILE.1 {
                     step(&mut values[i][j], &mut remainders[i][j], left[i], right[j]);
@@ -261,7 +291,8 @@ fn plain(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
     *sum = a.mul_add(b, *sum);
 }
 
-/// `a b` and the new sum, each with the error of its rounding (Dekker's product by fma, Knuth's sum).
+/// `a b` and the new sum, each with the error of its rounding (Dekker's product by fma, Knuth's
+/// sum).
 #[inline(always)]
 fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
     let product = a * b;
@@ -286,7 +317,12 @@ mod tests {
     use falchion::numeric::Element;
 
     fn one<E: Element>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
-        let operand = |x| Operand { slice: HostSlice::new::<E>(x), strides: (0, 1), least: 0.0, multiplied: None };
+        let operand = |x| Operand {
+            slice: HostSlice::new::<E>(x),
+            strides: (0, 1),
+            least: 0.0,
+            multiplied: None,
+        };
         sums(operand(a), operand(b), a.len(), &[0], &[0]).expect("both are of one type")[0]
     }
 
@@ -296,17 +332,26 @@ mod tests {
         assert_eq!(one::<f64>(&a, &[1.0; 4]).value, 1.5);
         assert_eq!(one::<f64>(&a, &[1.0; 4]).magnitude, 2.0 * big);
         let tiny = 1.0 + f64::EPSILON;
-        assert_eq!(one::<f64>(&[tiny, -1.0], &[tiny, 1.0]).value, 2.0 * f64::EPSILON + f64::EPSILON * f64::EPSILON);
+        assert_eq!(
+            one::<f64>(&[tiny, -1.0], &[tiny, 1.0]).value,
+            2.0 * f64::EPSILON + f64::EPSILON * f64::EPSILON
+        );
     }
 
     #[test]
     fn integers_wrap_and_know_that_they_are_whole() {
         let sum = one::<i32>(&[i32::MAX, i32::MIN, 7], &[i32::MAX, i32::MIN, -3]);
-        let want = i32::MAX.wrapping_mul(i32::MAX).wrapping_add(i32::MIN.wrapping_mul(i32::MIN)).wrapping_add(-21);
+        let want = i32::MAX
+            .wrapping_mul(i32::MAX)
+            .wrapping_add(i32::MIN.wrapping_mul(i32::MIN))
+            .wrapping_add(-21);
         assert_eq!((sum.value, sum.whole), (f64::from(want), true));
         assert!(!one::<f32>(&[1.5, 2.0], &[2.0, 1.0]).whole);
         let lines = [Line { total: 3.5, largest: 2.0 }, Line { total: 3.0, largest: 2.0 }];
-        assert_eq!(one::<f32>(&[1.5, 2.0], &[2.0, -1.0]), Sum { value: 1.0, magnitude: 5.0, whole: false, read: true, lines });
+        assert_eq!(
+            one::<f32>(&[1.5, 2.0], &[2.0, -1.0]),
+            Sum { value: 1.0, magnitude: 5.0, whole: false, read: true, lines }
+        );
     }
 
     #[test]

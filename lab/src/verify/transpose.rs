@@ -1,8 +1,9 @@
 //! Whether a transpose is right: every element, and every byte around them.
 //!
-//! Elements that only move are compared bit by bit. Where they are scaled and added, `d = alpha a + beta b` with three roundings
-//! has `|d - exact| <= 2u (1 + 2u) (|alpha a| + |beta b|) + 4h` with `u` the unit roundoff: each product is rounded once and the
-//! sum once, and `h`, half the least positive number, is what a product may lose that underflows. Source: Higham, "Accuracy and
+//! Elements that only move are compared bit by bit. Where they are scaled and added, `d = alpha a +
+//! beta b` with three roundings has `|d - exact| <= 2u (1 + 2u) (|alpha a| + |beta b|) + 4h` with
+//! `u` the unit roundoff: each product is rounded once and the sum once, and `h`, half the least
+//! positive number, is what a product may lose that underflows. Source: Higham, "Accuracy and
 //! Stability of Numerical Algorithms", section 3.1.
 
 use super::{HostBuffer, bound::Rounding, draw};
@@ -36,7 +37,11 @@ impl fmt::Display for TransposeVerdict {
         match (&self.first_wrong, self.error_over_bound) {
             (Some(wrong), _) => f.write_str(wrong),
             (None, None) => write!(f, "{} elements, every bit", self.elements),
-            (None, Some(error)) => write!(f, "{} elements, and the largest error is {error:.3} of its bound", self.elements),
+            (None, Some(error)) => write!(
+                f,
+                "{} elements, and the largest error is {error:.3} of its bound",
+                self.elements
+            ),
         }
     }
 }
@@ -48,7 +53,8 @@ impl TransposeVerdict {
     }
 }
 
-/// Fills a buffer, gaps and all, with bits drawn from a seed; numbers between -2 and 2 where they are added.
+/// Fills a buffer, gaps and all, with bits drawn from a seed; numbers between -2 and 2 where they
+/// are added.
 ///
 /// # Errors
 /// Those of [`HostBuffer::slice_mut`].
@@ -71,17 +77,32 @@ pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), 
 ///
 /// # Errors
 /// [`Refusal::TooShort`] when D was of another length before.
-pub fn verdict(combine: Combine, call: &TransposeCall<HostSlice<'_>>, before: HostSlice<'_>) -> Result<TransposeVerdict, Error> {
+pub fn verdict(
+    combine: Combine,
+    call: &TransposeCall<HostSlice<'_>>,
+    before: HostSlice<'_>,
+) -> Result<TransposeVerdict, Error> {
     let (problem, d) = (call.problem(), call.d.memory);
     let (length, needed) = (d.length(), before.length() as u64);
     if needed != length as u64 {
-        let (rows, columns, leading) = (problem.columns, problem.rows, problem.d.leading(Order::Row));
+        let (rows, columns, leading) =
+            (problem.columns, problem.rows, problem.d.leading(Order::Row));
         let (extents, batch) = ([rows, columns], [problem.batch, problem.d.batch_stride]);
-        return Err(Refusal::TooShort { operand: Operand::D, length, needed, extents, leading, batch }.into());
+        return Err(Refusal::TooShort {
+            operand: Operand::D,
+            length,
+            needed,
+            extents,
+            leading,
+            batch,
+        }
+        .into());
     }
     let judge = Judge { combine, problem, call, before, width: d.kind().bytes_of(1) as usize };
-    let parts: Vec<(f64, Option<usize>)> =
-        (0..length.div_ceil(STRIP)).into_par_iter().map(|strip| judge.strip(strip * STRIP)).collect();
+    let parts: Vec<(f64, Option<usize>)> = (0..length.div_ceil(STRIP))
+        .into_par_iter()
+        .map(|strip| judge.strip(strip * STRIP))
+        .collect();
     let first_wrong = parts.iter().find_map(|part| part.1).map(|element| judge.say(element));
     let error = parts.iter().map(|part| part.0).fold(0.0, f64::max);
     let elements = problem.batch as u64 * problem.rows as u64 * problem.columns as u64;
@@ -114,9 +135,14 @@ impl Judge<'_> {
         // Where matrices are interleaved, a row of one holds pieces of all.
         let interleaved = batch > 1 && (d.batch_stride as u128) < d.elements((columns, rows), 1);
         let (leading, stride) = (d.leading(Order::Row).max(1), d.batch_stride.max(1));
-        let (matrix, rest) = if interleaved || batch < 2 { (0, element) } else { (element / stride, element % stride) };
+        let (matrix, rest) = if interleaved || batch < 2 {
+            (0, element)
+        } else {
+            (element / stride, element % stride)
+        };
         let (row, column) = (rest / leading, rest % leading);
-        let (matrix, column) = if interleaved { (column / stride, column % stride) } else { (matrix, column) };
+        let (matrix, column) =
+            if interleaved { (column / stride, column % stride) } else { (matrix, column) };
         (matrix < batch && row < columns && column < rows).then_some((matrix, row, column))
     }
 
@@ -137,7 +163,8 @@ impl Judge<'_> {
                 Combine::Move => got == self.element(self.call.a.memory, from_a),
                 Combine::F32 | Combine::F64 => {
                     let y = problem.source().map(|at| match &self.call.b {
-                        Source::Matrix(b) => self.element(b.memory, matrix * at.batch_stride + at.offset(row, column)),
+                        Source::Matrix(b) => self
+                            .element(b.memory, matrix * at.batch_stride + at.offset(row, column)),
                         _ => self.element(self.before, element),
                     });
                     let x = problem.reads_a().then(|| self.element(self.call.a.memory, from_a));
@@ -153,13 +180,15 @@ impl Judge<'_> {
         (worst, None)
     }
 
-    /// The error of one element over its bound; infinite when it is not a number and the definition is one.
+    /// The error of one element over its bound; infinite when it is not a number and the definition
+    /// is one.
     fn ratio(&self, got: &[u8], x: Option<&[u8]>, y: Option<&[u8]>) -> f64 {
         let read: fn(&[u8]) -> f64 = match self.combine {
             Combine::F32 => |x| f64::from(f32::from_ne_bytes(x.try_into().unwrap_or_default())),
             _ => |x| f64::from_ne_bytes(x.try_into().unwrap_or_default()),
         };
-        let Rounding { unit, half_least, .. } = Rounding::of(self.combine.kind().unwrap_or(ElementKind::F64));
+        let Rounding { unit, half_least, .. } =
+            Rounding::of(self.combine.kind().unwrap_or(ElementKind::F64));
         let term = |scalar: f64, x: Option<&[u8]>| x.map_or(0.0, |x| scalar * read(x));
         let [alpha, beta] = match self.combine {
             Combine::F32 => self.problem.scalars.map(|x| f64::from(x as f32)),
@@ -171,7 +200,11 @@ impl Judge<'_> {
         let roundings = if matches!(self.combine, Combine::F32) { 2.0 } else { 4.0 };
         let bound = roundings * unit * (x.abs() + y.abs()) * (1.0 + 2.0 * unit) + 4.0 * half_least;
         if exact.is_nan() || exact.is_infinite() {
-            return if got.is_nan() == exact.is_nan() && (exact.is_nan() || got == exact) { 0.0 } else { f64::INFINITY };
+            return if got.is_nan() == exact.is_nan() && (exact.is_nan() || got == exact) {
+                0.0
+            } else {
+                f64::INFINITY
+            };
         }
         let ratio = (got - exact).abs() / bound;
         if ratio.is_nan() { f64::INFINITY } else { ratio }
@@ -180,8 +213,12 @@ impl Judge<'_> {
     fn say(&self, element: usize) -> String {
         let got = self.element(self.call.d.memory, element);
         match self.place(element) {
-            Some((matrix, row, column)) => format!("element ({row}, {column}) of D {matrix} is {got:02x?}"),
-            None => format!("element {element} of D's memory lies between the matrices, and was written: {got:02x?}"),
+            Some((matrix, row, column)) => {
+                format!("element ({row}, {column}) of D {matrix} is {got:02x?}")
+            }
+            None => format!(
+                "element {element} of D's memory lies between the matrices, and was written: {got:02x?}"
+            ),
         }
     }
 }
@@ -195,14 +232,17 @@ mod tests {
         numeric::ElementKind,
     };
 
-    /// Every element changed is found, in the matrix and in the gaps, and the right result is right.
+    /// Every element changed is found, in the matrix and in the gaps, and the right result is
+    /// right.
     #[test]
     fn a_wrong_bit_anywhere_is_found() {
-        let matrix = |leading, stride| View::new(Elements::of(40), Order::Row, leading).batched(stride);
+        let matrix =
+            |leading, stride| View::new(Elements::of(40), Order::Row, leading).batched(stride);
         let a = matrix(5, 20);
         for d in [matrix(4, 19), matrix(7, 3)] {
             let problem = TransposeProblem { a, d, batch: 2, ..TransposeProblem::packed(3, 5) };
-            let [mut from, mut before, mut right] = [40, 40, 40].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
+            let [mut from, mut before, mut right] =
+                [40, 40, 40].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
             fill(Combine::Move, &mut from, 1).unwrap();
             fill(Combine::Move, &mut before, 2).unwrap();
             let bytes = before.bytes().to_vec();
@@ -210,7 +250,8 @@ mod tests {
             for matrix in 0..2 {
                 for (i, j) in (0..5).flat_map(|i| (0..3).map(move |j| (i, j))) {
                     let x = from.bytes()[(matrix * 20 + j * 5 + i) * 4..][..4].to_vec();
-                    right.whole_mut().unwrap().bytes_mut()[(matrix * d.batch_stride + d.offset(i, j)) * 4..][..4]
+                    right.whole_mut().unwrap().bytes_mut()
+                        [(matrix * d.batch_stride + d.offset(i, j)) * 4..][..4]
                         .copy_from_slice(&x);
                 }
             }
@@ -232,12 +273,15 @@ mod tests {
         }
     }
 
-    /// Sums within the bound are right, and two units in the last place beyond it are not; NaN is not.
+    /// Sums within the bound are right, and two units in the last place beyond it are not; NaN is
+    /// not.
     #[test]
     fn sums_are_held_to_their_bound() {
         let packed = TransposeProblem::packed(4, 4);
-        let problem = TransposeProblem { scalars: [3.0, -0.3], b: Source::Matrix(packed.d), ..packed };
-        let [mut a, mut b, mut d] = [16; 3].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
+        let problem =
+            TransposeProblem { scalars: [3.0, -0.3], b: Source::Matrix(packed.d), ..packed };
+        let [mut a, mut b, mut d] =
+            [16; 3].map(|n| HostBuffer::poisoned(ElementKind::F32, n).unwrap());
         fill(Combine::F32, &mut a, 1).unwrap();
         fill(Combine::F32, &mut b, 2).unwrap();
         let at = |buffer: &HostBuffer, i: usize| buffer.get(i).unwrap() as f32;
@@ -245,11 +289,19 @@ mod tests {
             d.set(i, f64::from(3.0 * at(&a, i % 4 * 4 + i / 4) + -0.3f32 * at(&b, i))).unwrap();
         }
         let judged = |d: &HostBuffer| {
-            let call = problem.with(a.whole().unwrap(), Source::Matrix(b.whole().unwrap()), d.whole().unwrap());
+            let call = problem.with(
+                a.whole().unwrap(),
+                Source::Matrix(b.whole().unwrap()),
+                d.whole().unwrap(),
+            );
             verdict(Combine::F32, &call, d.whole().unwrap()).unwrap()
         };
         let right = judged(&d);
-        assert!(right.is_right() && right.error_over_bound.is_some_and(|error| error > 0.0 && error <= 1.0), "{right:?}");
+        assert!(
+            right.is_right()
+                && right.error_over_bound.is_some_and(|error| error > 0.0 && error <= 1.0),
+            "{right:?}"
+        );
         for wrong in [d.get(7).unwrap() * (1.0 + 2f64.powi(-18)), f64::NAN, f64::INFINITY] {
             let mut changed = d.clone();
             changed.set(7, wrong).unwrap();

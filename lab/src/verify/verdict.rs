@@ -26,12 +26,13 @@ pub struct Verdict {
     pub elements_checked: usize,
     /// Those of them that had to be equal: their sums are exact, whatever the order.
     pub elements_exact: usize,
-    /// Those that nothing can be said of, since the bound of their sums is infinite. Whole numbers decide them.
+    /// Those that nothing can be said of, since the bound of their sums is infinite. Whole numbers
+    /// decide them.
     pub elements_undecided: usize,
     /// Those that are wrong.
     pub elements_wrong: usize,
-    /// The largest error as a share of its bound: above 1 something is wrong. Infinity where equality was demanded, or where
-    /// there is no number.
+    /// The largest error as a share of its bound: above 1 something is wrong. Infinity where
+    /// equality was demanded, or where there is no number.
     pub error_over_bound: f64,
     /// The element with that error.
     pub worst: Option<Element>,
@@ -42,7 +43,8 @@ pub struct Verdict {
 impl Verdict {
     /// Whether no element is wrong, and something was decided if there was anything to decide.
     pub fn is_right(&self) -> bool {
-        self.elements_wrong == 0 && (self.elements_undecided < self.elements_checked || self.elements_checked == 0)
+        self.elements_wrong == 0
+            && (self.elements_undecided < self.elements_checked || self.elements_checked == 0)
     }
 
     /// Whether every element was compared for equality.
@@ -51,13 +53,23 @@ impl Verdict {
     }
 
     /// Compares one element.
-    pub(super) fn compare(&mut self, (row, column): (usize, usize), got: f64, wanted: Estimate, kind: ElementKind) {
+    pub(super) fn compare(
+        &mut self,
+        (row, column): (usize, usize),
+        got: f64,
+        wanted: Estimate,
+        kind: ElementKind,
+    ) {
         self.elements_checked += 1;
         let (element, share, wrong) = if wanted.error == 0.0 {
             self.elements_exact += 1;
             let want = stored(wanted.value, kind);
             let equal = got == want || (got.is_nan() && want.is_nan());
-            (Element { row, column, got, want, bound: 0.0 }, if equal { 0.0 } else { f64::INFINITY }, !equal)
+            (
+                Element { row, column, got, want, bound: 0.0 },
+                if equal { 0.0 } else { f64::INFINITY },
+                !equal,
+            )
         } else if !wanted.error.is_finite() {
             self.elements_undecided += 1;
             return;
@@ -75,7 +87,10 @@ impl Verdict {
                 _ => f64::INFINITY,
             };
             // Written so that NaN is wrong.
-            #[allow(clippy::neg_cmp_op_on_partial_ord, reason = "an error that is no number is not within any bound")]
+            #[allow(
+                clippy::neg_cmp_op_on_partial_ord,
+                reason = "an error that is no number is not within any bound"
+            )]
             let wrong = !overflows && !(error <= bound);
             (Element { row, column, got, want, bound }, share, wrong)
         };
@@ -101,7 +116,8 @@ impl Verdict {
             (Some(x), Some(y)) => Some(if (y.row, y.column) < (x.row, x.column) { y } else { x }),
             (x, y) => x.or(y),
         };
-        let ours = other.worst.is_none() || (self.worst.is_some() && self.error_over_bound >= other.error_over_bound);
+        let ours = other.worst.is_none()
+            || (self.worst.is_some() && self.error_over_bound >= other.error_over_bound);
         let worse = if ours { &self } else { &other };
         Self {
             elements_checked: self.elements_checked + other.elements_checked,
@@ -117,12 +133,24 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { elements_checked: checked, elements_exact: exact, elements_undecided: undecided, .. } = *self;
+        let Self {
+            elements_checked: checked,
+            elements_exact: exact,
+            elements_undecided: undecided,
+            ..
+        } = *self;
         match self.first_wrong {
             Some(Element { row, column, got, want, bound }) => {
                 let wrong = self.elements_wrong;
-                write!(f, "{wrong} of {checked} elements are wrong: the first, ({row}, {column}), is {got:e} where {want:e}")?;
-                if bound == 0.0 { write!(f, " was wanted") } else { write!(f, " was wanted, give or take {bound:e}") }
+                write!(
+                    f,
+                    "{wrong} of {checked} elements are wrong: the first, ({row}, {column}), is {got:e} where {want:e}"
+                )?;
+                if bound == 0.0 {
+                    write!(f, " was wanted")
+                } else {
+                    write!(f, " was wanted, give or take {bound:e}")
+                }
             }
             None if checked > 0 && undecided == checked => {
                 write!(
@@ -149,13 +177,15 @@ fn stored(x: f64, kind: ElementKind) -> f64 {
         ElementKind::F16 => F16::from_f32(x as f32).to_f64(),
         ElementKind::Bf16 => half::bf16::from_f32(x as f32).to_f64(),
         ElementKind::E4m3 | ElementKind::E5m2 => super::number::nearest(x, kind),
-        ElementKind::I8 | ElementKind::U8 | ElementKind::I32 => within_range(x.round_ties_even(), kind),
+        ElementKind::I8 | ElementKind::U8 | ElementKind::I32 => {
+            within_range(x.round_ties_even(), kind)
+        }
         ElementKind::F32 | ElementKind::Tf32 => f64::from(x as f32),
     }
 }
 
-/// The nearest end of the range of a type that saturates, where a number lies beyond it; for integers, 0 where there is no
-/// number.
+/// The nearest end of the range of a type that saturates, where a number lies beyond it; for
+/// integers, 0 where there is no number.
 fn within_range(x: f64, kind: ElementKind) -> f64 {
     let (least, largest) = match kind {
         ElementKind::I8 => (i8::MIN.into(), i8::MAX.into()),
@@ -222,7 +252,10 @@ mod tests {
     #[test]
     fn what_nothing_is_known_of_is_not_called_right() {
         let verdict = one(f64::NAN, 1.0, f64::INFINITY, ElementKind::F16);
-        assert_eq!((verdict.elements_undecided, verdict.elements_wrong, verdict.is_right()), (1, 0, false));
+        assert_eq!(
+            (verdict.elements_undecided, verdict.elements_wrong, verdict.is_right()),
+            (1, 0, false)
+        );
         assert!(verdict.to_string().contains("take whole numbers"));
     }
 

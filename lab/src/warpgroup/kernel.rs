@@ -42,12 +42,15 @@ impl WarpgroupProbe {
     /// Compiles and loads the kernel.
     ///
     /// # Errors
-    /// [`Error::Measurement`] on a device that is not sm_90, and for tiles larger than its shared memory; [`Error::Library`]
-    /// without NVRTC; [`Error::Driver`].
+    /// [`Error::Measurement`] on a device that is not sm_90, and for tiles larger than its shared
+    /// memory; [`Error::Library`] without NVRTC; [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Result<Self, Error> {
         let (text, machine) = (ProbeText::of(mma, false), machine_of(context)?);
         if machine.sm != ArchKind::Sm90.sm() {
-            return Err(refused(format!("the device is sm_{}, and wgmma is an instruction of sm_90a alone", machine.sm)));
+            return Err(refused(format!(
+                "the device is sm_{}, and wgmma is an instruction of sm_90a alone",
+                machine.sm
+            )));
         }
         let (needed, most) = (text.shared_bytes, machine.shared_bytes_per_block);
         if needed > most {
@@ -69,9 +72,10 @@ impl WarpgroupProbe {
         &self.loaded.unit
     }
 
-    /// `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row, 64 rows of N: each round adds the product once more. `a`
-    /// holds what [`tile_bytes`](super::tile_bytes) gives, or [`fragment_bytes`](super::fragment_bytes) of four steps where A comes from
-    /// registers; `b` is B's tile.
+    /// `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row, 64 rows of N: each round
+    /// adds the product once more. `a` holds what [`tile_bytes`](super::tile_bytes) gives, or
+    /// [`fragment_bytes`](super::fragment_bytes) of four steps where A comes from registers; `b` is
+    /// B's tile.
     ///
     /// # Errors
     /// [`Error::Measurement`] for operands of another size, and for no rounds; [`Error::Driver`].
@@ -80,7 +84,10 @@ impl WarpgroupProbe {
         let sizes = [("A", a, bytes_a.max(fragment_bytes)), ("B", b, tile_bytes - bytes_a)];
         for (operand, given, wanted) in sizes {
             if given.len() != wanted as usize {
-                return Err(refused(format!("{operand} has {} bytes, and the stage reads {wanted}", given.len())));
+                return Err(refused(format!(
+                    "{operand} has {} bytes, and the stage reads {wanted}",
+                    given.len()
+                )));
             }
         }
         if rounds == 0 {
@@ -94,10 +101,16 @@ impl WarpgroupProbe {
         let elements = (ROWS * self.mma.instruction().n()) as usize;
         let mut d = copied(stream, &vec![0xff; elements * accumulator.bytes_of(1) as usize])?;
         {
-            let ((tiles, _reads), (fragments, _reads_too)) = (tiles.device_ptr(stream), fragments.device_ptr(stream));
+            let ((tiles, _reads), (fragments, _reads_too)) =
+                (tiles.device_ptr(stream), fragments.device_ptr(stream));
             let (d, _writes) = d.device_ptr_mut(stream);
             let params = WarpgroupProbeParams { tiles, fragments, d, rounds, reserved: 0 };
-            launch(&self.loaded.function, stream, &Grid::of_blocks(1, THREADS, shared_bytes), &params)?;
+            launch(
+                &self.loaded.function,
+                stream,
+                &Grid::of_blocks(1, THREADS, shared_bytes),
+                &params,
+            )?;
         }
         let bytes = stream.clone_dtoh(&d).map_err(driver("cuMemcpyDtoHAsync"))?;
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
@@ -118,7 +131,9 @@ fn numbers(accumulator: ElementKind, bytes: &[u8]) -> Vec<f64> {
     let words = bytes.as_chunks::<4>().0.iter();
     match accumulator {
         ElementKind::I32 => words.map(|word| i32::from_le_bytes(*word).into()).collect(),
-        ElementKind::F16 => bytes.as_chunks::<2>().0.iter().map(|half| f16::from_le_bytes(*half).into()).collect(),
+        ElementKind::F16 => {
+            bytes.as_chunks::<2>().0.iter().map(|half| f16::from_le_bytes(*half).into()).collect()
+        }
         _ => words.map(|word| f32::from_le_bytes(*word).into()).collect(),
     }
 }

@@ -1,4 +1,5 @@
-//! Operands as the probe takes them, the bytes of a tile and of registers; and who holds which element, as text.
+//! Operands as the probe takes them, the bytes of a tile and of registers; and who holds which
+//! element, as text.
 
 use falchion::{
     internals::index::{IndexMap, points},
@@ -19,24 +20,30 @@ use std::fmt::Write;
 pub fn tile_bytes(tile: &OperandTile, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
     let width = tile.input().bytes_of(1) as usize;
     let mut laid = vec![0; tile.bytes() as usize];
-    for (point, at) in points(tile).filter_map(|point| Some((point, tile.at(point)? as usize * width))) {
+    for (point, at) in
+        points(tile).filter_map(|point| Some((point, tile.at(point)? as usize * width)))
+    {
         laid[at..at + width].copy_from_slice(&bits(point.row, point.column).to_le_bytes()[..width]);
     }
     laid
 }
 
-/// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and step by step: of each element of A,
-/// the low bytes of what `bits` gives for (m, k).
+/// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and
+/// step by step: of each element of A, the low bytes of what `bits` gives for (m, k).
 pub fn fragment_bytes(map: &FragmentMap, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
     let (held, width) = (map.held(), map.input.bytes_of(1) as usize);
-    let all = (0..THREADS).flat_map(|thread| (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i))));
-    let element =
-        |(thread, step, i)| map.place(thread, i).map_or(0, |(m, k)| bits(m, step * map.input.elements_in(STEP_BYTES) + k));
+    let all = (0..THREADS).flat_map(|thread| {
+        (0..STEPS).flat_map(move |step| (0..held).map(move |i| (thread, step, i)))
+    });
+    let element = |(thread, step, i)| {
+        map.place(thread, i)
+            .map_or(0, |(m, k)| bits(m, step * map.input.elements_in(STEP_BYTES) + k))
+    };
     all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
 }
 
-/// The matrix of `columns` columns, each element by the thread and the number under which it is held: `T5:2`. `.` where no thread
-/// holds it.
+/// The matrix of `columns` columns, each element by the thread and the number under which it is
+/// held: `T5:2`. `.` where no thread holds it.
 pub fn holders(map: &dyn IndexMap, columns: u32) -> String {
     let columns = columns.max(1);
     let mut held = vec![".".to_owned(); map.codomain() as usize];

@@ -1,14 +1,17 @@
 //! A kernel around one stage: the smallest there is, for looking at one product on a device.
 //!
-//! It copies tiles as they are, byte for byte, to shared memory, multiplies them as often as it is told, and stores the
-//! accumulators through their map. It orders by hand what a main loop's schedule orders.
+//! It copies tiles as they are, byte for byte, to shared memory, multiplies them as often as it is
+//! told, and stores the accumulators through their map. It orders by hand what a main loop's
+//! schedule orders.
 
 use core::fmt::Write;
 use falchion::{
     internals::{codegen::TranslationUnit, fingerprint_assertion, index::IndexMap},
     mirrored,
     numeric::ElementKind,
-    warp::mma_warpgroup::{FRAGMENT_REGISTERS, FragmentMap, MmaWarpgroup, OperandA, STEPS, SwizzleMode, THREADS},
+    warp::mma_warpgroup::{
+        FRAGMENT_REGISTERS, FragmentMap, MmaWarpgroup, OperandA, STEPS, SwizzleMode, THREADS,
+    },
 };
 
 mirrored! {
@@ -33,7 +36,8 @@ pub const PROBE_ENTRY: &str = "warpgroup_probe";
 /// Bytes of the largest atom: every tile may begin at its multiples.
 const ATOM_BYTES: u32 = SwizzleMode::Bytes128.repeat_bytes();
 
-/// The body: `Mma` is the stage. Old accumulators are NaN, or a number nobody expects, and do not count.
+/// The body: `Mma` is the stage. Old accumulators are NaN, or a number nobody expects, and do not
+/// count.
 const BODY: &str = r#"  extern __shared__ unsigned char unaligned[];
   unsigned const start = (static_cast<unsigned>(__cvta_generic_to_shared(unaligned)) + kAtom - 1) / kAtom * kAtom;
   unsigned char* const shared = unaligned + (start - static_cast<unsigned>(__cvta_generic_to_shared(unaligned)));
@@ -71,11 +75,16 @@ pub struct ProbeText {
 }
 
 impl ProbeText {
-    /// The kernel of a stage. Fingerprints hold the maps of `kernels/warp/mma_warpgroup.cuh` against these, while NVRTC compiles.
+    /// The kernel of a stage. Fingerprints hold the maps of `kernels/warp/mma_warpgroup.cuh`
+    /// against these, while NVRTC compiles.
     pub fn of(mma: &MmaWarpgroup, with_fingerprints: bool) -> Self {
         let (bytes_a, fragment_bytes, a) = match mma.a() {
-            OperandA::Shared(tile) => (tile.bytes(), 0, "  auto const a = warp::descriptor<Mma::A>(start);\n".to_owned()),
-            OperandA::Registers(_) => (0, THREADS * FRAGMENT_REGISTERS * STEPS * 4, LOAD_FRAGMENT.to_owned()),
+            OperandA::Shared(tile) => {
+                (tile.bytes(), 0, "  auto const a = warp::descriptor<Mma::A>(start);\n".to_owned())
+            }
+            OperandA::Registers(_) => {
+                (0, THREADS * FRAGMENT_REGISTERS * STEPS * 4, LOAD_FRAGMENT.to_owned())
+            }
         };
         let tile_bytes = bytes_a + mma.b().bytes();
         let (values, store) = match mma.instruction().accumulator() {
@@ -83,11 +92,18 @@ impl ProbeText {
             ElementKind::I32 => ("int", "d[i]"),
             _ => ("float", "d[i]"),
         };
-        let config = format!("#pragma once\n{}{}", WarpgroupProbeParams::declaration(), mma.header("Mma"));
-        let mut source = "#include \"config.cuh\"\n#include \"warp/mma_warpgroup.cuh\"\n".to_owned();
+        let config =
+            format!("#pragma once\n{}{}", WarpgroupProbeParams::declaration(), mma.header("Mma"));
+        let mut source =
+            "#include \"config.cuh\"\n#include \"warp/mma_warpgroup.cuh\"\n".to_owned();
         source.push_str("__device__ __forceinline__ float poison(float) { return __int_as_float(0x7fffffff); }\n");
-        source.push_str("template <class T> __device__ __forceinline__ T poison(T) { return T(0x7fffffff); }\n");
-        let _ = writeln!(source, "constexpr int kTiles = {tile_bytes}, kStartB = {bytes_a}, kAtom = {ATOM_BYTES};");
+        source.push_str(
+            "template <class T> __device__ __forceinline__ T poison(T) { return T(0x7fffffff); }\n",
+        );
+        let _ = writeln!(
+            source,
+            "constexpr int kTiles = {tile_bytes}, kStartB = {bytes_a}, kAtom = {ATOM_BYTES};"
+        );
         if with_fingerprints {
             source.push_str(&fingerprints(mma));
         }
@@ -97,7 +113,14 @@ impl ProbeText {
             "extern \"C\" __global__ void __launch_bounds__(Mma::kThreads) {PROBE_ENTRY}(const __grid_constant__ WarpgroupProbeParams params) {{\n{body}  using Map = warp::AccumulatorMap<Mma::kN>;\n#pragma unroll\n  for (int i = 0; i < Map::kColumns; ++i) reinterpret_cast<{values}*>(params.d)[Map::at(thread, i)] = {store};\n}}"
         );
         Self {
-            unit: TranslationUnit { entry: PROBE_ENTRY, second: None, waits: false, source, config, headers: &[] },
+            unit: TranslationUnit {
+                entry: PROBE_ENTRY,
+                second: None,
+                waits: false,
+                source,
+                config,
+                headers: &[],
+            },
             bytes_a,
             fragment_bytes,
             tile_bytes,
@@ -119,8 +142,13 @@ fn fingerprints(mma: &MmaWarpgroup) -> String {
     if let OperandA::Shared(a) = mma.a() {
         tiles.push(("Mma::A", a));
     }
-    maps.extend(tiles.iter().map(|(name, tile)| (format!("warp::OperandTile<{name}>"), tile as &dyn IndexMap)));
-    let mut text: String = maps.iter().map(|(twin, map)| fingerprint_assertion(twin, twin, *map)).collect();
+    maps.extend(
+        tiles
+            .iter()
+            .map(|(name, tile)| (format!("warp::OperandTile<{name}>"), tile as &dyn IndexMap)),
+    );
+    let mut text: String =
+        maps.iter().map(|(twin, map)| fingerprint_assertion(twin, twin, *map)).collect();
     for (name, tile) in tiles {
         for (start, mn) in [(0, 0), (0x1_8400, tile.mn() - tile.multiple())] {
             let descriptor = tile.descriptor(start, mn).map_or(0, |descriptor| descriptor.encode());

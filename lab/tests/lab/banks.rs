@@ -22,7 +22,12 @@ use std::collections::BTreeSet;
 
 fn access(name: &str) -> WarpAccess {
     let of_name = |case: &cases::Case| case.name == name;
-    cases::cases().expect("cases").into_iter().find(of_name).unwrap_or_else(|| panic!("no case is called {name}")).access
+    cases::cases()
+        .expect("cases")
+        .into_iter()
+        .find(of_name)
+        .unwrap_or_else(|| panic!("no case is called {name}"))
+        .access
 }
 
 fn count(name: &str) -> u32 {
@@ -43,8 +48,9 @@ fn tuning_notes_a_column_of_32_takes_32_and_of_33_one() {
     assert_eq!(count("tuning notes: row of [32][33]"), 1);
 }
 
-/// The tuning notes say that `shared_A[ty][k]` is a broadcast and free of conflicts. It is a broadcast to each half of the warp; but a
-/// block of 16 x 16 has two rows `ty` in a warp, 64 words apart: two words on one bank.
+/// The tuning notes say that `shared_A[ty][k]` is a broadcast and free of conflicts. It is a
+/// broadcast to each half of the warp; but a block of 16 x 16 has two rows `ty` in a warp, 64 words
+/// apart: two words on one bank.
 #[test]
 fn tuning_notes_the_broadcast_of_a_is_two_words_on_one_bank() {
     let name = "tuning notes: shared_A[ty][k] of [64][64]";
@@ -53,8 +59,9 @@ fn tuning_notes_the_broadcast_of_a_is_two_words_on_one_bank() {
     assert_eq!(count("tuning notes: shared_B[k][tx] of [64][64]"), 1);
 }
 
-/// What the padding to `[64][65]` does to the tuning notes' stores: word by word they take two wavefronts instead of four, which is eight
-/// for four words; as one `float4`, which padding forbids, four.
+/// What the padding to `[64][65]` does to the tuning notes' stores: word by word they take two
+/// wavefronts instead of four, which is eight for four words; as one `float4`, which padding
+/// forbids, four.
 #[test]
 fn tuning_notes_padding_takes_the_vectors_apart() {
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][64], as float4"), 4);
@@ -62,21 +69,26 @@ fn tuning_notes_padding_takes_the_vectors_apart() {
     assert_eq!(count("tuning notes: shared_A[ty][4 tx] of [64][65], word by word"), 2);
 }
 
-/// The SGEMM ladder pads rows of 16 and 32 by one element. Its loads of A become free, its stores of B too; its loads of B were free, and
-/// its stores of A, two rows of 16 words that share 14 banks instead of all, gain nothing.
+/// The SGEMM ladder pads rows of 16 and 32 by one element. Its loads of A become free, its stores
+/// of B too; its loads of B were free, and its stores of A, two rows of 16 words that share 14
+/// banks instead of all, gain nothing.
 #[test]
 fn sgemm_ladder_what_padding_changes() {
-    for (case, unpadded, padded) in
-        [("sA[tidy][k]", 2, 1), ("sB[k][tidx]", 1, 1), ("sA[tidy][threadIdx.x]", 2, 2), ("sB[threadIdx.y][tidx]", 2, 1)]
-    {
+    for (case, unpadded, padded) in [
+        ("sA[tidy][k]", 2, 1),
+        ("sB[k][tidx]", 1, 1),
+        ("sA[tidy][threadIdx.x]", 2, 2),
+        ("sB[threadIdx.y][tidx]", 2, 1),
+    ] {
         assert_eq!(count(&format!("SGEMM ladder, unpadded: {case}")), unpadded, "{case}");
         assert_eq!(count(&format!("SGEMM ladder, padded: {case}")), padded, "{case}");
     }
     assert_eq!(count("SGEMM ladder: sB[k][tidx] of [16][32] as float2"), 2);
 }
 
-/// The CuTe walk-through calls its reads of A a 4-way conflict, for eight threads fall on each of four banks. But threads eight apart read the
-/// same word: there are eight words, two on each of four banks.
+/// The CuTe walk-through calls its reads of A a 4-way conflict, for eight threads fall on each of
+/// four banks. But threads eight apart read the same word: there are eight words, two on each of
+/// four banks.
 #[test]
 fn cute_walk_through_a_by_its_formula_takes_two() {
     let name = "CuTe walk-through: A by its formula, 8 (tid mod 8)";
@@ -84,7 +96,8 @@ fn cute_walk_through_a_by_its_formula_takes_two() {
     assert_eq!(count(name), 2);
 }
 
-/// The layout that the CuTe walk-through prints, `(_8,_16):(_8,_64)` from element `tid mod 8` on, has neighbouring threads on neighbouring words.
+/// The layout that the CuTe walk-through prints, `(_8,_16):(_8,_64)` from element `tid mod 8` on,
+/// has neighbouring threads on neighbouring words.
 #[test]
 fn cute_walk_through_by_its_printed_layout_takes_one() {
     assert_eq!(words_and_banks("CuTe walk-through: A by its printed layout, tid mod 8"), (8, 8));
@@ -115,11 +128,15 @@ fn line(step: &SharedStep) -> String {
 fn conflicts(desc: &GemmDesc) -> Vec<(&'static str, &'static str, f64)> {
     let steps = of_desc(desc).unwrap_or_else(|error| panic!("{error}: {desc:?}"));
     let name = |step: &SharedStep| step.operand.map_or("", Operand::name);
-    steps.iter().filter(|step| step.conflicts() > 0).map(|step| (step.purpose.name(), name(step), step.ratio())).collect()
+    steps
+        .iter()
+        .filter(|step| step.conflicts() > 0)
+        .map(|step| (step.purpose.name(), name(step), step.ratio()))
+        .collect()
 }
 
-/// The ladder's rungs, all their accesses to shared memory printed, and exactly which of them collide. `V6` pads: its loads become
-/// free, and stores that were free do not stay so.
+/// The ladder's rungs, all their accesses to shared memory printed, and exactly which of them
+/// collide. `V6` pads: its loads become free, and stores that were free do not stay so.
 #[test]
 fn the_rungs_collide_exactly_here() {
     let mut found = Vec::new();
@@ -129,7 +146,11 @@ fn the_rungs_collide_exactly_here() {
         for step in of_desc(&desc.sum()).expect("a rung") {
             println!("    {}", line(&step));
         }
-        found.extend(conflicts(&desc.sum()).into_iter().map(|(step, operand, ratio)| (rung.name, step, operand, ratio)));
+        found.extend(
+            conflicts(&desc.sum())
+                .into_iter()
+                .map(|(step, operand, ratio)| (rung.name, step, operand, ratio)),
+        );
     }
     let expected = [
         ("V3 2x2 a thread", "load", "A", 4.0),
@@ -154,25 +175,32 @@ fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
     operand.element == ElementKind::F64 && operand.turns()
 }
 
-/// What the library ships takes as few wavefronts as any layout could. A padding of 16 bytes, whatever the elements, would be too
-/// little for `f64` whose stores turn: 16 lanes of 8 bytes put four k's down together, and 32 bytes of each.
+/// What the library ships takes as few wavefronts as any layout could. A padding of 16 bytes,
+/// whatever the elements, would be too little for `f64` whose stores turn: 16 lanes of 8 bytes put
+/// four k's down together, and 32 bytes of each.
 #[test]
 fn shipped_kernels_are_free_of_conflicts_and_turned_f64_would_not_be_with_less_padding() {
     let mut colliding = 0;
     for desc in random_cases::shipped() {
         assert_eq!(conflicts(&desc), [], "{desc:?}");
-        let of_user: Vec<_> = OperandKind::BOTH.into_iter().filter(|&user| turns_f64(&desc, user)).collect();
+        let of_user: Vec<_> =
+            OperandKind::BOTH.into_iter().filter(|&user| turns_f64(&desc, user)).collect();
         if !of_user.is_empty() {
             let narrow = SmemLayout::Padded { along: Along::Mn, padding: 2 };
             let expected: Vec<_> = of_user.iter().map(|user| ("store", user.name(), 2.0)).collect();
-            assert_eq!(conflicts(&but!(desc, smem_a: narrow, smem_b: narrow)), expected, "{desc:?}");
+            assert_eq!(
+                conflicts(&but!(desc, smem_a: narrow, smem_b: narrow)),
+                expected,
+                "{desc:?}"
+            );
             colliding += expected.len();
         }
     }
     assert!(colliding > 0);
 }
 
-/// Slices of K hand their sums over side by side: one wavefront for 128 bytes, in the order of threads.
+/// Slices of K hand their sums over side by side: one wavefront for 128 bytes, in the order of
+/// threads.
 #[test]
 fn partials_are_free_of_conflicts() {
     let classic = random_cases::default_f32(ArchKind::Sm70, [Order::Row; 3]);
@@ -181,13 +209,18 @@ fn partials_are_free_of_conflicts() {
     for purpose in [Purpose::EpilogueStore, Purpose::EpilogueLoad] {
         let step = steps.iter().find(|step| step.purpose == purpose).expect("K is sliced");
         // Two slices, four warps, 32 sums a thread.
-        assert_eq!((step.operand, step.accesses, step.wavefronts, step.ideal), (None, 2 * 4 * 32, 2 * 4 * 32, 2 * 4 * 32));
+        assert_eq!(
+            (step.operand, step.accesses, step.wavefronts, step.ideal),
+            (None, 2 * 4 * 32, 2 * 4 * 32, 2 * 4 * 32)
+        );
     }
 }
 
-/// The wavefronts of a description's loads, from the maps' formulas: every warp, k-block and vector.
+/// The wavefronts of a description's loads, from the maps' formulas: every warp, k-block and
+/// vector.
 fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
-    let (facts, fragment) = (desc.one().base().operand(operand), FragmentMap::of(desc.one().base().tiles, operand));
+    let (facts, fragment) =
+        (desc.one().base().operand(operand), FragmentMap::of(desc.one().base().tiles, operand));
     let (width, bytes) = (facts.fragment_access(), facts.element.bytes_of(1));
     let mut sum = 0;
     for warp in 0..desc.threads() / 32 {
@@ -195,10 +228,13 @@ fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
         for group in 0..desc.warp().k {
             for element in (0..facts.thread_mn()).step_by(width as usize) {
                 let lanes = (warp * 32..warp * 32 + 32).map(|thread| {
-                    let offset = facts.smem.offset(fragment.mn(thread, element), slice * desc.warp().k + group);
+                    let offset = facts
+                        .smem
+                        .offset(fragment.mn(thread, element), slice * desc.warp().k + group);
                     Some(u64::from(offset) * u64::from(bytes))
                 });
-                let access = WarpAccess::new(Direction::Load, bytes * width, lanes).expect("aligned");
+                let access =
+                    WarpAccess::new(Direction::Load, bytes * width, lanes).expect("aligned");
                 sum += u64::from(wavefronts(&access).wavefronts);
             }
         }
@@ -209,8 +245,9 @@ fn loads(desc: &GemmDesc, operand: OperandKind) -> u64 {
 proptest! {
     #![proptest_config(random_cases::cases(64))]
 
-    /// Wavefronts of a turned store = the least that its words take, for elements of a bank's width and more and for accumulators of
-    /// `f16`, whatever the tile, the access and the number of threads, in the layout that a description chooses by itself.
+    /// Wavefronts of a turned store = the least that its words take, for elements of a bank's width
+    /// and more and for accumulators of `f16`, whatever the tile, the access and the number of
+    /// threads, in the layout that a description chooses by itself.
     #[test]
     fn turned_stores_are_free_of_conflicts(desc in random_cases::legal()) {
         let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
@@ -220,7 +257,8 @@ proptest! {
         }
     }
 
-    /// What the executor's warps touch is what the maps say: wavefronts of loads = the sum over warps, k-blocks and vectors.
+    /// What the executor's warps touch is what the maps say: wavefronts of loads = the sum over
+    /// warps, k-blocks and vectors.
     #[test]
     fn loads_are_those_of_the_maps(desc in random_cases::legal()) {
         let steps = of_desc(&desc).unwrap();

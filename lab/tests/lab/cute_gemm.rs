@@ -1,5 +1,5 @@
-//! The kernel of CuTe's layouts as text: what it spells is what the algebra prints, every thread's begin is a coordinate of a
-//! layout, and NVRTC takes it without a spill.
+//! The kernel of CuTe's layouts as text: what it spells is what the algebra prints, every thread's
+//! begin is a coordinate of a layout, and NVRTC takes it without a spill.
 #![allow(non_snake_case, reason = "the names are CuTe's")]
 
 use crate::harness::cute_partitions::{SEED, partitions};
@@ -20,24 +20,37 @@ fn at(layout: &Layout, place: &[u64]) -> Result<(Layout, u64), LayoutError> {
     Ok((values.expect("values").modes()[0].clone(), begin))
 }
 
-/// For every block `(x, y)` and every thread `t`: the grid's layout at `(x + columns * y, t, _)` is the thread's partition of
-/// the tile of that block, in what it prints and where it begins.
+/// For every block `(x, y)` and every thread `t`: the grid's layout at `(x + columns * y, t, _)` is
+/// the thread's partition of the tile of that block, in what it prints and where it begins.
 #[test]
 fn the_grids_layouts_are_every_threads() -> Result<(), LayoutError> {
     let mut compared = 0;
     for gemm in partitions() {
         let grid = gemm.grid()?;
         let (rows, columns) = gemm.blocks();
-        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
+        {
             let block = column + columns * row;
             for t in 0..gemm.threads()?.size() {
                 let parts = gemm.thread((row, column), t)?;
-                for (whole, part) in [(&grid.tAgA, &parts.tAgA), (&grid.tBgB, &parts.tBgB), (&grid.tCgC, &parts.tCgC)] {
-                    assert_eq!(at(whole, &[block, t])?, *part, "block ({row}, {column}), thread {t}");
+                for (whole, part) in [
+                    (&grid.tAgA, &parts.tAgA),
+                    (&grid.tBgB, &parts.tBgB),
+                    (&grid.tCgC, &parts.tCgC),
+                ] {
+                    assert_eq!(
+                        at(whole, &[block, t])?,
+                        *part,
+                        "block ({row}, {column}), thread {t}"
+                    );
                     compared += 1;
                 }
-                let shared =
-                    [(&grid.tAsA, &parts.tAsA), (&grid.tBsB, &parts.tBsB), (&grid.tCsA, &parts.tCsA), (&grid.tCsB, &parts.tCsB)];
+                let shared = [
+                    (&grid.tAsA, &parts.tAsA),
+                    (&grid.tBsB, &parts.tBsB),
+                    (&grid.tCsA, &parts.tCsA),
+                    (&grid.tCsB, &parts.tCsB),
+                ];
                 for (whole, part) in shared {
                     assert_eq!(at(whole, &[t])?, *part, "thread {t}");
                 }
@@ -48,7 +61,8 @@ fn the_grids_layouts_are_every_threads() -> Result<(), LayoutError> {
     Ok(())
 }
 
-/// The kernel writes every element of C once, and reads and writes no element that the matrices and tiles lack.
+/// The kernel writes every element of C once, and reads and writes no element that the matrices and
+/// tiles lack.
 #[test]
 fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
     for gemm in partitions() {
@@ -57,8 +71,12 @@ fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
         for (layout, whole) in [(&grid.tAgA, &mA), (&grid.tBgB, &mB), (&grid.tCgC, &mC)] {
             assert_eq!(layout.cosize(), whole.cosize());
         }
-        for (layout, tile) in [(&grid.tAsA, &tiles.sA), (&grid.tBsB, &tiles.sB), (&grid.tCsA, &tiles.sA), (&grid.tCsB, &tiles.sB)]
-        {
+        for (layout, tile) in [
+            (&grid.tAsA, &tiles.sA),
+            (&grid.tBsB, &tiles.sB),
+            (&grid.tCsA, &tiles.sA),
+            (&grid.tCsB, &tiles.sB),
+        ] {
             assert_eq!(layout.cosize(), tile.cosize());
         }
         for layout in [&grid.tAsA, &grid.tBsB, &grid.tCgC] {
@@ -72,13 +90,18 @@ fn the_grids_layouts_reach_what_is_there() -> Result<(), LayoutError> {
     Ok(())
 }
 
-/// A C++ type of `layout/kernels/layout.cuh` read back: shape and stride, in the algebra's notation. A text that is none is
-/// `None`.
+/// A C++ type of `layout/kernels/layout.cuh` read back: shape and stride, in the algebra's
+/// notation. A text that is none is `None`.
 fn read<'t>(text: &'t str, integers: &[u64]) -> Option<(String, String, &'t str)> {
     let int = |text: &'t str| {
         let fixed = text.strip_prefix("algebra::Int<");
-        let (digits, rest) = fixed.or_else(|| text.strip_prefix("algebra::Dynamic<"))?.split_once('>')?;
-        let value = if fixed.is_some() { format!("_{digits}") } else { integers.get(digits.parse::<usize>().ok()?)?.to_string() };
+        let (digits, rest) =
+            fixed.or_else(|| text.strip_prefix("algebra::Dynamic<"))?.split_once('>')?;
+        let value = if fixed.is_some() {
+            format!("_{digits}")
+        } else {
+            integers.get(digits.parse::<usize>().ok()?)?.to_string()
+        };
         Some((value, rest))
     };
     if let Some(leaf) = text.strip_prefix("algebra::Mode<") {
@@ -93,7 +116,11 @@ fn read<'t>(text: &'t str, integers: &[u64]) -> Option<(String, String, &'t str)
         shape.push(extents);
         stride.push(strides);
         if let Some(after) = after.strip_prefix('>') {
-            return Some((format!("({})", shape.join(",")), format!("({})", stride.join(",")), after));
+            return Some((
+                format!("({})", shape.join(",")),
+                format!("({})", stride.join(",")),
+                after,
+            ));
         }
         rest = after.strip_prefix(", ")?;
     }
@@ -118,10 +145,18 @@ fn the_text_spells_what_the_algebra_prints() -> Result<(), Error> {
             // Another number in the table, or in the text, is another layout.
             let dynamic = layout.leaves().iter().any(|leaf| !leaf.extent.is_static);
             let others = text.integers.map(|integer| integer + 1);
-            assert_eq!(spelled(config, name, &others) == Some(layout.to_string()), !dynamic, "{name}");
+            assert_eq!(
+                spelled(config, name, &others) == Some(layout.to_string()),
+                !dynamic,
+                "{name}"
+            );
         }
         assert_ne!(
-            spelled(&config.replace("Int<8>", "Int<9>").replace("Int<4>", "Int<5>"), "tCgC", &text.integers),
+            spelled(
+                &config.replace("Int<8>", "Int<9>").replace("Int<4>", "Int<5>"),
+                "tCgC",
+                &text.integers
+            ),
             Some(layouts[6].1.to_string())
         );
     }
@@ -136,7 +171,11 @@ fn the_text_spells_what_the_algebra_prints() -> Result<(), Error> {
         ("tCsB", "((_8,_8),(_8,_16)):((_0,_1),(_8,_64))"),
         ("tCgC", "((16,16),(_8,_8),(_8,_8)):((65536,_64),(_1,1024),(_8,8192))"),
     ] {
-        assert_eq!(spelled(&text.unit.config, name, &text.integers).as_deref(), Some(printed), "{name}");
+        assert_eq!(
+            spelled(&text.unit.config, name, &text.integers).as_deref(),
+            Some(printed),
+            "{name}"
+        );
     }
     Ok(())
 }
@@ -154,20 +193,28 @@ fn one_text_serves_every_problem() -> Result<(), Error> {
 
 #[test]
 fn the_steps_are_copy_and_multiply_between_barriers() {
-    let steps: Vec<_> = CuteGemm::schedule().places().map(|(section, _, step)| (section, step)).collect();
+    let steps: Vec<_> =
+        CuteGemm::schedule().places().map(|(section, _, step)| (section, step)).collect();
     let body = [Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
-    let expected = body.map(|step| (Section::Body, step)).into_iter().chain([(Section::Epilogue, Step::Write)]);
+    let expected = body
+        .map(|step| (Section::Body, step))
+        .into_iter()
+        .chain([(Section::Epilogue, Step::Write)]);
     assert!(steps.into_iter().eq(expected));
 }
 
 #[test]
 fn what_a_block_cannot_have_is_refused() {
     let refused = |tile, thread, element| {
-        let gemm = CuteGemm::new(Mnk::new(4096, 4096, 1024), tile, thread).expect("tiles that divide");
+        let gemm =
+            CuteGemm::new(Mnk::new(4096, 4096, 1024), tile, thread).expect("tiles that divide");
         gemm.text(element, false).expect_err("refused").to_string()
     };
     let seed = Mnk::new(64, 64, 16);
-    assert_eq!(refused(seed, (8, 8), ElementKind::F16), "A holds f16, and the kernel takes f32 there; give it elements of f32");
+    assert_eq!(
+        refused(seed, (8, 8), ElementKind::F16),
+        "A holds f16, and the kernel takes f32 there; give it elements of f32"
+    );
     assert_eq!(
         refused(Mnk::new(64, 64, 128), (8, 8), ElementKind::F32),
         "bytes of a block's shared memory = 65536 is out of range (1 to 49152); try 49152"
@@ -176,12 +223,22 @@ fn what_a_block_cannot_have_is_refused() {
         refused(Mnk::new(2048, 2048, 1), (64, 32), ElementKind::F32),
         "threads of a block = 2048 is out of range (1 to 1024); try 1024"
     );
-    assert!(refused(seed, (16, 16), ElementKind::F32).starts_with("a thread needs about 336 registers"));
-    assert!(refused(seed, (16, 8), ElementKind::F64).starts_with("a thread needs about 352 registers"));
+    assert!(
+        refused(seed, (16, 16), ElementKind::F32).starts_with("a thread needs about 336 registers")
+    );
+    assert!(
+        refused(seed, (16, 8), ElementKind::F64).starts_with("a thread needs about 352 registers")
+    );
     for (refusal, words) in [
         (Refusal::NotOnStream { operand: Operand::B }, "B lies on another device than the stream"),
-        (Refusal::ShorterThanLayout { operand: Operand::A, length: 3, needed: 4 }, "A has 3 elements, and its layout reaches 4"),
-        (Refusal::WrittenWhileRead { written: Operand::C, read: Operand::A }, "C overlaps A, which is read while C is written"),
+        (
+            Refusal::ShorterThanLayout { operand: Operand::A, length: 3, needed: 4 },
+            "A has 3 elements, and its layout reaches 4",
+        ),
+        (
+            Refusal::WrittenWhileRead { written: Operand::C, read: Operand::A },
+            "C overlaps A, which is read while C is written",
+        ),
     ] {
         assert!(refusal.to_string().contains(words), "{refusal}");
     }

@@ -1,5 +1,5 @@
-//! The naive GEMM in CuTe that the project grew from: its printed layouts, its bank conflicts at their true values, and its
-//! product.
+//! The naive GEMM in CuTe that the project grew from: its printed layouts, its bank conflicts at
+//! their true values, and its product.
 
 use falchion::{
     layout::algebra::{Layout, LayoutError},
@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 
 /// M = N = 1024, K = 8192, BM = BN = 64, BK = 16, TM = TN = 8.
 fn seed() -> CuteGemm {
-    CuteGemm::new(Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8)).expect("tiles that divide")
+    CuteGemm::new(Mnk::new(1024, 1024, 8192), Mnk::new(64, 64, 16), (8, 8))
+        .expect("tiles that divide")
 }
 
 #[test]
@@ -24,19 +25,35 @@ fn layouts_are_the_printed_ones() -> Result<(), LayoutError> {
     assert_eq!(gemm.copiers()?.to_string(), "(_64,_1):(_1,_0)");
     assert_eq!(gemm.threads()?.to_string(), "(_8,_8):(_1,_8)");
     let block = gemm.block((3, 5))?;
-    assert_eq!([text(&block.gA), text(&block.gB)], ["(_64,_16,512):(_1,1024,16384)", "(_64,_16,512):(_1,1024,16384)"]);
+    assert_eq!(
+        [text(&block.gA), text(&block.gB)],
+        ["(_64,_16,512):(_1,1024,16384)", "(_64,_16,512):(_1,1024,16384)"]
+    );
     assert_eq!(text(&block.gC), "(_64,_64):(_1,1024)");
     assert_eq!((block.gA.1, block.gB.1, block.gC.1), (3 * 64, 5 * 64, 3 * 64 + 5 * 64 * 1024));
-    assert_eq!([block.sA.to_string(), block.sB.to_string()], ["(_64,_16):(_1,_64)", "(_64,_16):(_1,_64)"]);
+    assert_eq!(
+        [block.sA.to_string(), block.sB.to_string()],
+        ["(_64,_16):(_1,_64)", "(_64,_16):(_1,_64)"]
+    );
     for thread in [0, 1, 19, 63] {
         let parts = gemm.thread((3, 5), thread)?;
-        assert_eq!([text(&parts.tAgA), text(&parts.tBgB)], ["(_1,_16,512):(_0,1024,16384)", "(_1,_16,512):(_0,1024,16384)"]);
-        assert_eq!([text(&parts.tAsA), text(&parts.tBsB)], ["(_1,_16):(_0,_64)", "(_1,_16):(_0,_64)"]);
+        assert_eq!(
+            [text(&parts.tAgA), text(&parts.tBgB)],
+            ["(_1,_16,512):(_0,1024,16384)", "(_1,_16,512):(_0,1024,16384)"]
+        );
+        assert_eq!(
+            [text(&parts.tAsA), text(&parts.tBsB)],
+            ["(_1,_16):(_0,_64)", "(_1,_16):(_0,_64)"]
+        );
         assert_eq!(
             [text(&parts.tCsA), text(&parts.tCsB), text(&parts.tCgC)],
             ["(_8,_16):(_8,_64)", "(_8,_16):(_8,_64)", "(_8,_8):(_8,8192)"]
         );
-        assert_eq!((parts.tCsA.1, parts.tCsB.1), (thread % 8, thread / 8), "rows by the remainder, columns by the quotient");
+        assert_eq!(
+            (parts.tCsA.1, parts.tCsB.1),
+            (thread % 8, thread / 8),
+            "rows by the remainder, columns by the quotient"
+        );
     }
     Ok(())
 }
@@ -47,8 +64,8 @@ fn wavefronts(words: impl Iterator<Item = u64>) -> usize {
     (0..32).map(|bank| distinct.iter().filter(|word| *word % 32 == bank).count()).max().unwrap_or(0)
 }
 
-/// The walk-through's text gives thread t the rows `(t % 8) * 8 + m` and calls that 4-way; it is 2. Its printed layout gives it the
-/// rows `t % 8 + 8 * m`: 1.
+/// The walk-through's text gives thread t the rows `(t % 8) * 8 + m` and calls that 4-way; it is 2.
+/// Its printed layout gives it the rows `t % 8 + 8 * m`: 1.
 #[test]
 fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
     let formula: Layout = "(_8,_16):(_1,_64)".parse()?;
@@ -57,7 +74,9 @@ fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
         assert_eq!(wavefronts((0..32).map(|t| t % 8 * 8 + at)), 2);
         let words = |part: fn(CuteGemm, u64) -> Result<Part, LayoutError>| {
             (0..32)
-                .map(|t| part(seed(), t).and_then(|(layout, begin)| Ok(begin + layout.offset([m, k])?)))
+                .map(|t| {
+                    part(seed(), t).and_then(|(layout, begin)| Ok(begin + layout.offset([m, k])?))
+                })
                 .collect::<Result<Vec<_>, _>>()
         };
         let a = words(|gemm, t| Ok(gemm.thread((0, 0), t)?.tCsA))?;
@@ -73,7 +92,8 @@ fn bank_conflicts_at_their_true_values() -> Result<(), LayoutError> {
 fn the_product_is_right_thread_by_thread() -> Result<(), LayoutError> {
     let (m, n, k) = (128usize, 192usize, 48usize);
     let gemm = CuteGemm::new(Mnk::new(m as u32, n as u32, k as u32), Mnk::new(64, 64, 16), (8, 8))?;
-    let draw = |count: usize, by: usize| (0..count).map(|i| (i * by % 23) as i64 - 11).collect::<Vec<_>>();
+    let draw =
+        |count: usize, by: usize| (0..count).map(|i| (i * by % 23) as i64 - 11).collect::<Vec<_>>();
     let (a, b, mut c) = (draw(m * k, 7), draw(n * k, 5), vec![i64::MIN; m * n]);
     gemm.run(&a, &b, &mut c)?;
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
@@ -85,12 +105,23 @@ fn the_product_is_right_thread_by_thread() -> Result<(), LayoutError> {
 
 #[test]
 fn what_does_not_divide_is_refused() {
-    let refused = |problem, tile, thread| CuteGemm::new(problem, tile, thread).expect_err("refused").to_string();
+    let refused = |problem, tile, thread| {
+        CuteGemm::new(problem, tile, thread).expect_err("refused").to_string()
+    };
     let tile = Mnk::new(64, 64, 16);
-    assert_eq!(refused(Mnk::new(100, 64, 16), tile, (8, 8)), "M is 100, and 64 does not divide it; try 64");
+    assert_eq!(
+        refused(Mnk::new(100, 64, 16), tile, (8, 8)),
+        "M is 100, and 64 does not divide it; try 64"
+    );
     assert_eq!(refused(Mnk::new(64, 64, 0), tile, (8, 8)), "an extent is 0, and the least is 1");
     let gemm = seed();
-    assert_eq!(gemm.thread((0, 0), 64).expect_err("64 threads").to_string(), "the threads (_64,_1):(_1,_0) have no thread 64");
+    assert_eq!(
+        gemm.thread((0, 0), 64).expect_err("64 threads").to_string(),
+        "the threads (_64,_1):(_1,_0) have no thread 64"
+    );
     assert!(gemm.block((16, 0)).is_err());
-    assert!(matches!(gemm.run(&[0i64; 3], &[0; 3], &mut [0; 3]), Err(LayoutError::TensorTooShort { .. })));
+    assert!(matches!(
+        gemm.run(&[0i64; 3], &[0; 3], &mut [0; 3]),
+        Err(LayoutError::TensorTooShort { .. })
+    ));
 }

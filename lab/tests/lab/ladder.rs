@@ -1,8 +1,11 @@
-//! The ladder: its configurations are the sources', its counts their formulas, and every rung computes the product.
+//! The ladder: its configurations are the sources', its counts their formulas, and every rung
+//! computes the product.
 
 use falchion::{shape::Mnk, threadblock::MainloopKind};
 use falchion_lab::counters::Counters;
-use falchion_lab::ladder::{Climb, Machine, Program, Rung, Textbook, check_size, rungs, traffic, verify};
+use falchion_lab::ladder::{
+    Climb, Machine, Program, Rung, Textbook, check_size, rungs, traffic, verify,
+};
 
 const SIZE: usize = 2048;
 
@@ -22,7 +25,9 @@ fn counted(name: &str) -> Counters {
 fn tile(rung: &Rung) -> (u64, u64) {
     match rung.program {
         Program::Textbook(Textbook::Naive) => (1, 1),
-        Program::Textbook(Textbook::SharedMemory) => (u64::from(Textbook::SIDE), u64::from(Textbook::SIDE)),
+        Program::Textbook(Textbook::SharedMemory) => {
+            (u64::from(Textbook::SIDE), u64::from(Textbook::SIDE))
+        }
         Program::Gemm(d) => (u64::from(d.knobs.threadblock.m), u64::from(d.knobs.threadblock.n)),
     }
 }
@@ -33,16 +38,21 @@ fn names_are_distinct_and_wrong_turns_leave_a_rung_below_them() {
     for (i, rung) in rungs.iter().enumerate() {
         assert!(rungs[..i].iter().all(|other| other.name != rung.name), "{}", rung.name);
         if let Some(of) = rung.wrong_turn_of {
-            assert!(rungs[..i].iter().any(|other| other.name == of && other.wrong_turn_of.is_none()), "{}", rung.name);
+            assert!(
+                rungs[..i].iter().any(|other| other.name == of && other.wrong_turn_of.is_none()),
+                "{}",
+                rung.name
+            );
         }
     }
     assert_eq!(rungs.iter().filter(|rung| rung.wrong_turn_of.is_some()).count(), 3);
-    // V3 to V6 and the sources' last kernels are configurations: only two rungs are kernels of their own.
+    // V3 to V6 and the sources' last kernels are configurations: only two rungs are kernels of
+    // their own.
     assert_eq!(rungs.iter().filter(|rung| matches!(rung.program, Program::Textbook(_))).count(), 2);
 }
 
-/// The parameters of the sources: threads of a block, tile, what a thread computes, bytes of shared memory (at most 48 KB, as
-/// their own assertions say).
+/// The parameters of the sources: threads of a block, tile, what a thread computes, bytes of shared
+/// memory (at most 48 KB, as their own assertions say).
 #[test]
 fn configurations_are_those_of_the_sources() {
     for (name, threads, tile, thread, stages) in [
@@ -57,7 +67,11 @@ fn configurations_are_those_of_the_sources() {
         let Program::Gemm(d) = named(name).program else { panic!("{name} is a configuration") };
         let base = d.base();
         let lanes = base.tiles.lanes;
-        assert_eq!((base.tiles.threads(), d.knobs.threadblock, d.knobs.stages), (threads, tile, stages), "{name}");
+        assert_eq!(
+            (base.tiles.threads(), d.knobs.threadblock, d.knobs.stages),
+            (threads, tile, stages),
+            "{name}"
+        );
         assert_eq!((d.knobs.warp.m / lanes.m, d.knobs.warp.n / lanes.n), thread, "{name}");
         assert!(base.smem_bytes() <= 48 * 1024, "{name}");
     }
@@ -70,8 +84,8 @@ fn configurations_are_those_of_the_sources() {
     assert_eq!(shared("64x64x64, padded"), 2 * 64 * 65 * 4);
 }
 
-/// `2MNK` elements are read without tiles, and `MNK (1/bm + 1/bn)` with tiles of `bm` x `bn`: the sources' formulas, for what the
-/// executor's own accesses add up to.
+/// `2MNK` elements are read without tiles, and `MNK (1/bm + 1/bn)` with tiles of `bm` x `bn`: the
+/// sources' formulas, for what the executor's own accesses add up to.
 #[test]
 fn global_reads_follow_the_formulas_of_the_sources() {
     let products = (SIZE as u64).pow(3);
@@ -89,14 +103,16 @@ fn global_reads_follow_the_formulas_of_the_sources() {
 fn each_rung_saves_what_it_says() {
     let requests = |c: &Counters| c.a.requests + c.b.requests;
     let wavefronts = |c: &Counters| c.loads.wavefronts + c.stores.wavefronts;
-    let [v1, v2, v3, v4] = ["V1 naive", "V2 shared memory", "V3 2x2 a thread", "V4 4x4, vectors"].map(counted);
+    let [v1, v2, v3, v4] =
+        ["V1 naive", "V2 shared memory", "V3 2x2 a thread", "V4 4x4, vectors"].map(counted);
     assert_eq!(v1.loads.accesses, 0);
     // Tiles of 16: each element is fetched a sixteenth as often.
     assert_eq!(requests(&v1), 16 * requests(&v2));
     assert!(v3.loads.accesses < v2.loads.accesses && v4.loads.accesses < v3.loads.accesses);
     // Vectors of four: a quarter of B's requests for as many elements.
     assert_eq!(v4.b.requests * 4, v4.a.requests);
-    // The SGEMM ladder: padding takes the conflicts of A's rows, which lie 32 words apart for two rows a thread.
+    // The SGEMM ladder: padding takes the conflicts of A's rows, which lie 32 words apart for two
+    // rows a thread.
     let [v5, v6] = ["V5 double buffer", "V6 no conflicts"].map(counted);
     assert_eq!(v6.loads.wavefronts, v6.loads.ideal, "no conflicts");
     assert!(v5.loads.wavefronts > v5.loads.ideal && wavefronts(&v6) < wavefronts(&v5));
@@ -105,12 +121,14 @@ fn each_rung_saves_what_it_says() {
     assert_eq!(padded.stores.accesses, 4 * plain.stores.accesses);
 }
 
-/// The order that the counts predict: up the ladder each rung is above the one below it, except where the source itself went back
-/// to a smaller tile, and every wrong turn is below the rung that it left.
+/// The order that the counts predict: up the ladder each rung is above the one below it, except
+/// where the source itself went back to a smaller tile, and every wrong turn is below the rung that
+/// it left.
 #[test]
 fn the_predicted_order_is_the_ladders() {
     let climb = Climb::predicted(SIZE, &Machine::H200, "predicted").unwrap();
-    let rate = |name: &str| climb.rungs.iter().find(|rung| rung.name == name).unwrap().predicted_tflops;
+    let rate =
+        |name: &str| climb.rungs.iter().find(|rung| rung.name == name).unwrap().predicted_tflops;
     for rung in &climb.rungs {
         println!("{:24} {:6.2}", rung.name, rung.predicted_tflops);
     }
@@ -134,7 +152,11 @@ fn the_predicted_order_is_the_ladders() {
 fn every_rung_computes_the_product() {
     for rung in all() {
         let verdict = verify(&rung).unwrap();
-        assert!(verdict.is_right() && verdict.elements_checked == 256 * 256, "{}: {verdict:?}", rung.name);
+        assert!(
+            verdict.is_right() && verdict.elements_checked == 256 * 256,
+            "{}: {verdict:?}",
+            rung.name
+        );
     }
 }
 
@@ -144,12 +166,16 @@ fn the_textbook_has_the_bits_of_the_parameterized_kernel() {
     use falchion::prelude::*;
     let (m, n, k) = (37, 45, 61);
     let draw = |seed: u64, count: usize| -> Vec<f32> {
-        (0..count as u64).map(|i| (falchion_lab::verify::draw(seed, i) % 4096) as f32 / 512.0 - 4.0).collect()
+        (0..count as u64)
+            .map(|i| (falchion_lab::verify::draw(seed, i) % 4096) as f32 / 512.0 - 4.0)
+            .collect()
     };
     let (a, b) = (draw(1, m * k), draw(2, k * n));
     let (mut d, mut e) = (vec![f32::NAN; m * n], vec![f32::NAN; m * n]);
     Textbook::multiply(n, k, &a, &b, &mut d);
-    Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().run(Arguments::new((m, n, k), &a, &b, &mut e)).unwrap();
+    Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+        .run(Arguments::new((m, n, k), &a, &b, &mut e))
+        .unwrap();
     assert!(d.iter().zip(&e).all(|(x, y)| x.to_bits() == y.to_bits()));
 }
 
@@ -170,9 +196,15 @@ fn the_chart_has_every_rung() {
     let climb = Climb::predicted(256, &Machine::H200, "a < b & c").unwrap();
     let (svg, letters) = (climb.svg(), climb.letters(20));
     for rung in all() {
-        assert!(svg.contains(&format!(">{}<", rung.name)) && letters.contains(rung.name), "{}", rung.name);
+        assert!(
+            svg.contains(&format!(">{}<", rung.name)) && letters.contains(rung.name),
+            "{}",
+            rung.name
+        );
     }
-    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("a &lt; b &amp; c"));
+    assert!(
+        svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("a &lt; b &amp; c")
+    );
     assert_eq!(letters.lines().count(), all().len());
 }
 
@@ -181,7 +213,12 @@ fn the_chart_has_every_rung() {
 fn one_stage_means_one_stage() {
     for rung in all() {
         if let Program::Gemm(d) = rung.program {
-            assert_eq!(d.knobs.mainloop == MainloopKind::SingleStage, d.knobs.stages == 1, "{}", rung.name);
+            assert_eq!(
+                d.knobs.mainloop == MainloopKind::SingleStage,
+                d.knobs.stages == 1,
+                "{}",
+                rung.name
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The laboratory: counts of bank conflicts, spaces and logs of exploration, the ladder, figures in prose.
+//! The laboratory: counts of bank conflicts, spaces and logs of exploration, the ladder, figures in
+//! prose.
 
 #[macro_use]
 #[path = "../../../tests/harness/mod.rs"]

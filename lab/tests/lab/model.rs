@@ -1,4 +1,5 @@
-//! The model of time beside what was measured: of each problem of which several configurations were pinned and timed on one device, how much longer the one takes that the model likes best.
+//! The model of time beside what was measured: of each problem of which several configurations were
+//! pinned and timed on one device, how much longer the one takes that the model likes best.
 
 use falchion::{
     arch::ArchKind,
@@ -15,7 +16,8 @@ use falchion_lab::{
 };
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// Microseconds below which launches that the host made one by one say what it takes, and not the device: `docs/performance/learned.md`.
+/// Microseconds below which launches that the host made one by one say what it takes, and not the
+/// device: `docs/performance/learned.md`.
 const OF_THE_HOST_US: f64 = 15.0;
 
 /// What a problem's configurations were predicted to take, and took.
@@ -31,11 +33,14 @@ impl Tried {
         }
     }
 
-    /// The time of what is predicted to take the least over the least time; of several that are predicted to take the same, their geometric mean.
+    /// The time of what is predicted to take the least over the least time; of several that are
+    /// predicted to take the same, their geometric mean.
     fn regret(&self) -> f64 {
         let best = self.0.iter().map(|(.., us)| *us).fold(f64::INFINITY, f64::min);
         let least = self.0.iter().map(|(_, predicted, _)| *predicted).min().unwrap_or(0);
-        mean(self.0.iter().filter(|(_, predicted, _)| *predicted == least).map(|(.., us)| us / best))
+        mean(
+            self.0.iter().filter(|(_, predicted, _)| *predicted == least).map(|(.., us)| us / best),
+        )
     }
 }
 
@@ -48,8 +53,11 @@ fn mean(of: impl Iterator<Item = f64>) -> f64 {
 fn pinned(line: &Line) -> Option<GemmDesc> {
     let mut problem = line.problem.clone();
     problem.op = Some(line.op.clone());
-    let whole = problem.knobs.contains_key("threadblock") && !problem.pointers && problem.group_rows.is_none();
-    let desc = description(&problem, ArchKind::Sm90).ok().filter(|_| whole && line.refused.is_none())?;
+    let whole = problem.knobs.contains_key("threadblock")
+        && !problem.pointers
+        && problem.group_rows.is_none();
+    let desc =
+        description(&problem, ArchKind::Sm90).ok().filter(|_| whole && line.refused.is_none())?;
     // Into how many parts a problem cut K by itself then, its line does not say.
     let told = problem.knobs.contains_key("split_k") || desc.split_k() == 1;
     // Lines since 27 November 2026 say more than the configuration.
@@ -57,34 +65,51 @@ fn pinned(line: &Line) -> Option<GemmDesc> {
     (told && ran && is_chosen_among(&desc)).then_some(desc)
 }
 
-/// Whether a choice among the defaults has it, in whatever parts of K, and whether or not it may spill.
+/// Whether a choice among the defaults has it, in whatever parts of K, and whether or not it may
+/// spill.
 fn is_chosen_among(desc: &GemmDesc) -> bool {
     let whole = |family: FamilyDesc| {
         let alike = Pins { spills: Some(SpillKind::Refused), ..Pins::NONE };
-        let pins = Pins { split_k: Some(1), decomposition: Some(DecompositionKind::SplitK), ..alike };
-        let pins = if family.pins().decomposition == Some(DecompositionKind::StreamK) { alike } else { pins };
+        let pins =
+            Pins { split_k: Some(1), decomposition: Some(DecompositionKind::SplitK), ..alike };
+        let pins = if family.pins().decomposition == Some(DecompositionKind::StreamK) {
+            alike
+        } else {
+            pins
+        };
         family.pinned(pins)
     };
-    let all = default_gemm_configurations(desc.class.op, desc.class.arch, desc.user_types()).unwrap_or_default();
+    let all = default_gemm_configurations(desc.class.op, desc.class.arch, desc.user_types())
+        .unwrap_or_default();
     all.iter().any(|family| whole(*family) == whole(desc.family_of_user()))
 }
 
 /// Lines of what was explored, by device and problem, and by how they were launched.
 fn tried() -> BTreeMap<String, Tried> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance/explore");
-    let mut files: Vec<_> = fs::read_dir(folder).expect("what was explored").map(|entry| entry.expect("a file").path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("what was explored")
+        .map(|entry| entry.expect("a file").path())
+        .collect();
     files.sort();
     let mut all = BTreeMap::<_, Tried>::new();
-    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "jsonl")) {
+    for file in
+        files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "jsonl"))
+    {
         for line in read_lines(&fs::read_to_string(file).expect("lines")).unwrap_or_default() {
             let replayed = line.captured == Some(true);
-            let Some(desc) = pinned(&line).filter(|_| replayed || line.ours_us >= OF_THE_HOST_US) else { continue };
+            let Some(desc) = pinned(&line).filter(|_| replayed || line.ours_us >= OF_THE_HOST_US)
+            else {
+                continue;
+            };
             let mut problem = line.problem.clone();
             problem.knobs.clear();
             let size = size_of(&problem.launched());
             let predicted = desc.predicted(&size, &ArchKind::Sm90.machine()).1;
-            let (how, problem) =
-                (if replayed { "replayed" } else { "launched" }, serde_json::to_string(&problem).expect("a problem"));
+            let (how, problem) = (
+                if replayed { "replayed" } else { "launched" },
+                serde_json::to_string(&problem).expect("a problem"),
+            );
             let key = format!("{} {} {how} {problem}", line.device, line.family);
             all.entry(key).or_default().add(desc, predicted, line.ours_us);
         }
@@ -93,7 +118,8 @@ fn tried() -> BTreeMap<String, Tried> {
     all
 }
 
-/// A change of the model's numbers is weighed here before it is on a device: the mean of what its likings cost beside the best that was measured.
+/// A change of the model's numbers is weighed here before it is on a device: the mean of what its
+/// likings cost beside the best that was measured.
 #[test]
 fn what_the_model_likes_takes_little_longer_than_the_best() {
     let all = tried();
@@ -103,7 +129,11 @@ fn what_the_model_likes_takes_little_longer_than_the_best() {
         println!("{regret:.3} {key}");
     }
     for family in ["pipelined", "multistage", "warpspecialized"] {
-        let of: Vec<_> = regrets.iter().filter(|(_, key)| key.contains(family)).map(|(regret, _)| *regret).collect();
+        let of: Vec<_> = regrets
+            .iter()
+            .filter(|(_, key)| key.contains(family))
+            .map(|(regret, _)| *regret)
+            .collect();
         println!("{family}: {:.3} of {}", mean(of.iter().copied()), of.len());
     }
     let all = mean(regrets.iter().map(|(regret, _)| *regret));

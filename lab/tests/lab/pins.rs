@@ -24,24 +24,31 @@ fn problems() -> Vec<SuiteProblem> {
 /// A problem whose knobs are those of a description, but for the epilogue.
 fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
     let knobs = Pins::TABLE.iter().map(|row| row.0).zip(desc.user_pins().words());
-    let words = knobs.filter(|(knob, _)| *knob != "epilogue").filter_map(|(knob, word)| Some((knob.to_owned(), word?)));
+    let words = knobs
+        .filter(|(knob, _)| *knob != "epilogue")
+        .filter_map(|(knob, word)| Some((knob.to_owned(), word?)));
     SuiteProblem { knobs: words.collect(), ..problem.clone() }
 }
 
-/// A kernel with the knobs of the one that was chosen, and as fast a one by the model: of a tile that is a kernel in both frames a problem takes the one in which it fills it.
+/// A kernel with the knobs of the one that was chosen, and as fast a one by the model: of a tile
+/// that is a kernel in both frames a problem takes the one in which it fills it.
 #[test]
 fn what_is_chosen_is_what_pinning_it_gives() {
     let machine = ArchKind::Sm90.machine();
     let (mut count, mut exchanged) = (0, 0);
     for problem in problems() {
         let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
-        let found = description(&pinned(&problem, &chosen), ArchKind::Sm90).expect("what was chosen is a kernel");
+        let found = description(&pinned(&problem, &chosen), ArchKind::Sm90)
+            .expect("what was chosen is a kernel");
         let size = size_of(&problem.launched());
         let of = |desc: &GemmDesc| (desc.user_pins().words(), desc.predicted(&size, &machine));
         assert_eq!(of(&found), of(&chosen), "{problem}");
         (count, exchanged) = (count + 1, exchanged + usize::from(found.frame != chosen.frame));
     }
-    assert!(count > 450 && exchanged < count / 10, "{count} problems, of which {exchanged} in the other frame");
+    assert!(
+        count > 450 && exchanged < count / 10,
+        "{count} problems, of which {exchanged} in the other frame"
+    );
 }
 
 /// Where one begins to look there is what problems take by themselves on Hopper's tensor cores.
@@ -49,10 +56,9 @@ fn what_is_chosen_is_what_pinning_it_gives() {
 fn what_is_chosen_is_explored() {
     let mut count = 0;
     // Batches and groups are not explored.
-    for problem in problems()
-        .into_iter()
-        .filter(|problem| problem.knobs.is_empty() && problem.batch.is_none() && problem.group_rows.is_none())
-    {
+    for problem in problems().into_iter().filter(|problem| {
+        problem.knobs.is_empty() && problem.batch.is_none() && problem.group_rows.is_none()
+    }) {
         let Ok(chosen) = description(&problem, ArchKind::Sm90) else { continue };
         if chosen.warp_specialized().is_none() || !matches!(chosen.class.op, OpKind::TensorOp) {
             continue;
@@ -72,8 +78,12 @@ fn what_is_chosen_is_explored() {
             words[at].clone().unwrap_or_default()
         };
         let knobs = ["threadblock", "warp", "instruction", "stages", "cluster", "schedule"];
-        let mut framed = space.families().iter().filter(|family| family.base().is_of_columns() == chosen.is_of_columns());
-        let found = framed.any(|family| knobs.iter().all(|knob| family.list(knob).contains(&has(knob))));
+        let mut framed = space
+            .families()
+            .iter()
+            .filter(|family| family.base().is_of_columns() == chosen.is_of_columns());
+        let found =
+            framed.any(|family| knobs.iter().all(|knob| family.list(knob).contains(&has(knob))));
         assert!(found, "{problem}: {:?}", knobs.map(has));
         count += 1;
     }

@@ -10,8 +10,8 @@
 //! | 60..92 | SHA-256 of bytes 0..60 and of all from 92 on |
 //! | 92.. | the image, then the log (UTF-8), then nothing |
 //!
-//! Integers are little-endian and unsigned. The checksum finds damage, not malice: whoever can write the file can write a good
-//! checksum, which is why the folder must be the user's own.
+//! Integers are little-endian and unsigned. The checksum finds damage, not malice: whoever can
+//! write the file can write a good checksum, which is why the folder must be the user's own.
 
 use std::fmt;
 use std::fs::File;
@@ -43,7 +43,10 @@ pub struct Entry {
 impl fmt::Debug for Entry {
     /// The image's length stands for its bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("image_bytes", &self.image.len()).field("log", &self.log).finish()
+        f.debug_struct("Entry")
+            .field("image_bytes", &self.image.len())
+            .field("log", &self.log)
+            .finish()
     }
 }
 
@@ -73,7 +76,8 @@ impl Entry {
         Some(bytes)
     }
 
-    /// Reads the entry of `key`; `None` where the file is anything else, or damaged. Allocates no more than the file holds.
+    /// Reads the entry of `key`; `None` where the file is anything else, or damaged. Allocates no
+    /// more than the file holds.
     pub(super) fn read(key: &Key, file: &mut File) -> Option<Self> {
         let length = file.metadata().ok()?.len();
         let mut header = [0; HEADER];
@@ -113,7 +117,11 @@ fn lengths(key: &Key, header: &[u8; HEADER]) -> Option<(u64, u64)> {
 }
 
 fn checksum(sealed: &[u8], payload: [&[u8]; 2]) -> [u8; 32] {
-    payload.iter().fold(Sha256::new().chain_update(sealed), |hash, part| hash.chain_update(part)).finalize().into()
+    payload
+        .iter()
+        .fold(Sha256::new().chain_update(sealed), |hash, part| hash.chain_update(part))
+        .finalize()
+        .into()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The folder that entries lie in.
 //!
-//! `<key>.cubin`, or `<key>.ptx`, is an entry, `<key>.lock` is held by whoever compiles it, `.falchion-*.part` is an entry being written.
-//! An entry appears by a rename, so it is whole or, after a power failure, fails its checksum: nothing is flushed to the device.
+//! `<key>.cubin`, or `<key>.ptx`, is an entry, `<key>.lock` is held by whoever compiles it,
+//! `.falchion-*.part` is an entry being written. An entry appears by a rename, so it is whole or,
+//! after a power failure, fails its checksum: nothing is flushed to the device.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -23,7 +24,8 @@ pub(super) enum Found {
     Entry(Entry),
     /// Nothing.
     Nothing,
-    /// Something else: damaged, foreign, of another format, unreadable, or no plain file of the user's own.
+    /// Something else: damaged, foreign, of another format, unreadable, or no plain file of the
+    /// user's own.
     Odd,
 }
 
@@ -37,7 +39,8 @@ impl<'a> Folder<'a> {
     /// The folder at `path`, made where it is missing.
     ///
     /// # Errors
-    /// [`Error::Io`] where it cannot be used, or where others than this user could put cubins into it.
+    /// [`Error::Io`] where it cannot be used, or where others than this user could put cubins into
+    /// it.
     pub(super) fn open(path: &'a Path) -> Result<Self, Error> {
         let refuse = |because: &str| Err(Error::Io { path: path.into(), because: because.into() });
         let io = |error: io::Error| Error::Io { path: path.into(), because: error.to_string() };
@@ -70,7 +73,9 @@ impl<'a> Folder<'a> {
     /// # Errors
     /// [`Error::Io`] with what the system said.
     pub(super) fn check(&self) -> Result<(), Error> {
-        self.part().map(drop).map_err(|error| Error::Io { path: self.0.into(), because: error.to_string() })
+        self.part()
+            .map(drop)
+            .map_err(|error| Error::Io { path: self.0.into(), because: error.to_string() })
     }
 
     /// Reads the entry of `key`.
@@ -81,7 +86,9 @@ impl<'a> Folder<'a> {
             other => other,
         };
         // Looked at before it is opened: opening a pipe would wait for a writer.
-        let Some(lies) = lies.ok().filter(|lies| lies.is_file() && is_private(lies)) else { return Found::Odd };
+        let Some(lies) = lies.ok().filter(|lies| lies.is_file() && is_private(lies)) else {
+            return Found::Odd;
+        };
         let entry = File::open(&path).ok().and_then(|mut file| {
             let opened = file.metadata().ok()?;
             is_same(&lies, &opened).then(|| Entry::read(key, &mut file))?
@@ -89,7 +96,8 @@ impl<'a> Folder<'a> {
         entry.map_or(Found::Odd, Found::Entry)
     }
 
-    /// Writes an entry's bytes aside and renames them into place, over whatever lies there but a folder with something in it.
+    /// Writes an entry's bytes aside and renames them into place, over whatever lies there but a
+    /// folder with something in it.
     pub(super) fn save(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let path = self.at(key, key.kind().name());
         let mut part = self.part()?;
@@ -118,7 +126,8 @@ impl<'a> Folder<'a> {
             match file.try_lock() {
                 Ok(()) => {
                     let lock = Lock { file, path: path.clone() };
-                    // The last holder may have removed the file between our opening and our locking it.
+                    // The last holder may have removed the file between our opening and our locking
+                    // it.
                     if lock.is_in_place() {
                         return Some(lock);
                     }
@@ -160,7 +169,8 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// The file goes first, the lock with its handle: no two processes ever hold the lock of one file in place.
+    /// The file goes first, the lock with its handle: no two processes ever hold the lock of one
+    /// file in place.
     fn drop(&mut self) {
         if cfg!(unix) && self.is_in_place() {
             // One that stays behind is empty, and is locked again by the next.
@@ -229,12 +239,14 @@ mod tests {
     use super::*;
     use crate::sys::nvrtc::Program;
 
-    /// The holder removes the file that others already have open: whoever locks that one must see that it is gone.
+    /// The holder removes the file that others already have open: whoever locks that one must see
+    /// that it is gone.
     #[test]
     fn one_holds_the_lock_though_the_file_comes_and_goes() {
         let home = tempfile::tempdir().expect("a temporary folder");
         let path = home.path().join("cache");
-        let (key, inside, times) = (Key::new(&Program::default(), (13, 0)), AtomicU32::new(0), AtomicU32::new(0));
+        let (key, inside, times) =
+            (Key::new(&Program::default(), (13, 0)), AtomicU32::new(0), AtomicU32::new(0));
         let start = Instant::now();
         thread::scope(|scope| {
             for _ in 0..4 {

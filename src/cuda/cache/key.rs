@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256};
 use super::entry::FORMAT;
 use crate::sys::nvrtc::{ImageKind, Program};
 
-/// SHA-256 over everything that decides a cubin: the source, the headers, their names, the options, the architecture, NVRTC's
-/// version and the version of the entry's format. No path and no date: a cache folder may be moved.
+/// SHA-256 over everything that decides a cubin: the source, the headers, their names, the options,
+/// the architecture, NVRTC's version and the version of the entry's format. No path and no date: a
+/// cache folder may be moved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     hash: [u8; 32],
@@ -23,7 +24,8 @@ impl Key {
         hash.update(FORMAT.to_le_bytes());
         hash.update(nvrtc.0.to_le_bytes());
         hash.update(nvrtc.1.to_le_bytes());
-        // Each text behind its length, each list behind its count: no two programs spell the same bytes.
+        // Each text behind its length, each list behind its count: no two programs spell the same
+        // bytes.
         let mut text = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text.as_bytes());
@@ -83,7 +85,8 @@ mod tests {
 
     #[test]
     fn whatever_decides_the_cubin_changes_the_key() {
-        let mut others: Vec<(Program, (i32, i32))> = vec![(program(), (13, 0)), (program(), (13, 1)), (program(), (12, 0))];
+        let mut others: Vec<(Program, (i32, i32))> =
+            vec![(program(), (13, 0)), (program(), (13, 1)), (program(), (12, 0))];
         let mut changed = |change: &dyn Fn(&mut Program)| {
             let mut other = program();
             change(&mut other);
@@ -109,13 +112,15 @@ mod tests {
             p.headers.truncate(1);
             p.options.splice(0..0, ["b.cuh".into(), "second".into()]);
         });
-        let keys: HashSet<Key> = others.iter().map(|(program, version)| Key::new(program, *version)).collect();
+        let keys: HashSet<Key> =
+            others.iter().map(|(program, version)| Key::new(program, *version)).collect();
         assert_eq!(keys.len(), others.len());
     }
 
     #[test]
     fn a_key_is_the_same_in_every_run() {
-        // From another implementation of SHA-256 over the same bytes. Another value makes every cache cold, and wants a new format.
+        // From another implementation of SHA-256 over the same bytes. Another value makes every
+        // cache cold, and wants a new format.
         let expected = "89bb8e6e13aaaa5b96f076a129a1696fcfda266cf642c003cd6d86638661e9c2";
         assert_eq!(Key::new(&program(), (13, 0)).to_string(), expected);
     }

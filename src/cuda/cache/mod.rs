@@ -1,16 +1,17 @@
 //! Cubins, compiled once: in memory for the process, on disk for the next.
 //!
-//! The disk only ever saves time. An entry that is damaged, foreign, unreadable or anything but a plain file of the user's own is
-//! compiled again and replaced where that can be done; a folder that cannot be read, written or trusted is as good as none; and
-//! no fault of either fails a call.
+//! The disk only ever saves time. An entry that is damaged, foreign, unreadable or anything but a
+//! plain file of the user's own is compiled again and replaced where that can be done; a folder
+//! that cannot be read, written or trusted is as good as none; and no fault of either fails a call.
 //!
-//! **Once.** Threads that ask for one key wait for the first of them. Processes do the same through a lock on a file, which the
-//! system drops with its holder; after [`Cache::with_lock_wait`] (120 s) a process compiles without it. Different keys compile at the
-//! same time.
+//! **Once.** Threads that ask for one key wait for the first of them. Processes do the same through
+//! a lock on a file, which the system drops with its holder; after [`Cache::with_lock_wait`] (120
+//! s) a process compiles without it. Different keys compile at the same time.
 //!
-//! **Trust.** Cubins are code. On Unix the folder is made for its user alone (0700), and one that another user owns, or that a
-//! group or everyone may write to, is not used; nor is such a file. The folders above it are the user's affair. A checksum finds
-//! damage; it does not make an entry safe that somebody else wrote. Other systems' permissions are not looked at.
+//! **Trust.** Cubins are code. On Unix the folder is made for its user alone (0700), and one that
+//! another user owns, or that a group or everyone may write to, is not used; nor is such a file.
+//! The folders above it are the user's affair. A checksum finds damage; it does not make an entry
+//! safe that somebody else wrote. Other systems' permissions are not looked at.
 //!
 //! **Room.** Nothing is ever thrown out. The folder may be moved, copied and deleted at any time.
 
@@ -43,18 +44,21 @@ pub enum CacheDir {
 }
 
 impl CacheDir {
-    /// `FALCHION_CACHE_DIR`, of which the word `off` means nowhere; else `falchion` in the user's cache folder; else nowhere.
+    /// `FALCHION_CACHE_DIR`, of which the word `off` means nowhere; else `falchion` in the user's
+    /// cache folder; else nowhere.
     pub fn of(environment: &Environment) -> Self {
         match environment.variable("FALCHION_CACHE_DIR") {
             Some(word) if word == "off" => Self::Off,
             // The folder must not move with the process's current one.
             Some(path) => Self::At(std::path::absolute(path).unwrap_or_else(|_| path.into())),
-            None => environment.cache_home().map_or(Self::Off, |home| Self::At(home.join("falchion"))),
+            None => {
+                environment.cache_home().map_or(Self::Off, |home| Self::At(home.join("falchion")))
+            }
         }
     }
 
-    /// Whether cubins can be kept here. A [`Cache`] that cannot keep them goes on without a word: this is for who wants to know.
-    /// Makes the folder where it is missing.
+    /// Whether cubins can be kept here. A [`Cache`] that cannot keep them goes on without a word:
+    /// this is for who wants to know. Makes the folder where it is missing.
     ///
     /// # Errors
     /// [`Error::Io`] with the reason: what the system said, or whose the folder is.
@@ -113,11 +117,16 @@ impl Cache {
         &self.dir
     }
 
-    /// The entry of `key`: from memory, else from disk, else from `compile`, which must not ask for the same key again.
+    /// The entry of `key`: from memory, else from disk, else from `compile`, which must not ask for
+    /// the same key again.
     ///
     /// # Errors
     /// What `compile` answered, and nothing else. It is not kept: the next call compiles again.
-    pub fn get_or_compile(&self, key: &Key, compile: impl FnOnce() -> Result<Compiled, Error>) -> Result<Arc<Entry>, Error> {
+    pub fn get_or_compile(
+        &self,
+        key: &Key,
+        compile: impl FnOnce() -> Result<Compiled, Error>,
+    ) -> Result<Arc<Entry>, Error> {
         let slot = Arc::clone(unpoisoned(&self.slots).entry(*key).or_default());
         let mut slot = unpoisoned(&slot);
         if let Some(entry) = &*slot {
@@ -129,7 +138,11 @@ impl Cache {
         Ok(entry)
     }
 
-    fn beyond_memory(&self, key: &Key, compile: impl FnOnce() -> Result<Compiled, Error>) -> Result<Entry, Error> {
+    fn beyond_memory(
+        &self,
+        key: &Key,
+        compile: impl FnOnce() -> Result<Compiled, Error>,
+    ) -> Result<Entry, Error> {
         let folder = match &self.dir {
             CacheDir::Off => None,
             CacheDir::At(path) => Folder::open(path).ok(),
@@ -203,14 +216,24 @@ mod tests {
         let home = none.clone().with_cache_home("/home/u/.cache");
         assert_eq!(CacheDir::of(&none), CacheDir::Off);
         assert_eq!(CacheDir::of(&home), CacheDir::At("/home/u/.cache/falchion".into()));
-        assert_eq!(CacheDir::of(&home.clone().with("FALCHION_CACHE_DIR", "")), CacheDir::At("/home/u/.cache/falchion".into()));
+        assert_eq!(
+            CacheDir::of(&home.clone().with("FALCHION_CACHE_DIR", "")),
+            CacheDir::At("/home/u/.cache/falchion".into())
+        );
         assert_eq!(CacheDir::of(&home.clone().with("FALCHION_CACHE_DIR", "off")), CacheDir::Off);
-        assert_eq!(CacheDir::of(&home.with("FALCHION_CACHE_DIR", "/elsewhere")), CacheDir::At("/elsewhere".into()));
+        assert_eq!(
+            CacheDir::of(&home.with("FALCHION_CACHE_DIR", "/elsewhere")),
+            CacheDir::At("/elsewhere".into())
+        );
     }
 
     #[test]
     fn a_relative_folder_does_not_move_with_the_process() {
-        let CacheDir::At(path) = CacheDir::of(&Environment::empty("/").with("FALCHION_CACHE_DIR", "here")) else { panic!("off") };
+        let CacheDir::At(path) =
+            CacheDir::of(&Environment::empty("/").with("FALCHION_CACHE_DIR", "here"))
+        else {
+            panic!("off")
+        };
         assert!(path.is_absolute() && path.ends_with("here"), "{}", path.display());
     }
 }

@@ -67,11 +67,16 @@ impl TryFrom<Flat> for GemmDesc {
         let frame = Frame::from(flat.exchanged);
         let mainloop = flat.knobs.mainloop.ok_or("missing field `mainloop`")?;
         let knobs = flat.knobs.over(Pins::YOUNGER);
-        let family = FamilyDesc::all(mainloop, knobs).ok_or("missing field: it has not all knobs of its main loop")?;
+        let family = FamilyDesc::all(mainloop, knobs)
+            .ok_or("missing field: it has not all knobs of its main loop")?;
         let mut foreign = family.foreign(knobs);
         while let Some((one, others)) = foreign.split_first() {
             if one.over(UNUSED) != UNUSED {
-                return Err(format!("{} is not a knob of the {} main loop", one.first().unwrap_or_default(), mainloop.name()));
+                return Err(format!(
+                    "{} is not a knob of the {} main loop",
+                    one.first().unwrap_or_default(),
+                    mainloop.name()
+                ));
             }
             foreign = others;
         }

@@ -1,5 +1,5 @@
-//! A description as JSON, in the user's terms: A, B and C as the user has them, the family by its name, and its knobs in the words
-//! of their flags. Version 3, which was flat, is read, too.
+//! A description as JSON, in the user's terms: A, B and C as the user has them, the family by its
+//! name, and its knobs in the words of their flags. Version 3, which was flat, is read, too.
 //!
 //! ```
 //! use falchion::prelude::*;
@@ -115,7 +115,20 @@ impl TryFrom<Document> for GemmDesc {
     type Error = String;
 
     fn try_from(document: Document) -> Result<Self, String> {
-        let Document { version, a, b, c, accumulator, compute, op, arch, mode, epilogue, exchanged, family } = document;
+        let Document {
+            version,
+            a,
+            b,
+            c,
+            accumulator,
+            compute,
+            op,
+            arch,
+            mode,
+            epilogue,
+            exchanged,
+            family,
+        } = document;
         if version != VERSION {
             return Err(other_version(version));
         }
@@ -165,7 +178,8 @@ impl GemmDesc {
     /// The description that JSON states, in version 4 or 3. It is still to be checked.
     ///
     /// # Errors
-    /// [`Error::Description`] when the text is not JSON, lacks a field, has one too many or one twice, or is of another version.
+    /// [`Error::Description`] when the text is not JSON, lacks a field, has one too many or one
+    /// twice, or is of another version.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         /// The version, whatever else there is.
         #[derive(Deserialize)]
@@ -178,9 +192,10 @@ impl GemmDesc {
         let Version { version } = serde_json::from_str(text).map_err(refuse)?;
         match version {
             Some(version) if version == VERSION => serde_json::from_str(text).map_err(refuse),
-            Some(version) if version == flat::VERSION => {
-                serde_json::from_str::<Flat>(text).map_err(refuse)?.try_into().map_err(|because: String| refuse(because))
-            }
+            Some(version) if version == flat::VERSION => serde_json::from_str::<Flat>(text)
+                .map_err(refuse)?
+                .try_into()
+                .map_err(|because: String| refuse(because)),
             Some(version) => Err(refuse(other_version(version))),
             None => Err(refuse(format!("it has no field `version`, which is {VERSION}"))),
         }

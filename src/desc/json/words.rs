@@ -24,13 +24,21 @@ impl KnobWords {
         for (name, text) in &self.0 {
             pins.set(name, text).map_err(|error| error.to_string())?;
             if !names.contains(&Pins::renamed(name).unwrap_or(name)) {
-                return Err(format!("unknown field `{name}`: its family has the knobs {}", names.join(", ")));
+                return Err(format!(
+                    "unknown field `{name}`: its family has the knobs {}",
+                    names.join(", ")
+                ));
             }
         }
         let pins = pins.over(Pins::YOUNGER);
         let table = Pins::TABLE.iter().zip(pins.words());
-        let missing = table.filter(|(_, words)| words.is_none()).map(|(row, _)| row.0).find(|name| names.contains(name));
-        all(pins).ok_or_else(|| format!("missing field `{}` of its family's knobs", missing.unwrap_or_default()))
+        let missing = table
+            .filter(|(_, words)| words.is_none())
+            .map(|(row, _)| row.0)
+            .find(|name| names.contains(name));
+        all(pins).ok_or_else(|| {
+            format!("missing field `{}` of its family's knobs", missing.unwrap_or_default())
+        })
     }
 }
 
@@ -68,7 +76,9 @@ impl<'de> Deserialize<'de> for KnobWords {
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<KnobWords, M::Error> {
                 let mut words: Vec<(String, String)> = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {
-                    let word = map.next_value::<Word>().map_err(|error| M::Error::custom(format!("{name}: {error}")))?;
+                    let word = map
+                        .next_value::<Word>()
+                        .map_err(|error| M::Error::custom(format!("{name}: {error}")))?;
                     if words.iter().any(|(known, _)| *known == name) {
                         return Err(M::Error::custom(format!("duplicate field `{name}`")));
                     }

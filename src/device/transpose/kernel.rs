@@ -17,7 +17,8 @@ use core::marker::PhantomData;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr};
 use std::sync::Arc;
 
-/// A transpose compiled and loaded on one device: what [`Transpose::prepare`] makes. `Clone + Send + Sync`.
+/// A transpose compiled and loaded on one device: what [`Transpose::prepare`] makes. `Clone +
+/// Send + Sync`.
 pub struct TransposeKernel<T, Config> {
     desc: TransposeDesc,
     kernel: CudaPass,
@@ -31,8 +32,9 @@ impl<T, Config> Clone for TransposeKernel<T, Config> {
 }
 
 impl<T: Element, Config: Configuration> Transpose<T, Config> {
-    /// Compiles and loads the kernel of these arguments, so that runs of their like neither wait for it nor are refused under
-    /// capture. Arguments are alike when the same widths divide their addresses, extents, leading dimensions and strides.
+    /// Compiles and loads the kernel of these arguments, so that runs of their like neither wait
+    /// for it nor are refused under capture. Arguments are alike when the same widths divide their
+    /// addresses, extents, leading dimensions and strides.
     ///
     /// # Errors
     /// Those of [`CudaPass::prepare`].
@@ -43,8 +45,13 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     ) -> Result<TransposeKernel<T, Config>, Error> {
         let stream = arguments.d.0.stream();
         // Only the addresses' widths are asked for; D is not written.
-        let of = |matrix: &dyn DevicePtr<T::Storage>| DeviceMatrix::read::<T>(matrix, stream).address;
-        let problem = arguments.problem().at([of(arguments.a.0), arguments.b.matrix().map_or(0, |b| of(b.0)), 0]);
+        let of =
+            |matrix: &dyn DevicePtr<T::Storage>| DeviceMatrix::read::<T>(matrix, stream).address;
+        let problem = arguments.problem().at([
+            of(arguments.a.0),
+            arguments.b.matrix().map_or(0, |b| of(b.0)),
+            0,
+        ]);
         let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &problem);
         problem.check(&desc)?;
         let kernel = CudaPass::prepare(context, &PassDesc::Transpose(desc))?;
@@ -81,7 +88,11 @@ impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
     ///
     /// # Errors
     /// Those of [`Transpose::run`].
-    pub fn run_on(&self, stream: &Arc<CudaStream>, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
+    pub fn run_on(
+        &self,
+        stream: &Arc<CudaStream>,
+        arguments: TransposeArguments<'_, Cuda, T>,
+    ) -> Result<(), Error> {
         let combine = arguments.combine;
         Cuda::transpose(Config::CHOICE, combine, stream, arguments.call(stream))
     }

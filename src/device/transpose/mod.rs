@@ -1,7 +1,7 @@
 //! `D = Aᵀ`, and `D = alpha Aᵀ + beta B`: the transpose as a device operator.
 //!
-//! The anatomy is GEMM's. [`Transpose`] is the type that a user writes; a [`TransposeDesc`] is the value that it becomes; the
-//! host runs the value, or the generated header makes it a kernel.
+//! The anatomy is GEMM's. [`Transpose`] is the type that a user writes; a [`TransposeDesc`] is the
+//! value that it becomes; the host runs the value, or the generated header makes it a kernel.
 //!
 //! ```text
 //!            A, row-major                    shared memory                      D, row-major
@@ -62,7 +62,8 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
         Self(PhantomData)
     }
 
-    /// The description of the kernel that runs these arguments, were all addresses multiples of 16 bytes.
+    /// The description of the kernel that runs these arguments, were all addresses multiples of 16
+    /// bytes.
     pub fn desc<S: Executor>(&self, arguments: &TransposeArguments<'_, S, T>) -> TransposeDesc {
         Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &arguments.problem())
     }
@@ -71,13 +72,17 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     ///
     /// # Errors
     /// A [`Refusal`] with the operand, its value and the limit.
-    pub fn can_implement<S: Executor>(&self, arguments: &TransposeArguments<'_, S, T>) -> Result<(), Refusal> {
+    pub fn can_implement<S: Executor>(
+        &self,
+        arguments: &TransposeArguments<'_, S, T>,
+    ) -> Result<(), Refusal> {
         arguments.problem().check(&self.desc(arguments))
     }
 
     /// Transposes: on the host for host slices, on their device for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits but for a kernel that is not compiled yet.
+    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits but
+    /// for a kernel that is not compiled yet.
     ///
     /// # Errors
     /// [`Error::Refused`] when the arguments do not fit; see [`Error`] for the others.
@@ -92,7 +97,8 @@ impl<'a, S: Executor, T: Element> TransposeArguments<'a, S, T> {
     fn problem(&self) -> TransposeProblem {
         let ((rows, columns), batch, scalars) = (self.extents, self.batch, self.scalars);
         let matrix = |which: usize, length, extents| {
-            let packed = View::packed(Elements::of(length), Order::Row, extents, self.leading[which]);
+            let packed =
+                View::packed(Elements::of(length), Order::Row, extents, self.leading[which]);
             packed.batched(self.strides[which].unwrap_or(packed.batch_stride))
         };
         TransposeProblem {
@@ -112,6 +118,10 @@ impl<'a, S: Executor, T: Element> TransposeArguments<'a, S, T> {
         'a: 'q,
     {
         let problem = self.problem();
-        problem.with(T::read::<S>(self.a, queue), self.b.map(|b| T::read::<S>(b, queue)), T::write::<S>(self.d, queue))
+        problem.with(
+            T::read::<S>(self.a, queue),
+            self.b.map(|b| T::read::<S>(b, queue)),
+            T::write::<S>(self.d, queue),
+        )
     }
 }

@@ -22,13 +22,15 @@ pub struct StagingMap {
 impl StagingMap {
     /// That of a description's components.
     pub const fn of(components: &WarpSpecialized) -> Self {
-        let (columns, row_bytes) = (components.subtile_columns, components.ring.staging_bytes / ROWS);
+        let (columns, row_bytes) =
+            (components.subtile_columns, components.ring.staging_bytes / ROWS);
         // Where threads store there are no subtiles.
         let element_bytes = match row_bytes.checked_div(columns) {
             Some(bytes) => bytes,
             None => 0,
         };
-        let box_rows = if components.layout_c.is_row() { None } else { Some(components.subtile_box_rows()) };
+        let box_rows =
+            if components.layout_c.is_row() { None } else { Some(components.subtile_box_rows()) };
         Self { columns, element_bytes, box_rows, swizzle: components.subtile_swizzle }
     }
 
@@ -51,7 +53,10 @@ impl IndexMap for StagingMap {
         let inside = point.row < ROWS && point.column < self.columns;
         let linear = match self.box_rows {
             None => (point.row * self.columns + point.column) * self.element_bytes,
-            Some(rows) => ((point.row / rows * self.columns + point.column) * rows + point.row % rows) * self.element_bytes,
+            Some(rows) => {
+                ((point.row / rows * self.columns + point.column) * rows + point.row % rows)
+                    * self.element_bytes
+            }
         };
         inside.then(|| self.swizzle.apply(linear))
     }
@@ -60,14 +65,17 @@ impl IndexMap for StagingMap {
         let (columns, bytes) = (self.columns, self.element_bytes);
         let modes = match self.box_rows {
             None => ([(ROWS, columns * bytes), (1, 0)], (columns, bytes)),
-            Some(rows) => ([(rows, bytes), (ROWS / rows, columns * rows * bytes)], (columns, rows * bytes)),
+            Some(rows) => {
+                ([(rows, bytes), (ROWS / rows, columns * rows * bytes)], (columns, rows * bytes))
+            }
         };
         affine(self.domain(), &modes.0, &[modes.1])?.swizzled(self.swizzle.of_elements(1)?).ok()
     }
 }
 
-/// The map (thread, accumulator of a subtile) to the byte of the staging buffer at which its element of D lies: the accumulator's row and column,
-/// and where the subtile has them. Kernels compute it by the addresses of their accesses.
+/// The map (thread, accumulator of a subtile) to the byte of the staging buffer at which its
+/// element of D lies: the accumulator's row and column, and where the subtile has them. Kernels
+/// compute it by the addresses of their accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StagedMap {
     staging: StagingMap,
@@ -92,16 +100,21 @@ impl IndexMap for StagedMap {
 
     fn at(&self, point: Coord) -> Option<u32> {
         let Coord { row: thread, column: i } = point;
-        let place = Coord { row: self.rows.row(thread, i / 2 % 2), column: 2 * (thread % 4) + i % 2 + 8 * (i / 4) };
+        let place = Coord {
+            row: self.rows.row(thread, i / 2 % 2),
+            column: 2 * (thread % 4) + i % 2 + 8 * (i / 4),
+        };
         self.staging.at(place).filter(|_| thread < THREADS)
     }
 
-    /// The staging's layout after that of its elements by threads. Crossed rows are behind a swizzle of their own, and two swizzles are none.
+    /// The staging's layout after that of its elements by threads. Crossed rows are behind a
+    /// swizzle of their own, and two swizzles are none.
     fn layout(&self) -> Option<Composed> {
         let (next, lower) = self.rows.strides();
         let threads = [(4, 2 * ROWS), (8, next), (4, ROWS / 4)];
         let held = [(2, ROWS), (2, lower), (self.staging.columns / 8, 8 * ROWS)];
-        let elements = affine(self.domain(), &threads, &held).filter(|_| !matches!(self.rows, FragmentRows::Crossed))?;
+        let elements = affine(self.domain(), &threads, &held)
+            .filter(|_| !matches!(self.rows, FragmentRows::Crossed))?;
         self.staging.layout()?.compose_by(&elements.layout.into()).ok()
     }
 }

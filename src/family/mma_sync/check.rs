@@ -17,11 +17,14 @@ use crate::{
 /// Legal depths of a warp's tile.
 const WARP_DEPTHS: &[u32] = &[8, 16, 32, 64, 128, 256];
 
-/// The parts of an extent of a warp tile along which an operand does not lie: whole `ldmatrix`, of an instruction's words.
+/// The parts of an extent of a warp tile along which an operand does not lie: whole `ldmatrix`, of
+/// an instruction's words.
 const ROWS: u32 = 16;
 
-/// Refuses an extent of a warp tile. Where an operand lies along it, it is a power of two: the parts of an address that a lane has and those that are known while compiling have no bit in common. Else rows of
-/// shared memory lie along it, of which a swizzle reads the lowest bits alone, and a lane has those.
+/// Refuses an extent of a warp tile. Where an operand lies along it, it is a power of two: the
+/// parts of an address that a lane has and those that are known while compiling have no bit in
+/// common. Else rows of shared memory lie along it, of which a swizzle reads the lowest bits alone,
+/// and a lane has those.
 const fn extent(axis: Axis, value: u32, least: u32, k_contiguous: bool) -> Result<(), Refusal> {
     if !k_contiguous || value <= ROWS {
         return power(axis, value, one_schedule::WARP_EXTENTS, least);
@@ -38,7 +41,12 @@ const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Res
         return Ok(());
     }
     let nearest = nearest_power_of_two(value, least, most) as u64;
-    Err(Refusal::NotOneOf { field: Field::Warp(axis), value: value as u64, legal: Legal::OneOf(legal), nearest })
+    Err(Refusal::NotOneOf {
+        field: Field::Warp(axis),
+        value: value as u64,
+        legal: Legal::OneOf(legal),
+        nearest,
+    })
 }
 
 impl MmaSyncDesc {
@@ -61,16 +69,26 @@ impl MmaSyncDesc {
         hold!(one_schedule::check_order(knobs.swizzle, knobs.blocks_per_sm));
         if matches!(knobs.mainloop, MainloopKind::SingleStage) {
             let nearest = Word(MainloopKind::Pipelined.name());
-            return Err(Refusal::NoChoice { field: Field::OpTensorOp, mainloop: Word(knobs.mainloop.name()), nearest });
+            return Err(Refusal::NoChoice {
+                field: Field::OpTensorOp,
+                mainloop: Word(knobs.mainloop.name()),
+                nearest,
+            });
         }
         hold!(one_schedule::check_stages(knobs.mainloop, knobs.stages, class.arch));
         let base = self.base();
         hold!(self.check_operand(&base, OperandKind::A, knobs.align_a));
         hold!(self.check_operand(&base, OperandKind::B, knobs.align_b));
         hold!(class.check_epilogue(knobs.align_c));
-        let registers = [self.registers(&base), self.registers_available(&base, machine.registers_per_sm)];
+        let registers =
+            [self.registers(&base), self.registers_available(&base, machine.registers_per_sm)];
         let bounded = matches!(knobs.spills, SpillKind::Refused);
-        one_schedule::check_budgets(&base, machine, knobs.blocks_per_sm, if bounded { Some(registers) } else { None })
+        one_schedule::check_budgets(
+            &base,
+            machine,
+            knobs.blocks_per_sm,
+            if bounded { Some(registers) } else { None },
+        )
     }
 
     /// Whether f32 is emulated in registers, and nothing else is.
@@ -96,7 +114,12 @@ impl MmaSyncDesc {
         one_schedule::check_threadblock(tb, warp)
     }
 
-    const fn check_operand(&self, base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
+    const fn check_operand(
+        &self,
+        base: &MmaBase,
+        kind: OperandKind,
+        align: u32,
+    ) -> Result<(), Refusal> {
         let (operand, facts) = (Operand::of(kind), base.operand(kind));
         hold!(one_schedule::check_access(base, kind, align));
         let (element, contiguous) = (facts.element, facts.tile_contiguous());
@@ -104,7 +127,12 @@ impl MmaSyncDesc {
         if self.knobs.mainloop.copies_asynchronously() && bytes < LEAST_ASYNCHRONOUS_COPY {
             let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
             let helps = contiguous.is_multiple_of(wider);
-            return Err(Refusal::CopyWidth { operand, bytes, element, nearest: if helps { wider } else { 0 } });
+            return Err(Refusal::CopyWidth {
+                operand,
+                bytes,
+                element,
+                nearest: if helps { wider } else { 0 },
+            });
         }
         Ok(())
     }

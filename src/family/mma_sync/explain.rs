@@ -11,7 +11,8 @@ use crate::{
 };
 
 explanation! {
-    /// The facts that follow from a description on the tensor cores of one warp. Counts are in elements unless they say bytes.
+    /// The facts that follow from a description on the tensor cores of one warp. Counts are in
+    /// elements unless they say bytes.
     MmaSyncExplanation(d: &MmaSyncDesc, base: &MmaBase) {
         let (tiles, machine) = (&base.tiles, d.class.arch.machine());
     }

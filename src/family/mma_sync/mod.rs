@@ -1,7 +1,9 @@
-//! The room of the family whose warps multiply by `mma.sync`: tensor cores of Turing, Ampere and Ada, and those of Hopper for f64.
+//! The room of the family whose warps multiply by `mma.sync`: tensor cores of Turing, Ampere and
+//! Ada, and those of Hopper for f64.
 //!
-//! Tiles come as in the family on the CUDA cores, through registers or by `cp.async` in stages, along whichever index an operand lies; no tile is turned on its
-//! way. Fragments come by `ldmatrix` where it can bring them.
+//! Tiles come as in the family on the CUDA cores, through registers or by `cp.async` in stages,
+//! along whichever index an operand lies; no tile is turned on its way. Fragments come by
+//! `ldmatrix` where it can bring them.
 //!
 //! Twin: `kernels/family/mma_sync.cuh`.
 
@@ -35,10 +37,15 @@ use crate::{
 use std::sync::Arc;
 
 /// The maps of its kernels.
-const HEADERS: &[(&str, &str)] = &[("family/mma_sync.cuh", include_str!("../../../kernels/family/mma_sync.cuh"))];
+const HEADERS: &[(&str, &str)] =
+    &[("family/mma_sync.cuh", include_str!("../../../kernels/family/mma_sync.cuh"))];
 
 /// An operand's facts that its fragments are loaded by.
-fn operand_facts(base: &MmaBase, instruction: &WarpInstruction, operand: OperandKind) -> Vec<(&'static str, String)> {
+fn operand_facts(
+    base: &MmaBase,
+    instruction: &WarpInstruction,
+    operand: OperandKind,
+) -> Vec<(&'static str, String)> {
     let facts = base.operand(operand);
     let load = match WordLoad::of(facts.element, facts.smem.along) {
         WordLoad::Matrices => "Matrices",
@@ -57,9 +64,13 @@ fn operand_facts(base: &MmaBase, instruction: &WarpInstruction, operand: Operand
 fn fingerprints_of_parts(instruction: &WarpInstruction) -> String {
     let emulation = instruction.math().emulation();
     let mut text = register_fingerprints(emulation);
-    for operand in OperandKind::BOTH.into_iter().filter(|_| matches!(emulation, EmulationKind::Bf16x1)) {
+    for operand in
+        OperandKind::BOTH.into_iter().filter(|_| matches!(emulation, EmulationKind::Bf16x1))
+    {
         let [words, taken] = [instruction.words(operand), instruction.taken_words(operand)];
-        let map = Tabled::by(at(taken, 2), words, |point| Some(instruction.paired(operand, (point.row, point.column))));
+        let map = Tabled::by(at(taken, 2), words, |point| {
+            Some(instruction.paired(operand, (point.row, point.column)))
+        });
         let twin = format!("numeric::Bf16Pairs<{words}, {}>", instruction.extent(operand) / 8);
         text.push_str(&fingerprint_assertion(&twin, "pairs", &map));
     }
@@ -77,7 +88,8 @@ impl MmaSyncDesc {
             includes: "#include \"warp/mma_tensor_op.cuh\"\n",
             declarations: self.facts_of_parts() + &instruction.declaration(),
             fingerprints: fingerprints_of_parts(&instruction),
-            of_operands: OperandKind::BOTH.map(|operand| operand_facts(&base, &instruction, operand)),
+            of_operands: OperandKind::BOTH
+                .map(|operand| operand_facts(&base, &instruction, operand)),
             facts: vec![
                 ("using Instruction", "MmaInstruction".to_owned()),
                 ("static constexpr int kStep", base.step().to_string()),
@@ -92,7 +104,11 @@ impl MmaSyncDesc {
     /// Which parts of f32 are multiplied, where it is emulated.
     fn facts_of_parts(&self) -> String {
         let emulation = self.knobs.emulation;
-        if emulation.in_registers() { emulation_header(emulation, self.frame) } else { String::new() }
+        if emulation.in_registers() {
+            emulation_header(emulation, self.frame)
+        } else {
+            String::new()
+        }
     }
 
     pub(super) fn explained(&self) -> Result<Explanation, Refusal> {
@@ -103,16 +119,24 @@ impl MmaSyncDesc {
         one_schedule::geometry(&self.sum(), &self.base())
     }
 
-    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted on an H200: its instruction takes as long whatever feeds it, and waits little
-    /// (`docs/performance/explore/f64_few_tiles.jsonl`). Of others, by `docs/performance/explore/odd_in_place.jsonl`, on an H100, where
-    /// products take 3.8 times as long as by `wgmma`, of tf32 5.4 times, and a tile's begin and end as long as there. Copies take the longer, the narrower they are; through registers everything takes twice as long, and waits.
+    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted
+    /// on an H200: its instruction takes as long whatever feeds it, and waits little
+    /// (`docs/performance/explore/f64_few_tiles.jsonl`). Of others, by
+    /// `docs/performance/explore/odd_in_place.jsonl`, on an H100, where products take 3.8 times as
+    /// long as by `wgmma`, of tf32 5.4 times, and a tile's begin and end as long as there. Copies
+    /// take the longer, the narrower they are; through registers everything takes twice as long,
+    /// and waits.
     pub(super) const fn features(&self) -> Features {
         const COPIES: u64 = 28;
         const WIDEST: u64 = 16;
         let base = self.base();
         let (registers, tile) = (self.registers(&base), base.tiles.block);
         let (products, lines) = (tile.m as u64 * tile.n as u64, tile.m as u64 + tile.n as u64);
-        let more = if self.knobs.emulation.in_registers() { self.knobs.emulation.products().len() as u64 - 1 } else { 0 };
+        let more = if self.knobs.emulation.in_registers() {
+            self.knobs.emulation.products().len() as u64 - 1
+        } else {
+            0
+        };
         let element = self.class.a.element;
         if matches!(element, ElementKind::F64) {
             let features = one_schedule::features(&base, registers, products * 11 / 10 + 3 * lines);
@@ -126,15 +150,37 @@ impl MmaSyncDesc {
         if more > 0 {
             return features;
         }
-        let narrower = if self.knobs.align_a < self.knobs.align_b { self.knobs.align_a } else { self.knobs.align_b };
+        let narrower = if self.knobs.align_a < self.knobs.align_b {
+            self.knobs.align_a
+        } else {
+            self.knobs.align_b
+        };
         let tenths = if element.bits() > 16 { 54 } else { 38 };
-        let each = products * tenths / 10 + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
-        let (each, latency) = if self.knobs.mainloop.copies_asynchronously() { (each, 8000.0) } else { (2 * each, 64_000.0) };
+        let each = products * tenths / 10
+            + 17 * lines * WIDEST / at_least_one(element.bytes_of(narrower)) as u64;
+        let (each, latency) = if self.knobs.mainloop.copies_asynchronously() {
+            (each, 8000.0)
+        } else {
+            (2 * each, 64_000.0)
+        };
         // As where `wgmma` multiplies; what brings slots hides behind it.
         let unit = products_of_a_microsecond(OpKind::TensorOp, element) as f64;
         let apart = Reduced::of(one_schedule::slot_bytes(&base), one_schedule::APART, unit);
-        let exchange = Exchange::Workspace { begun: 2.5 * unit, stored: 0.3 * unit, added: 0.8 * unit, brought: 0.0, apart };
+        let exchange = Exchange::Workspace {
+            begun: 2.5 * unit,
+            stored: 0.3 * unit,
+            added: 0.8 * unit,
+            brought: 0.0,
+            apart,
+        };
         let ends = (2600 * products) as f64;
-        Features { each: each as f64, latency, not_hidden: ends, further: [ends; 2], exchange, ..features }
+        Features {
+            each: each as f64,
+            latency,
+            not_hidden: ends,
+            further: [ends; 2],
+            exchange,
+            ..features
+        }
     }
 }

@@ -12,7 +12,8 @@ use crate::{
     threadblock::{MainloopKind, SwizzleKind},
 };
 
-/// Tiles of a block and of a warp, `k` deep, by an instruction, in stages that are copied asynchronously; accesses of `align` elements, which are 16 bytes.
+/// Tiles of a block and of a warp, `k` deep, by an instruction, in stages that are copied
+/// asynchronously; accesses of `align` elements, which are 16 bytes.
 const fn tiled(
     (m, n): (u32, u32),
     (warp_m, warp_n): (u32, u32),
@@ -49,10 +50,17 @@ const fn three(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc
     ]
 }
 
-/// The same behind a tile of twice the columns and twice as deep, where shared memory has room for three stages of it: 144 KB, whatever the type. It measured best on an H100, or within one part in a hundred of the best (docs/performance/learned.md).
+/// The same behind a tile of twice the columns and twice as deep, where shared memory has room for
+/// three stages of it: 144 KB, whatever the type. It measured best on an H100, or within one part
+/// in a hundred of the best (docs/performance/learned.md).
 const fn four(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc; 4] {
     let [most, half, quarter] = three(k, instruction, stages, align);
-    [FamilyDesc::MmaSync(tiled((128, 256), (64, 64), 2 * k, instruction, 3, align)), most, half, quarter]
+    [
+        FamilyDesc::MmaSync(tiled((128, 256), (64, 64), 2 * k, instruction, 3, align)),
+        most,
+        half,
+        quarter,
+    ]
 }
 
 /// Turing copies through registers.
@@ -60,7 +68,9 @@ const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
     FamilyDesc::MmaSync(MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..knobs })
 }
 
-/// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the instruction of 16x8x8, which takes as long as that of 16x8x4 in the smallest, within a few hundredths of a microsecond, and up to 6 % less in others
+/// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the
+/// instruction of 16x8x8, which takes as long as that of 16x8x4 in the smallest, within a few
+/// hundredths of a microsecond, and up to 6 % less in others
 /// (`docs/performance/explore/f64_two_fragments.jsonl`).
 const DOUBLE: [FamilyDesc; 6] = [
     FamilyDesc::MmaSync(double((128, 128), (32, 64), 16)),
@@ -84,36 +94,56 @@ const DOUBLE_OF_AMPERE: [FamilyDesc; 3] = [
 const HALVES: [FamilyDesc; 4] = four(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS: [FamilyDesc; 4] = four(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES: [FamilyDesc; 4] = four(64, Mnk::new(16, 8, 32), 4, 16);
-/// 64x64 and 32x64, 128 bytes deep, in accesses of so many elements: of `docs/performance/explore/odd_in_place.jsonl` those that took the least time below 1000 cubed.
+/// 64x64 and 32x64, 128 bytes deep, in accesses of so many elements: of
+/// `docs/performance/explore/odd_in_place.jsonl` those that took the least time below 1000 cubed.
 const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
-    [tiled((64, 64), (32, 32), k, instruction, 3, align), tiled((32, 64), (16, 32), k, instruction, 3, align)]
+    [
+        tiled((64, 64), (32, 32), k, instruction, 3, align),
+        tiled((32, 64), (16, 32), k, instruction, 3, align),
+    ]
 }
 
 /// Those for rows that lie multiples of 8 and of 4 bytes apart, and elements one by one.
 const fn narrow(k: u32, instruction: Mnk, [eight, four]: [u32; 2]) -> [FamilyDesc; 6] {
-    let ([a, b], [c, d], [e, f]) = (anywhere(k, instruction, eight), anywhere(k, instruction, four), anywhere(k, instruction, 1));
+    let ([a, b], [c, d], [e, f]) = (
+        anywhere(k, instruction, eight),
+        anywhere(k, instruction, four),
+        anywhere(k, instruction, 1),
+    );
     let (e, f) = (MmaSyncKnobs { align_c: 1, ..e }, MmaSyncKnobs { align_c: 1, ..f });
-    [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d), pipelined(e), pipelined(f)]
+    [
+        FamilyDesc::MmaSync(a),
+        FamilyDesc::MmaSync(b),
+        FamilyDesc::MmaSync(c),
+        FamilyDesc::MmaSync(d),
+        pipelined(e),
+        pipelined(f),
+    ]
 }
 
 const HALVES_IN_PLACE: [FamilyDesc; 6] = narrow(64, Mnk::new(16, 8, 16), [4, 2]);
 const BYTES_IN_PLACE: [FamilyDesc; 6] = narrow(128, Mnk::new(16, 8, 32), [8, 4]);
 const WORDS_IN_PLACE: [FamilyDesc; 4] = {
-    let ([a, b], [c, d]) = (anywhere(32, Mnk::new(16, 8, 8), 2), anywhere(32, Mnk::new(16, 8, 8), 1));
+    let ([a, b], [c, d]) =
+        (anywhere(32, Mnk::new(16, 8, 8), 2), anywhere(32, Mnk::new(16, 8, 8), 1));
     [FamilyDesc::MmaSync(a), FamilyDesc::MmaSync(b), FamilyDesc::MmaSync(c), FamilyDesc::MmaSync(d)]
 };
 const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
 
-/// f32 in parts of tf32: fragments and accumulators take twice the registers, so that warp tiles are half as large.
+/// f32 in parts of tf32: fragments and accumulators take twice the registers, so that warp tiles
+/// are half as large.
 const fn fast((m, n): (u32, u32), warp: (u32, u32), k: u32, stages: u32) -> FamilyDesc {
     let knobs = tiled((m, n), warp, k, Mnk::new(16, 8, 8), stages, 4);
     FamilyDesc::MmaSync(MmaSyncKnobs { emulation: EmulationKind::Tf32x3, ..knobs })
 }
 
-const FAST: [FamilyDesc; 3] =
-    [fast((128, 128), (64, 32), 32, 3), fast((128, 64), (64, 32), 16, 4), fast((64, 64), (32, 32), 16, 4)];
+const FAST: [FamilyDesc; 3] = [
+    fast((128, 128), (64, 32), 32, 3),
+    fast((128, 64), (64, 32), 16, 4),
+    fast((64, 64), (32, 32), 16, 4),
+];
 
 const HALVES_OF_TURING: [FamilyDesc; 2] = [
     pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
@@ -126,12 +156,29 @@ const BYTES_OF_TURING: [FamilyDesc; 3] = [
     pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(8, 8, 16), 2, 16)),
 ];
 
-const fn tensor_op(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::TensorOp, archs, types, promotion: None, families, of_columns: &[], beside: &[], in_place: &[] }
+const fn tensor_op(
+    archs: &'static [ArchKind],
+    types: &'static [Combined],
+    families: &'static [FamilyDesc],
+) -> Row {
+    Row {
+        op: OpKind::TensorOp,
+        archs,
+        types,
+        promotion: None,
+        families,
+        of_columns: &[],
+        beside: &[],
+        in_place: &[],
+    }
 }
 
 /// Those that stand beside another family's where that would have operands copied first.
-const fn in_place(types: &'static [Combined], families: &'static [FamilyDesc], in_place: &'static [FamilyDesc]) -> Row {
+const fn in_place(
+    types: &'static [Combined],
+    families: &'static [FamilyDesc],
+    in_place: &'static [FamilyDesc],
+) -> Row {
     Row { in_place, ..tensor_op(LARGE, types, families) }
 }
 
@@ -141,10 +188,17 @@ const LARGE: &[ArchKind] = &[Sm80, Sm90];
 const SMALL: &[ArchKind] = &[Sm86, Sm89];
 
 /// Those of f16 that Turing has, too.
-const OF_F16: &[Combined] = &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F32, F32), of(F16, F16, F16)];
+const OF_F16: &[Combined] =
+    &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F32, F32), of(F16, F16, F16)];
 const OF_BF16: &[Combined] = &[of(Bf16, F32, Bf16), of(Bf16, F32, F16), of(Bf16, F32, F32)];
-const OF_BYTES: &[Combined] =
-    &[of(I8, I32, I32), of(I8, I32, I8), of(I8, I32, F16), of(I8, I32, F32), of(U8, I32, I32), of(U8, I32, U8)];
+const OF_BYTES: &[Combined] = &[
+    of(I8, I32, I32),
+    of(I8, I32, I8),
+    of(I8, I32, F16),
+    of(I8, I32, F32),
+    of(U8, I32, I32),
+    of(U8, I32, U8),
+];
 
 /// The rows. A class that an architecture lacks is said to be of the last: of sm80.
 pub(in crate::family) const ROWS: &[Row] = &[

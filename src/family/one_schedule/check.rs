@@ -22,7 +22,8 @@ const THREADBLOCK_MN: u32 = 256;
 /// The largest depth of a threadblock tile.
 const THREADBLOCK_K: u32 = 512;
 
-/// Whether a threadblock tile is within its range and a whole number of warp tiles, which are not 0, and those not too many.
+/// Whether a threadblock tile is within its range and a whole number of warp tiles, which are not
+/// 0, and those not too many.
 pub(in crate::family) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
     let axes = [
         (Axis::M, tb.m, warp.m, THREADBLOCK_MN),
@@ -48,18 +49,29 @@ pub(in crate::family) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(
     within(Field::WarpsOfABlock, warps as u64, 1, 16)
 }
 
-/// Whether an access is one of an operand's elements, and the contiguous extent of its tile a whole number of them.
-pub(in crate::family) const fn check_access(base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
+/// Whether an access is one of an operand's elements, and the contiguous extent of its tile a whole
+/// number of them.
+pub(in crate::family) const fn check_access(
+    base: &MmaBase,
+    kind: OperandKind,
+    align: u32,
+) -> Result<(), Refusal> {
     let (operand, facts) = (Operand::of(kind), base.operand(kind));
     hold!(check_alignment(Field::Alignment(operand), align, facts.element.elements_in(16)));
     let extent = facts.tile_contiguous();
     if extent.is_multiple_of(align) {
         return Ok(());
     }
-    Err(Refusal::AccessDoesNotDivideTile { operand, access: align, extent, nearest: 1 << extent.trailing_zeros() })
+    Err(Refusal::AccessDoesNotDivideTile {
+        operand,
+        access: align,
+        extent,
+        nearest: 1 << extent.trailing_zeros(),
+    })
 }
 
-/// What is said of parts of K that the blocks of one cluster have: such a kernel has no barriers in others' shared memory.
+/// What is said of parts of K that the blocks of one cluster have: such a kernel has no barriers in
+/// others' shared memory.
 pub(in crate::family) const fn by_clusters(mainloop: MainloopKind) -> Refusal {
     let (mainloop, nearest) = (Word(mainloop.name()), Word(DecompositionKind::SplitK.name()));
     Refusal::NoChoice { field: Field::DecompositionByClusters, mainloop, nearest }
@@ -73,7 +85,9 @@ pub(in crate::family) const fn check_parts(
 ) -> Result<(), Refusal> {
     match decomposition {
         DecompositionKind::SplitK | DecompositionKind::SplitKParallel => {}
-        DecompositionKind::DataParallel => hold!(within(Field::SplitKOfWholeTiles, split_k as u64, 1, 1)),
+        DecompositionKind::DataParallel => {
+            hold!(within(Field::SplitKOfWholeTiles, split_k as u64, 1, 1))
+        }
         DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, split_k as u64, 1, 1)),
         DecompositionKind::SplitKCluster => return Err(by_clusters(mainloop)),
     }
@@ -81,7 +95,10 @@ pub(in crate::family) const fn check_parts(
 }
 
 /// Whether the order of tiles and the blocks of a multiprocessor are within their ranges.
-pub(in crate::family) const fn check_order(swizzle: SwizzleKind, blocks_per_sm: u32) -> Result<(), Refusal> {
+pub(in crate::family) const fn check_order(
+    swizzle: SwizzleKind,
+    blocks_per_sm: u32,
+) -> Result<(), Refusal> {
     if let Some(group_size) = swizzle.group_size()
         && let Err(refusal) = within(Field::Swizzle, group_size as u64, 1, 64)
     {
@@ -91,13 +108,19 @@ pub(in crate::family) const fn check_order(swizzle: SwizzleKind, blocks_per_sm: 
 }
 
 /// Whether the main loop is one of these, and has as many stages.
-pub(in crate::family) const fn check_stages(mainloop: MainloopKind, stages: u32, arch: ArchKind) -> Result<(), Refusal> {
+pub(in crate::family) const fn check_stages(
+    mainloop: MainloopKind,
+    stages: u32,
+    arch: ArchKind,
+) -> Result<(), Refusal> {
     match mainloop {
         MainloopKind::SingleStage => within(Field::Stages, stages as u64, 1, 1),
         MainloopKind::Pipelined if stages < 2 => within(Field::Stages, stages as u64, 2, 2),
         MainloopKind::Pipelined if stages != 2 => Err(Refusal::PipelinedStages { stages }),
         MainloopKind::Pipelined => Ok(()),
-        MainloopKind::Multistage if !arch.copies_asynchronously() => Err(Refusal::NoAsynchronousCopy { arch }),
+        MainloopKind::Multistage if !arch.copies_asynchronously() => {
+            Err(Refusal::NoAsynchronousCopy { arch })
+        }
         MainloopKind::Multistage => within(Field::Stages, stages as u64, 2, 16),
         MainloopKind::WarpSpecialized => Err(Refusal::NoChoice {
             field: Field::Mainloop,
@@ -107,8 +130,8 @@ pub(in crate::family) const fn check_stages(mainloop: MainloopKind, stages: u32,
     }
 }
 
-/// Whether a machine has the threads, the registers and the shared memory of so many blocks. Registers are those that a thread needs and can have; `None`
-/// where it may need more.
+/// Whether a machine has the threads, the registers and the shared memory of so many blocks.
+/// Registers are those that a thread needs and can have; `None` where it may need more.
 pub(in crate::family) const fn check_budgets(
     base: &MmaBase,
     machine: &Machine,
@@ -123,20 +146,35 @@ pub(in crate::family) const fn check_budgets(
         return Err(Refusal::Registers { needed, available, threads, blocks });
     }
     let resident = threads.saturating_mul(blocks) as u64;
-    if let Err(refusal) = within(Field::ThreadsOfAMultiprocessor, resident, 32, machine.threads_per_sm as u64) {
+    if let Err(refusal) =
+        within(Field::ThreadsOfAMultiprocessor, resident, 32, machine.threads_per_sm as u64)
+    {
         return Err(refusal);
     }
     let (needed, available) = (base.smem_bytes(), machine.shared_bytes_each_of(blocks));
     if needed > available {
         let (stages, stage, partials) = (base.stages, base.stage_bytes(), base.partials_bytes());
-        return Err(Refusal::SharedMemory { needed, available, stages, stage, partials, blocks, arch: machine.sm });
+        return Err(Refusal::SharedMemory {
+            needed,
+            available,
+            stages,
+            stage,
+            partials,
+            blocks,
+            arch: machine.sm,
+        });
     }
     Ok(())
 }
 
-/// The registers that a thread can have: a quarter of a kilobyte, or its share of the multiprocessor's, which are dealt to
-/// warps in eights for a thread, a quarter of them to every fourth warp.
-pub(in crate::family) const fn registers_available(base_threads: u32, blocks: u32, per_sm: u32) -> u32 {
+/// The registers that a thread can have: a quarter of a kilobyte, or its share of the
+/// multiprocessor's, which are dealt to warps in eights for a thread, a quarter of them to every
+/// fourth warp.
+pub(in crate::family) const fn registers_available(
+    base_threads: u32,
+    blocks: u32,
+    per_sm: u32,
+) -> u32 {
     let threads = base_threads.saturating_mul(blocks).div_ceil(4 * WARP).saturating_mul(4 * WARP);
     let share = per_sm / at_least_one(threads) / 8 * 8;
     if share < 255 { share } else { 255 }

@@ -9,11 +9,19 @@ use crate::{
     shape::Mn,
 };
 
-/// The launch of a kernel of this geometry, of which the device holds so many blocks at once, which computes what the description says.
-pub(super) fn launch(desc: &GemmDesc, problem: &Problem, (geometry, resident): (&Geometry, u32)) -> Result<Launch, Refusal> {
+/// The launch of a kernel of this geometry, of which the device holds so many blocks at once, which
+/// computes what the description says.
+pub(super) fn launch(
+    desc: &GemmDesc,
+    problem: &Problem,
+    (geometry, resident): (&Geometry, u32),
+) -> Result<Launch, Refusal> {
     let (class, tile) = (&desc.class, geometry.tile);
     let source = problem.read_source();
-    let (kinds, tiles_k) = ((geometry.work, desc.swizzle(), desc.split_k()), problem.k.div_ceil(tile.k as usize) as u32);
+    let (kinds, tiles_k) = (
+        (geometry.work, desc.swizzle(), desc.split_k()),
+        problem.k.div_ceil(tile.k as usize) as u32,
+    );
     let (partials, clusters) = Partials::of_launch(desc, problem, resident);
     let work = problem.work(kinds, (tile, Mn::ONE, geometry.group_step), tiles_k, clusters)?;
     let partials = partials.at(problem);
@@ -52,5 +60,9 @@ pub(super) fn launch(desc: &GemmDesc, problem: &Problem, (geometry, resident): (
     };
     let grid = Grid::of_blocks(work.clusters, geometry.threads, geometry.shared_bytes);
     let reduction = geometry.reduction_of(desc, work.rectangles().into())?;
-    Ok(Launch { clear: partials.and_then(|partials| partials.cleared()), reduction, ..Launch::new(grid, &params) })
+    Ok(Launch {
+        clear: partials.and_then(|partials| partials.cleared()),
+        reduction,
+        ..Launch::new(grid, &params)
+    })
 }

@@ -1,6 +1,8 @@
-//! What families have in common whose threads all follow one schedule: a block for each tile of D, or for some in turn, a main loop over stages, and threads that store.
+//! What families have in common whose threads all follow one schedule: a block for each tile of D,
+//! or for some in turn, a main loop over stages, and threads that store.
 //!
-//! A family makes an [`MmaBase`], and says which header has its maps and what its warps multiply by; the plan is this one.
+//! A family makes an [`MmaBase`], and says which header has its maps and what its warps multiply
+//! by; the plan is this one.
 //!
 //! Twin: `kernels/family/one_schedule.cuh`.
 
@@ -23,8 +25,8 @@ use crate::{
     threadblock::{MainloopKind, MmaBase, WorkKind},
 };
 pub(super) use check::{
-    WARP_EXTENTS, by_clusters, check_access, check_budgets, check_order, check_parts, check_stages, check_threadblock,
-    registers_available,
+    WARP_EXTENTS, by_clusters, check_access, check_budgets, check_order, check_parts, check_stages,
+    check_threadblock, registers_available,
 };
 
 /// How units of work are divided: each has a block of its own, or blocks have spans of them.
@@ -62,7 +64,12 @@ impl Plan for OneSchedulePlan {
         self.base.operands.map(|operand| OperandNeed::Accesses(operand.access))
     }
 
-    fn launch(&self, problem: &Problem, geometry: &Geometry, resident: u32) -> Result<Launch, Refusal> {
+    fn launch(
+        &self,
+        problem: &Problem,
+        geometry: &Geometry,
+        resident: u32,
+    ) -> Result<Launch, Refusal> {
         launch::launch(&self.desc, problem, (geometry, resident))
     }
 
@@ -100,7 +107,8 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Of f32 on the CUDA cores: fitted to tiles that fill a multiprocessor (`docs/performance/explore/small_tiles_simt.jsonl`, `few_rows_simt.jsonl`).
+    /// Of f32 on the CUDA cores: fitted to tiles that fill a multiprocessor
+    /// (`docs/performance/explore/small_tiles_simt.jsonl`, `few_rows_simt.jsonl`).
     pub const OF_F32: Self = Self { product: 5, read: 32 };
     /// Of all others.
     pub const OF_OTHERS: Self = Self { product: 4, read: 64 };
@@ -110,7 +118,9 @@ impl Costs {
 pub(super) const fn step(base: &MmaBase, Costs { product, read }: Costs) -> u64 {
     let (tile, warp) = (base.tiles.block, base.tiles.warp);
     let products = tile.m as u64 * tile.n as u64;
-    (product * products + read * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64)) / 4
+    (product * products
+        + read * (products / at_least_one(warp.m) as u64 + products / at_least_one(warp.n) as u64))
+        / 4
 }
 
 /// The launch of a second kernel that adds parts, in microseconds, and bytes of slots in one.
@@ -121,8 +131,9 @@ pub(super) const fn slot_bytes(base: &MmaBase) -> u64 {
     sum_of(base.accumulator).matrix_bytes(base.tiles.block.m as u64 * base.tiles.block.n as u64)
 }
 
-/// What the model of time knows of such a block, whose threads have so many registers and whose step along K takes so much, where copies and products do not take turns. The numbers are explained in
-/// `src/family/extents.rs`.
+/// What the model of time knows of such a block, whose threads have so many registers and whose
+/// step along K takes so much, where copies and products do not take turns. The numbers are
+/// explained in `src/family/extents.rs`.
 pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Features {
     const NOT_HIDDEN: u64 = 32;
     // Of a k-tile that registers bring, which two barriers and its loads wait for.
@@ -142,7 +153,11 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         each: (turns * step) as f64,
         latency,
         alone: 0.0,
-        block: Some(BlockResources { threads: base.tiles.threads(), registers, shared_bytes: base.smem_bytes() }),
+        block: Some(BlockResources {
+            threads: base.tiles.threads(),
+            registers,
+            shared_bytes: base.smem_bytes(),
+        }),
         not_hidden: ends,
         further: [ends; 2],
         memory: None,
@@ -151,7 +166,11 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
             stored: 4900.0 * accumulators,
             added: 37_000.0 * accumulators,
             brought: 0.0,
-            apart: Reduced::of(slot_bytes(base), APART, products_of_a_microsecond(OpKind::Simt, base.accumulator) as f64),
+            apart: Reduced::of(
+                slot_bytes(base),
+                APART,
+                products_of_a_microsecond(OpKind::Simt, base.accumulator) as f64,
+            ),
         },
     }
 }

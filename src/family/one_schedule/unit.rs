@@ -3,9 +3,10 @@
 use super::{OneSchedulePlan, registers_available};
 use crate::{
     codegen::{
-        ArrayParams, ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, entry_point, epilogue_header, facts_of_threads,
-        fingerprints_of, fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header,
-        reduction_entry_point, work_facts,
+        ArrayParams, ENTRY, GemmParams, REDUCTION_ENTRY, TranslationUnit, entry_point,
+        epilogue_header, facts_of_threads, fingerprints_of, fingerprints_of_groups,
+        fingerprints_of_parts, fingerprints_of_streams, order_header, reduction_entry_point,
+        work_facts,
     },
     epilogue::tile_store::sums_ahead,
     facts::facts,
@@ -17,7 +18,12 @@ use crate::{
 use core::fmt::Write;
 
 /// One operand's facts, as a C++ struct.
-fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32, others: &[(&'static str, String)]) -> String {
+fn operand_header(
+    name: &str,
+    d: &OperandDesc,
+    byte_offset: u32,
+    others: &[(&'static str, String)],
+) -> String {
     let (smem, map) = (d.smem, d.thread_map());
     let own = [
         ("kAccess", d.access),
@@ -48,7 +54,11 @@ fn operand_header(name: &str, d: &OperandDesc, byte_offset: u32, others: &[(&'st
 /// `config.cuh`: the components, the schedule and the epilogue, for the C++ templates.
 fn header(of: &OneSchedulePlan) -> String {
     let (class, base) = (&of.desc.class, &of.base);
-    let available = registers_available(base.tiles.threads(), of.blocks_per_sm, class.arch.machine().registers_per_sm);
+    let available = registers_available(
+        base.tiles.threads(),
+        of.blocks_per_sm,
+        class.arch.machine().registers_per_sm,
+    );
     let [a, b] = base.operands;
     let own = [
         ("kTileM", base.tiles.block.m),
@@ -62,8 +72,9 @@ fn header(of: &OneSchedulePlan) -> String {
         ("kBlocksPerSm", of.blocks_per_sm),
         ("kSumsAhead", sums_ahead(base, [of.registers, available])),
     ];
-    let mut text =
-        String::from("#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n#include \"threadblock/work.cuh\"\n");
+    let mut text = String::from(
+        "#pragma once\n#include \"numeric.cuh\"\n#include \"schedule.cuh\"\n#include \"threadblock/work.cuh\"\n",
+    );
     text.push_str(of.includes);
     text.push_str(&GemmParams::declaration());
     if class.mode.is_array() {
@@ -75,11 +86,25 @@ fn header(of: &OneSchedulePlan) -> String {
     text.push_str(&base.schedule().header());
     text.push_str(&order_header(of.desc.swizzle()));
     text.push_str(&epilogue_header(class));
-    text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
-    let _ = writeln!(text, "  using Accumulator = {};\n  using C = {};", base.accumulator.cuda(), class.output.element.cuda());
+    text.push_str(
+        "#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n",
+    );
+    let _ = writeln!(
+        text,
+        "  using Accumulator = {};\n  using C = {};",
+        base.accumulator.cuda(),
+        class.output.element.cuda()
+    );
     text.push_str("  using Schedule = ::Schedule;\n  using Epilogue = ::Epilogue;\n");
-    text.push_str(&work_facts(base.work, (class.mode, of.desc.group_step()), (of.desc.has_parts(), 1)));
-    text.push_str(&facts("int", facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own)));
+    text.push_str(&work_facts(
+        base.work,
+        (class.mode, of.desc.group_step()),
+        (of.desc.has_parts(), 1),
+    ));
+    text.push_str(&facts(
+        "int",
+        facts_of_threads(&base.tiles, base.accumulator, base.store_access).iter().chain(&own),
+    ));
     of.facts.iter().for_each(|(member, value)| {
         let _ = writeln!(text, "  {member} = {value};");
     });
@@ -89,9 +114,14 @@ fn header(of: &OneSchedulePlan) -> String {
 
 /// The text of a kernel.
 pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) -> TranslationUnit {
-    let (maps, mainloop) = (of.headers.first().map_or("", |header| header.0), of.base.mainloop.cuda().unwrap_or_default());
-    let mut source =
-        format!("#include \"config.cuh\"\n#include \"{maps}\"\nusing Mainloop = {mainloop}<Config, {}>;\n", of.warp_mma);
+    let (maps, mainloop) = (
+        of.headers.first().map_or("", |header| header.0),
+        of.base.mainloop.cuda().unwrap_or_default(),
+    );
+    let mut source = format!(
+        "#include \"config.cuh\"\n#include \"{maps}\"\nusing Mainloop = {mainloop}<Config, {}>;\n",
+        of.warp_mma
+    );
     if with_fingerprints {
         let program = Program::of(of.desc, of.base);
         source.push_str(&fingerprints_of(&program.mirrored(), of.desc.swizzle()));
@@ -112,10 +142,25 @@ pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) ->
     }
     let params = if of.desc.class.mode.is_array() { "ArrayParams" } else { "GemmParams" };
     let bounds = "Config::kThreads, Config::kBlocksPerSm";
-    source.push_str(&entry_point(ENTRY, (bounds, params), "family::OneSchedule<Config, Mainloop>::run"));
+    source.push_str(&entry_point(
+        ENTRY,
+        (bounds, params),
+        "family::OneSchedule<Config, Mainloop>::run",
+    ));
     let second = of.desc.geometry().reduction.map(|reduction| {
-        source.push_str(&reduction_entry_point(reduction, params, "epilogue::ReduceTile<Config, Mainloop::Warp>"));
+        source.push_str(&reduction_entry_point(
+            reduction,
+            params,
+            "epilogue::ReduceTile<Config, Mainloop::Warp>",
+        ));
         REDUCTION_ENTRY
     });
-    TranslationUnit { entry: ENTRY, second, waits: true, source, config: header(of), headers: of.headers }
+    TranslationUnit {
+        entry: ENTRY,
+        second,
+        waits: true,
+        source,
+        config: header(of),
+        headers: of.headers,
+    }
 }

@@ -67,7 +67,8 @@ pub(in crate::family) const fn along_axes(
     }
     let [align_a, align_b] = [operands[0].dividing(threadblock), operands[1].dividing(threadblock)];
     let [smem_a, smem_b] = [operands[0].smem, operands[1].smem];
-    let derived = SimtKnobs { threadblock, warp, mainloop, stages, align_a, align_b, smem_a, smem_b, ..base };
+    let derived =
+        SimtKnobs { threadblock, warp, mainloop, stages, align_a, align_b, smem_a, smem_b, ..base };
     Some(derived.pinned(Pins { mainloop: None, ..*pins }))
 }
 
@@ -94,14 +95,22 @@ struct Rows {
     /// The axis along which it is contiguous in memory, and its accesses there.
     contiguous: Axis,
     align: u32,
-    /// Its layout in shared memory, the axis along which it is contiguous there, and what its rows are whole numbers of.
+    /// Its layout in shared memory, the axis along which it is contiguous there, and what its rows
+    /// are whole numbers of.
     smem: SmemLayout,
     along: Axis,
     chunk: u32,
 }
 
-/// An operand, in shared memory along K where asynchronous copies are wider than an element that is contiguous so.
-const fn operand(class: &Class, operand: OperandKind, mainloop: MainloopKind, align: u32, smem: SmemLayout) -> Rows {
+/// An operand, in shared memory along K where asynchronous copies are wider than an element that is
+/// contiguous so.
+const fn operand(
+    class: &Class,
+    operand: OperandKind,
+    mainloop: MainloopKind,
+    align: u32,
+    smem: SmemLayout,
+) -> Rows {
     let element = class.operand(operand).element;
     let contiguous = if class.k_contiguous(operand) { Axis::K } else { operand.axis() };
     let wide = class.k_contiguous(operand) && element.bits() < 32;
@@ -122,7 +131,12 @@ const fn operand(class: &Class, operand: OperandKind, mainloop: MainloopKind, al
 impl Rows {
     /// The tile, or a larger one whose extents are whole accesses and chunks, so many K deeper.
     const fn whole(&self, tile: Mnk, depths: u32) -> Mnk {
-        let tile = larger(tile, self.contiguous, self.align, if matches!(self.contiguous, Axis::K) { depths } else { 8 });
+        let tile = larger(
+            tile,
+            self.contiguous,
+            self.align,
+            if matches!(self.contiguous, Axis::K) { depths } else { 8 },
+        );
         larger(tile, self.along, self.chunk, if matches!(self.along, Axis::K) { depths } else { 8 })
     }
 
@@ -144,10 +158,16 @@ const fn extent(tile: &mut Mnk, axis: Axis) -> &mut u32 {
     }
 }
 
-/// The tile with one extent larger by so many `steps` that it is a multiple of `of`, where there is such a tile.
+/// The tile with one extent larger by so many `steps` that it is a multiple of `of`, where there is
+/// such a tile.
 const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
     let extent = extent(&mut tile, axis);
-    while of.is_power_of_two() && !extent.is_multiple_of(of) && 0 < steps && steps <= 64 && *extent < 512 {
+    while of.is_power_of_two()
+        && !extent.is_multiple_of(of)
+        && 0 < steps
+        && steps <= 64
+        && *extent < 512
+    {
         *extent += steps;
     }
     tile
@@ -161,14 +181,21 @@ pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Re
         _ if pins.threadblock.is_some() => 3,
         Refusal::SharedMemory { .. }
         | Refusal::SwizzleBeyondRow { .. }
-        | Refusal::OutOfRange { field: Field::Threadblock(_) | Field::ThreadsOfAMultiprocessor, .. } => 1,
+        | Refusal::OutOfRange {
+            field: Field::Threadblock(_) | Field::ThreadsOfAMultiprocessor,
+            ..
+        } => 1,
         Refusal::OutOfRange { .. } => 2,
         _ => 3,
     }
 }
 
 /// A main loop and its stages: the row's first, or the one that is pinned.
-const fn mainloop_and_stages(base: &SimtKnobs, pins: &Pins, place: u32) -> Option<(MainloopKind, u32)> {
+const fn mainloop_and_stages(
+    base: &SimtKnobs,
+    pins: &Pins,
+    place: u32,
+) -> Option<(MainloopKind, u32)> {
     let mainloop = match place {
         0 => base.mainloop,
         _ if pins.mainloop.is_some() => return None,
@@ -192,7 +219,8 @@ const fn mainloop_and_stages(base: &SimtKnobs, pins: &Pins, place: u32) -> Optio
     if fits || pins.mainloop.is_some() { Some((mainloop, stages)) } else { None }
 }
 
-/// The depth of warp tiles that a threadblock tile is a whole number of: its own, or the largest even one that a warp has.
+/// The depth of warp tiles that a threadblock tile is a whole number of: its own, or the largest
+/// even one that a warp has.
 const fn depth(k: u32) -> u32 {
     let mut depth = if k < 64 { k } else { 64 };
     while depth > 8 && !(k.is_multiple_of(depth) && depth.is_multiple_of(2)) {

@@ -1,4 +1,5 @@
-//! What follows from a description of this family: the components of its block, and the registers that its threads have.
+//! What follows from a description of this family: the components of its block, and the registers
+//! that its threads have.
 
 use crate::{
     desc::SimtDesc,
@@ -32,7 +33,12 @@ impl SimtDesc {
     /// The tiles of its threads, whose runs are not known yet.
     pub(super) const fn tiles(&self) -> ThreadTiles {
         let (block, warp) = (self.knobs.threadblock, self.knobs.warp);
-        ThreadTiles { block, warp, lanes: LaneArrangement::of(warp.m, warp.n, self.class.accumulator), interleave: [1, 1] }
+        ThreadTiles {
+            block,
+            warp,
+            lanes: LaneArrangement::of(warp.m, warp.n, self.class.accumulator),
+            interleave: [1, 1],
+        }
     }
 
     /// One operand.
@@ -49,12 +55,28 @@ impl SimtDesc {
         let access = if turns && knobs.mainloop.copies_asynchronously() { 1 } else { align };
         let k = tiles.block.k;
         // A warp's store has one element of each of its lanes' vectors.
-        let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true).saturating_mul(access);
+        let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true)
+            .saturating_mul(access);
         let halves = matches!(class.accumulator, ElementKind::F16) && together > 8;
         let least = if halves { WIDEST_ACCESS / 2 } else { WIDEST_ACCESS };
-        let smem = SmemTile::of(choice, mn, k, element, if turns { Some((together, least)) } else { None });
+        let smem = SmemTile::of(
+            choice,
+            mn,
+            k,
+            element,
+            if turns { Some((together, least)) } else { None },
+        );
         let interleave = knobs.interleave;
-        OperandDesc { element, k_contiguous, access, smem, threads: tiles.threads(), warp_mn, lanes, interleave }
+        OperandDesc {
+            element,
+            k_contiguous,
+            access,
+            smem,
+            threads: tiles.threads(),
+            warp_mn,
+            lanes,
+            interleave,
+        }
     }
 
     /// Where the tiles of A and B lie, resolved from the choice.

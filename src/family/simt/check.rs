@@ -40,7 +40,11 @@ impl SimtDesc {
         let (tb, warp) = (self.knobs.threadblock, self.knobs.warp);
         let mut axis = 0;
         while axis < 2 {
-            let (field, extent) = if axis == 0 { (Field::Warp(Axis::M), warp.m) } else { (Field::Warp(Axis::N), warp.n) };
+            let (field, extent) = if axis == 0 {
+                (Field::Warp(Axis::M), warp.m)
+            } else {
+                (Field::Warp(Axis::N), warp.n)
+            };
             if !(extent.is_power_of_two() && extent >= 8 && extent <= 128) {
                 return Err(Refusal::NotOneOf {
                     field,
@@ -60,25 +64,42 @@ impl SimtDesc {
     }
 
     const fn check_mainloop(&self) -> Result<(), Refusal> {
-        hold!(one_schedule::check_parts(self.knobs.mainloop, self.knobs.decomposition, self.knobs.split_k));
+        hold!(one_schedule::check_parts(
+            self.knobs.mainloop,
+            self.knobs.decomposition,
+            self.knobs.split_k
+        ));
         hold!(one_schedule::check_order(self.knobs.swizzle, self.knobs.blocks_per_sm));
         if let InterleaveKind::Elements(elements) = self.knobs.interleave
             && !(elements.is_power_of_two() && elements <= 64)
         {
             let legal = Legal::OneOf(&[1, 2, 4, 8, 16, 32, 64]);
             let nearest = nearest_power_of_two(elements, 1, 64) as u64;
-            return Err(Refusal::NotOneOf { field: Field::Interleave, value: elements as u64, legal, nearest });
+            return Err(Refusal::NotOneOf {
+                field: Field::Interleave,
+                value: elements as u64,
+                legal,
+                nearest,
+            });
         }
         if let UnrollKind::By(groups) = self.knobs.unroll {
             if !matches!(self.knobs.mainloop, MainloopKind::SingleStage) {
-                return Err(Refusal::NoLoopToUnroll { groups, mainloop: Word(self.knobs.mainloop.name()) });
+                return Err(Refusal::NoLoopToUnroll {
+                    groups,
+                    mainloop: Word(self.knobs.mainloop.name()),
+                });
             }
             hold!(within(Field::Unroll, groups as u64, 1, self.knobs.warp.k as u64));
         }
         one_schedule::check_stages(self.knobs.mainloop, self.knobs.stages, self.class.arch)
     }
 
-    const fn check_operand(&self, base: &MmaBase, kind: OperandKind, align: u32) -> Result<(), Refusal> {
+    const fn check_operand(
+        &self,
+        base: &MmaBase,
+        kind: OperandKind,
+        align: u32,
+    ) -> Result<(), Refusal> {
         let operand = Operand::of(kind);
         let facts = base.operand(kind);
         hold!(one_schedule::check_access(base, kind, align));
@@ -106,10 +127,18 @@ impl SimtDesc {
         }
         let (bytes, element) = (facts.access_bytes(), facts.element);
         if bytes < LEAST_ASYNCHRONOUS_COPY {
-            // A wider access helps only where its elements stay neighbours, and where the tile is a whole number of it.
+            // A wider access helps only where its elements stay neighbours, and where the tile is a
+            // whole number of it.
             let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
-            let helps = !facts.turns() && facts.smem.vector(wider) == wider && facts.tile_contiguous().is_multiple_of(wider);
-            return Err(Refusal::CopyWidth { operand, bytes, element, nearest: if helps { wider } else { 0 } });
+            let helps = !facts.turns()
+                && facts.smem.vector(wider) == wider
+                && facts.tile_contiguous().is_multiple_of(wider);
+            return Err(Refusal::CopyWidth {
+                operand,
+                bytes,
+                element,
+                nearest: if helps { wider } else { 0 },
+            });
         }
         let run = facts.shared_access();
         if run < facts.access {
@@ -122,6 +151,11 @@ impl SimtDesc {
     const fn check_budgets(&self, base: &MmaBase, machine: &Machine) -> Result<(), Refusal> {
         let registers = [base.registers(), self.registers_available(machine.registers_per_sm)];
         let bounded = matches!(self.knobs.spills, SpillKind::Refused);
-        one_schedule::check_budgets(base, machine, self.knobs.blocks_per_sm, if bounded { Some(registers) } else { None })
+        one_schedule::check_budgets(
+            base,
+            machine,
+            self.knobs.blocks_per_sm,
+            if bounded { Some(registers) } else { None },
+        )
     }
 }

@@ -10,7 +10,8 @@ use crate::{
 };
 
 explanation! {
-    /// The facts that follow from a description on the CUDA cores. Counts are in elements unless they say bytes.
+    /// The facts that follow from a description on the CUDA cores. Counts are in elements unless
+    /// they say bytes.
     SimtExplanation(d: &SimtDesc, base: &MmaBase) {
         let (tiles, lanes, machine) = (&base.tiles, base.tiles.lanes, d.class.arch.machine());
     }

@@ -29,7 +29,8 @@ use crate::{
 use std::sync::Arc;
 
 /// The maps of its kernels.
-const HEADERS: &[(&str, &str)] = &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
+const HEADERS: &[(&str, &str)] =
+    &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
 
 impl SimtDesc {
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
@@ -68,8 +69,10 @@ impl SimtDesc {
         one_schedule::geometry(&self.sum(), &self.base())
     }
 
-    /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K, so that each of its elements turns on its way to shared memory and is copied by itself; of f32, what it
-    /// takes that those of B are is told: the more, the fewer products there are of each to hide behind (`docs/performance/explore/few_rows_simt.jsonl`).
+    /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K,
+    /// so that each of its elements turns on its way to shared memory and is copied by itself; of
+    /// f32, what it takes that those of B are is told: the more, the fewer products there are of
+    /// each to hide behind (`docs/performance/explore/few_rows_simt.jsonl`).
     pub(super) const fn features(&self) -> Features {
         const TURNED: u64 = 256;
         const MOST: u64 = 24;
@@ -79,8 +82,10 @@ impl SimtDesc {
         let each = TURNED / at_least_one(tile.m) as u64;
         let turned = if singles && base.operands[1].turns() { tile.n as u64 } else { 0 };
         let costs = if singles { Costs::OF_F32 } else { Costs::OF_OTHERS };
-        let step = one_schedule::step(&base, costs) + turned * if each < MOST { each } else { MOST };
-        let straight = if singles && !base.operands[0].turns() { STRAIGHT * tile.m as u64 } else { 0 };
+        let step =
+            one_schedule::step(&base, costs) + turned * if each < MOST { each } else { MOST };
+        let straight =
+            if singles && !base.operands[0].turns() { STRAIGHT * tile.m as u64 } else { 0 };
         let step = if straight < step { step - straight } else { step };
         // A barrier every eight steps, each of few products.
         let alone = if singles && tile.k <= 8 && tile.m * tile.n <= 64 * 64 { 2600.0 } else { 0.0 };
@@ -92,7 +97,9 @@ impl GemmDesc {
     /// The description, where its family is the one of the CUDA cores.
     pub const fn simt(&self) -> Option<SimtDesc> {
         match self.family {
-            FamilyDesc::Simt(knobs) => Some(SimtDesc { class: self.class, frame: self.frame, knobs }),
+            FamilyDesc::Simt(knobs) => {
+                Some(SimtDesc { class: self.class, frame: self.frame, knobs })
+            }
             _ => None,
         }
     }
@@ -102,6 +109,7 @@ impl GemmDesc {
     /// # Errors
     /// [`Refusal::IsWarpSpecialized`] where they do not.
     pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
-        self.simt().ok_or(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })
+        self.simt()
+            .ok_or(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })
     }
 }

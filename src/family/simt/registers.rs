@@ -7,14 +7,15 @@ use crate::{
 };
 
 impl MmaBase {
-    /// The registers a thread needs, so that none is spilled: accumulators, the fragments of both operands, what an operand's
-    /// copies take, and [`OVERHEAD`](Self::OVERHEAD).
+    /// The registers a thread needs, so that none is spilled: accumulators, the fragments of both
+    /// operands, what an operand's copies take, and [`OVERHEAD`](Self::OVERHEAD).
     pub const fn registers(&self) -> u32 {
         let [a, b] = &self.operands;
         let words = self.accumulator.bits().div_ceil(32);
         let accesses = a.thread_map().accesses().saturating_add(b.thread_map().accesses());
         let packed = packed(self.accumulator, self.tiles.thread());
-        let fragments = (a.thread_mn().saturating_add(b.thread_mn()) / packed).saturating_mul(self.fragments());
+        let fragments =
+            (a.thread_mn().saturating_add(b.thread_mn()) / packed).saturating_mul(self.fragments());
         (self.tiles.accumulators() / packed)
             .saturating_add(fragments)
             .saturating_mul(words)
@@ -26,8 +27,8 @@ impl MmaBase {
             .saturating_add(Self::OVERHEAD)
     }
 
-    /// Fragments of an operand at once: two; of bytes, the four whose products make one `dp4a`, while two more load; where both
-    /// tiles are K-major, the four that one access loads.
+    /// Fragments of an operand at once: two; of bytes, the four whose products make one `dp4a`,
+    /// while two more load; where both tiles are K-major, the four that one access loads.
     const fn fragments(&self) -> u32 {
         let [a, b] = &self.operands;
         if matches!(self.mainloop, MainloopKind::SingleStage) {
@@ -41,18 +42,21 @@ impl MmaBase {
         }
     }
 
-    /// Registers in which an operand's part of the next tile waits, one for the address of each row it comes from, and two that
-    /// say whether the thread has a share of the last row.
+    /// Registers in which an operand's part of the next tile waits, one for the address of each row
+    /// it comes from, and two that say whether the thread has a share of the last row.
     const fn copy_registers(&self, operand: &OperandDesc) -> u32 {
         let map = operand.thread_map();
         let staged = operand.staged_words().saturating_add(map.steps_strided());
-        (if self.mainloop.copies_asynchronously() { 0 } else { staged }).saturating_add(if map.idles() { 2 } else { 0 })
+        (if self.mainloop.copies_asynchronously() { 0 } else { staged })
+            .saturating_add(if map.idles() { 2 } else { 0 })
     }
 
-    /// Registers for the addresses of a swizzled tile: they do not fold into the accesses, as those of a linear one do.
+    /// Registers for the addresses of a swizzled tile: they do not fold into the accesses, as those
+    /// of a linear one do.
     pub const SWIZZLE_REGISTERS: u32 = 24;
 
-    /// Where a swizzle takes a fragment apart, each of its elements has an address of its own: as many registers again.
+    /// Where a swizzle takes a fragment apart, each of its elements has an address of its own: as
+    /// many registers again.
     const fn swizzle_registers(operand: &OperandDesc) -> u32 {
         match (operand.smem.bits, operand.fragment_access()) {
             (0, _) => 0,
@@ -61,10 +65,11 @@ impl MmaBase {
         }
     }
 
-    /// Registers for addresses, counters and limits. Measured, with [`ACCESSES_A_REGISTER`](Self::ACCESSES_A_REGISTER) and
-    /// [`SWIZZLE_REGISTERS`](Self::SWIZZLE_REGISTERS), on random descriptions that just fit: the test
-    /// `descriptions_that_just_fit_compile_clean` finds spills where they are less, and 128x128x16 of `f32`, twice on a
-    /// multiprocessor, leaves no room for more.
+    /// Registers for addresses, counters and limits. Measured, with
+    /// [`ACCESSES_A_REGISTER`](Self::ACCESSES_A_REGISTER) and
+    /// [`SWIZZLE_REGISTERS`](Self::SWIZZLE_REGISTERS), on random descriptions that just fit: the
+    /// test `descriptions_that_just_fit_compile_clean` finds spills where they are less, and
+    /// 128x128x16 of `f32`, twice on a multiprocessor, leaves no room for more.
     pub const OVERHEAD: u32 = 28;
 
     /// Accesses to global memory for each register that their addresses and predicates take.

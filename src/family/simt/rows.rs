@@ -17,8 +17,8 @@ use crate::{
     warp::{InterleaveKind, UnrollKind},
 };
 
-/// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two stages, accesses of one
-/// element; layouts of shared memory that follow from the operands.
+/// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two
+/// stages, accesses of one element; layouts of shared memory that follow from the operands.
 const CLASSIC: SimtKnobs = SimtKnobs {
     threadblock: Mnk::new(128, 128, 8),
     warp: Mnk::new(32, 64, 8),
@@ -39,10 +39,12 @@ const CLASSIC: SimtKnobs = SimtKnobs {
 };
 
 /// `f64`: half the columns, since an accumulator takes two registers.
-const DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
+const DOUBLE: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
 
-/// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that the fewest instructions go
-/// to anything but products. Chosen on an H200 among those of `docs/performance/learned.md`.
+/// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that
+/// the fewest instructions go to anything but products. Chosen on an H200 among those of
+/// `docs/performance/learned.md`.
 const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     threadblock: Mnk::new(256, 128, 8),
     warp: Mnk::new(64, 64, 8),
@@ -51,36 +53,66 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     ..CLASSIC
 };
 
-/// `f32` of one wave and of few: half that tile; one whose depth two warps share; one of the same extent for sums in many parts, of which a thread has half as many
-/// accumulators (`docs/performance/explore/split_k_simt.jsonl`); and the least, whose depth four share. These but that one, and those of `f64` and of fewer bits below,
-/// chosen among those of `docs/performance/explore/small_tiles_simt.jsonl`.
+/// `f32` of one wave and of few: half that tile; one whose depth two warps share; one of the same
+/// extent for sums in many parts, of which a thread has half as many accumulators
+/// (`docs/performance/explore/split_k_simt.jsonl`); and the least, whose depth four share. These
+/// but that one, and those of `f64` and of fewer bits below, chosen among those of
+/// `docs/performance/explore/small_tiles_simt.jsonl`.
 const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
-/// Half that tile in streams, for tiles that whole waves would leave multiprocessors without (`docs/performance/explore/streams_f32.jsonl`).
-const STREAMED: SimtKnobs = SimtKnobs { decomposition: DecompositionKind::StreamK, ..HALF_AS_LARGE };
-const DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
-const SMALL: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 32), warp: Mnk::new(32, 64, 16), stages: 3, ..ASYNCHRONOUS };
-const LEAST: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 32), warp: Mnk::new(32, 32, 8), stages: 3, ..ASYNCHRONOUS };
-/// Half of [`HALF_AS_LARGE`] and a quarter of it, as shallow: a short K, 64 rows, and groups that leave tiles half empty took less time in them (`docs/performance/explore/short_tiles_simt.jsonl`).
-const SHALLOW_AND_WIDE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
-const SHALLOW: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
-/// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of `docs/performance/explore/few_rows_simt.jsonl` those that took the least time with B along N
-/// and along K, or a few hundredths more.
-const ROWS_OF_8: SimtKnobs = SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
-const ROWS_OF_16: SimtKnobs = SimtKnobs { threadblock: Mnk::new(16, 128, 32), warp: Mnk::new(16, 64, 16), ..ASYNCHRONOUS };
-const ROWS_OF_32: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 64, 16), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
+/// Half that tile in streams, for tiles that whole waves would leave multiprocessors without
+/// (`docs/performance/explore/streams_f32.jsonl`).
+const STREAMED: SimtKnobs =
+    SimtKnobs { decomposition: DecompositionKind::StreamK, ..HALF_AS_LARGE };
+const DEEP: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..ASYNCHRONOUS };
+const SMALL: SimtKnobs = SimtKnobs {
+    threadblock: Mnk::new(64, 64, 32),
+    warp: Mnk::new(32, 64, 16),
+    stages: 3,
+    ..ASYNCHRONOUS
+};
+const LEAST: SimtKnobs = SimtKnobs {
+    threadblock: Mnk::new(32, 32, 32),
+    warp: Mnk::new(32, 32, 8),
+    stages: 3,
+    ..ASYNCHRONOUS
+};
+/// Half of [`HALF_AS_LARGE`] and a quarter of it, as shallow: a short K, 64 rows, and groups that
+/// leave tiles half empty took less time in them
+/// (`docs/performance/explore/short_tiles_simt.jsonl`).
+const SHALLOW_AND_WIDE: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
+const SHALLOW: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
+/// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of
+/// `docs/performance/explore/few_rows_simt.jsonl` those that took the least time with B along N and
+/// along K, or a few hundredths more.
+const ROWS_OF_8: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
+const ROWS_OF_16: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(16, 128, 32), warp: Mnk::new(16, 64, 16), ..ASYNCHRONOUS };
+const ROWS_OF_32: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(32, 64, 16), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 
 /// `f64` of few waves, with asynchronous copies.
-const SMALL_DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
-const SMALLER_DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 32, 8), warp: Mnk::new(32, 16, 8), ..ASYNCHRONOUS };
-const LEAST_DOUBLE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..ASYNCHRONOUS };
+const SMALL_DOUBLE: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
+const SMALLER_DOUBLE: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(64, 32, 8), warp: Mnk::new(32, 16, 8), ..ASYNCHRONOUS };
+const LEAST_DOUBLE: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..ASYNCHRONOUS };
 
 /// Elements of 8 and 16 bits: twice the depth, so half the barriers.
-const SMALL_DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..CLASSIC };
-const LEAST_DEEP: SimtKnobs = SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..CLASSIC };
+const SMALL_DEEP: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..CLASSIC };
+const LEAST_DEEP: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..CLASSIC };
 
-/// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which registers leave room for
-/// three on a multiprocessor. Chosen among those of `docs/performance/learned.md`, which were bound to three and four blocks.
-const HALF: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
+/// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which
+/// registers leave room for three on a multiprocessor. Chosen among those of
+/// `docs/performance/learned.md`, which were bound to three and four blocks.
+const HALF: SimtKnobs =
+    SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
 
 /// Accesses of so many elements of A and B, and of C.
 const fn aligned(knobs: SimtKnobs, ab: u32, c: u32) -> FamilyDesc {
@@ -92,8 +124,21 @@ const fn deep(c: u32) -> [FamilyDesc; 3] {
     [aligned(CLASSIC, 8, c), aligned(SMALL_DEEP, 8, c), aligned(LEAST_DEEP, 8, c)]
 }
 
-const fn simt(archs: &'static [ArchKind], types: &'static [Combined], families: &'static [FamilyDesc]) -> Row {
-    Row { op: OpKind::Simt, archs, types, promotion: None, families, of_columns: &[], beside: &[], in_place: &[] }
+const fn simt(
+    archs: &'static [ArchKind],
+    types: &'static [Combined],
+    families: &'static [FamilyDesc],
+) -> Row {
+    Row {
+        op: OpKind::Simt,
+        archs,
+        types,
+        promotion: None,
+        families,
+        of_columns: &[],
+        beside: &[],
+        in_place: &[],
+    }
 }
 
 /// Architectures without asynchronous copies, and those with them.
@@ -119,7 +164,13 @@ pub(in crate::family) const ROWS: &[Row] = &[
     simt(OLDER, &[of(F32, F32, F32), of(I32, I32, I32)], &[aligned(CLASSIC, 1, 1)]),
     simt(
         OLDER,
-        &[of(F16, F32, F16), of(F16, F32, F32), of(F16, F16, F16), of(Bf16, F32, Bf16), of(Bf16, F32, F32)],
+        &[
+            of(F16, F32, F16),
+            of(F16, F32, F32),
+            of(F16, F16, F16),
+            of(Bf16, F32, Bf16),
+            of(Bf16, F32, F32),
+        ],
         &[aligned(CLASSIC, 1, 1)],
     ),
     simt(
@@ -128,8 +179,14 @@ pub(in crate::family) const ROWS: &[Row] = &[
         &[aligned(CLASSIC, 1, 1)],
     ),
     simt(OLDER, &[of(F64, F64, F64)], &[aligned(DOUBLE, 1, 1)]),
-    Row { beside: &[AsGiven(aligned(STREAMED, 4, 4))], ..simt(&[Sm80, Sm86, Sm89], &[of(F32, F32, F32)], SINGLES) },
-    Row { beside: &[AsGiven(aligned(STREAMED, 4, 4)), AsGiven(COPIED_BY_TMA)], ..simt(&[Sm90], &[of(F32, F32, F32)], SINGLES) },
+    Row {
+        beside: &[AsGiven(aligned(STREAMED, 4, 4))],
+        ..simt(&[Sm80, Sm86, Sm89], &[of(F32, F32, F32)], SINGLES)
+    },
+    Row {
+        beside: &[AsGiven(aligned(STREAMED, 4, 4)), AsGiven(COPIED_BY_TMA)],
+        ..simt(&[Sm90], &[of(F32, F32, F32)], SINGLES)
+    },
     simt(NEWER, &[of(I32, I32, I32)], &[aligned(CLASSIC, 4, 4)]),
     simt(NEWER, &[of(F16, F32, F16), of(Bf16, F32, Bf16)], &deep(8)),
     simt(NEWER, &[of(F16, F16, F16)], &[aligned(HALF, 8, 8)]),
@@ -139,6 +196,11 @@ pub(in crate::family) const ROWS: &[Row] = &[
     simt(
         NEWER,
         &[of(F64, F64, F64)],
-        &[aligned(DOUBLE, 2, 2), aligned(SMALL_DOUBLE, 2, 2), aligned(SMALLER_DOUBLE, 2, 2), aligned(LEAST_DOUBLE, 2, 2)],
+        &[
+            aligned(DOUBLE, 2, 2),
+            aligned(SMALL_DOUBLE, 2, 2),
+            aligned(SMALLER_DOUBLE, 2, 2),
+            aligned(LEAST_DOUBLE, 2, 2),
+        ],
     ),
 ];

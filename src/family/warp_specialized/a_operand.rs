@@ -1,4 +1,5 @@
-//! Where tensor cores of Hopper find A: in shared memory, or in registers; and in which order D is for them.
+//! Where tensor cores of Hopper find A: in shared memory, or in registers; and in which order D is
+//! for them.
 
 use crate::{
     arch::OpKind,
@@ -12,8 +13,9 @@ use crate::{
 };
 
 impl GemmDesc {
-    /// The description of the same product whose A can come from registers, where it is to: A and B change places once more where it is B that is
-    /// not along K, and D is column-major then, as the kernel sees it.
+    /// The description of the same product whose A can come from registers, where it is to: A and B
+    /// change places once more where it is B that is not along K, and D is column-major then, as
+    /// the kernel sees it.
     #[must_use]
     pub(crate) const fn settled(self) -> Self {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
@@ -30,7 +32,8 @@ impl GemmDesc {
     /// With A and B in each other's place where B is N-major and A along K.
     const fn with_a_along_m(self) -> Self {
         let class = &self.class;
-        let is_b = class.a.layout.is_row() && class.b.layout.is_row() && class.output.layout.is_row();
+        let is_b =
+            class.a.layout.is_row() && class.b.layout.is_row() && class.output.layout.is_row();
         if !is_b {
             return self;
         }
@@ -39,7 +42,8 @@ impl GemmDesc {
         other
     }
 
-    /// The description of the same product with a row-major D, as the kernel sees it, and A in shared memory where it was not.
+    /// The description of the same product with a row-major D, as the kernel sees it, and A in
+    /// shared memory where it was not.
     #[must_use]
     pub(crate) const fn of_rows(self) -> Self {
         if self.class.output.layout.is_row() {
@@ -50,9 +54,11 @@ impl GemmDesc {
         other
     }
 
-    /// The description of the same product with a column-major D, as the kernel sees it: A and B in each other's place. Few rows of the user's D are
-    /// few columns of the kernel's then, of which an instruction may have 8. The user's types, layouts and knobs stay; shapes are the kernel's, and stay
-    /// too. A kernel on CUDA cores, one whose threads multiply, and one whose A comes from registers stay as they are.
+    /// The description of the same product with a column-major D, as the kernel sees it: A and B in
+    /// each other's place. Few rows of the user's D are few columns of the kernel's then, of which
+    /// an instruction may have 8. The user's types, layouts and knobs stay; shapes are the
+    /// kernel's, and stay too. A kernel on CUDA cores, one whose threads multiply, and one whose A
+    /// comes from registers stay as they are.
     ///
     /// ```
     /// use falchion::{layout::Order, prelude::*};
@@ -65,7 +71,8 @@ impl GemmDesc {
     #[must_use]
     pub const fn of_columns(self) -> Self {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
-        let stores_columns = matches!((knobs.a_operand, self.class.op), (AOperandKind::Shared, OpKind::TensorOp));
+        let stores_columns =
+            matches!((knobs.a_operand, self.class.op), (AOperandKind::Shared, OpKind::TensorOp));
         if !(stores_columns && self.class.output.layout.is_row()) {
             return self;
         }
@@ -92,7 +99,8 @@ impl WarpSpecializedDesc {
         matches!(self.knobs.a_operand, AOperandKind::Registers)
     }
 
-    /// Whether A can come from registers, where it is to: 8 or 32 bits an element, M-major, on Hopper's tensor cores.
+    /// Whether A can come from registers, where it is to: 8 or 32 bits an element, M-major, on
+    /// Hopper's tensor cores.
     pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
         let class = &self.class;
         if matches!(self.knobs.a_operand, AOperandKind::Auto) {
@@ -100,12 +108,17 @@ impl WarpSpecializedDesc {
         }
         if !self.a_from_registers() {
             return match (class.op, class.output.layout) {
-                (OpKind::Simt, Order::Col) => no_choice(Field::ColumnMajorDOfThreads, Order::Row.name()),
+                (OpKind::Simt, Order::Col) => {
+                    no_choice(Field::ColumnMajorDOfThreads, Order::Row.name())
+                }
                 _ => Ok(()),
             };
         }
         if !matches!(class.op, OpKind::TensorOp) {
-            return Err(Refusal::OfTensorCores { field: Field::FromRegisters, nearest: Word(AOperandKind::Shared.name()) });
+            return Err(Refusal::OfTensorCores {
+                field: Field::FromRegisters,
+                nearest: Word(AOperandKind::Shared.name()),
+            });
         }
         let field = if !matches!(self.knobs.emulation, EmulationKind::None) {
             Field::FromRegistersOfParts
@@ -124,5 +137,9 @@ impl WarpSpecializedDesc {
 
 /// What is unsupported by the warp-specialized main loop.
 pub(super) const fn no_choice(field: Field, nearest: &'static str) -> Result<(), Refusal> {
-    Err(Refusal::NoChoice { field, mainloop: Word(MainloopKind::WarpSpecialized.name()), nearest: Word(nearest) })
+    Err(Refusal::NoChoice {
+        field,
+        mainloop: Word(MainloopKind::WarpSpecialized.name()),
+        nearest: Word(nearest),
+    })
 }

@@ -1,5 +1,6 @@
-//! What is multiplied, and how accumulators are kept: emulation, `f32` on tensor cores, which multiply no `f32`; and promotion, what becomes of a
-//! tensor core's own accumulators of fp8, which keep 13 bits of fraction.
+//! What is multiplied, and how accumulators are kept: emulation, `f32` on tensor cores, which
+//! multiply no `f32`; and promotion, what becomes of a tensor core's own accumulators of fp8, which
+//! keep 13 bits of fraction.
 
 use super::a_operand::no_choice;
 use crate::{
@@ -11,8 +12,8 @@ use crate::{
 };
 
 impl WarpSpecializedDesc {
-    /// The description as its kernel sees it: itself; where f32 is emulated, of its parts, which are K-major whatever the user's layouts.
-    /// It is that of no call.
+    /// The description as its kernel sees it: itself; where f32 is emulated, of its parts, which
+    /// are K-major whatever the user's layouts. It is that of no call.
     #[must_use]
     pub const fn multiplied(&self) -> Self {
         let Some(part) = self.knobs.emulation.part() else { return *self };
@@ -22,7 +23,8 @@ impl WarpSpecializedDesc {
         parts
     }
 
-    /// Which block of K each k-tile reads, of rows of `length` elements: those of [`multiplied`](Self::multiplied).
+    /// Which block of K each k-tile reads, of rows of `length` elements: those of
+    /// [`multiplied`](Self::multiplied).
     pub const fn blocks(&self, length: usize) -> EmulationBlocks {
         EmulationBlocks::of((self.knobs.emulation, self.frame), length, self.knobs.threadblock.k)
     }
@@ -33,15 +35,24 @@ impl WarpSpecializedDesc {
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
         let on_tensor_cores = matches!(self.class.op, OpKind::TensorOp);
         if self.knobs.emulation.decomposes() && !on_tensor_cores {
-            return Err(Refusal::OfTensorCores { field: Field::Emulation, nearest: Word(EmulationKind::None.name()) });
+            return Err(Refusal::OfTensorCores {
+                field: Field::Emulation,
+                nearest: Word(EmulationKind::None.name()),
+            });
         }
         if self.knobs.emulation.in_registers() {
-            return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation: self.knobs.emulation }));
+            return Err(Refusal::Emulation(EmulationRefusal::OfOthers {
+                emulation: self.knobs.emulation,
+            }));
         }
         match (self.knobs.emulation, is_f32) {
-            (EmulationKind::None, true) if on_tensor_cores => Err(Refusal::Emulation(EmulationRefusal::NotEmulated)),
+            (EmulationKind::None, true) if on_tensor_cores => {
+                Err(Refusal::Emulation(EmulationRefusal::NotEmulated))
+            }
             (EmulationKind::None, _) | (_, true) => Ok(()),
-            (emulation, false) => Err(Refusal::Emulation(EmulationRefusal::NothingToEmulate { emulation, a, b })),
+            (emulation, false) => {
+                Err(Refusal::Emulation(EmulationRefusal::NothingToEmulate { emulation, a, b }))
+            }
         }
     }
 
@@ -50,10 +61,13 @@ impl WarpSpecializedDesc {
         matches!(self.knobs.promotion, PromotionKind::Stage)
     }
 
-    /// How the tensor cores of this kernel add, promotion included; `None` where [`Instruction::of`] has no row.
+    /// How the tensor cores of this kernel add, promotion included; `None` where
+    /// [`Instruction::of`] has no row.
     pub const fn matrix_instruction(&self) -> Option<Instruction> {
         match Instruction::of(self.multiplied().class.combined(), self.class.arch) {
-            Some(instruction) if self.promotes() => Some(instruction.promoted_every(self.knobs.threadblock.k)),
+            Some(instruction) if self.promotes() => {
+                Some(instruction.promoted_every(self.knobs.threadblock.k))
+            }
             instruction => instruction,
         }
     }

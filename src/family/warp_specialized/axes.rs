@@ -1,7 +1,8 @@
-//! What completes pins of this family: threadblock tiles, schedules, consumers' shares of a tile, and instructions, the widest first.
+//! What completes pins of this family: threadblock tiles, schedules, consumers' shares of a tile,
+//! and instructions, the widest first.
 //!
-//! A tile that is pinned stands, and the other is it times or by a share. Where none is, tiles are fractions of the row's, and
-//! whole numbers of what a cluster shares.
+//! A tile that is pinned stands, and the other is it times or by a share. Where none is, tiles are
+//! fractions of the row's, and whole numbers of what a cluster shares.
 
 use crate::{
     arch::{OpKind, PORTABLE_CLUSTER, WARP},
@@ -15,7 +16,8 @@ use crate::{
 };
 
 /// Threadblock tiles, schedules, shares, instructions.
-pub(in crate::family) const VALUES: [u32; AXES] = [2 * TILES.len() as u32, 2, GRIDS.len() as u32, 6];
+pub(in crate::family) const VALUES: [u32; AXES] =
+    [2 * TILES.len() as u32, 2, GRIDS.len() as u32, 6];
 
 /// By what the row's tile is divided along M and N where no tile is pinned.
 const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), (4, 4), (4, 16)];
@@ -23,9 +25,23 @@ const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), 
 /// Consumers of a tile along M and N, on tensor cores.
 const CONSUMERS: [(u32, u32); 5] = [(2, 1), (1, 2), (1, 1), (3, 1), (1, 3)];
 
-/// Warps of a tile along M and N, where threads multiply: those of one consumer, of two and of three.
-const GRIDS: [(u32, u32); 13] =
-    [(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (8, 1), (1, 8), (6, 2), (3, 4), (4, 3), (2, 6), (12, 1), (1, 12)];
+/// Warps of a tile along M and N, where threads multiply: those of one consumer, of two and of
+/// three.
+const GRIDS: [(u32, u32); 13] = [
+    (4, 2),
+    (2, 4),
+    (2, 2),
+    (4, 1),
+    (1, 4),
+    (8, 1),
+    (1, 8),
+    (6, 2),
+    (3, 4),
+    (4, 3),
+    (2, 6),
+    (12, 1),
+    (1, 12),
+];
 
 /// Lanes of a warp along M, where threads multiply.
 const LANES: [u32; 4] = [4, 8, 2, 16];
@@ -50,24 +66,33 @@ pub(in crate::family) const fn along_axes(
     let threads = matches!(class.op, OpKind::Simt);
     let (m, n) = match (schedule, threads) {
         (ScheduleKind::Pingpong, false) if share == 0 => (1, 1),
-        (ScheduleKind::Cooperative, false) if (share as usize) < CONSUMERS.len() => CONSUMERS[share as usize],
+        (ScheduleKind::Cooperative, false) if (share as usize) < CONSUMERS.len() => {
+            CONSUMERS[share as usize]
+        }
         (_, false) => return None,
         (_, true) => GRIDS[share as usize],
     };
-    if threads && (matches!(schedule, ScheduleKind::Pingpong) && m * n != WARPS || place as usize >= LANES.len()) {
+    if threads
+        && (matches!(schedule, ScheduleKind::Pingpong) && m * n != WARPS
+            || place as usize >= LANES.len())
+    {
         return None;
     }
     let lanes = LANES[place as usize % LANES.len()];
     let pinned_warp = match (pins.warp, pins.instruction) {
-        (None, Some(thread)) if threads => {
-            Some(Mnk { m: thread.m.saturating_mul(lanes), n: thread.n.saturating_mul(WARP / lanes), k: base.threadblock.k })
-        }
+        (None, Some(thread)) if threads => Some(Mnk {
+            m: thread.m.saturating_mul(lanes),
+            n: thread.n.saturating_mul(WARP / lanes),
+            k: base.threadblock.k,
+        }),
         (warp, _) => warp,
     };
     let (threadblock, warp) = match (pins.threadblock, pinned_warp) {
         _ if tile > 0 && (pins.threadblock.is_some() || pinned_warp.is_some()) => return None,
         (Some(threadblock), Some(warp)) => (threadblock, warp),
-        (None, Some(warp)) => (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp),
+        (None, Some(warp)) => {
+            (Mnk { m: warp.m.saturating_mul(m), n: warp.n.saturating_mul(n), k: warp.k }, warp)
+        }
         (Some(threadblock), None) => (threadblock, divided(threadblock, m, n)),
         (None, None) => {
             let threadblock = fraction(class, &base, pins, tile);
@@ -75,15 +100,20 @@ pub(in crate::family) const fn along_axes(
         }
     };
     // What the user has pinned is the rule book's to refuse.
-    let nest = warp.m > 0 && warp.n > 0 && threadblock.m.is_multiple_of(warp.m) && threadblock.n.is_multiple_of(warp.n);
+    let nest = warp.m > 0
+        && warp.n > 0
+        && threadblock.m.is_multiple_of(warp.m)
+        && threadblock.n.is_multiple_of(warp.n);
     let instruction = match pins.instruction {
         Some(instruction) => instruction,
         None if threads => Mnk { m: warp.m / lanes, n: warp.n.saturating_mul(lanes) / WARP, k: 1 },
         None if place + 1 == VALUES[3] => Mnk { n: NARROWEST, ..base.instruction },
         None => Mnk { n: widest(class, warp.n, place), ..base.instruction },
     };
-    // Of tiles that are not pinned, none is worth a check whose accumulators alone are more than a thread's 255 registers.
-    let accumulators = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64) / (4 * THREADS) as u64;
+    // Of tiles that are not pinned, none is worth a check whose accumulators alone are more than a
+    // thread's 255 registers.
+    let accumulators = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64)
+        / (4 * THREADS) as u64;
     let fits = !threads && (accumulators < 255 || pins.threadblock.is_some())
         || threads && matches!((instruction.m, instruction.n), (4 | 8 | 12 | 16, 4 | 8 | 12 | 16));
     let only = pins.instruction.is_some() && !(threads && pins.warp.is_none()) && place > 0;
@@ -112,8 +142,8 @@ const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
     }
 }
 
-/// A fraction of the row's tile, of whole instructions, which the blocks of a cluster share: whole kilobytes of it, whole
-/// swizzles, or whole boxes.
+/// A fraction of the row's tile, of whole instructions, which the blocks of a cluster share: whole
+/// kilobytes of it, whole swizzles, or whole boxes.
 const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile: u32) -> Mnk {
     let (m, n) = TILES[tile as usize / 2];
     let boxed = match class.op {
@@ -133,14 +163,21 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
         }
     }
     let Mnk { m: whole_m, n: whole_n, k } = base.threadblock;
-    Mnk { m: (whole_m / m).next_multiple_of(ROWS * blocks_n), n: (whole_n / n).next_multiple_of(columns), k }
+    Mnk {
+        m: (whole_m / m).next_multiple_of(ROWS * blocks_n),
+        n: (whole_n / n).next_multiple_of(columns),
+        k,
+    }
 }
 
-/// The columns of an instruction that a consumer's are a whole number of: the widest, or the next so many times; 0 where there is none.
+/// The columns of an instruction that a consumer's are a whole number of: the widest, or the next
+/// so many times; 0 where there is none.
 const fn widest(class: &Class, columns: u32, mut skip: u32) -> u32 {
     let mut n = if columns < WIDEST { columns } else { WIDEST } / NARROWEST * NARROWEST;
     while n > 0 {
-        if columns.is_multiple_of(n) && n.is_multiple_of(columns_of(class.a.element.is_integer(), n)) {
+        if columns.is_multiple_of(n)
+            && n.is_multiple_of(columns_of(class.a.element.is_integer(), n))
+        {
             if skip == 0 {
                 return n;
             }

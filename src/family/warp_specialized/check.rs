@@ -1,5 +1,6 @@
 //! The rule book of warp-specialized kernels. What their components refuse is in
-//! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it does not read, and the budgets.
+//! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it
+//! does not read, and the budgets.
 
 use crate::{
     arch::Machine,
@@ -29,30 +30,57 @@ impl WarpSpecializedDesc {
             DecompositionKind::SplitK | DecompositionKind::SplitKCluster => {}
             DecompositionKind::SplitKParallel => {
                 if !self.sum().may_reduce() {
-                    let (mainloop, nearest) = (MainloopKind::WarpSpecialized.name(), DecompositionKind::SplitK.name());
+                    let (mainloop, nearest) =
+                        (MainloopKind::WarpSpecialized.name(), DecompositionKind::SplitK.name());
                     let field = Field::DecompositionInParallel;
-                    return Err(Refusal::NoChoice { field, mainloop: Word(mainloop), nearest: Word(nearest) });
+                    return Err(Refusal::NoChoice {
+                        field,
+                        mainloop: Word(mainloop),
+                        nearest: Word(nearest),
+                    });
                 }
             }
-            DecompositionKind::DataParallel => hold!(within(Field::SplitKOfWholeTiles, self.knobs.split_k as u64, 1, 1)),
-            DecompositionKind::StreamK => hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1)),
+            DecompositionKind::DataParallel => {
+                hold!(within(Field::SplitKOfWholeTiles, self.knobs.split_k as u64, 1, 1))
+            }
+            DecompositionKind::StreamK => {
+                hold!(within(Field::SplitKOfStreams, self.knobs.split_k as u64, 1, 1))
+            }
         }
         hold!(self.check_promotion());
         hold!(self.class.check_epilogue(self.knobs.align_c));
         let ring = components.ring;
         let (needed, available) = (components.instruction_registers(), ring.launch_registers());
         if needed > available {
-            return Err(Refusal::Registers { needed, available, threads: ring.threads(), blocks: 1 });
+            return Err(Refusal::Registers {
+                needed,
+                available,
+                threads: ring.threads(),
+                blocks: 1,
+            });
         }
         let (needed, available) = (components.registers_needed(), components.registers_available());
         if needed > available && matches!(self.knobs.spills, SpillKind::Refused) {
-            return Err(Refusal::Registers { needed, available, threads: ring.threads(), blocks: 1 });
+            return Err(Refusal::Registers {
+                needed,
+                available,
+                threads: ring.threads(),
+                blocks: 1,
+            });
         }
         let (needed, available) = (ring.shared_bytes(), machine.shared_bytes_each_of(1));
         if needed > available {
             let (stages, stage) = (self.knobs.stages, ring.expect_bytes());
             let partials = needed - stages * stage;
-            return Err(Refusal::SharedMemory { needed, available, stages, stage, partials, blocks: 1, arch: machine.sm });
+            return Err(Refusal::SharedMemory {
+                needed,
+                available,
+                stages,
+                stage,
+                partials,
+                blocks: 1,
+                arch: machine.sm,
+            });
         }
         Ok(())
     }
@@ -64,5 +92,10 @@ const fn whole_vector(field: Field, align: u32, element: ElementKind) -> Result<
     if align == elements {
         return Ok(());
     }
-    Err(Refusal::NotOneOf { field, value: align as u64, legal: Legal::Vector(elements), nearest: elements as u64 })
+    Err(Refusal::NotOneOf {
+        field,
+        value: align as u64,
+        legal: Legal::Vector(elements),
+        nearest: elements as u64,
+    })
 }

@@ -1,4 +1,5 @@
-//! From knobs to components: the ring, its consumers, what they multiply, and how D leaves them; refused where there are none.
+//! From knobs to components: the ring, its consumers, what they multiply, and how D leaves them;
+//! refused where there are none.
 
 use super::shapes::{MOST_PARTS, MOST_TILE};
 use crate::{
@@ -13,13 +14,14 @@ use crate::{
     shape::Mn,
     smem::Along,
     threadblock::{
-        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SharedOperand, SwizzleMode, WarpSpecialized,
+        ConsumerMma, MainloopKind, Pipeline, RoleOptions, SharedOperand, SwizzleMode,
+        WarpSpecialized,
         pipeline::{LEAST_REGISTERS, MOST_STAGES, MOST_STAGING},
         tensor_map::{CHUNK_BYTES, STRIDE_ALIGNMENT},
     },
     warp::mma_warpgroup::{
-        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS, STAGE_BYTES, THREADS, is_input,
-        reads_along_mn,
+        FragmentLoad, FragmentRows, MOST_COLUMNS, MmaWarpgroup, OperandA, OperandTile, ROWS,
+        STAGE_BYTES, THREADS, is_input, reads_along_mn,
     },
 };
 
@@ -30,14 +32,21 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
     if d.a_from_registers() {
         let input = d.class.a.element;
         let row = input.elements_in(STAGE_BYTES) as u64;
-        // Whole boxes, and whole warp tiles, which are whole instructions: two make whole boxes where one does not.
+        // Whole boxes, and whole warp tiles, which are whole instructions: two make whole boxes
+        // where one does not.
         let (warp, most) = (d.knobs.warp.m as u64, MOST_TILE as u64);
         let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
         if whole > most {
             hold!(multiple(Field::WarpMFromRegisters, warp, row, most));
         }
-        hold!(multiple(Field::ThreadblockMFromRegisters, d.knobs.threadblock.m as u64, whole, most));
-        // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of a column-major D are in order.
+        hold!(multiple(
+            Field::ThreadblockMFromRegisters,
+            d.knobs.threadblock.m as u64,
+            whole,
+            most
+        ));
+        // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of
+        // a column-major D are in order.
         let crossed = input.bits() == 8 && d.class.output.layout.is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Some(tile), Some(mma)) = (
@@ -68,11 +77,17 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
         let row = element.elements_in(STAGE_BYTES) as u64;
         let (field, extent) = match operand {
             OperandKind::A => (
-                Field::InstructionAlong(InstructionAlong { axis: Axis::M, operand: OperandKind::A }),
+                Field::InstructionAlong(InstructionAlong {
+                    axis: Axis::M,
+                    operand: OperandKind::A,
+                }),
                 d.knobs.instruction.m as u64,
             ),
             OperandKind::B => (
-                Field::InstructionAlong(InstructionAlong { axis: Axis::N, operand: OperandKind::B }),
+                Field::InstructionAlong(InstructionAlong {
+                    axis: Axis::N,
+                    operand: OperandKind::B,
+                }),
                 d.knobs.instruction.n as u64,
             ),
         };
@@ -85,27 +100,34 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
 }
 
 impl WarpSpecialized {
-    /// The index along which a kernel reads an operand: that along which it is contiguous in memory, or K, where tensor cores read
-    /// elements of its width no other way; threads read along MN. Where the two differ, what the kernel reads is the operand's transpose.
+    /// The index along which a kernel reads an operand: that along which it is contiguous in
+    /// memory, or K, where tensor cores read elements of its width no other way; threads read along
+    /// MN. Where the two differ, what the kernel reads is the operand's transpose.
     pub const fn along(d: &WarpSpecializedDesc, operand: OperandKind) -> Along {
-        let (element, k_contiguous) = (d.class.operand(operand).element, d.class.k_contiguous(operand));
+        let (element, k_contiguous) =
+            (d.class.operand(operand).element, d.class.k_contiguous(operand));
         if matches!(d.class.op, OpKind::Simt) {
             return Along::Mn;
         }
-        let read = reads_along_mn(element) || is_input(element) && matches!(operand, OperandKind::A) && d.a_from_registers();
+        let read = reads_along_mn(element)
+            || is_input(element) && matches!(operand, OperandKind::A) && d.a_from_registers();
         if !k_contiguous && read { Along::Mn } else { Along::K }
     }
 
     /// The components of a description.
     ///
     /// # Errors
-    /// What they are not made for: another operation or architecture, tiles that are no whole number of warpgroups' instructions,
-    /// operands that no descriptor reaches, a cluster that does not share its tiles evenly.
+    /// What they are not made for: another operation or architecture, tiles that are no whole
+    /// number of warpgroups' instructions, operands that no descriptor reaches, a cluster that does
+    /// not share its tiles evenly.
     pub const fn of(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
         let user = d;
         let d = &d.multiplied();
         if !matches!(d.class.arch, ArchKind::Sm90) {
-            return Err(Refusal::HopperAlone { mainloop: Word(MainloopKind::WarpSpecialized.name()), arch: d.class.arch });
+            return Err(Refusal::HopperAlone {
+                mainloop: Word(MainloopKind::WarpSpecialized.name()),
+                arch: d.class.arch,
+            });
         }
         hold!(user.check_a_operand());
         hold!(user.check_emulation());
@@ -121,15 +143,25 @@ impl WarpSpecialized {
             return Err(user.class.combined().refused_by(d.class.op));
         }
         // What others than those make of whole sums has not been stored by TMA.
-        let stored = !d.class.accumulator.is_integer() || d.class.output.element.is(d.class.accumulator);
+        let stored =
+            !d.class.accumulator.is_integer() || d.class.output.element.is(d.class.accumulator);
         if !is_input(d.class.a.element) || !stored {
-            let (mainloop, nearest) = (Word(MainloopKind::WarpSpecialized.name()), Word(MainloopKind::Multistage.name()));
-            return Err(Refusal::OtherMainloop { mainloop, op: d.class.op, arch: d.class.arch, nearest });
+            let (mainloop, nearest) =
+                (Word(MainloopKind::WarpSpecialized.name()), Word(MainloopKind::Multistage.name()));
+            return Err(Refusal::OtherMainloop {
+                mainloop,
+                op: d.class.op,
+                arch: d.class.arch,
+                nearest,
+            });
         }
         hold!(Self::shapes(d));
         hold!(Self::cluster_shape(d));
         let mma = hold!(consumer_mma(d));
-        let consumers = Mn { m: d.knobs.threadblock.m / d.knobs.warp.m, n: d.knobs.threadblock.n / d.knobs.warp.n };
+        let consumers = Mn {
+            m: d.knobs.threadblock.m / d.knobs.warp.m,
+            n: d.knobs.threadblock.n / d.knobs.warp.n,
+        };
         let repeats = Mn { m: d.knobs.warp.m / ROWS, n: d.knobs.warp.n / d.knobs.instruction.n };
         let count = consumers.m * consumers.n;
         let pingpong = matches!(d.knobs.schedule, ScheduleKind::Pingpong);
@@ -139,7 +171,8 @@ impl WarpSpecialized {
             consumers: if pingpong { PARTNERS } else { count },
             pingpong,
             multicast: Self::multicast(d),
-            parts: d.parts_of_cluster(repeats.m * repeats.n * (ROWS * d.knobs.instruction.n / THREADS)),
+            parts: d
+                .parts_of_cluster(repeats.m * repeats.n * (ROWS * d.knobs.instruction.n / THREADS)),
             staging_buffers: 1,
             staging_bytes: 0,
             source: d.by_tma() && d.class.output.epilogue.has_source(),
@@ -147,10 +180,15 @@ impl WarpSpecialized {
         let available = d.class.arch.machine().shared_bytes_each_of(1);
         let (subtile_columns, subtile_swizzle) = Self::subtile(d, &unstaged, available);
         let subtiles = repeats.m * (d.knobs.warp.n / subtile_columns);
-        let bare = Pipeline { staging_bytes: d.class.output.element.bytes_of(ROWS * subtile_columns), ..unstaged };
+        let bare = Pipeline {
+            staging_bytes: d.class.output.element.bytes_of(ROWS * subtile_columns),
+            ..unstaged
+        };
         let ring = Pipeline { staging_buffers: Self::staging(&bare, subtiles, available), ..bare };
         let parts = match d.promotes() {
-            true if repeats.m * repeats.n > MOST_PARTS => return Err(Self::too_many_parts(d, repeats.m)),
+            true if repeats.m * repeats.n > MOST_PARTS => {
+                return Err(Self::too_many_parts(d, repeats.m));
+            }
             true => Some((repeats.m * repeats.n) as u8),
             false => None,
         };
@@ -184,19 +222,28 @@ impl WarpSpecialized {
         Ok(this)
     }
 
-    /// The columns of a subtile: rows of the widest swizzle that a consumer's columns are a whole number of. There is one:
-    /// see [`shapes`](Self::shapes).
+    /// The columns of a subtile: rows of the widest swizzle that a consumer's columns are a whole
+    /// number of. There is one: see [`shapes`](Self::shapes).
     ///
-    /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a whole number of: each is rows of the
-    /// widest swizzle. Where A comes from registers they are a power of two; where it does not, columns of which only eight divide all, as of 152, are one subtile, if shared memory holds it beside the
-    /// stages: one of eight is a kilobyte, and a store of its own.
-    const fn subtile(d: &WarpSpecializedDesc, unstaged: &Pipeline, available: u32) -> (u32, SwizzleMode) {
+    /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a
+    /// whole number of: each is rows of the widest swizzle. Where A comes from registers they are a
+    /// power of two; where it does not, columns of which only eight divide all, as of 152, are one
+    /// subtile, if shared memory holds it beside the stages: one of eight is a kilobyte, and a
+    /// store of its own.
+    const fn subtile(
+        d: &WarpSpecializedDesc,
+        unstaged: &Pipeline,
+        available: u32,
+    ) -> (u32, SwizzleMode) {
         if !d.class.output.layout.is_row() {
             let mut columns = SUBTILE_BYTES / d.class.output.element.bytes_of(ROWS);
             while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
                 columns = if d.a_from_registers() { columns / 2 } else { columns - COLUMNS };
             }
-            let whole = Pipeline { staging_bytes: d.class.output.element.bytes_of(ROWS * d.knobs.warp.n), ..*unstaged };
+            let whole = Pipeline {
+                staging_bytes: d.class.output.element.bytes_of(ROWS * d.knobs.warp.n),
+                ..*unstaged
+            };
             if columns == COLUMNS && !d.a_from_registers() && whole.shared_bytes() <= available {
                 columns = d.knobs.warp.n;
             }
@@ -211,8 +258,8 @@ impl WarpSpecialized {
         (d.class.output.element.elements_in(CHUNK_BYTES << widths[i].bits()), widths[i])
     }
 
-    /// The most staging buffers that the subtiles are a whole number of, and that shared memory holds beside the stages: subtiles that
-    /// have a buffer each wait for no other's store.
+    /// The most staging buffers that the subtiles are a whole number of, and that shared memory
+    /// holds beside the stages: subtiles that have a buffer each wait for no other's store.
     const fn staging(bare: &Pipeline, subtiles: u32, available: u32) -> u32 {
         let mut buffers = if subtiles < MOST_STAGING { subtiles } else { MOST_STAGING };
         while buffers > 1 {
@@ -234,7 +281,8 @@ impl WarpSpecialized {
         }
     }
 
-    /// What the roles keep and take of the registers; `None` where one consumer has enough from the launch on.
+    /// What the roles keep and take of the registers; `None` where one consumer has enough from the
+    /// launch on.
     pub(super) const fn registers(ring: &Pipeline) -> Option<[u8; 2]> {
         if ring.consumers < 2 {
             return None;
@@ -246,27 +294,32 @@ impl WarpSpecialized {
 /// The most bytes of a subtile: its rows, 128 bytes of each.
 const SUBTILE_BYTES: u32 = ROWS * STAGE_BYTES;
 
-/// What the columns of a subtile of a column-major D are a multiple of: with rows of 128 bytes, whole periods of the swizzle.
+/// What the columns of a subtile of a column-major D are a multiple of: with rows of 128 bytes,
+/// whole periods of the swizzle.
 const COLUMNS: u32 = 8;
 
 /// Warpgroups that take tiles under ping-pong.
 pub(super) const PARTNERS: u32 = 2;
 
 impl WarpSpecializedDesc {
-    /// Whether TMA moves C and D: where they are aligned for it, to 16 bytes, and threads do not multiply.
+    /// Whether TMA moves C and D: where they are aligned for it, to 16 bytes, and threads do not
+    /// multiply.
     pub(crate) const fn by_tma(&self) -> bool {
-        let aligned = self.class.output.element.bytes_of(self.knobs.align_c) >= STRIDE_ALIGNMENT as u32;
+        let aligned =
+            self.class.output.element.bytes_of(self.knobs.align_c) >= STRIDE_ALIGNMENT as u32;
         matches!(self.class.op, OpKind::TensorOp) && aligned
     }
 
-    /// Whether the kernel reads an operand's transpose: along the other index than the one that is contiguous in memory.
+    /// Whether the kernel reads an operand's transpose: along the other index than the one that is
+    /// contiguous in memory.
     pub const fn reads_transposed(&self, operand: OperandKind) -> bool {
         WarpSpecialized::along(self, operand).is(Along::K) != self.class.k_contiguous(operand)
     }
 
     /// Whether it reads what a pass makes of an operand, wherever that lies.
     pub const fn reads_what_passes_make(&self) -> bool {
-        let transposes = self.reads_transposed(OperandKind::A) || self.reads_transposed(OperandKind::B);
+        let transposes =
+            self.reads_transposed(OperandKind::A) || self.reads_transposed(OperandKind::B);
         transposes || self.knobs.emulation.decomposes()
     }
 

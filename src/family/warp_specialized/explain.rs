@@ -13,13 +13,15 @@ use crate::{
 };
 
 explanation! {
-    /// The facts that follow from a warp-specialized description. Counts are in elements unless they say bytes.
+    /// The facts that follow from a warp-specialized description. Counts are in elements unless
+    /// they say bytes.
     WarpSpecializedExplanation(d: &WarpSpecializedDesc, components: &WarpSpecialized) {
         let ring = components.ring;
         let pair = |shape: Mn| [shape.m, shape.n];
         let tiles = components.threads();
     }
-    /// Whether A and B change places: so that D is row-major, A comes from registers, or few rows are few columns.
+    /// Whether A and B change places: so that D is row-major, A comes from registers, or few rows
+    /// are few columns.
     exchanged: bool = d.frame.is_exchanged();
     /// The order of D as the kernel sees it.
     layout_c: Order = d.class.output.layout;
@@ -49,7 +51,8 @@ explanation! {
     registers_available: u32 = components.registers_available();
     /// Registers with which every thread is launched.
     registers_at_launch: u32 = ring.launch_registers();
-    /// Registers that a thread of the producer keeps, and one of a consumer takes; none where they stay as launched.
+    /// Registers that a thread of the producer keeps, and one of a consumer takes; none where they
+    /// stay as launched.
     registers_kept_and_taken: Option<[u8; 2]> = components.options.registers;
     /// How factors are decomposed into parts.
     emulation: EmulationKind = d.knobs.emulation;
@@ -75,7 +78,8 @@ explanation! {
     cluster: [u32; 2] = pair(d.knobs.cluster);
     /// A and B as TMA sees them.
     operands: [BoxesExplanation; 2] = OperandKind::BOTH.map(|operand| BoxesExplanation::of(operand, components));
-    /// Subtiles in which a consumer stores its tile of D; none where threads store it from registers.
+    /// Subtiles in which a consumer stores its tile of D; none where threads store it from
+    /// registers.
     subtiles: u32 = u32::from(components.options.subtiles);
     /// Rows and columns of a subtile.
     subtile: [u32; 2] = if components.options.by_threads { [0, 0] } else { [ROWS, components.subtile_columns] };

@@ -1,4 +1,5 @@
-//! What a product of Hopper's is launched with: tensor maps, and as many clusters as the device holds at once.
+//! What a product of Hopper's is launched with: tensor maps, and as many clusters as the device
+//! holds at once.
 
 use crate::{
     call::{DecomposedLayout, Elements, Grid, Launch, Partials, Problem, TmaTensor, View},
@@ -13,8 +14,8 @@ use crate::{
     threadblock::WarpSpecialized,
 };
 
-/// The launch of a problem whose operands are where the kernel reads them; the description is of what it reads
-/// ([`WarpSpecializedDesc::multiplied`]).
+/// The launch of a problem whose operands are where the kernel reads them; the description is of
+/// what it reads ([`WarpSpecializedDesc::multiplied`]).
 pub(super) fn launch(
     desc: &WarpSpecializedDesc,
     components: &WarpSpecialized,
@@ -25,26 +26,55 @@ pub(super) fn launch(
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
     let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
     let (partials, clusters) = Partials::of_launch(&desc.sum(), problem, resident);
-    let work = problem.work(kinds, (geometry.tile, desc.knobs.cluster, geometry.group_step), blocks.tiles(), clusters)?;
+    let work = problem.work(
+        kinds,
+        (geometry.tile, desc.knobs.cluster, geometry.group_step),
+        blocks.tiles(),
+        clusters,
+    )?;
     let partials = partials.at(problem);
-    let batch =
-        |view: &View<Elements>| (desc.class.mode.several() && !desc.class.mode.is_array()).then(|| problem.matrices(view));
+    let batch = |view: &View<Elements>| {
+        (desc.class.mode.several() && !desc.class.mode.is_array()).then(|| problem.matrices(view))
+    };
     // Boxes of an operand; none where nothing is multiplied.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
         let order = Order::of_operand(operand, components.tile(operand).along().is(Along::K));
         let extents = (problem.mn(operand) as u64, problem.k as u64);
-        let map = || components.operand_map(operand, element, extents, (view.leading(order) as u64, batch(view)));
-        (problem.k > 0).then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address })).transpose()
+        let map = || {
+            components.operand_map(
+                operand,
+                element,
+                extents,
+                (view.leading(order) as u64, batch(view)),
+            )
+        };
+        (problem.k > 0)
+            .then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address }))
+            .transpose()
     };
     // Boxes of C and D; none where threads read and store them.
     let subtiles = |operand: Operand, view: View<Elements>| {
         let (element, extents) = (desc.class.output.element, (problem.m as u64, problem.n as u64));
-        let map = || components.subtile_map(operand, element, extents, (view.leading(order) as u64, batch(&view)));
-        desc.by_tma().then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address })).transpose()
+        let map = || {
+            components.subtile_map(
+                operand,
+                element,
+                extents,
+                (view.leading(order) as u64, batch(&view)),
+            )
+        };
+        desc.by_tma()
+            .then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address }))
+            .transpose()
     };
     let of_source = source.map_or(Ok(None), |c| subtiles(Operand::C, c))?;
-    let tensors = [operand(OperandKind::A)?, operand(OperandKind::B)?, of_source, subtiles(Operand::D, problem.d)?];
+    let tensors = [
+        operand(OperandKind::A)?,
+        operand(OperandKind::B)?,
+        of_source,
+        subtiles(Operand::D, problem.d)?,
+    ];
     let read = [Some(problem.a), Some(problem.b), source];
     let lines = OperandKind::BOTH.map(|operand| lines(desc, problem, operand));
     let [split_k, part_tiles, longer_parts, tickets] = work.parts();
@@ -70,12 +100,12 @@ pub(super) fn launch(
         lines,
         stride_c: source.map_or(0, |c| problem.batch_stride(&c)) as i64,
         stride_d: problem.batch_stride(&problem.d) as i64,
-        stride_lines: [&problem.a, &problem.b].map(|parts| ElementKind::F16.matrix_bytes(problem.batch_stride(parts))),
+        stride_lines: [&problem.a, &problem.b]
+            .map(|parts| ElementKind::F16.matrix_bytes(problem.batch_stride(parts))),
         batch: problem.batch as u32,
-        own: read
-            .iter()
-            .rev()
-            .fold(0, |bits, view| bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))),
+        own: read.iter().rev().fold(0, |bits, view| {
+            bits << 1 | u32::from(view.is_some_and(|view| problem.matrices(&view).0 > 1))
+        }),
         vectors: problem.vector_addresses(),
         slots: partials.map_or(0, |partials| partials.slots().start),
         tickets: partials.map_or(0, |partials| partials.tickets().start),
@@ -89,7 +119,12 @@ pub(super) fn launch(
     let grid = Grid { clusters: work.clusters, cluster, threads, shared_bytes };
     let tiles = u64::from(work.rectangles()) * u64::from(desc.knobs.cluster.count());
     let reduction = geometry.reduction_of(&desc.sum(), tiles)?;
-    Ok(Launch { tensors, clear: partials.and_then(|partials| partials.cleared()), reduction, ..Launch::new(grid, &params) })
+    Ok(Launch {
+        tensors,
+        clear: partials.and_then(|partials| partials.cleared()),
+        reduction,
+        ..Launch::new(grid, &params)
+    })
 }
 
 /// The address of what is known of an operand's rows, where those are scaled.
@@ -98,7 +133,11 @@ fn lines(desc: &WarpSpecializedDesc, problem: &Problem, operand: OperandKind) ->
     if !emulation.scales() || problem.k == 0 {
         return 0;
     }
-    let layout = DecomposedLayout { emulation, mn: problem.mn(operand), k: problem.k / emulation.parts() as usize };
+    let layout = DecomposedLayout {
+        emulation,
+        mn: problem.mn(operand),
+        k: problem.k / emulation.parts() as usize,
+    };
     problem.operand(operand).memory.address + layout.lines_offset()
 }
 

@@ -1,5 +1,5 @@
-//! The room of the warp-specialized family: a producer warpgroup feeds consumers by TMA. `f32` over TMA is a shape of it, whose consumers are
-//! threads on the CUDA cores.
+//! The room of the warp-specialized family: a producer warpgroup feeds consumers by TMA. `f32` over
+//! TMA is a shape of it, whose consumers are threads on the CUDA cores.
 //!
 //! Twin: `kernels/family/warp_specialized.cuh`.
 
@@ -34,7 +34,9 @@ use crate::{
     schedule::ScheduleKind,
     shape::at_least_one,
     smem::Along,
-    threadblock::{PartsOfCluster, WarpSpecialized, WorkKind, consumer_registers::TOGETHER, pipeline::WARPS},
+    threadblock::{
+        PartsOfCluster, WarpSpecialized, WorkKind, consumer_registers::TOGETHER, pipeline::WARPS,
+    },
 };
 use std::sync::Arc;
 
@@ -53,7 +55,12 @@ impl Plan for WarpSpecializedPlan {
         })
     }
 
-    fn launch(&self, problem: &Problem, geometry: &Geometry, resident: u32) -> Result<Launch, Refusal> {
+    fn launch(
+        &self,
+        problem: &Problem,
+        geometry: &Geometry,
+        resident: u32,
+    ) -> Result<Launch, Refusal> {
         launch::launch(&self.desc.multiplied(), &self.components, problem, (geometry, resident))
     }
 
@@ -133,7 +140,10 @@ impl WarpSpecializedDesc {
         match self.work() {
             WorkKind::SplitKCluster => {
                 let words = accumulators.saturating_mul(WARPS * 32);
-                Some(PartsOfCluster { blocks: self.knobs.split_k, bytes: sum_of(self.class.accumulator).bytes_of(words) })
+                Some(PartsOfCluster {
+                    blocks: self.knobs.split_k,
+                    bytes: sum_of(self.class.accumulator).bytes_of(words),
+                })
             }
             _ => None,
         }
@@ -153,7 +163,11 @@ impl WarpSpecializedDesc {
     const fn group_step(&self) -> u32 {
         let Some(axis) = self.class.mode.groups() else { return 1 };
         let operand = OperandKind::along(axis);
-        if WarpSpecialized::along(self, operand).is(Along::K) { 1 } else { self.class.operand(operand).element.elements_in(16) }
+        if WarpSpecialized::along(self, operand).is(Along::K) {
+            1
+        } else {
+            self.class.operand(operand).element.elements_in(16)
+        }
     }
 
     /// How many operands a call transposes to its workspace first.
@@ -166,7 +180,8 @@ impl WarpSpecializedDesc {
         const LOADS: u64 = 60;
         const OF_LINES: u64 = 68;
         const NOT_HIDDEN: u64 = 2900;
-        // Of a second tile that consumers share; what the begins and ends behind it do not draw of power, products may.
+        // Of a second tile that consumers share; what the begins and ends behind it do not draw of
+        // power, products may.
         const SECOND: u64 = 4700;
         const FURTHER: u64 = 300;
         // Of threads, whatever the instruction.
@@ -184,13 +199,17 @@ impl WarpSpecializedDesc {
         };
         // Of 32 bits a begin and an end take as long as of 16, and so half as many products.
         let fewer = if self.class.a.element.bits() > 16 { 2 } else { 1 };
-        let [not_hidden, second, further] =
-            if tensor_op { [NOT_HIDDEN / fewer, SECOND / fewer, FURTHER / fewer] } else { [OF_THREADS; 3] };
+        let [not_hidden, second, further] = if tensor_op {
+            [NOT_HIDDEN / fewer, SECOND / fewer, FURTHER / fewer]
+        } else {
+            [OF_THREADS; 3]
+        };
         let memory = Bandwidth {
             first: 2.0,
             own: LOADS as f64,
             longer: 40.0,
-            // The blocks of a cluster that has parts bring what was brought before at the same time.
+            // The blocks of a cluster that has parts bring what was brought before at the same
+            // time.
             again: if self.cuts_by_cluster() { 0.55 } else { 0.4 },
             kept: 50e6 * 8.0 / self.class.a.element.bits() as f64,
         };
@@ -199,7 +218,10 @@ impl WarpSpecializedDesc {
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
         // Consumers that share a tile begin and end it side by side.
         let share = m * n / at_least_one(self.sum().sharing()) as u64;
-        let lines = Lines { products: products as f64, loads: [(OF_LINES * m / columns) as f64, (OF_LINES * n / rows) as f64] };
+        let lines = Lines {
+            products: products as f64,
+            loads: [(OF_LINES * m / columns) as f64, (OF_LINES * n / rows) as f64],
+        };
         Features {
             lines: if tensor_op { Some(lines) } else { None },
             // Of threads that is a matter of time.
@@ -209,13 +231,18 @@ impl WarpSpecializedDesc {
             alone: 0.0,
             block: None,
             not_hidden: (not_hidden * if share > LEAST { share } else { LEAST }) as f64,
-            further: if pingpong { [0.0; 2] } else { [(second * share) as f64, (further * share) as f64] },
+            further: if pingpong {
+                [0.0; 2]
+            } else {
+                [(second * share) as f64, (further * share) as f64]
+            },
             memory: if tensor_op { Some(memory) } else { None },
             exchange: self.exchange_of_parts(),
         }
     }
 
-    /// What parts of K cost beside: times in hundredths of a microsecond, as products of a multiprocessor. Rounds of loads wait for the second-level cache.
+    /// What parts of K cost beside: times in hundredths of a microsecond, as products of a
+    /// multiprocessor. Rounds of loads wait for the second-level cache.
     const fn exchange_of_parts(&self) -> Exchange {
         const BEGUN: f64 = 250.0;
         const STORED: f64 = 15.0;
@@ -225,17 +252,24 @@ impl WarpSpecializedDesc {
         const BYTES: f64 = 140_000.0;
         // Of a second kernel: all blocks bring their parts at the same time.
         const APART: (f64, f64) = (0.5, 1_450_000.0);
-        // Of a cluster: its barriers, each of a tile's blocks, and what the first is sent in a microsecond.
+        // Of a cluster: its barriers, each of a tile's blocks, and what the first is sent in a
+        // microsecond.
         const MET: f64 = 35.0;
         const AWAITED: f64 = 10.0;
         const SENT: f64 = 45_000.0;
         let Some(components) = self.components() else { return Exchange::NONE };
-        let products = products_of_a_microsecond(self.class.op, self.multiplied().class.a.element) as f64 / 100.0;
+        let products = products_of_a_microsecond(self.class.op, self.multiplied().class.a.element)
+            as f64
+            / 100.0;
         let tile = self.knobs.threadblock;
         let slot = sum_of(self.class.accumulator).bytes_of(tile.m.saturating_mul(tile.n)) as f64;
         let moved = slot * 100.0 * products;
         if self.cuts_by_cluster() {
-            return Exchange::Cluster { met: MET * products, awaited: AWAITED * products, sent: moved / SENT };
+            return Exchange::Cluster {
+                met: MET * products,
+                awaited: AWAITED * products,
+                sent: moved / SENT,
+            };
         }
         let rounds = match components.vectors_ahead() {
             // There are no registers to add them, and the kernel can.
@@ -243,7 +277,11 @@ impl WarpSpecializedDesc {
             vectors => components.numbers().div_ceil(TOGETHER * vectors),
         };
         let added = (COUNTED + ROUND * rounds as f64) * products;
-        let apart = if self.sum().may_reduce() { Reduced::of(slot as u64, APART, 100.0 * products) } else { Reduced::NONE };
+        let apart = if self.sum().may_reduce() {
+            Reduced::of(slot as u64, APART, 100.0 * products)
+        } else {
+            Reduced::NONE
+        };
         Exchange::Workspace {
             begun: BEGUN * products,
             stored: (STORED + STORED / 32.0 * components.numbers() as f64) * products,
@@ -258,7 +296,9 @@ impl GemmDesc {
     /// The description, where its family is Hopper's.
     pub const fn warp_specialized(&self) -> Option<WarpSpecializedDesc> {
         match self.family {
-            FamilyDesc::WarpSpecialized(knobs) => Some(WarpSpecializedDesc { class: self.class, frame: self.frame, knobs }),
+            FamilyDesc::WarpSpecialized(knobs) => {
+                Some(WarpSpecializedDesc { class: self.class, frame: self.frame, knobs })
+            }
             _ => None,
         }
     }

@@ -9,7 +9,9 @@ use crate::{
         rules::{multiple, within},
     },
     schedule::ScheduleKind,
-    threadblock::{SharedOperand, WarpSpecialized, pipeline::MOST_CONSUMERS, tensor_map::CHUNK_BYTES},
+    threadblock::{
+        SharedOperand, WarpSpecialized, pipeline::MOST_CONSUMERS, tensor_map::CHUNK_BYTES,
+    },
     warp::mma_warpgroup::{MOST_COLUMNS, ROWS, STAGE_BYTES, STEP_BYTES, columns_of},
 };
 
@@ -20,7 +22,8 @@ pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
 pub(super) const MOST_TILE: u32 = 512;
 
 impl WarpSpecialized {
-    /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many warpgroups as a block has.
+    /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many
+    /// warpgroups as a block has.
     pub(super) const fn shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let (tb, warp, instruction) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
         let depth = d.class.a.element.elements_in(STAGE_BYTES) as u64;
@@ -49,9 +52,12 @@ impl WarpSpecialized {
             MOST_COLUMNS as u64
         ));
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
-        // Whole instructions, and whole rows of the narrowest swizzle in a row-major D: of the elements that there are, two instructions at most.
+        // Whole instructions, and whole rows of the narrowest swizzle in a row-major D: of the
+        // elements that there are, two instructions at most.
         let mut columns = instruction.n;
-        while d.class.output.layout.is_row() && !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES) {
+        while d.class.output.layout.is_row()
+            && !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES)
+        {
             columns += instruction.n;
         }
         hold!(multiple(Field::Warp(Axis::N), warp.n as u64, columns as u64, MOST_TILE as u64));
@@ -74,14 +80,24 @@ impl WarpSpecialized {
             return within(Field::SplitKOfClusters, d.knobs.split_k as u64, 1, most);
         }
         hold!(within(Field::Cluster(Axis::M), d.knobs.cluster.m as u64, 1, most));
-        within(Field::Cluster(Axis::N), d.knobs.cluster.n as u64, 1, if d.knobs.cluster.m > 1 { 1 } else { most })
+        within(
+            Field::Cluster(Axis::N),
+            d.knobs.cluster.n as u64,
+            1,
+            if d.knobs.cluster.m > 1 { 1 } else { most },
+        )
     }
 
     /// A part of a stage is a step of the schedule.
     pub(super) const fn too_many_parts(d: &WarpSpecializedDesc, repeats_m: u32) -> Refusal {
         let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
         let field = Field::InstructionNPromoted;
-        Refusal::OutOfRange { field, value: d.knobs.instruction.n as u64, least: least as u64, most: MOST_COLUMNS as u64 }
+        Refusal::OutOfRange {
+            field,
+            value: d.knobs.instruction.n as u64,
+            least: least as u64,
+            most: MOST_COLUMNS as u64,
+        }
     }
 
     /// Each block of a cluster copies as many whole boxes of the shared operand.

@@ -1,4 +1,5 @@
-//! From knobs to components where threads multiply what TMA brings: see `src/threadblock/mma_warp_specialized/simt.rs`.
+//! From knobs to components where threads multiply what TMA brings: see
+//! `src/threadblock/mma_warp_specialized/simt.rs`.
 
 use super::{components::PARTNERS, shapes::MOST_TILE};
 use crate::{
@@ -31,7 +32,8 @@ const MOST_THREAD: u64 = 16;
 /// The fewest lanes of a warp along M, and the most: with them, no warp's part is wider than a box.
 const LANES: (u32, u32) = (2, 16);
 
-/// Depths of a stage: the least, which is also what they are multiples of, and the largest. Loops over K are unrolled.
+/// Depths of a stage: the least, which is also what they are multiples of, and the largest. Loops
+/// over K are unrolled.
 const DEPTHS: (u64, u64) = (8, 64);
 
 impl WarpSpecialized {
@@ -43,7 +45,10 @@ impl WarpSpecialized {
             && d.class.accumulator.is(f32)
             && d.class.output.element.is(f32))
         {
-            return Err(Refusal::OnTensorCores { mainloop: Word(MainloopKind::WarpSpecialized.name()), op: d.class.op });
+            return Err(Refusal::OnTensorCores {
+                mainloop: Word(MainloopKind::WarpSpecialized.name()),
+                op: d.class.op,
+            });
         }
         hold!(Self::thread_shapes(d));
         hold!(Self::cluster_shape(d));
@@ -54,7 +59,10 @@ impl WarpSpecialized {
             block,
             warp,
             lanes: LaneArrangement { m: warp.m / thread.m, n: warp.n / thread.n, quads: false },
-            interleave: [interleave(InterleaveKind::Vector, f32, thread.m), interleave(InterleaveKind::Vector, f32, thread.n)],
+            interleave: [
+                interleave(InterleaveKind::Vector, f32, thread.m),
+                interleave(InterleaveKind::Vector, f32, thread.n),
+            ],
         };
         let warps = tiles.warps();
         let count = warps.m * warps.n / WARPS;
@@ -99,7 +107,8 @@ impl WarpSpecialized {
         Ok(this)
     }
 
-    /// Whether the tiles of threads fill those of warps, and those the block's, with whole warpgroups.
+    /// Whether the tiles of threads fill those of warps, and those the block's, with whole
+    /// warpgroups.
     const fn thread_shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let (tb, warp, thread) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
         let (vector, most_tile) = (VECTOR as u64, MOST_TILE as u64);
@@ -111,7 +120,12 @@ impl WarpSpecialized {
         let lanes = nearest_lanes(warp.m / thread.m);
         if warp.m != lanes * thread.m {
             let (legal, nearest) = (Legal::LanesTimesInstruction, (lanes * thread.m) as u64);
-            return Err(Refusal::NotOneOf { field: Field::Warp(Axis::M), value: warp.m as u64, legal, nearest });
+            return Err(Refusal::NotOneOf {
+                field: Field::Warp(Axis::M),
+                value: warp.m as u64,
+                legal,
+                nearest,
+            });
         }
         let columns = (WARP / lanes * thread.n) as u64;
         hold!(within(Field::Warp(Axis::N), warp.n as u64, columns, columns));
@@ -124,7 +138,9 @@ impl WarpSpecialized {
         hold!(multiple(Field::Threadblock(Axis::N), tb.n as u64, warp.n as u64, most_tile));
         let warps = (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64;
         match d.knobs.schedule {
-            ScheduleKind::Pingpong => within(Field::PingpongWarps, warps, WARPS as u64, WARPS as u64),
+            ScheduleKind::Pingpong => {
+                within(Field::PingpongWarps, warps, WARPS as u64, WARPS as u64)
+            }
             ScheduleKind::Cooperative => {
                 let field = Field::ConsumerWarps;
                 hold!(within(field, warps, WARPS as u64, (WARPS * MOST_CONSUMERS) as u64));
@@ -140,8 +156,10 @@ impl WarpSpecialized {
             let operand = OperandKind::BOTH[i];
             let tile = self.tile(operand);
             let row = ElementKind::F32.bytes_of(tile.mn() / self.ring.shares(operand));
-            // The least power of two whose product with a row is one: a row is of 32 bytes at least.
-            let of = ALIGNMENT_BYTES >> if row.trailing_zeros() < 10 { row.trailing_zeros() } else { 10 };
+            // The least power of two whose product with a row is one: a row is of 32 bytes at
+            // least.
+            let of = ALIGNMENT_BYTES
+                >> if row.trailing_zeros() < 10 { row.trailing_zeros() } else { 10 };
             hold!(multiple(Field::ThreadblockKInKilobytes, tile.k() as u64, of as u64, DEPTHS.1));
             i += 1;
         }

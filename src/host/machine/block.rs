@@ -73,7 +73,8 @@ pub(super) fn run<'a>(
 ) -> Result<(), Fault> {
     let warps = shape.threads.div_ceil(WARP);
     let agents = warps as usize;
-    let progress = |own| Progress { cursor: Cursor::new(0, 1), clock: Clock::new(own, agents), waits: None };
+    let progress =
+        |own| Progress { cursor: Cursor::new(0, 1), clock: Clock::new(own, agents), waits: None };
     let mut block = OneRole {
         memory: SharedMemory::new((shape.bytes / shape.granule) as usize, agents),
         shape,
@@ -99,7 +100,9 @@ impl Movers for OneRole<'_, '_> {
     fn moves(&mut self, mover: u32) -> Result<bool, Fault> {
         let warp = mover as usize;
         let Progress { cursor, clock, waits } = &mut self.warps[warp];
-        let Some(step) = cursor.step(self.shape.schedule, self.shape.k_tiles) else { return Ok(false) };
+        let Some(step) = cursor.step(self.shape.schedule, self.shape.k_tiles) else {
+            return Ok(false);
+        };
         if step == Step::Barrier {
             let last = waits.is_none();
             let moved = self.meeting.pass(waits, clock);
@@ -114,7 +117,10 @@ impl Movers for OneRole<'_, '_> {
         }
         let unit = cursor.tile;
         // An odd factor permutes the lanes of a warp.
-        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.seed = self
+            .seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let (factor, first) = ((self.seed >> 33) as u32 | 1, (self.seed >> 59) as u32);
         for i in 0..WARP {
             let lane = i.wrapping_mul(factor).wrapping_add(first) % WARP;
@@ -123,7 +129,10 @@ impl Movers for OneRole<'_, '_> {
                 let number = self.numbers[warp];
                 let (memory, observer) = (&mut self.memory, self.observer.as_deref_mut());
                 let granule = self.shape.granule;
-                self.steps.perform(&mut Lane { thread, unit, number, clock, memory, granule, observer }, step)?;
+                self.steps.perform(
+                    &mut Lane { thread, unit, number, clock, memory, granule, observer },
+                    step,
+                )?;
             }
         }
         self.numbers[warp] += 1;
@@ -155,7 +164,13 @@ pub(super) struct Lane<'b, 'o> {
 
 impl Lane<'_, '_> {
     /// Tells who looks on of an access.
-    pub fn sees(&mut self, purpose: Purpose, operand: Option<OperandKind>, which: [u32; 2], touched: Touched) {
+    pub fn sees(
+        &mut self,
+        purpose: Purpose,
+        operand: Option<OperandKind>,
+        which: [u32; 2],
+        touched: Touched,
+    ) {
         if let Some(observer) = &mut self.observer {
             let which = [self.number, which[0], which[1]];
             observer.saw(&Access { thread: self.thread, purpose, operand, which, touched });
@@ -214,7 +229,9 @@ fn fault(thread: u32, Place { byte, .. }: Place, conflict: Conflict) -> Fault {
         Conflict::Uninitialized => Fault::Uninitialized { thread, byte },
         Conflict::Unlanded(by) => Fault::Unlanded { thread, byte, by: number(by) },
         Conflict::Unordered(by) => Fault::ReadOfUnordered { thread, byte, by: number(by) },
-        Conflict::OverRead(by) => Fault::WriteOverRead { thread, byte, by: by.map_or(u32::MAX, number) },
+        Conflict::OverRead(by) => {
+            Fault::WriteOverRead { thread, byte, by: by.map_or(u32::MAX, number) }
+        }
         Conflict::OverWrite(by) => Fault::WriteOverWrite { thread, byte, by: number(by) },
     }
 }

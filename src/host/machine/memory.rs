@@ -1,8 +1,10 @@
 //! Shared memory that remembers.
 //!
-//! A cell is the smallest piece that an access touches. It knows its content, who wrote it, and who has read it, by epochs of their
-//! [`Clock`]s. A read needs a write that is the lane's own or in order before it; a write needs the same of every access before. Lanes of a
-//! warp are in order where an epoch of the warp lies between. So one run, in whichever order, finds what is not in order.
+//! A cell is the smallest piece that an access touches. It knows its content, who wrote it, and who
+//! has read it, by epochs of their [`Clock`]s. A read needs a write that is the lane's own or in
+//! order before it; a write needs the same of every access before. Lanes of a warp are in order
+//! where an epoch of the warp lies between. So one run, in whichever order, finds what is not in
+//! order.
 
 use super::sync::Clock;
 use core::ops::Range;
@@ -32,7 +34,8 @@ pub(super) enum Conflict {
     Unlanded(By),
     /// What is read was written in no order with that.
     Unordered(By),
-    /// What is written was read in no order with that; `None` by more than one lane, or by what is still under way.
+    /// What is written was read in no order with that; `None` by more than one lane, or by what is
+    /// still under way.
     OverRead(Option<By>),
     /// What is written was written in no order with that; or still is.
     OverWrite(By),
@@ -53,7 +56,8 @@ struct Cell<C> {
 /// Some cells, and what each remembers.
 pub(super) struct SharedMemory<C> {
     cells: Vec<Cell<C>>,
-    /// Of each cell and reader: its last epoch that read, one more than that, and the lane; 0 where there is none.
+    /// Of each cell and reader: its last epoch that read, one more than that, and the lane; 0 where
+    /// there is none.
     reads: Vec<u32>,
     readers: usize,
 }
@@ -62,7 +66,11 @@ impl<C: Clone + Default> SharedMemory<C> {
     /// So many cells, which so many agents read: the first ones.
     pub fn new(cells: usize, readers: usize) -> Self {
         let empty = || Cell { content: C::default(), written: Written::Never };
-        Self { cells: (0..cells).map(|_| empty()).collect(), reads: vec![0; cells * readers], readers }
+        Self {
+            cells: (0..cells).map(|_| empty()).collect(),
+            reads: vec![0; cells * readers],
+            readers,
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -74,16 +82,22 @@ impl<C: Clone + Default> SharedMemory<C> {
         let reads = &self.reads[cell * self.readers..][..self.readers];
         let late = |(read, over): (&u32, &u32)| read >> LANE_BITS > *over;
         if reads.iter().zip(clock.over()).any(late) {
-            for (agent, pair) in reads.iter().zip(clock.over()).enumerate().filter(|(_, pair)| late(*pair)) {
+            for (agent, pair) in
+                reads.iter().zip(clock.over()).enumerate().filter(|(_, pair)| late(*pair))
+            {
                 let by = pair.0 & ((1 << LANE_BITS) - 1);
                 if (agent, by) != (clock.own, lane) {
-                    return Err(Conflict::OverRead((by < MANY).then_some(By { agent: agent as u32, lane: by })));
+                    return Err(Conflict::OverRead(
+                        (by < MANY).then_some(By { agent: agent as u32, lane: by }),
+                    ));
                 }
             }
         }
         match self.cells[cell].written {
             Written::Flying(by) => Err(Conflict::OverWrite(by)),
-            Written::Landed(by, epoch) if !Self::ordered(by, epoch, clock, lane) => Err(Conflict::OverWrite(by)),
+            Written::Landed(by, epoch) if !Self::ordered(by, epoch, clock, lane) => {
+                Err(Conflict::OverWrite(by))
+            }
             _ => Ok(()),
         }
     }
@@ -93,16 +107,29 @@ impl<C: Clone + Default> SharedMemory<C> {
     }
 
     /// A lane of who knows so much writes a cell.
-    pub fn write(&mut self, cell: usize, clock: &Clock, lane: u32, content: C) -> Result<(), Conflict> {
+    pub fn write(
+        &mut self,
+        cell: usize,
+        clock: &Clock,
+        lane: u32,
+        content: C,
+    ) -> Result<(), Conflict> {
         self.send(cell, clock, lane, content)?;
         self.land(cell, By { agent: clock.own as u32, lane }, clock.epoch());
         Ok(())
     }
 
     /// A lane sends an asynchronous copy to a cell; it lands when that is waited for.
-    pub fn send(&mut self, cell: usize, clock: &Clock, lane: u32, content: C) -> Result<(), Conflict> {
+    pub fn send(
+        &mut self,
+        cell: usize,
+        clock: &Clock,
+        lane: u32,
+        content: C,
+    ) -> Result<(), Conflict> {
         self.may_write(cell, clock, lane)?;
-        self.cells[cell] = Cell { content, written: Written::Flying(By { agent: clock.own as u32, lane }) };
+        self.cells[cell] =
+            Cell { content, written: Written::Flying(By { agent: clock.own as u32, lane }) };
         Ok(())
     }
 
@@ -117,7 +144,9 @@ impl<C: Clone + Default> SharedMemory<C> {
         match *written {
             Written::Never => return Err(Conflict::Uninitialized),
             Written::Flying(by) => return Err(Conflict::Unlanded(by)),
-            Written::Landed(by, epoch) if !Self::ordered(by, epoch, clock, lane) => return Err(Conflict::Unordered(by)),
+            Written::Landed(by, epoch) if !Self::ordered(by, epoch, clock, lane) => {
+                return Err(Conflict::Unordered(by));
+            }
             Written::Landed(..) => {}
         }
         let known = &mut self.reads[cell * self.readers + clock.own];
@@ -155,8 +184,12 @@ impl<C: Clone + Default> SharedMemory<C> {
 
     /// Whether copies are under way to some cells; whether reads of them are.
     pub fn under_way(&self, cells: Range<usize>) -> (bool, bool) {
-        let copies = self.cells[cells.clone()].iter().any(|cell| matches!(cell.written, Written::Flying(_)));
-        (copies, self.reads[cells.start * self.readers..cells.end * self.readers].contains(&UNDER_WAY))
+        let copies =
+            self.cells[cells.clone()].iter().any(|cell| matches!(cell.written, Written::Flying(_)));
+        (
+            copies,
+            self.reads[cells.start * self.readers..cells.end * self.readers].contains(&UNDER_WAY),
+        )
     }
 }
 
@@ -170,8 +203,14 @@ mod tests {
         assert!(matches!(memory.read(0, &clock, 3), Err(Conflict::Uninitialized)));
         memory.write(0, &clock, 3, 7).expect("nobody was there");
         assert!(matches!(memory.read(0, &clock, 3), Ok(7)), "its own");
-        assert!(matches!(memory.read(0, &clock, 4), Err(Conflict::Unordered(By { agent: 0, lane: 3 }))));
-        assert!(matches!(memory.write(0, &clock, 4, 8), Err(Conflict::OverRead(Some(By { agent: 0, lane: 3 })))));
+        assert!(matches!(
+            memory.read(0, &clock, 4),
+            Err(Conflict::Unordered(By { agent: 0, lane: 3 }))
+        ));
+        assert!(matches!(
+            memory.write(0, &clock, 4, 8),
+            Err(Conflict::OverRead(Some(By { agent: 0, lane: 3 })))
+        ));
         clock.end_epoch();
         assert!(matches!(memory.read(0, &clock, 4), Ok(7)));
         assert!(memory.write(0, &clock, 4, 8).is_ok(), "it was the last to read");
@@ -179,20 +218,33 @@ mod tests {
 
     #[test]
     fn who_writes_has_to_know_of_every_reader() {
-        let (mut memory, mut reader, mut writer) = (SharedMemory::<u32>::new(1, 3), Clock::new(0, 3), Clock::new(1, 3));
+        let (mut memory, mut reader, mut writer) =
+            (SharedMemory::<u32>::new(1, 3), Clock::new(0, 3), Clock::new(1, 3));
         memory.write(0, &writer, 0, 7).expect("nobody was there");
         reader.learn(writer.end_epoch());
         memory.read(0, &reader, 0).expect("it knows of the write");
         memory.read(0, &reader, 1).expect("it knows of the write");
-        assert!(matches!(memory.write(0, &writer, 0, 8), Err(Conflict::OverRead(None))), "two lanes");
+        assert!(
+            matches!(memory.write(0, &writer, 0, 8), Err(Conflict::OverRead(None))),
+            "two lanes"
+        );
         memory.begin_reading(0, 0);
         writer.learn(reader.end_epoch());
-        assert!(matches!(memory.write(0, &writer, 0, 8), Err(Conflict::OverRead(None))), "the read goes on");
+        assert!(
+            matches!(memory.write(0, &writer, 0, 8), Err(Conflict::OverRead(None))),
+            "the read goes on"
+        );
         memory.end_reading(0, &reader);
-        assert!(memory.write(0, &writer, 0, 8).is_err(), "it ended in an epoch that the writer does not know to be over");
+        assert!(
+            memory.write(0, &writer, 0, 8).is_err(),
+            "it ended in an epoch that the writer does not know to be over"
+        );
         writer.learn(reader.end_epoch());
         memory.send(0, &writer, 0, 8).expect("all are in order");
-        assert!(matches!(memory.read(0, &writer, 0), Err(Conflict::Unlanded(_))), "not even its own, before it has landed");
+        assert!(
+            matches!(memory.read(0, &writer, 0), Err(Conflict::Unlanded(_))),
+            "not even its own, before it has landed"
+        );
         // It lands in an epoch of agent 2, a barrier.
         let mut barrier = Clock::new(2, 3);
         memory.land(0, By { agent: 2, lane: 0 }, barrier.epoch());

@@ -26,8 +26,9 @@ words! {
 /// Which elements are touched: neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Touched {
-    /// So many of a matrix in global memory. Of an operand, the first is at (mn, k). Of a transpose's A it is at (row, column), counted from
-    /// its tile; of its D, and of B, at the place of that element of A.
+    /// So many of a matrix in global memory. Of an operand, the first is at (mn, k). Of a
+    /// transpose's A it is at (row, column), counted from its tile; of its D, and of B, at the
+    /// place of that element of A.
     Global {
         /// Along MN, or a row of A.
         row: i64,
@@ -54,8 +55,8 @@ pub struct Access {
     pub purpose: Purpose,
     /// The operand whose tile it touches, where it is one's.
     pub operand: Option<OperandKind>,
-    /// What tells it apart from the thread's others of the purpose since the last barrier; the same for the threads of a warp that make
-    /// it together.
+    /// What tells it apart from the thread's others of the purpose since the last barrier; the same
+    /// for the threads of a warp that make it together.
     pub which: [u32; 3],
     /// Where.
     pub touched: Touched,

@@ -17,8 +17,9 @@ pub(super) trait Movers {
 
 /// Draws numbers, and leaves some behind on purpose.
 ///
-/// A uniform draw seldom lets a producer run to the end of its ring, or a copy land last. So now and then a set of movers is drawn
-/// that move only when nobody else can; and whoever moved may go on for a while.
+/// A uniform draw seldom lets a producer run to the end of its ring, or a copy land last. So now
+/// and then a set of movers is drawn that move only when nobody else can; and whoever moved may go
+/// on for a while.
 pub(super) struct Scheduler {
     state: u64,
     /// Movers left behind, a bit each.
@@ -139,7 +140,8 @@ impl Cursor {
         self.section
     }
 
-    /// The step of a schedule over units of so many k-tiles; empty lists and lists that are over are passed by.
+    /// The step of a schedule over units of so many k-tiles; empty lists and lists that are over
+    /// are passed by.
     #[inline]
     pub fn step<S: Spelled>(&mut self, schedule: &Schedule<S>, k_tiles: &[u32]) -> Option<S> {
         loop {
@@ -158,9 +160,14 @@ impl Cursor {
                 Section::Closing => None,
                 Section::Opening | Section::Tail | Section::Epilogue => {
                     if section != Section::Opening {
-                        (self.tile, self.k, self.trips, self.leaves_sum) = (self.tile + self.stride, 0, 0, false);
+                        (self.tile, self.k, self.trips, self.leaves_sum) =
+                            (self.tile + self.stride, 0, 0, false);
                     }
-                    Some(if (self.tile as usize) < k_tiles.len() { Section::Prologue } else { Section::Closing })
+                    Some(if (self.tile as usize) < k_tiles.len() {
+                        Section::Prologue
+                    } else {
+                        Section::Closing
+                    })
                 }
             };
         }
@@ -172,7 +179,11 @@ impl Cursor {
     }
 
     fn body(&self, k_tiles: &[u32]) -> Option<Section> {
-        Some(if k_tiles.get(self.tile as usize).is_some_and(|&count| self.trips < count) { Section::Body } else { Section::Tail })
+        Some(if k_tiles.get(self.tile as usize).is_some_and(|&count| self.trips < count) {
+            Section::Body
+        } else {
+            Section::Tail
+        })
     }
 
     /// The step is performed.

@@ -1,4 +1,5 @@
-//! One block of a product whose threads all follow one schedule: what each step means to a thread and its registers.
+//! One block of a product whose threads all follow one schedule: what each step means to a thread
+//! and its registers.
 
 mod partials;
 
@@ -25,7 +26,8 @@ use std::collections::VecDeque;
 
 /// What a block begins with.
 pub(in crate::host) struct Started<'a> {
-    /// Element (mn, k) of a tile of an operand, by its number among those of all units: a number, or its name.
+    /// Element (mn, k) of a tile of an operand, by its number among those of all units: a number,
+    /// or its name.
     pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
     /// The accumulators of a thread before it has multiplied anything.
     pub accumulators: Accumulated,
@@ -62,23 +64,30 @@ struct Block<'a> {
     program: &'a Program,
     started: &'a Started<'a>,
     threads: Vec<Thread>,
-    /// Where warps multiply, of A and of B: the lane and its element that an instruction takes for (row or column of the warp's tile, k of a k-block).
+    /// Where warps multiply, of A and of B: the lane and its element that an instruction takes for
+    /// (row or column of the warp's tile, k of a k-block).
     holders: Option<[Vec<(u32, u32)>; 2]>,
     /// How their instruction adds, and what of fragments.
     arithmetic: Option<(Instruction, RegisterParts)>,
 }
 
-/// The lane and the element of its fragment that an instruction takes for (mn, k) of a warp's tile, row by row.
+/// The lane and the element of its fragment that an instruction takes for (mn, k) of a warp's tile,
+/// row by row.
 fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
     let instruction = base.instruction?;
     let step = instruction.shape().k;
     Some(OperandKind::BOTH.map(|operand| {
         let (extent, per_word) = (instruction.extent(operand), instruction.per_word());
-        let (own, elements) = (instruction.words(operand) * per_word, base.fragment_elements(operand));
+        let (own, elements) =
+            (instruction.words(operand) * per_word, base.fragment_elements(operand));
         let mut held = vec![(0, 0); (base.operand(operand).warp_mn * step) as usize];
         for lane in 0..WARP {
             for element in 0..elements {
-                let (mn, k) = instruction.coordinate(operand, lane, (element % own / per_word, element % per_word));
+                let (mn, k) = instruction.coordinate(
+                    operand,
+                    lane,
+                    (element % own / per_word, element % per_word),
+                );
                 held[((element / own * extent + mn) * step + k) as usize] = (lane, element);
             }
         }
@@ -86,7 +95,8 @@ fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
     }))
 }
 
-/// Runs block 0 over `tiles` k-tiles with someone looking on. Returns how many products were added up.
+/// Runs block 0 over `tiles` k-tiles with someone looking on. Returns how many products were added
+/// up.
 ///
 /// # Errors
 /// The first fault.
@@ -94,7 +104,12 @@ pub fn observe(program: &Program, tiles: u32, observer: &mut dyn Observer) -> Re
     stored_once(program)?;
     whole(program)?;
     let source = |_: OperandKind, _: u32, _: u32, _: u32| 0;
-    let started = Started { source: &source, accumulators: Accumulated::Names(Default::default()), tiles: &[tiles], seed: 0 };
+    let started = Started {
+        source: &source,
+        accumulators: Accumulated::Names(Default::default()),
+        tiles: &[tiles],
+        seed: 0,
+    };
     // Each name of A is multiplied by a fragment of B.
     let columns = u64::from(program.base.operands[1].thread_mn());
     let threads = run_block(program, &started, Some(observer))?;
@@ -113,7 +128,10 @@ pub(in crate::host) fn run_block(
         staging: operands.map(|o| vec![0; (o.thread_map().accesses() * o.access) as usize]),
         staged_tile: u32::MAX,
         fragments: OperandKind::BOTH.map(|operand| {
-            let empty = vec![Held { word: 0, tile: u32::MAX, k_block: u32::MAX }; base.fragment_elements(operand) as usize];
+            let empty = vec![
+                Held { word: 0, tile: u32::MAX, k_block: u32::MAX };
+                base.fragment_elements(operand) as usize
+            ];
             [empty.clone(), empty]
         }),
         steps: Default::default(),
@@ -136,9 +154,16 @@ pub(in crate::host) fn run_block(
         granule: elements.into_iter().map(|element| element.bytes_of(1)).min().unwrap_or(1),
     };
     let threads = vec![thread; base.tiles.threads() as usize];
-    let mut block = Block { program, started, threads, holders: holders(base), arithmetic: program.arithmetic() };
+    let mut block = Block {
+        program,
+        started,
+        threads,
+        holders: holders(base),
+        arithmetic: program.arithmetic(),
+    };
     run(shape, &mut block, started.seed, observer)?;
-    (0..base.tiles.threads()).try_for_each(|thread| block.reach(thread, started.tiles.len() as u32))?;
+    (0..base.tiles.threads())
+        .try_for_each(|thread| block.reach(thread, started.tiles.len() as u32))?;
     Ok(block.threads.into_iter().map(|thread| thread.sums).collect())
 }
 
@@ -146,8 +171,10 @@ impl LaneSteps for Block<'_> {
     fn perform(&mut self, lane: &mut Lane<'_, '_>, step: Step) -> Result<(), Fault> {
         self.reach(lane.thread, lane.unit)?;
         let base = &self.program.base;
-        let (copies, counts) =
-            (base.mainloop.copies_asynchronously(), base.operands.map(|operand| operand.thread_map().accesses()));
+        let (copies, counts) = (
+            base.mainloop.copies_asynchronously(),
+            base.operands.map(|operand| operand.thread_map().accesses()),
+        );
         let mut transfer = |purpose, part, of| {
             accesses(counts, u32::from(part), u32::from(of))
                 .try_for_each(|(operand, access)| self.transfer(lane, purpose, operand, access))
@@ -156,10 +183,15 @@ impl LaneSteps for Block<'_> {
             Step::Fetch if !copies => return transfer(Purpose::Fetch, 0, 1),
             Step::Store if !copies => transfer(Purpose::Store, 0, 1)?,
             Step::Copy { part, of } if copies => return transfer(Purpose::Copy, part, of),
-            Step::Load { k_block } => return self.load(lane, &OperandKind::BOTH, u32::from(k_block)),
-            Step::LoadA { k_block } => return self.load(lane, &[OperandKind::A], u32::from(k_block)),
+            Step::Load { k_block } => {
+                return self.load(lane, &OperandKind::BOTH, u32::from(k_block));
+            }
+            Step::LoadA { k_block } => {
+                return self.load(lane, &[OperandKind::A], u32::from(k_block));
+            }
             Step::Multiply { k_block } => return self.multiply(lane.thread, u32::from(k_block)),
-            // Lanes come here one after the other, and each multiplies what others hold: the fragments stay two.
+            // Lanes come here one after the other, and each multiplies what others hold: the
+            // fragments stay two.
             Step::MultiplyLoad { k_block, next } => {
                 self.multiply(lane.thread, u32::from(k_block))?;
                 return self.load(lane, &[OperandKind::B], u32::from(next));
@@ -184,7 +216,12 @@ impl LaneSteps for Block<'_> {
             }
             Step::Wait { pending } if copies => {
                 while thread.groups.len() > usize::from(pending) {
-                    thread.groups.pop_front().into_iter().flatten().try_for_each(|place| lane.land(place))?;
+                    thread
+                        .groups
+                        .pop_front()
+                        .into_iter()
+                        .flatten()
+                        .try_for_each(|place| lane.land(place))?;
                 }
             }
             Step::Advance => thread.read += 1,
@@ -201,14 +238,22 @@ impl Block<'_> {
         let (base, side) = (&self.program.base, operand.index());
         let left_out = Fault::LeftOut { map: "smem", row: mn, column: k };
         let offset = self.program.maps.smem[side].at(at(mn, k)).ok_or(left_out)?;
-        let behind_a = if operand == OperandKind::B { u64::from(base.operands[0].stage_bytes()) } else { 0 };
+        let behind_a =
+            if operand == OperandKind::B { u64::from(base.operands[0].stage_bytes()) } else { 0 };
         let first = u64::from(tile % base.stages) * u64::from(base.stage_bytes()) + behind_a;
         let bytes = base.operands[side].element.bytes_of(1);
         Ok(Place { byte: first + u64::from(offset) * u64::from(bytes), bytes })
     }
 
-    /// Vector `access` of the tile that is written: one part of its way from global to shared memory.
-    fn transfer(&mut self, lane: &mut Lane<'_, '_>, purpose: Purpose, operand: OperandKind, access: u32) -> Result<(), Fault> {
+    /// Vector `access` of the tile that is written: one part of its way from global to shared
+    /// memory.
+    fn transfer(
+        &mut self,
+        lane: &mut Lane<'_, '_>,
+        purpose: Purpose,
+        operand: OperandKind,
+        access: u32,
+    ) -> Result<(), Fault> {
         let (side, id, source) = (operand.index(), lane.thread as usize, self.started.source);
         let (facts, tile) = (&self.program.base.operands[side], self.threads[id].written);
         let vector = self.program.maps.copy[side].at(at(lane.thread, access));
@@ -221,7 +266,8 @@ impl Block<'_> {
         for i in 0..facts.access {
             let (mn, k) = facts.coordinate(vector, i);
             if i == 0 && purpose != Purpose::Store {
-                let column = i64::from(tile) * i64::from(self.program.base.tiles.block.k) + i64::from(k);
+                let column =
+                    i64::from(tile) * i64::from(self.program.base.tiles.block.k) + i64::from(k);
                 let touched = Touched::Global { row: mn.into(), column, elements: facts.access };
                 lane.sees(Purpose::Fetch, Some(operand), [access, 0], touched);
             }
@@ -240,14 +286,22 @@ impl Block<'_> {
                 lane.send(place, Content { word: source(operand, name, mn, k), tag: name })?;
                 thread.issued.push(place);
             } else {
-                lane.write(place, Content { word: thread.staging[side][register], tag: thread.staged_tile })?;
+                lane.write(
+                    place,
+                    Content { word: thread.staging[side][register], tag: thread.staged_tile },
+                )?;
             }
         }
         Ok(())
     }
 
     /// Fragments of a k-block of the tile that is read.
-    fn load(&mut self, lane: &mut Lane<'_, '_>, operands: &[OperandKind], k_block: u32) -> Result<(), Fault> {
+    fn load(
+        &mut self,
+        lane: &mut Lane<'_, '_>,
+        operands: &[OperandKind],
+        k_block: u32,
+    ) -> Result<(), Fault> {
         let (id, tile) = (lane.thread, self.threads[lane.thread as usize].read);
         if tile >= self.tiles(id) {
             return Ok(());
@@ -270,36 +324,52 @@ impl Block<'_> {
             }
             for element in 0..base.fragment_elements(operand) {
                 let coordinate = match &rows {
-                    None => of_tile(maps.fragment[side].at(at(id, element)).ok_or(left_out("fragment", element))?),
+                    None => of_tile(
+                        maps.fragment[side]
+                            .at(at(id, element))
+                            .ok_or(left_out("fragment", element))?,
+                    ),
                     Some((rows, loads)) => {
-                        let per_word = base.instruction.map_or(1, |instruction| instruction.per_word());
-                        let (from, within) = loads.source(id, (element / per_word, element % per_word));
+                        let per_word =
+                            base.instruction.map_or(1, |instruction| instruction.per_word());
+                        let (from, within) =
+                            loads.source(id, (element / per_word, element % per_word));
                         let load = element / per_word / MATRICES;
-                        let (mn, k) = of_tile(rows.at(at(from, load)).ok_or(left_out("rows", load))?);
+                        let (mn, k) =
+                            of_tile(rows.at(at(from, load)).ok_or(left_out("rows", load))?);
                         if loads.transposed() { (mn + within, k) } else { (mn, k + within) }
                     }
                 };
                 let place = self.place(operand, tile, coordinate)?;
                 if rows.is_none() && element.is_multiple_of(width) {
-                    lane.sees(Purpose::Load, Some(operand), [k_block, element], place.neighbours(width));
+                    lane.sees(
+                        Purpose::Load,
+                        Some(operand),
+                        [k_block, element],
+                        place.neighbours(width),
+                    );
                 }
                 let Content { word, tag: found } = lane.read(place)?;
                 if found != wanted {
                     return Err(Fault::Stale { thread: id, operand, wanted, found });
                 }
                 let buffer = self.buffer(operand, tile, k_block);
-                self.threads[id as usize].fragments[side][buffer][element as usize] = Held { word, tile: wanted, k_block };
+                self.threads[id as usize].fragments[side][buffer][element as usize] =
+                    Held { word, tile: wanted, k_block };
             }
         }
         Ok(())
     }
 
-    /// Which of two fragments of an operand a k-block is in: the next one is in the other, as it is in the device's registers. Of B, where a warp has one and lanes here go one after the other, that is so
-    /// from tile to tile, too.
+    /// Which of two fragments of an operand a k-block is in: the next one is in the other, as it is
+    /// in the device's registers. Of B, where a warp has one and lanes here go one after the other,
+    /// that is so from tile to tile, too.
     fn buffer(&self, operand: OperandKind, tile: u32, k_block: u32) -> usize {
         let base = &self.program.base;
         let one = operand == OperandKind::B && base.instruction.is_some();
-        (if one { tile.wrapping_mul(base.k_blocks()).wrapping_add(k_block) } else { k_block }) as usize % 2
+        (if one { tile.wrapping_mul(base.k_blocks()).wrapping_add(k_block) } else { k_block })
+            as usize
+            % 2
     }
 
     fn multiply(&mut self, thread: u32, k_block: u32) -> Result<(), Fault> {
@@ -314,7 +384,10 @@ impl Block<'_> {
         let [a, b] = &state.fragments;
         let fragments = [&a[buffers[0]], &b[buffers[1]]];
         for operand in OperandKind::BOTH {
-            if fragments[operand.index()].iter().any(|held| (held.tile, held.k_block) != (tile, k_block)) {
+            if fragments[operand.index()]
+                .iter()
+                .any(|held| (held.tile, held.k_block) != (tile, k_block))
+            {
                 return Err(Fault::StaleFragment { thread, operand, tile, k_block });
             }
         }
@@ -323,11 +396,15 @@ impl Block<'_> {
             state.accumulators.multiply(fragments[0], fragments[1]);
             return Ok(());
         }
-        let given = OperandKind::BOTH.map(|operand| self.given(thread, operand, buffers[operand.index()]));
+        let given =
+            OperandKind::BOTH.map(|operand| self.given(thread, operand, buffers[operand.index()]));
         let state = &mut self.threads[thread as usize];
         state.steps.iter_mut().zip(given).for_each(|(steps, given)| steps.extend(given));
         // Where sums are promoted they are those of a tile.
-        let promotes = self.arithmetic.as_ref().is_some_and(|(instruction, _)| instruction.promotion().is_some());
+        let promotes = self
+            .arithmetic
+            .as_ref()
+            .is_some_and(|(instruction, _)| instruction.promotion().is_some());
         if !promotes || k_block + 1 == groups as u32 {
             let [a, b] = core::mem::take(&mut state.steps);
             state.accumulators.add_steps(self.arithmetic.as_ref(), &a, &b);
@@ -335,17 +412,22 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// What an instruction takes of the registers of a thread's warp for the thread's accumulators: for each k of a k-block their rows of A, or columns of B.
+    /// What an instruction takes of the registers of a thread's warp for the thread's accumulators:
+    /// for each k of a k-block their rows of A, or columns of B.
     fn given(&self, thread: u32, operand: OperandKind, buffer: usize) -> Vec<Vec<Held>> {
         let (base, side) = (&self.program.base, operand.index());
         let (map, step) = (FragmentMap::of(base.tiles, operand), base.step());
         let warp_mn = base.operand(operand).warp_mn;
         let held = |i: u32, k: u32| {
             let at = map.mn(thread, i) % warp_mn * step + k;
-            let (lane, element) = self.holders.as_ref().map_or((0, 0), |holders| holders[side][at as usize]);
-            self.threads[(thread / WARP * WARP + lane) as usize].fragments[side][buffer][element as usize]
+            let (lane, element) =
+                self.holders.as_ref().map_or((0, 0), |holders| holders[side][at as usize]);
+            self.threads[(thread / WARP * WARP + lane) as usize].fragments[side][buffer]
+                [element as usize]
         };
-        (0..step).map(|k| (0..base.operand(operand).thread_mn()).map(|i| held(i, k)).collect()).collect()
+        (0..step)
+            .map(|k| (0..base.operand(operand).thread_mn()).map(|i| held(i, k)).collect())
+            .collect()
     }
 
     /// K-tiles of a thread's unit of work.
@@ -353,12 +435,14 @@ impl Block<'_> {
         self.started.tiles.get(self.threads[thread as usize].sums.len()).copied().unwrap_or(0)
     }
 
-    /// A thread goes on to a unit of work: of those before, every product was made and every slice added.
+    /// A thread goes on to a unit of work: of those before, every product was made and every slice
+    /// added.
     fn reach(&mut self, thread: u32, unit: u32) -> Result<(), Fault> {
         let Self { program: Program { base, .. }, started, .. } = *self;
         while self.threads[thread as usize].sums.len() < unit as usize {
             let tiles = self.tiles(thread);
-            let (wanted, slices) = (u64::from(tiles) * u64::from(base.k_blocks()), base.tiles.warps().k);
+            let (wanted, slices) =
+                (u64::from(tiles) * u64::from(base.k_blocks()), base.tiles.warps().k);
             let state = &mut self.threads[thread as usize];
             if state.multiplied != wanted {
                 return Err(Fault::Unfinished { thread, multiplied: state.multiplied, wanted });
@@ -366,7 +450,9 @@ impl Block<'_> {
             if thread < base.tiles.threads_per_slice() && state.reduced + 1 != slices {
                 return Err(Fault::Unreduced { slices, reduced: state.reduced + 1 });
             }
-            state.sums.push(core::mem::replace(&mut state.accumulators, started.accumulators.clone()));
+            state
+                .sums
+                .push(core::mem::replace(&mut state.accumulators, started.accumulators.clone()));
             (state.before, state.multiplied) = (state.before + tiles, 0);
             (state.reduced, state.written, state.read) = (0, 0, 0);
         }

@@ -1,8 +1,11 @@
-//! What orders one agent's accesses before another's: clocks, meetings of warps, and barriers in shared memory.
+//! What orders one agent's accesses before another's: clocks, meetings of warps, and barriers in
+//! shared memory.
 //!
-//! An agent is a warp, or a barrier in shared memory at which bytes of asynchronous copies are counted. Its epochs are numbered: a warp's
-//! ends when it makes known what it has done, a barrier's with each phase. Who waits for another knows of its epochs. Two accesses are in
-//! order where the later agent knows that the epoch of the earlier one is over; else a GPU may exchange them, whatever the order drawn.
+//! An agent is a warp, or a barrier in shared memory at which bytes of asynchronous copies are
+//! counted. Its epochs are numbered: a warp's ends when it makes known what it has done, a
+//! barrier's with each phase. Who waits for another knows of its epochs. Two accesses are in order
+//! where the later agent knows that the epoch of the earlier one is over; else a GPU may exchange
+//! them, whatever the order drawn.
 //!
 //! Source: Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (2009).
 
@@ -111,7 +114,8 @@ impl Meeting {
     }
 }
 
-/// A barrier in shared memory. A phase completes when nothing is left to arrive and no byte to land; the next one begins at once.
+/// A barrier in shared memory. A phase completes when nothing is left to arrive and no byte to
+/// land; the next one begins at once.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     /// Arrivals that complete a phase.
@@ -169,8 +173,8 @@ impl Barrier {
         }
     }
 
-    /// Whether a wait for `parity` passes: a phase of that parity is the last that completed, or would be, two phases off. Who passes
-    /// learns what was known to those who arrived.
+    /// Whether a wait for `parity` passes: a phase of that parity is the last that completed, or
+    /// would be, two phases off. Who passes learns what was known to those who arrived.
     pub fn passes(&self, parity: u32, clock: &mut Clock) -> bool {
         let passes = self.is_over(parity);
         if passes {
@@ -204,7 +208,10 @@ mod tests {
     fn a_phase_waits_for_arrivals_and_bytes_in_any_order() {
         let (mut barrier, mut clock) = barrier(1);
         assert_eq!(barrier.land(32), 0);
-        assert!(!barrier.passes(0, &mut clock), "bytes ahead of their announcement complete nothing");
+        assert!(
+            !barrier.passes(0, &mut clock),
+            "bytes ahead of their announcement complete nothing"
+        );
         barrier.expect(48);
         assert!(barrier.arrive(&clock) && !barrier.passes(0, &mut clock), "16 bytes are missing");
         assert!(!barrier.arrive(&clock), "the phase waits for no arrival");
@@ -218,20 +225,26 @@ mod tests {
     fn a_wait_two_phases_off_passes_wrongly() {
         let (mut barrier, mut clock) = barrier(2);
         assert!(barrier.arrive(&clock) && barrier.arrive(&clock));
-        assert!(barrier.passes(0, &mut clock), "phase 0 is complete, and so a wait for phase 2 passes");
+        assert!(
+            barrier.passes(0, &mut clock),
+            "phase 0 is complete, and so a wait for phase 2 passes"
+        );
         assert!(barrier.arrive(&clock) && barrier.arrive(&clock));
         assert!(!barrier.passes(0, &mut clock) && barrier.passes(1, &mut clock));
     }
 
     #[test]
     fn who_meets_knows_what_the_others_did_before() {
-        let (mut meeting, mut first, mut second) = (Meeting::new(2, 2), Clock::new(0, 2), Clock::new(1, 2));
+        let (mut meeting, mut first, mut second) =
+            (Meeting::new(2, 2), Clock::new(0, 2), Clock::new(1, 2));
         let mut waits = None;
         assert_eq!(meeting.pass(&mut waits, &mut first), Moved::Begun);
         assert_eq!(meeting.pass(&mut waits, &mut first), Moved::Blocked);
         assert!(!second.knows(0, 0));
         assert_eq!(meeting.pass(&mut None, &mut second), Moved::Done);
         assert_eq!(meeting.pass(&mut waits, &mut first), Moved::Done);
-        assert!(second.knows(0, 0) && !second.knows(0, 1) && first.knows(1, 0) && !first.knows(1, 1));
+        assert!(
+            second.knows(0, 0) && !second.knows(0, 1) && first.knows(1, 0) && !first.knows(1, 1)
+        );
     }
 }

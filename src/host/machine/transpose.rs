@@ -14,8 +14,8 @@ use crate::{
 };
 use core::ops::Range;
 
-/// A tile on its way: where its elements come from, and where they go. Rows and columns are counted from the tile's first; what is
-/// gathered begins before it.
+/// A tile on its way: where its elements come from, and where they go. Rows and columns are counted
+/// from the tile's first; what is gathered begins before it.
 pub struct Tile<'a> {
     /// Rows of A that exist.
     pub rows: Range<i64>,
@@ -44,7 +44,12 @@ struct Block<'p, 'a> {
 ///
 /// # Errors
 /// The first fault of that order.
-pub fn run(program: &TransposeProgram, tile: Tile<'_>, seed: u64, observer: Option<&mut dyn Observer>) -> Result<(), Fault> {
+pub fn run(
+    program: &TransposeProgram,
+    tile: Tile<'_>,
+    seed: u64,
+    observer: Option<&mut dyn Observer>,
+) -> Result<(), Fault> {
     let d = &program.desc;
     let registers = program.fetch.domain().column * d.turn * d.access_a;
     let mut block = Block {
@@ -59,20 +64,22 @@ pub fn run(program: &TransposeProgram, tile: Tile<'_>, seed: u64, observer: Opti
     block.finished()
 }
 
-/// Whether accesses to shared memory of more than one element are what they are taken for: neighbours, and aligned.
+/// Whether accesses to shared memory of more than one element are what they are taken for:
+/// neighbours, and aligned.
 ///
 /// # Errors
 /// The first that is not.
 pub fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     // Gathered rows wait as they lie; others wait transposed.
-    let (widths, along) = if d.is_gathered() { ([d.stored(), 1], (0, 1)) } else { ([d.turn, d.access_d], (1, 0)) };
+    let (widths, along) =
+        if d.is_gathered() { ([d.stored(), 1], (0, 1)) } else { ([d.turn, d.access_d], (1, 0)) };
     let mut staged = widths.into_iter().filter(|_| d.is_staged());
     staged.try_for_each(|width| vectors(program.smem.as_ref(), OperandKind::A, width, along))
 }
 
-/// What a thread reads of A together, `turn` rows of one access each: its first register, where it lies in the tile as that waits in shared
-/// memory, and which row and column of A it begins with.
+/// What a thread reads of A together, `turn` rows of one access each: its first register, where it
+/// lies in the tile as that waits in shared memory, and which row and column of A it begins with.
 struct Piece {
     first: u32,
     line: u32,
@@ -111,7 +118,8 @@ impl Block<'_, '_> {
         (0..map.domain().column).filter_map(piece).collect()
     }
 
-    /// By how many elements the tile's part of a row of A begins beyond an aligned access, where that matters.
+    /// By how many elements the tile's part of a row of A begins beyond an aligned access, where
+    /// that matters.
     fn beyond_a(&self, row: i64) -> u32 {
         if self.program.desc.is_gathered() { (self.tile.beyond_a)(row) } else { 0 }
     }
@@ -127,11 +135,12 @@ impl Block<'_, '_> {
 
     /// Whether all elements of a gathered piece exist.
     fn is_whole(&self, row: i64, column: i64) -> bool {
-        self.exists(row, column) && self.exists(row, column + i64::from(self.program.desc.access_a) - 1)
+        self.exists(row, column)
+            && self.exists(row, column + i64::from(self.program.desc.access_a) - 1)
     }
 
-    /// Reads pieces; of gathered ones, those that exist whole. A block at A's edges reads the others a step later, which nothing here can
-    /// tell.
+    /// Reads pieces; of gathered ones, those that exist whole. A block at A's edges reads the
+    /// others a step later, which nothing here can tell.
     fn fetch(&mut self, lane: &mut Lane<'_, '_>) {
         let (d, gathered) = (self.program.desc, self.program.desc.is_gathered());
         for piece in self.pieces(lane.thread) {
@@ -146,7 +155,8 @@ impl Block<'_, '_> {
                     let column = column + i64::from(j);
                     let there = if gathered { whole } else { self.exists(row, column) };
                     let value = there.then(|| (self.tile.source)(row, column));
-                    self.registers[lane.thread as usize][(piece.first + i * d.access_a + j) as usize] = value;
+                    self.registers[lane.thread as usize]
+                        [(piece.first + i * d.access_a + j) as usize] = value;
                 }
             }
         }
@@ -155,13 +165,18 @@ impl Block<'_, '_> {
     /// Column `j` of a piece, in a thread's registers.
     fn column(&self, thread: u32, piece: &Piece, j: u32) -> Vec<Option<u64>> {
         let d = &self.program.desc;
-        let registers = &self.registers[thread as usize][piece.first as usize..][..(d.turn * d.access_a) as usize];
+        let registers = &self.registers[thread as usize][piece.first as usize..]
+            [..(d.turn * d.access_a) as usize];
         turned(registers, d.access_a as usize, j as usize).copied().collect()
     }
 
     /// Where an element of the tile lies in shared memory.
     fn place(&self, row: u32, column: u32) -> Result<Place, Fault> {
-        let offset = self.program.smem.at(at(row, column)).ok_or(Fault::LeftOut { map: "smem", row, column })?;
+        let offset = self.program.smem.at(at(row, column)).ok_or(Fault::LeftOut {
+            map: "smem",
+            row,
+            column,
+        })?;
         let bytes = self.program.desc.element_bytes;
         Ok(Place { byte: u64::from(offset) * u64::from(bytes), bytes })
     }
@@ -192,7 +207,12 @@ impl Block<'_, '_> {
                         _ => 0,
                     };
                     if together > 0 {
-                        lane.sees(Purpose::Store, None, [piece.first, j], place.neighbours(together));
+                        lane.sees(
+                            Purpose::Store,
+                            None,
+                            [piece.first, j],
+                            place.neighbours(together),
+                        );
                     }
                     // What does not exist is written all the same, as whatever the register holds.
                     lane.write(place, Content { word: value.unwrap_or_default(), tag: 0 })?;
@@ -206,7 +226,11 @@ impl Block<'_, '_> {
         let d = &self.program.desc;
         let place = row + i64::from(self.before(column));
         let inside = (0..i64::from(d.rows)).contains(&place) && column < d.columns;
-        let stored = if inside { self.stored.get_mut(place as usize * d.columns as usize + column as usize) } else { None };
+        let stored = if inside {
+            self.stored.get_mut(place as usize * d.columns as usize + column as usize)
+        } else {
+            None
+        };
         if stored.is_none_or(|stored| core::mem::replace(stored, true)) {
             return Err(Fault::StoredTwice { row: place as u32, column });
         }
@@ -221,7 +245,8 @@ impl Block<'_, '_> {
             for j in 0..d.access_a {
                 let column = piece.place + j;
                 if self.exists(piece.row, column.into()) {
-                    let touched = Touched::Global { row: piece.row, column: column.into(), elements: d.turn };
+                    let touched =
+                        Touched::Global { row: piece.row, column: column.into(), elements: d.turn };
                     lane.sees(Purpose::Write, None, [piece.first, j], touched);
                 }
                 for (i, value) in (0..).zip(self.column(lane.thread, &piece, j)) {
@@ -232,9 +257,11 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// From shared memory to D, in accesses to a row of D, which is a column of A; of gathered tiles element by element where a row ends.
+    /// From shared memory to D, in accesses to a row of D, which is a column of A; of gathered
+    /// tiles element by element where a row ends.
     fn write(&mut self, lane: &mut Lane<'_, '_>) -> Result<(), Fault> {
-        let (d, map, gathered) = (self.program.desc, self.program.write.clone(), self.program.desc.is_gathered());
+        let (d, map, gathered) =
+            (self.program.desc, self.program.write.clone(), self.program.desc.is_gathered());
         let across = d.rows / d.access_d;
         for step in 0..map.domain().column {
             let Some(number) = map.at(at(lane.thread, step)) else { continue };
@@ -242,22 +269,29 @@ impl Block<'_, '_> {
             let (column, place) = (number / across, number % across * d.access_d);
             let from = i64::from(place) - i64::from(self.before(column));
             let last = from + i64::from(d.access_d) - 1;
-            let apart = gathered && !(self.exists(from, column.into()) && self.exists(last, column.into()));
+            let apart =
+                gathered && !(self.exists(from, column.into()) && self.exists(last, column.into()));
             for i in 0..d.access_d {
                 let row = from + i64::from(i);
                 if !self.exists(row, column.into()) {
                     continue;
                 }
-                // Of what is gathered, the first line is the row an access less one before the tile's first.
+                // Of what is gathered, the first line is the row an access less one before the
+                // tile's first.
                 let line = if gathered { row + i64::from(d.access_d - 1) } else { row };
                 let place = self.place(line as u32, column + self.beyond_a(row))?;
                 if gathered || i == 0 {
                     let elements = if gathered { 1 } else { d.access_d };
-                    let number = if apart { d.access_d } else { 0 } + if d.rotates() { line as u32 % d.access_d } else { i };
+                    let number = if apart { d.access_d } else { 0 }
+                        + if d.rotates() { line as u32 % d.access_d } else { i };
                     lane.sees(Purpose::Load, None, [step, number], place.neighbours(elements));
                 }
                 if apart || i == 0 {
-                    let touched = Touched::Global { row, column: column.into(), elements: if apart { 1 } else { d.access_d } };
+                    let touched = Touched::Global {
+                        row,
+                        column: column.into(),
+                        elements: if apart { 1 } else { d.access_d },
+                    };
                     lane.sees(Purpose::Write, None, [step, i], touched);
                 }
                 let value = lane.read(place)?.word;
@@ -269,10 +303,14 @@ impl Block<'_, '_> {
 
     fn finished(&self) -> Result<(), Fault> {
         let d = &self.program.desc;
-        for column in (0..d.columns).filter(|column| self.tile.columns.contains(&i64::from(*column))) {
+        for column in
+            (0..d.columns).filter(|column| self.tile.columns.contains(&i64::from(*column)))
+        {
             for place in 0..d.rows {
                 let row = i64::from(place) - i64::from(self.before(column));
-                if self.tile.rows.contains(&row) && !self.stored[(place * d.columns + column) as usize] {
+                if self.tile.rows.contains(&row)
+                    && !self.stored[(place * d.columns + column) as usize]
+                {
                     return Err(Fault::NeverStored { row: place, column });
                 }
             }

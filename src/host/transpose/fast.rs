@@ -20,7 +20,12 @@ pub(super) fn run<T: Pod + Send + Sync>(call: TransposeCall<&[T], &mut [T]>, rul
     let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
     let (ldd, stride, d) = (d.leading(Order::Row), d.batch_stride, d.memory);
     let length = (columns - 1) * ldd + rows;
-    let of = |number: usize| One { rows, ldd, a: numbered(&a, number), b: b.map(|b| numbered(&b, number)) };
+    let of = |number: usize| One {
+        rows,
+        ldd,
+        a: numbered(&a, number),
+        b: b.map(|b| numbered(&b, number)),
+    };
     if batch > 1 && rows * columns < SMALL && stride >= length {
         let matrices = &mut d[..(batch - 1) * stride + length];
         parallel_pieces(matrices, stride, |number, d| of(number).strip(0, &mut d[..length], rule));

@@ -10,7 +10,10 @@ use crate::{
         units::units_once,
     },
     numeric::ElementKind,
-    pass::transpose::{Combine, HostTransposeCall, TransposeCall, TransposeDesc, TransposeProblem, TransposeProgram},
+    pass::transpose::{
+        Combine, HostTransposeCall, TransposeCall, TransposeDesc, TransposeProblem,
+        TransposeProgram,
+    },
     refusal::{Operand, Refusal},
     schedule::Fault,
 };
@@ -55,8 +58,12 @@ impl HostKernel for TransposeProgram {
     }
 }
 
-/// The call without its data, once it is one of a kernel of this description; `None` where there is nothing to write.
-fn checked(desc: &TransposeDesc, call: &HostTransposeCall<'_>) -> Result<Option<TransposeProblem>, Refusal> {
+/// The call without its data, once it is one of a kernel of this description; `None` where there is
+/// nothing to write.
+fn checked(
+    desc: &TransposeDesc,
+    call: &HostTransposeCall<'_>,
+) -> Result<Option<TransposeProblem>, Refusal> {
     let problem = call.problem();
     problem.check(desc)?;
     call.check_types(desc).map(|()| Some(problem).filter(|problem| !problem.is_empty()))
@@ -76,7 +83,9 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     };
     whole_pieces(program)?;
     // Tiles in the midst of others, whose rows begin at every place of an access.
-    let around = |extent: u32| if d.is_gathered() { -64..i64::from(extent) + 64 } else { 0..i64::from(extent) };
+    let around = |extent: u32| {
+        if d.is_gathered() { -64..i64::from(extent) + 64 } else { 0..i64::from(extent) }
+    };
     let tile = Tile {
         rows: around(d.rows),
         columns: around(d.columns),
@@ -90,7 +99,11 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
 }
 
 /// Strip by strip.
-fn fast(combine: Combine, problem: &TransposeProblem, call: HostTransposeCall<'_>) -> Result<(), Error> {
+fn fast(
+    combine: Combine,
+    problem: &TransposeProblem,
+    call: HostTransposeCall<'_>,
+) -> Result<(), Error> {
     match (combine, call.d.memory.kind().bytes_of(1)) {
         (Combine::F32, _) => strips::<f32>(call, &Linear::<f32>::new(problem)),
         (Combine::F64, _) => strips::<f64>(call, &Linear::<f64>::new(problem)),
@@ -101,15 +114,23 @@ fn fast(combine: Combine, problem: &TransposeProblem, call: HostTransposeCall<'_
     }
 }
 
-fn strips<T: Pod + Send + Sync>(call: HostTransposeCall<'_>, rule: &impl Rule<T>) -> Result<(), Error> {
+fn strips<T: Pod + Send + Sync>(
+    call: HostTransposeCall<'_>,
+    rule: &impl Rule<T>,
+) -> Result<(), Error> {
     fn typed<'a, T: Pod>(view: View<HostSlice<'a>>) -> Result<View<&'a [T]>, Error> {
-        let elements = bytemuck::try_cast_slice(view.memory.bytes()).map_err(|_| unaligned(view.memory.kind()))?;
+        let elements = bytemuck::try_cast_slice(view.memory.bytes())
+            .map_err(|_| unaligned(view.memory.kind()))?;
         Ok(view.with(elements))
     }
     let TransposeCall { rows, columns, batch, a, b, d, scalars } = call;
     let (view, kind) = (d.with(()), d.memory.kind());
-    let d = view.with(bytemuck::try_cast_slice_mut(d.memory.into_bytes()).map_err(|_| unaligned(kind))?);
-    super::fast::run(TransposeCall { rows, columns, batch, a: typed::<T>(a)?, b: b.try_map(typed)?, d, scalars }, rule);
+    let d = view
+        .with(bytemuck::try_cast_slice_mut(d.memory.into_bytes()).map_err(|_| unaligned(kind))?);
+    super::fast::run(
+        TransposeCall { rows, columns, batch, a: typed::<T>(a)?, b: b.try_map(typed)?, d, scalars },
+        rule,
+    );
     Ok(())
 }
 
@@ -122,7 +143,8 @@ fn combined(combine: Combine, problem: &TransposeProblem) -> Box<dyn Fn(u64, u64
     match combine {
         Combine::Move => Box::new(|x, _| x),
         Combine::F32 => {
-            let (linear, of) = (Linear::<f32>::new(problem), |word: u64| f32::from_bits(word as u32));
+            let (linear, of) =
+                (Linear::<f32>::new(problem), |word: u64| f32::from_bits(word as u32));
             Box::new(move |x, y| linear.of(|| of(x), || of(y)).to_bits().into())
         }
         Combine::F64 => {
@@ -157,23 +179,30 @@ fn tile_by_tile(
         let (block, units) = taken?;
         let [unit] = units[..] else { continue };
         let matrix = unit.product as usize;
-        let (row, column) = ((unit.column * desc.rows) as usize, (unit.row * desc.columns) as usize);
-        // Of the matrix in elements from the tile's first, which may lie before it or beyond the last: at most 2^63 bytes.
+        let (row, column) =
+            ((unit.column * desc.rows) as usize, (unit.row * desc.columns) as usize);
+        // Of the matrix in elements from the tile's first, which may lie before it or beyond the
+        // last: at most 2^63 bytes.
         let around = |extent: usize, first: usize| -(first as i64)..extent as i64 - first as i64;
         let place = |first: usize, by: i64| (first as i64 + by) as usize;
         let source = |i: i64, j: i64| {
-            let at = matrix * problem.a.batch_stride + problem.a.offset(place(row, i), place(column, j));
+            let at =
+                matrix * problem.a.batch_stride + problem.a.offset(place(row, i), place(column, j));
             a.map_or(0, |a| element(a, at))
         };
         let mut sink = |i: i64, j: u32, value: u64| {
             let (i, j) = (place(row, i), column + j as usize);
             let place = matrix * problem.d.batch_stride + problem.d.offset(j, i);
-            let other = b.map_or_else(|| element(d, place), |(b, at)| element(b, matrix * at.batch_stride + at.offset(j, i)));
+            let other = b.map_or_else(
+                || element(d, place),
+                |(b, at)| element(b, matrix * at.batch_stride + at.offset(j, i)),
+            );
             d[place * width..][..width].copy_from_slice(&rule(value, other).to_le_bytes()[..width]);
         };
         let seed = seed ^ u64::from(block);
         let beyond = |line: i64, laid: View<Elements>, along: usize, access: u32| {
-            let first = (matrix * laid.batch_stride + along) as i64 + line.wrapping_mul(laid.strides[0] as i64);
+            let first = (matrix * laid.batch_stride + along) as i64
+                + line.wrapping_mul(laid.strides[0] as i64);
             first.rem_euclid(i64::from(access)) as u32
         };
         let tile = Tile {

@@ -35,10 +35,18 @@ pub(super) fn products(
     let knobs = &desc.knobs;
     let extents = ((problem.m, problem.n), problem.batch, matrices.tiling.blocks.tiles());
     let tiles = (knobs.threadblock, knobs.cluster);
-    let work = Work::of((desc.sum().geometry().work, knobs.swizzle, knobs.split_k), tiles, extents, program.clusters)?;
+    let work = Work::of(
+        (desc.sum().geometry().work, knobs.swizzle, knobs.split_k),
+        tiles,
+        extents,
+        program.clusters,
+    )?;
     let operands = match matrices.tiling.blocks.tiles() {
         0 => None,
-        _ => Some([placed(program, matrices, OperandKind::A)?, placed(program, matrices, OperandKind::B)?]),
+        _ => Some([
+            placed(program, matrices, OperandKind::A)?,
+            placed(program, matrices, OperandKind::B)?,
+        ]),
     };
     let readings = [Reading::of(program, OperandKind::A)?, Reading::of(program, OperandKind::B)?];
     let mut written = vec![false; problem.batch * problem.m * problem.n];
@@ -65,7 +73,9 @@ pub(super) fn products(
         // Parts of K of a cluster's blocks have depths of their own.
         let ranks = 0..1 + program.ring.ring.senders();
         let units = ranks.flat_map(|rank| (0..work.count(cluster)).map(move |i| (rank, i)));
-        let taken = units.map(|(rank, i)| (program.units)(&work, cluster, rank, i).map_or(work.tiles_k, |unit| unit.k_count));
+        let taken = units.map(|(rank, i)| {
+            (program.units)(&work, cluster, rank, i).map_or(work.tiles_k, |unit| unit.k_count)
+        });
         let k_tiles: Vec<u32> = taken.collect();
         let work = ClusterWork { k_tiles: &k_tiles, source: !matches!(source, Source::None) };
         let seed = seed ^ u64::from(cluster).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -84,9 +94,13 @@ pub(super) fn products(
     }
 }
 
-/// An operand where TMA takes it: in place, or copied, where its rows do not begin at multiples of 16 bytes or where it
-/// lies along the other index than the kernel reads it.
-fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand: OperandKind) -> Result<Placed<'a>, Error> {
+/// An operand where TMA takes it: in place, or copied, where its rows do not begin at multiples of
+/// 16 bytes or where it lies along the other index than the kernel reads it.
+fn placed<'a>(
+    program: &WarpSpecializedProgram,
+    matrices: &Operands<'a>,
+    operand: OperandKind,
+) -> Result<Placed<'a>, Error> {
     let problem = &matrices.problem;
     let Matrix { bytes, kind: element, strides, extents: (mn, _) } = matrices.matrix(operand);
     let (count, apart) = problem.matrices(problem.operand(operand));
@@ -102,10 +116,14 @@ fn placed<'a>(program: &WarpSpecializedProgram, matrices: &Operands<'a>, operand
     let turned = along_k != matrices.along_k(operand);
     let (map, bytes) = match map(if turned { row } else { across }, apart) {
         Ok(map) if !turned => (map, Cow::Borrowed(bytes)),
-        Err(refusal) if !matches!(refusal, Refusal::TensorStride { .. }) => return Err(refusal.into()),
+        Err(refusal) if !matches!(refusal, Refusal::TensorStride { .. }) => {
+            return Err(refusal.into());
+        }
         known => {
             let pitch = match known {
-                Err(Refusal::TensorStride { field: Field::LeadingDimension, nearest, .. }) => nearest as usize,
+                Err(Refusal::TensorStride { field: Field::LeadingDimension, nearest, .. }) => {
+                    nearest as usize
+                }
                 _ => row.next_multiple_of(element.elements_in(STRIDE_ALIGNMENT as u32) as usize),
             };
             let width = if turned { 1 } else { row };

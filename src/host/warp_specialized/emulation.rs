@@ -24,7 +24,8 @@ pub(super) struct Scales<'a> {
 }
 
 impl Scales<'_> {
-    /// The shift of an element of a product's D; 0 outside of it, and `None` where nothing is scaled.
+    /// The shift of an element of a product's D; 0 outside of it, and `None` where nothing is
+    /// scaled.
     pub fn shift(&self, product: usize, row: usize, column: usize) -> Option<i32> {
         let of = |side: usize, line: usize| {
             let [lines, next] = self.lines[side];
@@ -51,17 +52,29 @@ impl DecomposedOperands {
     /// Those of a call, which is in the kernel's frame. Where nothing is read, there are none.
     ///
     /// # Errors
-    /// [`EmulationRefusal`] where a row or column cannot be scaled; [`Refusal::ElementType`] of operands that are not of `f32`.
-    pub fn of(program: &EmulationProgram, desc: &WarpSpecializedDesc, call: &HostCall<'_>) -> Result<Self, Error> {
+    /// [`EmulationRefusal`] where a row or column cannot be scaled; [`Refusal::ElementType`] of
+    /// operands that are not of `f32`.
+    pub fn of(
+        program: &EmulationProgram,
+        desc: &WarpSpecializedDesc,
+        call: &HostCall<'_>,
+    ) -> Result<Self, Error> {
         let (emulation, lines) = (desc.knobs.emulation, [[0; 2]; 2]);
-        let mut this = Self { emulation, parts: Default::default(), shifts: Default::default(), lines, length: 0 };
+        let mut this = Self {
+            emulation,
+            parts: Default::default(),
+            shifts: Default::default(),
+            lines,
+            length: 0,
+        };
         if call.m == 0 || call.n == 0 || call.k == 0 {
             return Ok(this);
         }
         let problem = call.problem();
         let each = OperandKind::BOTH.map(|operand| problem.matrices(problem.operand(operand)));
         for operand in OperandKind::BOTH {
-            let (View { memory, strides, batch_stride, .. }, (k, mn)) = (*call.operand(operand), (call.k, call.mn(operand)));
+            let (View { memory, strides, batch_stride, .. }, (k, mn)) =
+                (*call.operand(operand), (call.k, call.mn(operand)));
             let (matrix, side) = (memory.of::<f32>()?, operand.index());
             let (of_mn, of_k) = (strides[side], strides[1 - side]);
             let (layout, count) = (DecomposedLayout { emulation, mn, k }, each[side].0 as usize);
@@ -69,15 +82,24 @@ impl DecomposedOperands {
             this.parts[side] = vec![program.padding; count * mn * length];
             for (number, parts) in this.parts[side].chunks_exact_mut(mn * length).enumerate() {
                 let first = number * batch_stride;
-                let element = |mn: usize, k: usize| matrix.get(first + mn * of_mn + k * of_k).copied().unwrap_or_default();
+                let element = |mn: usize, k: usize| {
+                    matrix.get(first + mn * of_mn + k * of_k).copied().unwrap_or_default()
+                };
                 let product = (count > 1).then_some(number as u32);
-                let shifts =
-                    if emulation.scales() { shifts(program, (operand, product), (mn, k), &element)? } else { Vec::new() };
+                let shifts = if emulation.scales() {
+                    shifts(program, (operand, product), (mn, k), &element)?
+                } else {
+                    Vec::new()
+                };
                 parallel_pieces(parts, length, |mn, row| {
                     let shift = shifts.get(mn).copied().unwrap_or(0);
                     for k in 0..k {
                         let each = (program.parts)(emulation, element(mn, k), shift);
-                        row.iter_mut().skip(k).step_by(padded).zip(each).for_each(|(to, bits)| *to = bits);
+                        row.iter_mut()
+                            .skip(k)
+                            .step_by(padded)
+                            .zip(each)
+                            .for_each(|(to, bits)| *to = bits);
                     }
                 });
                 this.shifts[side].extend(shifts);
@@ -96,8 +118,10 @@ impl DecomposedOperands {
         };
         let [a, b] = self.parts.each_ref().map(|parts| slice(parts));
         let [rows, columns] = self.lines.map(|[_, next]| next * self.length);
-        let (a, b) =
-            (View::new(a, Order::Row, self.length).batched(rows), View::new(b, Order::Col, self.length).batched(columns));
+        let (a, b) = (
+            View::new(a, Order::Row, self.length).batched(rows),
+            View::new(b, Order::Col, self.length).batched(columns),
+        );
         HostCall { k: self.length, a, b, ..call }
     }
 }
@@ -111,7 +135,8 @@ fn shifts(
 ) -> Result<Vec<i32>, Refusal> {
     let facts = |mn: usize| LineFacts::of((0..k).map(move |k| element(mn, k)));
     let facts: Vec<LineFacts> = parallel_map(mn, facts);
-    if let Some(refused) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed) {
+    if let Some(refused) = facts.iter().position(LineFacts::is_refused).filter(|_| program.windowed)
+    {
         let line = OperandLine { operand, product, number: refused as u32 };
         return Err(Refusal::Emulation(EmulationRefusal::of(line, &facts[refused])));
     }

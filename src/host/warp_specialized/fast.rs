@@ -4,13 +4,17 @@ use super::emulation::Scales;
 use crate::{
     error::Error,
     host::{fast::Arithmetic, operands::Operands},
-    numeric::{ElementKind, F16, Instruction, Panel, Widening, accumulate, emulation::RegisterParts, sum_of_parts},
+    numeric::{
+        ElementKind, F16, Instruction, Panel, Widening, accumulate, emulation::RegisterParts,
+        sum_of_parts,
+    },
     operand::OperandKind,
     threadblock::PARTS_AT_ONCE,
 };
 use core::ops::Range;
 
-/// Rows and columns that are summed at once, whatever the tile of a block is: accumulators are the same.
+/// Rows and columns that are summed at once, whatever the tile of a block is: accumulators are the
+/// same.
 const EXTENTS: (usize, usize) = (64, 128);
 
 /// K that is taken apart at once.
@@ -109,7 +113,8 @@ impl Arithmetic for Steps<'_> {
         let (extent, all) = ([EXTENTS.0, EXTENTS.1][side], self.operands.matrix(operand).extents.0);
         let first = strip as usize * extent;
         let depth = self.depth(&tiles) * self.parts.each();
-        let values = self.parts.taken(operand, self.rows(operand, first..all.min(first + extent), tiles));
+        let values =
+            self.parts.taken(operand, self.rows(operand, first..all.min(first + extent), tiles));
         *into = Panel::of(&self.instruction, operand, depth, values);
     }
 

@@ -25,7 +25,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What a stage or a staging buffer holds before anything is copied to it: no number, in any floating-point type.
+/// What a stage or a staging buffer holds before anything is copied to it: no number, in any
+/// floating-point type.
 pub(super) const NOTHING: u8 = 0xff;
 
 /// An operand as TMA sees it: nothing where no tile of it is multiplied.
@@ -56,8 +57,9 @@ pub(super) struct Numbers<'r> {
     pub wrong: Option<Error>,
 }
 
-/// The accumulators of a warp: instruction's tile by instruction's tile of its consumer, sixteen rows of each; where threads multiply, thread by
-/// thread. Those of an instruction are numbers of binary32, whatever it accumulates in.
+/// The accumulators of a warp: instruction's tile by instruction's tile of its consumer, sixteen
+/// rows of each; where threads multiply, thread by thread. Those of an instruction are numbers of
+/// binary32, whatever it accumulates in.
 impl Numbers<'_> {
     /// What `what` gives, or the default, where it is remembered that something is wrong.
     fn or_wrong<X: Default>(&mut self, what: Result<X, Error>) -> X {
@@ -69,14 +71,21 @@ impl Numbers<'_> {
 
     /// What a block takes as its unit of work number `i`.
     pub(super) fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
-        (self.program.units)(&self.work, self.cluster, rank, i).ok_or(Fault::LeftOut { map: "units", row: rank, column: i })
+        (self.program.units)(&self.work, self.cluster, rank, i).ok_or(Fault::LeftOut {
+            map: "units",
+            row: rank,
+            column: i,
+        })
     }
 
     /// Where a consumer's tile begins in the block's.
     pub(super) fn part(&self, consumer: u32) -> Result<(u32, u32), Fault> {
         let left_out = Fault::LeftOut { map: "part", row: 0, column: consumer };
         let offset = self.program.part.at(at(0, consumer)).ok_or(left_out)?;
-        Ok((offset / self.program.multiplied.knobs.threadblock.n, offset % self.program.multiplied.knobs.threadblock.n))
+        Ok((
+            offset / self.program.multiplied.knobs.threadblock.n,
+            offset % self.program.multiplied.knobs.threadblock.n,
+        ))
     }
 
     /// The boxes of a share.
@@ -85,11 +94,14 @@ impl Numbers<'_> {
         let maps = &self.program.operands[operand.index()];
         let bytes = (ring.ring.stage_bytes[operand.index()] / ring.ring.shares(operand)) as usize;
         let mut share = vec![NOTHING; bytes];
-        let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else { return Ok(Arc::new(share)) };
+        let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else {
+            return Ok(Arc::new(share));
+        };
         // Whoever copies a shared operand copies the share of its rank.
         let unit = self.unit(name.block.unwrap_or(name.share), name.tile)?;
         let block = self.program.multiplied.knobs.threadblock;
-        let origin = if operand == OperandKind::A { unit.row * block.m } else { unit.column * block.n };
+        let origin =
+            if operand == OperandKind::A { unit.row * block.m } else { unit.column * block.n };
         let along_k = self.program.components.tile(operand).along().is(Along::K);
         let blocks = self.program.multiplied.blocks(self.matrices.problem.k);
         let block_k = (self.program.emulation.block)(&blocks, operand, unit.k_begin + name.k);
@@ -125,7 +137,13 @@ impl Numbers<'_> {
         (WARP_ROWS * self.program.multiplied.knobs.instruction.n) as usize
     }
 
-    fn place(&self, block: u32, consumer: u32, warp: u32, name: SubtileName) -> Result<Place, Fault> {
+    fn place(
+        &self,
+        block: u32,
+        consumer: u32,
+        warp: u32,
+        name: SubtileName,
+    ) -> Result<Place, Fault> {
         Ok(Place { unit: self.unit(block, name.tile)?, consumer, warp, subtile: name.subtile })
     }
 }
@@ -157,12 +175,23 @@ impl Payload for Numbers<'_> {
         }
     }
 
-    fn promote(&mut self, _: WarpName, part: u8, first: bool, partial: &Accumulators, accumulators: &mut Accumulators) {
+    fn promote(
+        &mut self,
+        _: WarpName,
+        part: u8,
+        first: bool,
+        partial: &Accumulators,
+        accumulators: &mut Accumulators,
+    ) {
         let (repeats, piece) = (self.program.components.repeats, self.piece());
         let number = u32::from(part) % repeats.m * repeats.n + u32::from(part) / repeats.m;
         self.grow(accumulators);
         // After a fault there may be no partial accumulators.
-        accumulators.add_range(number as usize * piece..(number as usize + 1) * piece, partial, first);
+        accumulators.add_range(
+            number as usize * piece..(number as usize + 1) * piece,
+            partial,
+            first,
+        );
     }
 
     fn store_part(&mut self, warp: WarpName, unit: u32, zero: bool, accumulators: &Accumulators) {
@@ -174,17 +203,33 @@ impl Payload for Numbers<'_> {
         self.or_wrong(put);
     }
 
-    fn partial(&mut self, _: WarpName, _: u32, zero: bool, accumulators: &Accumulators) -> Accumulators {
+    fn partial(
+        &mut self,
+        _: WarpName,
+        _: u32,
+        zero: bool,
+        accumulators: &Accumulators,
+    ) -> Accumulators {
         let mut part = if zero { Accumulators::default() } else { accumulators.clone() };
         match &self.program.threads {
-            Some(maps) => part.grow(self.matrices.class.accumulator, WARP as usize * maps.accumulator.domain().column as usize),
+            Some(maps) => part.grow(
+                self.matrices.class.accumulator,
+                WARP as usize * maps.accumulator.domain().column as usize,
+            ),
             None => self.grow(&mut part),
         }
         part
     }
 
-    fn add_partials(&mut self, _: WarpName, own: &Accumulators, others: &[Arc<Accumulators>], accumulators: &mut Accumulators) {
-        let parts: Vec<_> = core::iter::once(own).chain(others.iter().map(|part| &**part)).collect();
+    fn add_partials(
+        &mut self,
+        _: WarpName,
+        own: &Accumulators,
+        others: &[Arc<Accumulators>],
+        accumulators: &mut Accumulators,
+    ) {
+        let parts: Vec<_> =
+            core::iter::once(own).chain(others.iter().map(|part| &**part)).collect();
         *accumulators = self.sum_of(&parts);
     }
 
@@ -219,7 +264,13 @@ impl Payload for Numbers<'_> {
         let warp_part = self
             .place(warp.block, warp.warpgroup, warp.warp, name)
             .map_err(Error::from)
-            .and_then(|place| self.subtile_of(place, (!zero).then_some(accumulators), source.map(|bytes| &bytes[..])));
+            .and_then(|place| {
+                self.subtile_of(
+                    place,
+                    (!zero).then_some(accumulators),
+                    source.map(|bytes| &bytes[..]),
+                )
+            });
         self.or_wrong(warp_part)
     }
 
@@ -231,9 +282,16 @@ impl Payload for Numbers<'_> {
         }
     }
 
-    fn store_threads(&mut self, warp: WarpName, tile: u32, zero: bool, accumulators: &Accumulators) {
+    fn store_threads(
+        &mut self,
+        warp: WarpName,
+        tile: u32,
+        zero: bool,
+        accumulators: &Accumulators,
+    ) {
         if let (Some(maps), None) = (&self.program.threads, &self.wrong) {
-            let written = self.write_by_threads(maps, (warp, tile), (!zero).then_some(accumulators));
+            let written =
+                self.write_by_threads(maps, (warp, tile), (!zero).then_some(accumulators));
             self.or_wrong(written);
         }
     }

@@ -29,17 +29,32 @@ fn share_of(program: &WarpSpecializedProgram, unit: Unit, warpgroup: u32) -> Sha
 
 impl Numbers<'_> {
     /// A warp's accumulators of a unit, to its slot.
-    pub(super) fn put_part(&mut self, warp: WarpName, unit: u32, accumulators: Accumulators) -> Result<(), Fault> {
+    pub(super) fn put_part(
+        &mut self,
+        warp: WarpName,
+        unit: u32,
+        accumulators: Accumulators,
+    ) -> Result<(), Fault> {
         let unit = self.unit(warp.block, unit)?;
-        let slots = self.parts.slots.entry((share_of(self.program, unit, warp.warpgroup), warp.warp)).or_default();
+        let slots = self
+            .parts
+            .slots
+            .entry((share_of(self.program, unit, warp.warpgroup), warp.warp))
+            .or_default();
         slots.push((unit.part, accumulators));
         Ok(())
     }
 
     /// Counts a part; whether it is the last.
-    pub(super) fn count_part(&mut self, block: u32, warpgroup: u32, unit: u32) -> Result<bool, Fault> {
+    pub(super) fn count_part(
+        &mut self,
+        block: u32,
+        warpgroup: u32,
+        unit: u32,
+    ) -> Result<bool, Fault> {
         let unit = self.unit(block, unit)?;
-        let counted = self.parts.tickets.entry(share_of(self.program, unit, warpgroup)).or_default();
+        let counted =
+            self.parts.tickets.entry(share_of(self.program, unit, warpgroup)).or_default();
         *counted += 1;
         Ok(*counted == unit.parts)
     }
@@ -47,7 +62,8 @@ impl Numbers<'_> {
     /// The sum of a warp's slots in ascending k; of `f16`, rounded once.
     pub(super) fn added_parts(&mut self, warp: WarpName, unit: u32) -> Result<Accumulators, Fault> {
         let unit = self.unit(warp.block, unit)?;
-        let slots = self.parts.slots.remove(&(share_of(self.program, unit, warp.warpgroup), warp.warp));
+        let slots =
+            self.parts.slots.remove(&(share_of(self.program, unit, warp.warpgroup), warp.warp));
         let mut slots = slots.unwrap_or_default();
         slots.sort_by_key(|(part, _)| *part);
         Ok(self.sum_of(&slots.iter().map(|(_, part)| part).collect::<Vec<_>>()))
@@ -56,7 +72,9 @@ impl Numbers<'_> {
     /// The sum of parts in ascending k; of `f16`, rounded once.
     pub(super) fn sum_of(&self, parts: &[&Accumulators]) -> Accumulators {
         let mut sum = Accumulators::sum_of_parts(parts);
-        if let (ElementKind::F16, Accumulators::F32(numbers)) = (self.matrices.class.accumulator, &mut sum) {
+        if let (ElementKind::F16, Accumulators::F32(numbers)) =
+            (self.matrices.class.accumulator, &mut sum)
+        {
             numbers.iter_mut().for_each(|x| *x = F16::from_f32(*x).to_f32());
         }
         sum

@@ -1,4 +1,5 @@
-//! What a warp multiplies of a stage: rows of its operands, by the bytes in which its descriptors find them.
+//! What a warp multiplies of a stage: rows of its operands, by the bytes in which its descriptors
+//! find them.
 
 use super::{numbers::Numbers, subtiles::WARP_ROWS};
 use crate::{
@@ -21,15 +22,27 @@ enum Rows {
 }
 
 impl Numbers<'_> {
-    /// Some elements of an operand's stage, which lies in shares: those that begin at these bytes. Beyond the stage there are zeros.
-    pub(super) fn gathered(&self, kind: ElementKind, shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
+    /// Some elements of an operand's stage, which lies in shares: those that begin at these bytes.
+    /// Beyond the stage there are zeros.
+    pub(super) fn gathered(
+        &self,
+        kind: ElementKind,
+        shares: &[Arc<Vec<u8>>],
+        places: &[u32],
+    ) -> Vec<u8> {
         fn of<const BYTES: usize>(shares: &[Arc<Vec<u8>>], places: &[u32]) -> Vec<u8> {
             let share = shares.first().map_or(1, |share| share.len().max(1));
             let mut gathered = vec![0; places.len() * BYTES];
             for (to, &byte) in gathered.as_chunks_mut::<BYTES>().0.iter_mut().zip(places) {
-                let (which, within) =
-                    if shares.len() == 1 { (0, byte as usize) } else { (byte as usize / share, byte as usize % share) };
-                let element = shares.get(which).and_then(|share| share.get(within..)).and_then(<[u8]>::first_chunk);
+                let (which, within) = if shares.len() == 1 {
+                    (0, byte as usize)
+                } else {
+                    (byte as usize / share, byte as usize % share)
+                };
+                let element = shares
+                    .get(which)
+                    .and_then(|share| share.get(within..))
+                    .and_then(<[u8]>::first_chunk);
                 *to = element.copied().unwrap_or([0; BYTES]);
             }
             gathered
@@ -69,10 +82,13 @@ impl Numbers<'_> {
         accumulators: &mut Accumulators,
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
-        let (repeats, n) = (self.program.components.repeats, self.program.multiplied.knobs.instruction.n);
+        let (repeats, n) =
+            (self.program.components.repeats, self.program.multiplied.knobs.instruction.n);
         let (row, column) = self.part(warp.warpgroup)?;
         let piece = self.piece();
-        let parts = |down: u32, across: u32| part.is_none_or(|part| u32::from(part) == across * repeats.m + down);
+        let parts = |down: u32, across: u32| {
+            part.is_none_or(|part| u32::from(part) == across * repeats.m + down)
+        };
         self.grow(accumulators);
         let of_a: Vec<_> = (0..repeats.m)
             .map(|m| (row / ROWS + m, warp.warp * WARP_ROWS, WARP_ROWS))
@@ -83,10 +99,26 @@ impl Numbers<'_> {
             for (down, a) in (0..).zip(&of_a).filter(|(down, _)| parts(*down, across)) {
                 let at = (down * repeats.n + across) as usize * piece;
                 match (accumulators as &mut Accumulators, a, &b, &self.instruction) {
-                    (Accumulators::F32(accumulators), Rows::Apart(a), Rows::Apart(b), Some(instruction)) => {
-                        accumulate(instruction, a, b, &mut accumulators[at..at + piece], n as usize);
+                    (
+                        Accumulators::F32(accumulators),
+                        Rows::Apart(a),
+                        Rows::Apart(b),
+                        Some(instruction),
+                    ) => {
+                        accumulate(
+                            instruction,
+                            a,
+                            b,
+                            &mut accumulators[at..at + piece],
+                            n as usize,
+                        );
                     }
-                    (Accumulators::I32(accumulators), Rows::Whole(depth, a), Rows::Whole(_, b), _) => {
+                    (
+                        Accumulators::I32(accumulators),
+                        Rows::Whole(depth, a),
+                        Rows::Whole(_, b),
+                        _,
+                    ) => {
                         dot_products(*depth, a, b, &mut accumulators[at..at + piece]);
                     }
                     _ => {}
@@ -99,7 +131,11 @@ impl Numbers<'_> {
     /// Makes room for all accumulators of a warp of an instruction.
     pub(super) fn grow(&self, accumulators: &mut Accumulators) {
         let repeats = self.program.components.repeats;
-        let kind = if self.instruction.is_some() { ElementKind::F32 } else { self.matrices.class.accumulator };
+        let kind = if self.instruction.is_some() {
+            ElementKind::F32
+        } else {
+            self.matrices.class.accumulator
+        };
         accumulators.grow(kind, (repeats.m * repeats.n) as usize * self.piece());
     }
 }
@@ -112,7 +148,9 @@ fn dot_products(depth: usize, a: &[i32], b: &[i32], accumulators: &mut [i32]) {
         #[inline(always)]
         fn run(self) {
             let Self(depth, a, b, accumulators) = self;
-            for (a, accumulators) in a.chunks_exact(depth).zip(accumulators.chunks_exact_mut((b.len() / depth).max(1))) {
+            for (a, accumulators) in
+                a.chunks_exact(depth).zip(accumulators.chunks_exact_mut((b.len() / depth).max(1)))
+            {
                 for (b, sum) in b.chunks_exact(depth).zip(accumulators) {
                     *sum = a.iter().zip(b).fold(*sum, |sum, (&a, &b)| sum.mul_add(a, b));
                 }

@@ -1,4 +1,5 @@
-//! What products read: each element of an instruction's operand, by the byte of the stage in which its descriptor finds it.
+//! What products read: each element of an instruction's operand, by the byte of the stage in which
+//! its descriptor finds it.
 
 use crate::{
     index::at,
@@ -6,7 +7,9 @@ use crate::{
     plan::{WarpSpecializedProgram, instruction_mn},
     schedule::Fault,
     threadblock::StageTile,
-    warp::mma_warpgroup::{FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEP_BYTES, STEPS, THREADS, bytes_read},
+    warp::mma_warpgroup::{
+        FragmentMap, MatrixDescriptor, OperandTile, ROWS, STEP_BYTES, STEPS, THREADS, bytes_read,
+    },
 };
 
 /// The bytes of an operand's part of a stage, by (instruction's tile, row or column of it, k).
@@ -20,7 +23,8 @@ impl Reading {
     /// Evaluates an operand's descriptors.
     ///
     /// # Errors
-    /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's part of the stage.
+    /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's
+    /// part of the stage.
     pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
         let maps = &program.operands[operand.index()];
         if let (OperandKind::A, Some(load)) = (operand, program.components.fragment_load()) {
@@ -29,44 +33,65 @@ impl Reading {
         let tile = match program.components.tile(operand) {
             StageTile::Warpgroup(tile) => tile,
             // Threads have maps of their own.
-            StageTile::Threads { .. } => return Ok(Self { extent: 0, depth: 0, bytes: Vec::new() }),
+            StageTile::Threads { .. } => {
+                return Ok(Self { extent: 0, depth: 0, bytes: Vec::new() });
+            }
         };
         let (extent, input) = (instruction_mn(&program.multiplied, operand), tile.input());
         let depth = tile.k();
         let count = maps.start.domain().row;
         let mut bytes = vec![0; (count * extent * depth) as usize];
-        for (number, step) in (0..count).flat_map(|number| (0..STEPS).map(move |step| (number, step))) {
+        for (number, step) in
+            (0..count).flat_map(|number| (0..STEPS).map(move |step| (number, step)))
+        {
             let left_out = Fault::LeftOut { map: "start", row: number, column: step };
             let start = maps.start.at(at(number, step)).ok_or(left_out)?;
             let descriptor = MatrixDescriptor::new(start, maps.leading, maps.stride, maps.swizzle)
-                .map_err(|_| Fault::NotADescriptor { operand, start, leading: maps.leading, stride: maps.stride })?;
-            for (mn, k) in (0..extent).flat_map(|mn| (0..input.elements_in(STEP_BYTES)).map(move |k| (mn, k))) {
-                let byte = bytes_read(descriptor.encode(), tile.along(), input, mn, k).unwrap_or(u32::MAX);
+                .map_err(|_| Fault::NotADescriptor {
+                    operand,
+                    start,
+                    leading: maps.leading,
+                    stride: maps.stride,
+                })?;
+            for (mn, k) in
+                (0..extent).flat_map(|mn| (0..input.elements_in(STEP_BYTES)).map(move |k| (mn, k)))
+            {
+                let byte =
+                    bytes_read(descriptor.encode(), tile.along(), input, mn, k).unwrap_or(u32::MAX);
                 if byte > tile.bytes() - input.bytes_of(1) {
                     return Err(Fault::BeyondStage { operand, byte, size: tile.bytes() });
                 }
-                bytes[((number * extent + mn) * depth + step * input.elements_in(STEP_BYTES) + k) as usize] = byte;
+                bytes[((number * extent + mn) * depth + step * input.elements_in(STEP_BYTES) + k)
+                    as usize] = byte;
             }
         }
         Ok(Self { extent, depth, bytes })
     }
 
-    /// Evaluates the loads of A to registers: which rows and which k an element of a register is of, the hardware knows by the thread.
+    /// Evaluates the loads of A to registers: which rows and which k an element of a register is
+    /// of, the hardware knows by the thread.
     fn of_fragments(program: &WarpSpecializedProgram, tile: OperandTile) -> Result<Self, Fault> {
         let (maps, input) = (&program.operands[OperandKind::A.index()], tile.input());
         let held = FragmentMap { input };
         let (extent, depth) = (ROWS, tile.k());
         let mut bytes = vec![0; (tile.mn() * depth) as usize];
         let threads = tile.mn() / ROWS * THREADS;
-        for (row, column) in (0..threads).flat_map(|row| (0..STEPS * held.held()).map(move |column| (row, column))) {
+        for (row, column) in
+            (0..threads).flat_map(|row| (0..STEPS * held.held()).map(move |column| (row, column)))
+        {
             let left_out = Fault::LeftOut { map: "fragments", row, column };
             let byte = maps.fragments.at(at(row, column)).ok_or(left_out)?;
             if byte > tile.bytes() - input.bytes_of(1) {
-                return Err(Fault::BeyondStage { operand: OperandKind::A, byte, size: tile.bytes() });
+                return Err(Fault::BeyondStage {
+                    operand: OperandKind::A,
+                    byte,
+                    size: tile.bytes(),
+                });
             }
             let (number, step) = (row / THREADS, column / held.held());
             let (m, k) = held.place(row % THREADS, column % held.held()).ok_or(left_out)?;
-            bytes[((number * extent + m) * depth + step * input.elements_in(STEP_BYTES) + k) as usize] = byte;
+            bytes[((number * extent + m) * depth + step * input.elements_in(STEP_BYTES) + k)
+                as usize] = byte;
         }
         Ok(Self { extent, depth, bytes })
     }
@@ -76,7 +101,8 @@ impl Reading {
         self.depth as usize
     }
 
-    /// The bytes of some rows or columns of an instruction's tile, k by k; nothing where there is no such tile.
+    /// The bytes of some rows or columns of an instruction's tile, k by k; nothing where there is
+    /// no such tile.
     pub fn rows(&self, number: u32, first: u32, count: u32) -> &[u32] {
         let from = ((number * self.extent + first) * self.depth) as usize;
         self.bytes.get(from..from + (count * self.depth) as usize).unwrap_or_default()

@@ -18,13 +18,15 @@ use crate::{
 const LANES: u32 = 32;
 pub(super) const WARP_ROWS: u32 = 16;
 
-/// The corner of a box of a subtile, of a product's matrix of that order; beyond what numbers there are, beyond the matrix.
+/// The corner of a box of a subtile, of a product's matrix of that order; beyond what numbers there
+/// are, beyond the matrix.
 fn corner(order: Order, product: u32, (row, column): (u32, u32)) -> [i32; 5] {
     let along = if order.is_row() { [column, row] } else { [row, column] };
     [along[0], along[1], product, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
 }
 
-/// Where a warp's part of a subtile is: the block's unit of work, the consumer, its warp, the subtile.
+/// Where a warp's part of a subtile is: the block's unit of work, the consumer, its warp, the
+/// subtile.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub unit: Unit,
@@ -43,11 +45,19 @@ impl Numbers<'_> {
 
     /// Where a subtile begins in the consumer's tile.
     fn subtile(&self, map: &dyn IndexMap, subtile: u32) -> Result<(u32, u32), Fault> {
-        let offset = map.at(at(0, subtile)).ok_or(Fault::LeftOut { map: "subtile", row: 0, column: subtile })?;
-        Ok((offset / self.program.multiplied.knobs.warp.n, offset % self.program.multiplied.knobs.warp.n))
+        let offset = map.at(at(0, subtile)).ok_or(Fault::LeftOut {
+            map: "subtile",
+            row: 0,
+            column: subtile,
+        })?;
+        Ok((
+            offset / self.program.multiplied.knobs.warp.n,
+            offset % self.program.multiplied.knobs.warp.n,
+        ))
     }
 
-    /// A warp's part of a subtile, through the epilogue; with C from its buffer, where it comes through that.
+    /// A warp's part of a subtile, through the epilogue; with C from its buffer, where it comes
+    /// through that.
     pub(super) fn subtile_of(
         &self,
         place: Place,
@@ -55,24 +65,33 @@ impl Numbers<'_> {
         fetched: Option<&[u8]>,
     ) -> Result<Staged, Error> {
         let (program, n) = (self.program, self.program.multiplied.knobs.instruction.n);
-        let (origin, first) = (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
+        let (origin, first) =
+            (self.origin(place)?, self.subtile(&*program.subtile, place.subtile)?);
         let instruction = program.components.warpgroup().map(|mma| mma.instruction());
         let held = instruction.map(|instruction| AccumulatorMap::of(&instruction));
         let down = first.0 / ROWS;
-        let (mut places, mut numbers, mut shifts, mut read) = (Vec::new(), Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);
-        let all = (0..program.components.repeats.n)
-            .flat_map(|across| (0..LANES).flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i))));
+        let (mut places, mut numbers, mut shifts, mut read) =
+            (Vec::new(), Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);
+        let all = (0..program.components.repeats.n).flat_map(|across| {
+            (0..LANES)
+                .flat_map(move |lane| (0..ROWS * n / (4 * LANES)).map(move |i| (across, lane, i)))
+        });
         for (across, lane, i) in all {
             let thread = place.warp * LANES + lane;
             let left_out = Fault::LeftOut { map: "accumulator", row: thread, column: i };
             // Where the thread takes it to be, and where the hardware has it.
             let taken = program.accumulator.at(at(thread, i)).ok_or(left_out)?;
             let (row, column) = (taken / n, across * n + taken % n);
-            let Some(within) = column.checked_sub(first.1).filter(|&within| within < program.components.subtile_columns) else {
+            let Some(within) = column
+                .checked_sub(first.1)
+                .filter(|&within| within < program.components.subtile_columns)
+            else {
                 continue;
             };
             let (m, in_n) = held.as_ref().and_then(|held| held.place(thread, i)).ok_or(left_out)?;
-            let number = ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n + in_n;
+            let number =
+                ((down * program.components.repeats.n + across) * WARP_ROWS + m % WARP_ROWS) * n
+                    + in_n;
             numbers.push(number as usize);
             let of_d = ((origin.0 + first.0 + row) as usize, (origin.1 + column) as usize);
             shifts.extend(self.scales.shift(place.unit.product as usize, of_d.0, of_d.1));
@@ -80,24 +99,41 @@ impl Numbers<'_> {
             if let Some(buffer) = fetched {
                 let map = Fault::LeftOut { map: "fetch.staging", row, column: within };
                 let byte = program.fetch.staging.at(at(row, within)).ok_or(map)?;
-                read.source.get_or_insert_default().extend_from_slice(self.element(buffer, byte, place)?);
+                read.source
+                    .get_or_insert_default()
+                    .extend_from_slice(self.element(buffer, byte, place)?);
             } else {
-                read.source.get_or_insert_default().extend_from_slice(self.source_at(place.unit.product, of_d.0, of_d.1));
+                read.source.get_or_insert_default().extend_from_slice(self.source_at(
+                    place.unit.product,
+                    of_d.0,
+                    of_d.1,
+                ));
             }
-            let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut { map: "staging", row, column: within })?;
+            let byte = program.staging.at(at(row, within)).ok_or(Fault::LeftOut {
+                map: "staging",
+                row,
+                column: within,
+            })?;
             places.push(byte);
         }
         let kind = accumulators.map_or(program.multiplied.class.accumulator, Accumulators::kind);
         let mut taken = Accumulators::taken(kind, accumulators, &numbers);
         if let Accumulators::F32(accumulators) = &mut taken {
-            accumulators.iter_mut().zip(shifts).for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
+            accumulators
+                .iter_mut()
+                .zip(shifts)
+                .for_each(|(sum, shift)| *sum = (self.scales.unscaled)(*sum, shift));
         }
         Ok(Staged { places, elements: finished(&self.matrices, &taken, &read)? })
     }
 
     /// The element of a staging buffer that begins at a byte.
     fn element<'b>(&self, buffer: &'b [u8], byte: u32, place: Place) -> Result<&'b [u8], Fault> {
-        let beyond = Fault::BeyondStaging { consumer: place.consumer, byte, size: self.program.components.ring.staging_bytes };
+        let beyond = Fault::BeyondStaging {
+            consumer: place.consumer,
+            byte,
+            size: self.program.components.ring.staging_bytes,
+        };
         buffer.get(byte as usize..byte as usize + self.element_bytes()).ok_or(beyond)
     }
 
@@ -112,16 +148,22 @@ impl Numbers<'_> {
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
         let Some(elements) = self.source.or(&*self.d) else { return Ok(buffer) };
         let class = &program.desc.class;
-        let (origin, first) = (self.origin(place)?, self.subtile(&*program.fetch.subtile, place.subtile)?);
+        let (origin, first) =
+            (self.origin(place)?, self.subtile(&*program.fetch.subtile, place.subtile)?);
         let source = problem.source();
         let (map, own) = (self.subtile_map(Operand::C, &source), self.own(source.batch_stride));
         let Ok(mut map) = map else {
             // Rows that TMA would not take; the host does.
             for point in points(&*program.fetch.staging) {
-                let (row, column) = (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
+                let (row, column) =
+                    (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
                 let element = self.source_at(place.unit.product, row as usize, column as usize);
                 let byte = program.fetch.staging.at(point).unwrap_or(u32::MAX) as usize;
-                let beyond = Fault::BeyondStaging { consumer: place.consumer, byte: byte as u32, size: buffer.len() as u32 };
+                let beyond = Fault::BeyondStaging {
+                    consumer: place.consumer,
+                    byte: byte as u32,
+                    size: buffer.len() as u32,
+                };
                 let to = buffer.get_mut(byte..byte.saturating_add(element.len())).ok_or(beyond)?;
                 to.copy_from_slice(element);
             }
@@ -130,25 +172,42 @@ impl Numbers<'_> {
         map.swizzle = program.fetch.swizzle;
         for (row, at) in self.boxes_of_a_subtile() {
             let product = if own { place.unit.product } else { 0 };
-            let corner = corner(class.output.layout, product, (origin.0 + first.0 + row, origin.1 + first.1));
-            TensorCopy::new(SharedBox::new(&map, at)?, corner).load(elements, &mut buffer[at as usize..])?;
+            let corner = corner(
+                class.output.layout,
+                product,
+                (origin.0 + first.0 + row, origin.1 + first.1),
+            );
+            TensorCopy::new(SharedBox::new(&map, at)?, corner)
+                .load(elements, &mut buffer[at as usize..])?;
         }
         Ok(buffer)
     }
 
-    /// The boxes of a subtile: of each, its first row, and the byte of the buffer at which it begins.
+    /// The boxes of a subtile: of each, its first row, and the byte of the buffer at which it
+    /// begins.
     fn boxes_of_a_subtile(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let components = &self.program.components;
-        let (rows, bytes) = (components.subtile_box_rows().max(1), components.ring.staging_bytes / ROWS);
+        let (rows, bytes) =
+            (components.subtile_box_rows().max(1), components.ring.staging_bytes / ROWS);
         (0..ROWS / rows).map(move |i| (i * rows, i * rows * bytes))
     }
 
     /// What TMA is told of C or D.
     fn subtile_map<M>(&self, name: Operand, view: &View<M>) -> Result<TensorMapDesc, Refusal> {
         let (problem, output) = (&self.matrices.problem, &self.program.multiplied.class.output);
-        let matrices = if self.own(view.batch_stride) { (problem.batch as u64, view.batch_stride as u64) } else { (1, 0) };
-        let of_batch = (view.leading(output.layout) as u64, (problem.batch > 1).then_some(matrices));
-        self.program.components.subtile_map(name, output.element, (problem.m as u64, problem.n as u64), of_batch)
+        let matrices = if self.own(view.batch_stride) {
+            (problem.batch as u64, view.batch_stride as u64)
+        } else {
+            (1, 0)
+        };
+        let of_batch =
+            (view.leading(output.layout) as u64, (problem.batch > 1).then_some(matrices));
+        self.program.components.subtile_map(
+            name,
+            output.element,
+            (problem.m as u64, problem.n as u64),
+            of_batch,
+        )
     }
 
     /// Whether each product of the batch has a matrix of its own.
@@ -163,7 +222,12 @@ impl Numbers<'_> {
     }
 
     /// Sets an element of a product's D; what becomes of it where there is none.
-    pub(super) fn put(&mut self, product: u32, (row, column): (usize, usize), element: &[u8]) -> Result<(), Fault> {
+    pub(super) fn put(
+        &mut self,
+        product: u32,
+        (row, column): (usize, usize),
+        element: &[u8],
+    ) -> Result<(), Fault> {
         let outside = Fault::OutsideOfD { row: row as u64, column: column as u64 };
         let d = &self.matrices.problem.d;
         let at = (product as usize * d.batch_stride + d.offset(row, column)) * element.len();
@@ -174,10 +238,13 @@ impl Numbers<'_> {
 
     /// A subtile in its staging buffer, from what four warps staged.
     fn staged(&self, place: Place, parts: [&Staged; 4]) -> Result<Vec<u8>, Fault> {
-        let (consumer, subtile, size) = (place.consumer, place.subtile, self.program.components.ring.staging_bytes);
+        let (consumer, subtile, size) =
+            (place.consumer, place.subtile, self.program.components.ring.staging_bytes);
         let width = self.element_bytes() as u32;
         let (mut buffer, mut staged) = (vec![0; size as usize], vec![false; size as usize]);
-        let staged_parts = parts.into_iter().flat_map(|part| part.places.iter().zip(part.elements.chunks_exact(width as usize)));
+        let staged_parts = parts
+            .into_iter()
+            .flat_map(|part| part.places.iter().zip(part.elements.chunks_exact(width as usize)));
         for (&byte, element) in staged_parts {
             if byte.saturating_add(width) > size {
                 return Err(Fault::BeyondStaging { consumer, byte, size });
@@ -199,10 +266,12 @@ impl Numbers<'_> {
     pub(super) fn write(&mut self, place: Place, parts: [&Staged; 4]) -> Result<(), Error> {
         let (program, problem) = (self.program, self.matrices.problem);
         let buffer = self.staged(place, parts)?;
-        let (origin, first) = (self.origin(place)?, self.subtile(&*program.store.subtile, place.subtile)?);
+        let (origin, first) =
+            (self.origin(place)?, self.subtile(&*program.store.subtile, place.subtile)?);
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);
         let desc = &program.multiplied;
-        let (leading, product) = (problem.d.leading(desc.class.output.layout) as u64, place.unit.product);
+        let (leading, product) =
+            (problem.d.leading(desc.class.output.layout) as u64, place.unit.product);
         let before = u64::from(product) * problem.d.batch_stride as u64;
         if let (true, Ok(mut map)) = (desc.by_tma(), self.subtile_map(Operand::D, &problem.d)) {
             map.swizzle = program.store.swizzle;
@@ -215,7 +284,11 @@ impl Numbers<'_> {
                     if let Some(byte) = copy.global(point) {
                         let element = desc.class.output.element.matrix_elements(byte) - before;
                         let (line, within) = (element / leading, element % leading);
-                        let place = if desc.class.output.layout.is_row() { (line, within) } else { (within, line) };
+                        let place = if desc.class.output.layout.is_row() {
+                            (line, within)
+                        } else {
+                            (within, line)
+                        };
                         self.count(product, place)?;
                     }
                 }
@@ -224,12 +297,14 @@ impl Numbers<'_> {
             return Ok(());
         }
         for point in points(&*program.store.staging) {
-            let (m, n) = (row as usize + point.row as usize, column as usize + point.column as usize);
+            let (m, n) =
+                (row as usize + point.row as usize, column as usize + point.column as usize);
             if m >= problem.m || n >= problem.n {
                 continue;
             }
             let left_out = Fault::LeftOut { map: "staging", row: point.row, column: point.column };
-            let element = self.element(&buffer, program.store.staging.at(point).ok_or(left_out)?, place)?;
+            let element =
+                self.element(&buffer, program.store.staging.at(point).ok_or(left_out)?, place)?;
             self.count(product, (m as u64, n as u64))?;
             self.put(product, (m, n), element)?;
         }
@@ -240,7 +315,11 @@ impl Numbers<'_> {
     pub(super) fn count(&mut self, product: u32, (row, column): (u64, u64)) -> Result<(), Fault> {
         let (m, n) = (self.matrices.problem.m, self.matrices.problem.n);
         let inside = (row as usize) < m && (column as usize) < n;
-        match self.written.get_mut((product as usize * m + row as usize) * n + column as usize).filter(|_| inside) {
+        match self
+            .written
+            .get_mut((product as usize * m + row as usize) * n + column as usize)
+            .filter(|_| inside)
+        {
             Some(times) if !*times => {
                 *times = true;
                 Ok(())

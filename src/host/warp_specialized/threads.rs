@@ -15,7 +15,10 @@ use crate::{
 use std::sync::Arc;
 
 /// The threads of a warp among those that share its tile of D.
-fn threads_of(program: &WarpSpecializedProgram, warp: WarpName) -> impl Iterator<Item = u32> + use<> {
+fn threads_of(
+    program: &WarpSpecializedProgram,
+    warp: WarpName,
+) -> impl Iterator<Item = u32> + use<> {
     let consumer = if program.ring.ring.pingpong { 0 } else { warp.warpgroup };
     let first = (consumer * WARPS + warp.warp) * WARP;
     first..first + WARP
@@ -32,15 +35,26 @@ impl Numbers<'_> {
     ) -> Result<Accumulators, Error> {
         let (fragment, stage) = (&maps.fragment[operand.index()], &maps.stage[operand.index()]);
         let (class, kind) = (self.matrices.class, self.matrices.matrix(operand).kind);
-        let (share, width) = (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes_of(1) as usize);
+        let (share, width) =
+            (shares.first().map_or(1, |share| share.len().max(1)), kind.bytes_of(1) as usize);
         let element = |i| {
-            let mn = fragment.at(at(thread, i)).ok_or(Fault::LeftOut { map: "fragment", row: thread, column: i })?;
-            let byte = stage.at(at(mn, k)).ok_or(Fault::LeftOut { map: "stage", row: mn, column: k })?;
+            let mn = fragment.at(at(thread, i)).ok_or(Fault::LeftOut {
+                map: "fragment",
+                row: thread,
+                column: i,
+            })?;
+            let byte =
+                stage.at(at(mn, k)).ok_or(Fault::LeftOut { map: "stage", row: mn, column: k })?;
             let (which, within) = (byte as usize / share, byte as usize % share);
             let there = shares.get(which).is_some_and(|share| within + width <= share.len());
-            if there { Ok(byte) } else { Err(Fault::BeyondStage { operand, byte, size: (share * shares.len()) as u32 }) }
+            if there {
+                Ok(byte)
+            } else {
+                Err(Fault::BeyondStage { operand, byte, size: (share * shares.len()) as u32 })
+            }
         };
-        let places: Vec<u32> = (0..fragment.domain().column).map(element).collect::<Result<_, Fault>>()?;
+        let places: Vec<u32> =
+            (0..fragment.domain().column).map(element).collect::<Result<_, Fault>>()?;
         let bytes = self.gathered(kind, shares, &places);
         Accumulators::widened(class.accumulator, kind, &bytes).ok_or_else(|| unknown(class))
     }
@@ -53,7 +67,8 @@ impl Numbers<'_> {
         accumulators: &mut Accumulators,
         [a, b]: [&[Arc<Vec<u8>>]; 2],
     ) -> Result<(), Error> {
-        let [rows, columns] = [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
+        let [rows, columns] =
+            [0, 1].map(|side: usize| maps.fragment[side].domain().column as usize);
         accumulators.grow(self.matrices.class.accumulator, WARP as usize * rows * columns);
         for (lane, thread) in threads_of(self.program, warp).enumerate() {
             for group in 0..maps.depth.domain().column {
@@ -75,7 +90,8 @@ impl Numbers<'_> {
         accumulators: Option<&Accumulators>,
     ) -> Result<(), Error> {
         let (block, problem) = (self.program.desc.knobs.threadblock, self.matrices.problem);
-        let Unit { product, row: tile_row, column: tile_column, .. } = self.unit(warp.block, tile)?;
+        let Unit { product, row: tile_row, column: tile_column, .. } =
+            self.unit(warp.block, tile)?;
         let (mut places, mut numbers, mut read) = (Vec::new(), Vec::new(), Beside::<Vec<u8>>::NONE);
         let each = maps.accumulator.domain().column;
         let width = self.element_bytes();
@@ -89,7 +105,9 @@ impl Numbers<'_> {
                     continue;
                 }
                 numbers.push(lane * each as usize + i as usize);
-                read.source.get_or_insert_default().extend_from_slice(self.source_at(product, row, column));
+                read.source
+                    .get_or_insert_default()
+                    .extend_from_slice(self.source_at(product, row, column));
                 self.matrices.beside(row, column..column + 1, &mut read.vectors);
                 places.push((row, column));
             }

@@ -1,4 +1,5 @@
-//! What is lost of a product whose factors are decomposed; where the numbers come from is in the [module](super).
+//! What is lost of a product whose factors are decomposed; where the numbers come from is in the
+//! [module](super).
 
 use super::{EmulationKind, shift_of};
 
@@ -9,18 +10,22 @@ pub struct EmulationBound {
     pub relative: f64,
     /// `r`: what may be left of a number beside that share, in units of its scale.
     pub rest: f64,
-    /// `w`: the sum of magnitudes of the parts' products is at most so many times that of the products.
+    /// `w`: the sum of magnitudes of the parts' products is at most so many times that of the
+    /// products.
     pub growth: f64,
-    /// `l`: what a part that is not 0 counts for in such a sum at least, in units of its scale: its type's least normal number.
+    /// `l`: what a part that is not 0 counts for in such a sum at least, in units of its scale: its
+    /// type's least normal number.
     pub least: f64,
     /// `p`: products of one part of a factor with parts of the other, at most.
     pub beside: f64,
-    /// Sums of whole numbers are exact up to here: where a product that is left out is not 0, it is beyond.
+    /// Sums of whole numbers are exact up to here: where a product that is left out is not 0, it is
+    /// beyond.
     pub largest_whole: f64,
 }
 
 impl EmulationKind {
-    /// The numbers of this emulation's bound; `None` where factors are multiplied whole, if rounded.
+    /// The numbers of this emulation's bound; `None` where factors are multiplied whole, if
+    /// rounded.
     pub fn bound(self) -> Option<EmulationBound> {
         let power = |exponent: i32| 2f64.powi(exponent);
         match self {
@@ -45,7 +50,8 @@ impl EmulationKind {
             }),
             Self::Tf32x3 => Some(EmulationBound {
                 relative: power(-20) + power(-21) + power(-44),
-                // Half of the least tf32, and a second part that is the least one where the number is below it.
+                // Half of the least tf32, and a second part that is the least one where the number
+                // is below it.
                 rest: power(-136),
                 growth: 1.0 + power(-9),
                 least: power(-126),
@@ -65,7 +71,8 @@ impl EmulationKind {
         }
     }
 
-    /// What the parts of a row or column are scaled by, whose largest magnitude this is: `alpha_i`, `beta_j`.
+    /// What the parts of a row or column are scaled by, whose largest magnitude this is: `alpha_i`,
+    /// `beta_j`.
     pub fn scale(self, largest: f64) -> f64 {
         match self {
             // Magnitudes of `f32`: the number is the same.

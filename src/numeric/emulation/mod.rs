@@ -1,4 +1,5 @@
-//! Products of `f32` on tensor cores that multiply narrower numbers: each factor is a sum of parts, each product a sum of parts' products.
+//! Products of `f32` on tensor cores that multiply narrower numbers: each factor is a sum of parts,
+//! each product a sum of parts' products.
 //!
 //! ```text
 //! a = a1 + a2 (+ a3) + rest        a1 = rn(a)    a2 = rn(a - a1)    a3 = rn(a - a1 - a2)        rn: to the part's type, nearest even
@@ -15,23 +16,28 @@
 //! | [`Bf16x1`](EmulationKind::Bf16x1) | one of bf16 | (1, 1) | all of `f32` that does not round to infinity |
 //! | [`F16x3`](EmulationKind::F16x3) | two of f16 | (2, 1) (1, 2) (1, 1) | rows of A and columns of B, scaled, within a [window](EmulationKind::WINDOW) |
 //!
-//! **Bf16x6.** Three parts of 8 bits hold the 24 bits of an `f32`: `a1 + a2 + a3 = a` where the last bit of `a` is 2^-133 or more, which
-//! is the least bf16. A number that would round to infinity takes the largest bf16 as its first part. Of what is not finite the first part is
-//! the number and the others are 0; since infinity times 0 is no number, a sum with an infinite factor may be no number where that
-//! of `f32` is infinite.
+//! **Bf16x6.** Three parts of 8 bits hold the 24 bits of an `f32`: `a1 + a2 + a3 = a` where the
+//! last bit of `a` is 2^-133 or more, which is the least bf16. A number that would round to
+//! infinity takes the largest bf16 as its first part. Of what is not finite the first part is the
+//! number and the others are 0; since infinity times 0 is no number, a sum with an infinite factor
+//! may be no number where that of `f32` is infinite.
 //!
-//! **Bf16x3.** The third part is left out, and with it what is below 16 bits of a factor; half as many products are made.
+//! **Bf16x3.** The third part is left out, and with it what is below 16 bits of a factor; half as
+//! many products are made.
 //!
-//! **Tf32x3.** Parts are made of fragments, in registers, between shared memory and the instruction: the first is the number without its low 13 bits, as CUTLASS
-//! cuts it off, so that it overflows nowhere; the second is the rest to nearest, ties away from 0. What is not finite is its own first part, and sums that it
-//! is a factor of are not finite. The products of a tile of k's are summed from 0, and that is added to a sum in f32: tensor cores cut theirs off.
+//! **Tf32x3.** Parts are made of fragments, in registers, between shared memory and the
+//! instruction: the first is the number without its low 13 bits, as CUTLASS cuts it off, so that it
+//! overflows nowhere; the second is the rest to nearest, ties away from 0. What is not finite is
+//! its own first part, and sums that it is a factor of are not finite. The products of a tile of
+//! k's are summed from 0, and that is added to a sum in f32: tensor cores cut theirs off.
 //!
-//! **Bf16x1.** A fragment's numbers are rounded to bf16, to nearest even, and multiplied by one instruction. The error bound is that of factors that are off by 2^-8 of
-//! themselves.
+//! **Bf16x1.** A fragment's numbers are rounded to bf16, to nearest even, and multiplied by one
+//! instruction. The error bound is that of factors that are off by 2^-8 of themselves.
 //!
-//! **F16x3.** Row i of A and column j of B are scaled by powers of two, so that the largest magnitude of each lies in [2^14, 2^15), and the sum
-//! is scaled back before anything else is done with it: in binary64, rounded once. With the row's largest magnitude in
-//! [2^E, 2^(E+1)) the row is multiplied by 2^(14-E).
+//! **F16x3.** Row i of A and column j of B are scaled by powers of two, so that the largest
+//! magnitude of each lies in [2^14, 2^15), and the sum is scaled back before anything else is done
+//! with it: in binary64, rounded once. With the row's largest magnitude in [2^E, 2^(E+1)) the row
+//! is multiplied by 2^(14-E).
 //!
 //! # What is left out
 //!
@@ -48,8 +54,9 @@
 //!          |a2 b2| <= 2^-22 |a b|,  rests:  2^-22 |a b|
 //! ```
 //!
-//! where the first part of a number of bf16's modes that would round to infinity is cut off, `|a2| < 2^-7.99 |a|`. With the accumulation's own
-//! error `g`, of sums of the parts' products, and `alpha_i`, `beta_j` what a part is scaled by,
+//! where the first part of a number of bf16's modes that would round to infinity is cut off, `|a2|
+//! < 2^-7.99 |a|`. With the accumulation's own error `g`, of sums of the parts' products, and
+//! `alpha_i`, `beta_j` what a part is scaled by,
 //!
 //! ```text
 //! |D - A B|_ij <= c (|A||B|)_ij + r (alpha_i sum_k |b_kj| + beta_j sum_k |a_ik|) + K r^2 alpha_i beta_j
@@ -58,9 +65,10 @@
 //!
 //! The numbers are those of [`EmulationBound`]; `falchion_lab::verify::bound` adds `g`.
 //!
-//! Source: Ootomo, Yokota, *Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak
-//! performance* (IJHPCA 36:4, 2022), for two parts of f16; Henry, Tang, Heinecke, *Leveraging the bfloat16 Artificial Intelligence Datatype
-//! For Higher-Precision Computations* (ARITH 2019), for three of bf16; CUTLASS's `OpMultiplyAddFastF32` and
+//! Source: Ootomo, Yokota, *Recovering single precision accuracy from Tensor Cores while surpassing
+//! the FP32 theoretical peak performance* (IJHPCA 36:4, 2022), for two parts of f16; Henry, Tang,
+//! Heinecke, *Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision
+//! Computations* (ARITH 2019), for three of bf16; CUTLASS's `OpMultiplyAddFastF32` and
 //! `OpMultiplyAddFastBF16`, for what is made in registers.
 
 mod blocks;
@@ -85,11 +93,13 @@ words! {
         None = "none",
         /// Into three parts of bf16, of whose products six are summed: all of `f32`'s range.
         Bf16x6 = "bf16x6",
-        /// Into two parts of bf16, of whose products three are summed: all of `f32`'s range, 16 of its 24 bits.
+        /// Into two parts of bf16, of whose products three are summed: all of `f32`'s range, 16 of
+        /// its 24 bits.
         Bf16x3 = "bf16x3",
         /// Into two parts of f16, rows and columns scaled, of whose products three are summed.
         F16x3 = "f16x3",
-        /// Into two parts of tf32, in registers, of whose products three are summed: all of `f32`'s range, 22 of its 24 bits.
+        /// Into two parts of tf32, in registers, of whose products three are summed: all of `f32`'s
+        /// range, 22 of its 24 bits.
         Tf32x3 = "tf32x3",
         /// Into one part of bf16, in registers: all of `f32`'s range, 8 of its 24 bits.
         Bf16x1 = "bf16x1",
@@ -100,11 +110,13 @@ impl EmulationKind {
     /// Those of which a pass writes the parts to memory.
     pub const MODES: [Self; 3] = [Self::Bf16x6, Self::Bf16x3, Self::F16x3];
 
-    /// The exponent that the largest magnitude of a scaled row or column has: the greatest that cannot round to infinity in f16.
+    /// The exponent that the largest magnitude of a scaled row or column has: the greatest that
+    /// cannot round to infinity in f16.
     pub const TOP: i32 = 14;
 
-    /// A number so many binades below the largest of its row or column keeps 21 bits at least: its rest is at most 2^-21 of it. Fewer
-    /// are kept of a number further below; no more than one in [`FEW`](Self::FEW) of a row's may be.
+    /// A number so many binades below the largest of its row or column keeps 21 bits at least: its
+    /// rest is at most 2^-21 of it. Fewer are kept of a number further below; no more than one in
+    /// [`FEW`](Self::FEW) of a row's may be.
     pub const WINDOW: u32 = 18;
 
     /// See [`WINDOW`](Self::WINDOW).
@@ -120,7 +132,8 @@ impl EmulationKind {
         matches!(self, Self::Tf32x3 | Self::Bf16x1)
     }
 
-    /// Whether such a warp sums products of each tile from 0, and adds that in f32: tensor cores cut sums off.
+    /// Whether such a warp sums products of each tile from 0, and adds that in f32: tensor cores
+    /// cut sums off.
     pub const fn promotes_in_registers(self) -> bool {
         matches!(self, Self::Tf32x3)
     }

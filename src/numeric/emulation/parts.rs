@@ -23,8 +23,8 @@ pub(super) const fn exponent_of(magnitude: u32) -> i32 {
     }
 }
 
-/// The `s` for which numbers of a row or column, the bits of whose largest magnitude these are, are multiplied by 2^-s: `E - 14` for a
-/// largest magnitude in [2^E, 2^(E+1)), and 0 where all are 0.
+/// The `s` for which numbers of a row or column, the bits of whose largest magnitude these are, are
+/// multiplied by 2^-s: `E - 14` for a largest magnitude in [2^E, 2^(E+1)), and 0 where all are 0.
 pub const fn shift_of(largest: u32) -> i32 {
     if largest == 0 { 0 } else { exponent_of(largest) - EmulationKind::TOP }
 }
@@ -42,12 +42,17 @@ pub fn unscaled(sum: f32, shift: i32) -> f32 {
 /// The nearest bf16, ties to even; the largest one where that would be infinite and `x` is not.
 fn nearest_bf16(x: f32) -> Bf16 {
     let near = Bf16::from_f32(x);
-    if near.is_infinite() && x.is_finite() { Bf16::from_bits((x.to_bits() >> 16) as u16) } else { near }
+    if near.is_infinite() && x.is_finite() {
+        Bf16::from_bits((x.to_bits() >> 16) as u16)
+    } else {
+        near
+    }
 }
 
 impl EmulationKind {
-    /// The bits of a number's parts, the first the largest, of which there are [`parts`](Self::parts). `shift` is that of its row or column
-    /// ([`shift_of`]) where those are scaled.
+    /// The bits of a number's parts, the first the largest, of which there are
+    /// [`parts`](Self::parts). `shift` is that of its row or column ([`shift_of`]) where those are
+    /// scaled.
     ///
     /// ```
     /// # use falchion::numeric::{Bf16, EmulationKind};
@@ -76,7 +81,8 @@ impl EmulationKind {
         }
     }
 
-    /// What a warp makes of a number of its fragment, the first part the largest; of [`None`](Self::None), the number.
+    /// What a warp makes of a number of its fragment, the first part the largest; of
+    /// [`None`](Self::None), the number.
     pub fn in_registers_of(self, x: f32) -> [f32; 2] {
         match self {
             Self::Tf32x3 => {
@@ -94,10 +100,12 @@ impl EmulationKind {
 /// Half a unit in the last place of tf32, in the bits of a magnitude.
 const HALF_OF_TF32: u32 = 1 << 12;
 
-/// What single-precision instructions of PTX have for every NaN. Its bits and half a unit are those of a number that is read as -0: what is not finite has no second part.
+/// What single-precision instructions of PTX have for every NaN. Its bits and half a unit are those
+/// of a number that is read as -0: what is not finite has no second part.
 const CANONICAL_NAN: u32 = 0x7fff_ffff;
 
-/// What instructions take of rows of fragments, each `k` products deep: one product of parts after the other, in the user's order, so that bits depend on no layout.
+/// What instructions take of rows of fragments, each `k` products deep: one product of parts after
+/// the other, in the user's order, so that bits depend on no layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterParts {
     /// How f32 is emulated; of none, an instruction takes the row.
@@ -123,7 +131,9 @@ impl RegisterParts {
         let mut taken = Vec::with_capacity(rows.len() * self.each());
         for of in rows.chunks(self.k.max(1) as usize) {
             for product in self.emulation.products() {
-                taken.extend(of.iter().map(|&x| self.emulation.in_registers_of(x)[product[side] as usize]));
+                taken.extend(
+                    of.iter().map(|&x| self.emulation.in_registers_of(x)[product[side] as usize]),
+                );
             }
         }
         taken
@@ -138,23 +148,41 @@ mod tests {
     /// Numbers of every exponent, and those at the ends.
     fn numbers() -> impl Iterator<Item = f32> {
         let drawn = (0..400_000).map(|i| f32::from_bits(draw(7, i) as u32));
-        let ends = [0, 1, 0x7f_ffff, 0x80_0000, 0x7f7f_ffff, 0x7f7f_7fff, 0x7f7f_8000, 0x7f7f_8001, 0x7f80_0000, 0x7fc0_0000];
-        drawn.chain(ends.into_iter().flat_map(|bits| [f32::from_bits(bits), f32::from_bits(bits | 1 << 31)]))
+        let ends = [
+            0,
+            1,
+            0x7f_ffff,
+            0x80_0000,
+            0x7f7f_ffff,
+            0x7f7f_7fff,
+            0x7f7f_8000,
+            0x7f7f_8001,
+            0x7f80_0000,
+            0x7fc0_0000,
+        ];
+        drawn.chain(
+            ends.into_iter()
+                .flat_map(|bits| [f32::from_bits(bits), f32::from_bits(bits | 1 << 31)]),
+        )
     }
 
     fn of_bf16(x: f32) -> [f64; 3] {
         EmulationKind::Bf16x6.parts_of(x, 0).map(|bits| Bf16::from_bits(bits).to_f64())
     }
 
-    /// For finite `a`: `a1 + a2 + a3 = a` where a's last bit is 2^-133 or more, else within 2^-134; `|a2| <= 2^-7.99 |a|` and
-    /// `|a3| <= 2^-16.99 |a|` down to there. What is not finite is its own first part.
+    /// For finite `a`: `a1 + a2 + a3 = a` where a's last bit is 2^-133 or more, else within 2^-134;
+    /// `|a2| <= 2^-7.99 |a|` and `|a3| <= 2^-16.99 |a|` down to there. What is not finite is its
+    /// own first part.
     #[test]
     fn three_parts_of_bf16_are_the_number() {
         let (mut exact, mut near) = (0, 0);
         for x in numbers() {
             let parts = of_bf16(x);
             if !x.is_finite() {
-                assert!(parts[0].is_nan() == x.is_nan() && (x.is_nan() || parts[0] == f64::from(x)), "{x}: {parts:?}");
+                assert!(
+                    parts[0].is_nan() == x.is_nan() && (x.is_nan() || parts[0] == f64::from(x)),
+                    "{x}: {parts:?}"
+                );
                 assert_eq!(parts[1..], [0.0, 0.0]);
                 continue;
             }
@@ -172,7 +200,8 @@ mod tests {
         assert!(exact > 300_000 && near > 1000, "{exact} {near}");
     }
 
-    /// What is not finite is its own first part of tf32, cut off, and has no second one, whatever NaN the host's subtraction makes.
+    /// What is not finite is its own first part of tf32, cut off, and has no second one, whatever
+    /// NaN the host's subtraction makes.
     #[test]
     fn what_is_not_finite_has_no_second_part_of_tf32() {
         for x in numbers().filter(|x| !x.is_finite()) {
@@ -190,7 +219,8 @@ mod tests {
         }
     }
 
-    /// Scaled by 2^-s, `|a| < 2^15` and `|a - a1 - a2| <= max(2^-23 |a|, 2^-25)`, `|a2| <= 2^-11 |a|`; for numbers of any row.
+    /// Scaled by 2^-s, `|a| < 2^15` and `|a - a1 - a2| <= max(2^-23 |a|, 2^-25)`, `|a2| <=
+    /// 2^-11 |a|`; for numbers of any row.
     #[test]
     fn two_parts_of_f16_are_nearly_the_number() {
         let mut worst = 0f64;
@@ -199,11 +229,19 @@ mod tests {
             let above = draw(9, i as u64) % 45;
             let largest = (u64::from(magnitude) + (above << 23)).min(0x7f7f_ffff) as u32;
             let shift = shift_of(largest);
-            let parts = EmulationKind::F16x3.parts_of(x, shift).map(|bits| F16::from_bits(bits).to_f64());
+            let parts =
+                EmulationKind::F16x3.parts_of(x, shift).map(|bits| F16::from_bits(bits).to_f64());
             let scaled = f64::from(x) * power(-shift);
-            let (rest, bound) = (scaled - parts[0] - parts[1], (2f64.powi(-23) * scaled.abs()).max(2f64.powi(-25)));
-            assert!(scaled.abs() < 32768.0 && rest.abs() <= bound, "{x:e} {shift}: {rest:e}, {bound:e}");
-            assert!(parts[1].abs() <= 2f64.powi(-11) * scaled.abs() && parts[2] == 0.0, "{x:e}: {parts:?}");
+            let (rest, bound) =
+                (scaled - parts[0] - parts[1], (2f64.powi(-23) * scaled.abs()).max(2f64.powi(-25)));
+            assert!(
+                scaled.abs() < 32768.0 && rest.abs() <= bound,
+                "{x:e} {shift}: {rest:e}, {bound:e}"
+            );
+            assert!(
+                parts[1].abs() <= 2f64.powi(-11) * scaled.abs() && parts[2] == 0.0,
+                "{x:e}: {parts:?}"
+            );
             worst = worst.max(rest.abs() / bound);
         }
         // The bound is reached.
@@ -214,7 +252,11 @@ mod tests {
     #[test]
     fn a_row_s_largest_is_scaled_to_the_top_binade() {
         for exponent in -149..128 {
-            let power = if exponent < -126 { 1 << (exponent + 149) } else { ((exponent + 127) as u32) << 23 };
+            let power = if exponent < -126 {
+                1 << (exponent + 149)
+            } else {
+                ((exponent + 127) as u32) << 23
+            };
             assert_eq!(shift_of(power), exponent - 14);
             assert_eq!(unscaled(f32::from_bits(power), -shift_of(power)), 16384.0);
         }
@@ -227,6 +269,9 @@ mod tests {
         assert_eq!(unscaled(1.5, 3), 12.0);
         assert_eq!(unscaled(f32::from_bits(0x3f80_0001), -149), f32::from_bits(1));
         assert_eq!(unscaled(f32::from_bits(0x3fc0_0001), -149), f32::from_bits(2));
-        assert_eq!((unscaled(2.0, 127), unscaled(-1.0, 200), unscaled(1.0, -300)), (f32::INFINITY, f32::NEG_INFINITY, 0.0));
+        assert_eq!(
+            (unscaled(2.0, 127), unscaled(-1.0, 200), unscaled(1.0, -300)),
+            (f32::INFINITY, f32::NEG_INFINITY, 0.0)
+        );
     }
 }

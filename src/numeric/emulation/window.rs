@@ -30,9 +30,11 @@ impl LineFacts {
         })
     }
 
-    /// Whether a number, by the bits of its magnitude, lies further below the largest than the window is wide.
+    /// Whether a number, by the bits of its magnitude, lies further below the largest than the
+    /// window is wide.
     pub const fn is_outside(magnitude: u32, largest: u32) -> bool {
-        magnitude != 0 && exponent_of(magnitude) + (EmulationKind::WINDOW as i32) < exponent_of(largest)
+        magnitude != 0
+            && exponent_of(magnitude) + (EmulationKind::WINDOW as i32) < exponent_of(largest)
     }
 
     /// Whether every number is finite.
@@ -40,7 +42,8 @@ impl LineFacts {
         self.largest < INFINITE
     }
 
-    /// Whether the row cannot be scaled: a number is not finite, or more than one in [`EmulationKind::FEW`] lie outside of the window.
+    /// Whether the row cannot be scaled: a number is not finite, or more than one in
+    /// [`EmulationKind::FEW`] lie outside of the window.
     pub const fn is_refused(&self) -> bool {
         !self.is_finite() || self.outside as u64 * EmulationKind::FEW as u64 > self.nonzero as u64
     }
@@ -50,16 +53,24 @@ impl LineFacts {
 mod tests {
     use super::*;
 
-    /// Refused exactly where `64 outside > nonzero`; numbers 18 binades below are inside, 19 are outside; zeros do not count.
+    /// Refused exactly where `64 outside > nonzero`; numbers 18 binades below are inside, 19 are
+    /// outside; zeros do not count.
     #[test]
     fn one_in_sixty_four_may_lie_outside() {
         let line = |ones: usize, below: usize, exponent: i32| {
-            let numbers = vec![1.5; ones].into_iter().chain(vec![2f32.powi(exponent); below]).chain([0.0; 100]);
+            let numbers = vec![1.5; ones]
+                .into_iter()
+                .chain(vec![2f32.powi(exponent); below])
+                .chain([0.0; 100]);
             LineFacts::of(numbers.collect::<Vec<_>>().into_iter())
         };
         assert_eq!(line(63, 1, -19), LineFacts { largest: 0x3fc0_0000, nonzero: 64, outside: 1 });
         assert!(!line(63, 1, -19).is_refused() && line(62, 1, -19).is_refused());
-        assert!(line(126, 2, -19).nonzero == 128 && !line(126, 2, -19).is_refused() && line(125, 2, -19).is_refused());
+        assert!(
+            line(126, 2, -19).nonzero == 128
+                && !line(126, 2, -19).is_refused()
+                && line(125, 2, -19).is_refused()
+        );
         assert_eq!((line(9, 9, -18).outside, line(9, 9, -126).outside), (0, 9));
         assert!(!line(0, 0, 0).is_refused() && line(0, 0, 0).nonzero == 0);
     }

@@ -1,4 +1,5 @@
-//! One row's sums in many columns, through the steps of an instruction: integers in lanes, without a branch. None of them overflows, and all wrap, since a check would be a branch.
+//! One row's sums in many columns, through the steps of an instruction: integers in lanes, without
+//! a branch. None of them overflows, and all wrap, since a check would be a branch.
 
 use super::{LANES, panel::OF_ZERO};
 use crate::numeric::{
@@ -65,10 +66,15 @@ impl<const NEAREST: bool> Rounding<NEAREST> {
 }
 
 impl Lanes {
-    /// Sums that begin where others ended; those that are promoted begin at 0. In lanes without a column there are zeros.
+    /// Sums that begin where others ended; those that are promoted begin at 0. In lanes without a
+    /// column there are zeros.
     #[inline(always)]
     pub fn begin(&mut self, sums: &[f32], promoted: bool) {
-        let (to, other) = if promoted { (&mut self.promoted, &mut self.sums) } else { (&mut self.sums, &mut self.promoted) };
+        let (to, other) = if promoted {
+            (&mut self.promoted, &mut self.sums)
+        } else {
+            (&mut self.sums, &mut self.promoted)
+        };
         to[..sums.len()].copy_from_slice(sums);
         *other = [0.0; LANES];
         for (beyond, x) in self.beyond.iter_mut().zip(&self.sums) {
@@ -85,7 +91,8 @@ impl Lanes {
         }
     }
 
-    /// One step: the products of a row of A, `significands` and `exponents`, and of as many rows of lanes of B.
+    /// One step: the products of a row of A, `significands` and `exponents`, and of as many rows of
+    /// lanes of B.
     #[inline(always)]
     pub fn step<const NEAREST: bool>(
         &mut self,
@@ -99,7 +106,9 @@ impl Lanes {
             let (significand, exponent) = apart(x, rounding.least);
             *top = if significand == 0 { OF_ZERO } else { exponent }.max(LEAST_ALIGNED);
         }
-        for (a, b) in exponents_a.as_chunks::<AT_ONCE>().0.iter().zip(exponents_b.as_chunks::<AT_ONCE>().0) {
+        for (a, b) in
+            exponents_a.as_chunks::<AT_ONCE>().0.iter().zip(exponents_b.as_chunks::<AT_ONCE>().0)
+        {
             for (lane, top) in tops.iter_mut().enumerate() {
                 let of = |i: usize| a[i].wrapping_add(b[i][lane]);
                 *top = (*top).max(of(0)).max(of(1)).max(of(2)).max(of(3));
@@ -112,16 +121,23 @@ impl Lanes {
             for (lane, sum) in products.iter_mut().enumerate() {
                 let of = |i: usize| {
                     let product = a[i].wrapping_mul(b[i][lane]);
-                    let down = tops[lane].wrapping_sub(exponent_a[i]).wrapping_sub(exponent_b[i][lane]).min(31);
-                    let (kept, sign) = (product.unsigned_abs().wrapping_shr(down as u32) as i32, product >> 31);
+                    let down = tops[lane]
+                        .wrapping_sub(exponent_a[i])
+                        .wrapping_sub(exponent_b[i][lane])
+                        .min(31);
+                    let (kept, sign) =
+                        (product.unsigned_abs().wrapping_shr(down as u32) as i32, product >> 31);
                     (kept ^ sign).wrapping_sub(sign)
                 };
-                *sum = [of(1), of(2), of(3)].into_iter().fold(sum.wrapping_add(of(0)), i32::wrapping_add);
+                *sum = [of(1), of(2), of(3)]
+                    .into_iter()
+                    .fold(sum.wrapping_add(of(0)), i32::wrapping_add);
             }
         }
         for lane in 0..LANES {
             let own = rounding.aligned(sums[lane], tops[lane]);
-            let exact = (f64::from(products[lane]) + f64::from(own)) * power(tops[lane].wrapping_sub(rounding.aligned_bits));
+            let exact = (f64::from(products[lane]) + f64::from(own))
+                * power(tops[lane].wrapping_sub(rounding.aligned_bits));
             let (sum, beyond) = rounding.rounded(exact);
             self.sums[lane] = sum;
             self.beyond[lane] |= u32::from(beyond);

@@ -1,8 +1,11 @@
-//! Many sums as a tensor core makes them: numbers are taken apart once, and then aligned, cut off and added for many columns at once.
+//! Many sums as a tensor core makes them: numbers are taken apart once, and then aligned, cut off
+//! and added for many columns at once.
 //!
-//! The bits are those of [`Instruction::step`], which is the definition; here it is arranged for vectors, a column of B to a lane. A
-//! product's significand has at most 27 bits, and those of a step add up in 32. What the vectors do not cover, steps with infinities
-//! or with sums below binary32's normal numbers, is found afterwards, and those columns are summed again by the definition.
+//! The bits are those of [`Instruction::step`], which is the definition; here it is arranged for
+//! vectors, a column of B to a lane. A product's significand has at most 27 bits, and those of a
+//! step add up in 32. What the vectors do not cover, steps with infinities or with sums below
+//! binary32's normal numbers, is found afterwards, and those columns are summed again by the
+//! definition.
 
 mod lanes;
 mod panel;
@@ -15,12 +18,20 @@ pub(crate) use panel::Panel;
 /// Columns that are summed at once: some vectors of them.
 const LANES: usize = 32;
 
-/// Rows whose sums go through a step of B one after the other, while it is in the first-level cache.
+/// Rows whose sums go through a step of B one after the other, while it is in the first-level
+/// cache.
 const ROWS: usize = 8;
 
-/// `sums[i, j] += sum over k of a[i, k] b[j, k]`, in the instruction's steps and row by row, rows `pitch` apart. Promotion is made: parts
-/// of so many products are summed from 0, each added to the sum.
-pub(crate) fn accumulate(instruction: &Instruction, a: &Panel, b: &Panel, sums: &mut [f32], pitch: usize) {
+/// `sums[i, j] += sum over k of a[i, k] b[j, k]`, in the instruction's steps and row by row, rows
+/// `pitch` apart. Promotion is made: parts of so many products are summed from 0, each added to the
+/// sum.
+pub(crate) fn accumulate(
+    instruction: &Instruction,
+    a: &Panel,
+    b: &Panel,
+    sums: &mut [f32],
+    pitch: usize,
+) {
     dispatch(Sums { instruction, a, b, sums, pitch });
 }
 
@@ -43,7 +54,10 @@ impl Vectorized for Sums<'_> {
                 let tile = &mut tile[..ROWS.min(rows - row)];
                 let width = LANES.min(columns - column);
                 for (i, lanes) in tile.iter_mut().enumerate() {
-                    lanes.begin(&self.sums[(row + i) * self.pitch + column..][..width], self.instruction.promotion().is_some());
+                    lanes.begin(
+                        &self.sums[(row + i) * self.pitch + column..][..width],
+                        self.instruction.promotion().is_some(),
+                    );
                 }
                 match self.instruction.sum_rounding() {
                     SumRounding::Truncated { .. } => self.steps::<false>(row, column, tile),
@@ -65,11 +79,13 @@ impl Sums<'_> {
         let rounding = Rounding::<NEAREST>::of(self.instruction);
         let of_b = column * depth..(column + LANES) * depth;
         let [significands, exponents] =
-            [&self.b.significands[of_b.clone()], &self.b.exponents[of_b]].map(|numbers| numbers.as_chunks::<LANES>().0);
+            [&self.b.significands[of_b.clone()], &self.b.exponents[of_b]]
+                .map(|numbers| numbers.as_chunks::<LANES>().0);
         for first in (0..depth).step_by(products) {
             let range = first..first + products;
-            let end_of_part =
-                self.instruction.promotion().is_some_and(|every| range.end.is_multiple_of(every as usize) || range.end == depth);
+            let end_of_part = self.instruction.promotion().is_some_and(|every| {
+                range.end.is_multiple_of(every as usize) || range.end == depth
+            });
             for (i, lanes) in tile.iter_mut().enumerate() {
                 let of_a = (row + i) * depth + first..(row + i) * depth + range.end;
                 lanes.step(
@@ -88,7 +104,8 @@ impl Sums<'_> {
     #[inline(always)]
     fn finish(&mut self, row: usize, columns: core::ops::Range<usize>, lanes: &Lanes) {
         let sums = &mut self.sums[row * self.pitch..][columns.clone()];
-        let kept = if self.instruction.promotion().is_some() { &lanes.promoted } else { &lanes.sums };
+        let kept =
+            if self.instruction.promotion().is_some() { &lanes.promoted } else { &lanes.sums };
         for (lane, (column, sum)) in columns.zip(sums).enumerate() {
             if self.a.finite[row] && self.b.finite[column] && lanes.beyond[lane] == 0 {
                 *sum = kept[lane];
@@ -111,22 +128,30 @@ mod tests {
     /// More than one block of lanes.
     const COLUMNS: usize = LANES + 3;
 
-    /// For every instruction and finite or infinite numbers of its types: the vectorized sum has the bits of `Instruction::step`,
-    /// promoted parts of it added in order.
+    /// For every instruction and finite or infinite numbers of its types: the vectorized sum has
+    /// the bits of `Instruction::step`, promoted parts of it added in order.
     #[test]
     fn sums_have_the_bits_of_steps() {
         use ElementKind::{Bf16, E4m3, E5m2, F16 as Half, F32, Tf32};
         let mut state = 1u64;
         let mut draw = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as u32
         };
         let mut number = |kind: ElementKind, wild: bool| {
             let (bits, scale) = (draw(), [0, 3, 30, 70][draw() as usize % 4]);
             let plain = (bits % 4001) as f32 / 1000.0 - 2.0;
-            let x = if bits.is_multiple_of(11) { 0.0 } else { plain * 2f32.powi(draw() as i32 % (2 * scale + 1) - scale) };
+            let x = if bits.is_multiple_of(11) {
+                0.0
+            } else {
+                plain * 2f32.powi(draw() as i32 % (2 * scale + 1) - scale)
+            };
             match kind {
-                _ if wild && bits % 97 == 1 => [f32::INFINITY, f32::NAN, f32::NEG_INFINITY][draw() as usize % 3],
+                _ if wild && bits % 97 == 1 => {
+                    [f32::INFINITY, f32::NAN, f32::NEG_INFINITY][draw() as usize % 3]
+                }
                 Half => numeric::F16::from_f32(x).to_f32(),
                 Bf16 => numeric::Bf16::from_f32(x).to_f32(),
                 E4m3 => numeric::E4m3::from_f64(f64::from(x).clamp(-400.0, 400.0)).to_f32(),
@@ -135,24 +160,34 @@ mod tests {
             }
         };
         let mut compared = 0;
-        for (a, b, accumulator) in
-            [(Half, Half, F32), (Half, Half, Half), (Bf16, Bf16, F32), (Tf32, Tf32, F32), (E4m3, E5m2, F32), (E5m2, E5m2, F32)]
-        {
+        for (a, b, accumulator) in [
+            (Half, Half, F32),
+            (Half, Half, Half),
+            (Bf16, Bf16, F32),
+            (Tf32, Tf32, F32),
+            (E4m3, E5m2, F32),
+            (E5m2, E5m2, F32),
+        ] {
             let c = if accumulator == Half { Half } else { F32 };
             for arch in ArchKind::ALL {
-                let Some(own) = Instruction::of(Combined { a, b, accumulator, c }, arch) else { continue };
+                let Some(own) = Instruction::of(Combined { a, b, accumulator, c }, arch) else {
+                    continue;
+                };
                 for round in 0..12 {
                     // Two steps, and the one that is left.
                     let promoted = accumulator == F32 && round % 2 == 1;
-                    let instruction = if promoted { own.promoted_every(2 * own.products()) } else { own };
+                    let instruction =
+                        if promoted { own.promoted_every(2 * own.products()) } else { own };
                     let depth = 3 * instruction.products() as usize;
-                    let [of_a, of_b] = [(a, ROWS + 2), (b, COLUMNS)]
-                        .map(|(kind, rows)| (0..rows * depth).map(|_| number(kind, round % 4 == 0)).collect::<Vec<_>>());
+                    let [of_a, of_b] = [(a, ROWS + 2), (b, COLUMNS)].map(|(kind, rows)| {
+                        (0..rows * depth).map(|_| number(kind, round % 4 == 0)).collect::<Vec<_>>()
+                    });
                     let (pa, pb) = (
                         Panel::of(&instruction, OperandKind::A, depth, of_a.clone()),
                         Panel::of(&instruction, OperandKind::B, depth, of_b.clone()),
                     );
-                    let before: Vec<f32> = (0..(ROWS + 2) * COLUMNS).map(|_| number(accumulator, false)).collect();
+                    let before: Vec<f32> =
+                        (0..(ROWS + 2) * COLUMNS).map(|_| number(accumulator, false)).collect();
                     let mut sums = before.clone();
                     accumulate(&instruction, &pa, &pb, &mut sums, COLUMNS);
                     for (at, sum) in sums.iter().enumerate() {
@@ -162,10 +197,16 @@ mod tests {
                             None => instruction.step(before[at], &x, &y),
                             Some(every) => {
                                 let parts = x.chunks(every as usize).zip(y.chunks(every as usize));
-                                parts.fold(before[at], |sum, (x, y)| sum + instruction.step(0.0, x, y))
+                                parts.fold(before[at], |sum, (x, y)| {
+                                    sum + instruction.step(0.0, x, y)
+                                })
                             }
                         };
-                        assert_eq!(sum.to_bits(), wanted.to_bits(), "{instruction:?}: {sum} and {wanted}");
+                        assert_eq!(
+                            sum.to_bits(),
+                            wanted.to_bits(),
+                            "{instruction:?}: {sum} and {wanted}"
+                        );
                         compared += 1;
                     }
                 }

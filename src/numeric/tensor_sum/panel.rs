@@ -13,15 +13,17 @@ use crate::{
 /// The exponent of a zero: with any other's, below all others.
 pub(super) const OF_ZERO: i32 = -8192;
 
-/// Rows of A, or columns of B, along K: as they are, and as significands and exponents, so that a number is
-/// `significand * 2^(exponent - fraction bits)`. A's significands are scaled by 2^[`up`], so that products have all bits that the instruction keeps.
+/// Rows of A, or columns of B, along K: as they are, and as significands and exponents, so that a
+/// number is `significand * 2^(exponent - fraction bits)`. A's significands are scaled by 2^[`up`],
+/// so that products have all bits that the instruction keeps.
 #[derive(Default)]
 pub(crate) struct Panel {
     /// Numbers of a row.
     pub(super) depth: usize,
     /// Row by row.
     pub(super) values: Vec<f32>,
-    /// Of A row by row; of B for [`LANES`] columns at once, k by k, the last of them filled up with zeros.
+    /// Of A row by row; of B for [`LANES`] columns at once, k by k, the last of them filled up with
+    /// zeros.
     pub(super) significands: Vec<i32>,
     pub(super) exponents: Vec<i32>,
     /// Of each row: whether all its numbers are finite.
@@ -46,7 +48,12 @@ const fn up(instruction: &Instruction) -> u32 {
 
 impl Panel {
     /// Takes rows of `depth` numbers apart: a whole number of the instruction's steps.
-    pub(crate) fn of(instruction: &Instruction, operand: OperandKind, depth: usize, values: Vec<f32>) -> Self {
+    pub(crate) fn of(
+        instruction: &Instruction,
+        operand: OperandKind,
+        depth: usize,
+        values: Vec<f32>,
+    ) -> Self {
         let kind = instruction.operands()[operand.index()];
         let (least, dropped) = (least_exponent(kind), 23 - fraction_bits(kind));
         let (lanes, up) = match operand {
@@ -59,7 +66,10 @@ impl Panel {
         let (mut significands, mut exponents) = (vec![0; length], vec![OF_ZERO; length]);
         for (row, numbers) in rows.enumerate() {
             let first = row / lanes * lanes * depth + row % lanes;
-            let to = significands[first..].iter_mut().step_by(lanes).zip(exponents[first..].iter_mut().step_by(lanes));
+            let to = significands[first..]
+                .iter_mut()
+                .step_by(lanes)
+                .zip(exponents[first..].iter_mut().step_by(lanes));
             for (&x, (significand, exponent)) in numbers.iter().zip(to) {
                 let x = if matches!(kind, ElementKind::Tf32) { Tf32::as_read(x) } else { x };
                 let (magnitude, power) = apart(x, least);

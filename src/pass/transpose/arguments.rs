@@ -22,10 +22,11 @@ impl Scalable for f64 {
 
 /// What to transpose: `D = Aᵀ`, and for f32 and f64 `D = alpha Aᵀ + beta B`.
 ///
-/// A is `rows` x `columns`, D and B are `columns` x `rows`. Matrices are row-major: element (i, j) of A lies at `i * lda + j`, of
-/// D at `i * ldd + j`. The same bytes read column by column are the transposes, so a column-major `m` x `n` matrix with leading
-/// dimension `lda` is transposed by `new((n, m), ..)`. Leading dimensions are those of packed matrices unless given, and so are
-/// the strides of a batch.
+/// A is `rows` x `columns`, D and B are `columns` x `rows`. Matrices are row-major: element (i, j)
+/// of A lies at `i * lda + j`, of D at `i * ldd + j`. The same bytes read column by column are the
+/// transposes, so a column-major `m` x `n` matrix with leading dimension `lda` is transposed by
+/// `new((n, m), ..)`. Leading dimensions are those of packed matrices unless given, and so are the
+/// strides of a batch.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -53,7 +54,11 @@ pub struct TransposeArguments<'a, S: Space, T: Element> {
 
 impl<'a, S: Space, T: Element> TransposeArguments<'a, S, T> {
     /// `D = Aᵀ`: A is `rows` x `columns`.
-    pub fn new((rows, columns): (usize, usize), a: impl OperandA<'a, T, S>, d: impl OperandD<'a, T, S>) -> Self {
+    pub fn new(
+        (rows, columns): (usize, usize),
+        a: impl OperandA<'a, T, S>,
+        d: impl OperandD<'a, T, S>,
+    ) -> Self {
         Self {
             extents: (rows, columns),
             a: a.elements(),
@@ -80,7 +85,8 @@ impl<'a, S: Space, T: Element> TransposeArguments<'a, S, T> {
         ldd(leading[2]: leading);
         /// Elements from one A of the batch to the next; 0 transposes the same A again.
         batch_stride_a(strides[0]: elements);
-        /// Elements from one D of the batch to the next. The D's may be interleaved row by row, and may not overlap.
+        /// Elements from one D of the batch to the next. The D's may be interleaved row by row, and
+        /// may not overlap.
         batch_stride_d(strides[2]: elements);
     }
 }

@@ -1,9 +1,11 @@
-//! One call of a transpose: extents, scalars, where its matrices lie, and whether a kernel can compute it.
+//! One call of a transpose: extents, scalars, where its matrices lie, and whether a kernel can
+//! compute it.
 
 use super::desc::{Combine, TransposeDesc};
 use crate::{
     call::{
-        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View, check_memory, check_output, check_written,
+        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View,
+        check_memory, check_output, check_written,
     },
     layout::Order,
     refusal::{Field, Operand, Refusal, Scalar},
@@ -12,7 +14,8 @@ use crate::{
     threadblock::{Work, WorkKind},
 };
 
-/// `D = Aᵀ`, or `D = alpha Aᵀ + beta B`, of a batch of row-major matrices. What is read is in memory `R`, what is written in memory `W`.
+/// `D = Aᵀ`, or `D = alpha Aᵀ + beta B`, of a batch of row-major matrices. What is read is in
+/// memory `R`, what is written in memory `W`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TransposeCall<R, W = R> {
     /// Rows of A, columns of D.
@@ -41,7 +44,8 @@ impl<R: Memory, W: Memory> TransposeCall<R, W> {
     /// The call without its data.
     pub fn problem(&self) -> TransposeProblem {
         let Self { rows, columns, batch, scalars, .. } = *self;
-        let (a, b, d) = (self.a.without_data(), self.b.as_ref().map(View::without_data), self.d.without_data());
+        let (a, b, d) =
+            (self.a.without_data(), self.b.as_ref().map(View::without_data), self.d.without_data());
         TransposeCall { rows, columns, batch, a, b, d, scalars }
     }
 }
@@ -55,22 +59,43 @@ impl<R: TypedMemory, W: TypedMemory> TransposeCall<R, W> {
         check_memory(Operand::A, &self.a.memory, wanted)?;
         self.b.matrix().map_or(Ok(()), |b| check_memory(Operand::B, &b.memory, wanted))?;
         let bytes = desc.element_bytes;
-        if given.bytes_of(1) == bytes { Ok(()) } else { Err(Refusal::ElementBytes { given, bytes }) }
+        if given.bytes_of(1) == bytes {
+            Ok(())
+        } else {
+            Err(Refusal::ElementBytes { given, bytes })
+        }
     }
 }
 
 impl TransposeProblem {
-    /// A batch of `rows` x `columns` matrices one below another, packed or of the leading dimensions given for A, B and D. There is a B
-    /// where beta is not 0.
-    pub fn of((rows, columns): (usize, usize), batch: usize, [lda, ldb, ldd]: [Option<usize>; 3], scalars: [f64; 2]) -> Self {
+    /// A batch of `rows` x `columns` matrices one below another, packed or of the leading
+    /// dimensions given for A, B and D. There is a B where beta is not 0.
+    pub fn of(
+        (rows, columns): (usize, usize),
+        batch: usize,
+        [lda, ldb, ldd]: [Option<usize>; 3],
+        scalars: [f64; 2],
+    ) -> Self {
         let of = |extents, leading| View::packed(Elements::ALL, Order::Row, extents, leading);
-        let b = if scalars[1] == 0.0 { Source::None } else { Source::Matrix(of((columns, rows), ldb)) };
-        Self { rows, columns, batch, a: of((rows, columns), lda), b, d: of((columns, rows), ldd), scalars }
+        let b =
+            if scalars[1] == 0.0 { Source::None } else { Source::Matrix(of((columns, rows), ldb)) };
+        Self {
+            rows,
+            columns,
+            batch,
+            a: of((rows, columns), lda),
+            b,
+            d: of((columns, rows), ldd),
+            scalars,
+        }
     }
 
     /// One packed matrix in memory of its length, and no B.
     pub fn packed(rows: usize, columns: usize) -> Self {
-        let (problem, memory) = (Self::of((rows, columns), 1, [None; 3], [1.0, 0.0]), Elements::of(rows.saturating_mul(columns)));
+        let (problem, memory) = (
+            Self::of((rows, columns), 1, [None; 3], [1.0, 0.0]),
+            Elements::of(rows.saturating_mul(columns)),
+        );
         Self { a: problem.a.with(memory), d: problem.d.with(memory), ..problem }
     }
 
@@ -84,7 +109,15 @@ impl TransposeProblem {
     /// The call of this problem on some matrices.
     pub fn with<R, W>(&self, a: R, b: Source<R>, d: W) -> TransposeCall<R, W> {
         let Self { rows, columns, batch, scalars, .. } = *self;
-        TransposeCall { rows, columns, batch, a: self.a.with(a), b: self.b.with(b), d: self.d.with(d), scalars }
+        TransposeCall {
+            rows,
+            columns,
+            batch,
+            a: self.a.with(a),
+            b: self.b.with(b),
+            d: self.d.with(d),
+            scalars,
+        }
     }
 
     /// Whether A's elements matter.
@@ -112,11 +145,18 @@ impl TransposeProblem {
     /// # Errors
     /// [`Refusal::TooManyTiles`].
     pub fn work(&self, desc: &TransposeDesc) -> Result<Work, Refusal> {
-        // What is gathered is written in aligned accesses: rows of D begin up to an access before the first tile does.
-        let before = if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
+        // What is gathered is written in aligned accesses: rows of D begin up to an access before
+        // the first tile does.
+        let before =
+            if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
         let (tile, one) = (Mnk { m: desc.columns, n: desc.rows, k: 1 }, Mn::ONE);
         let extents = (self.columns, self.rows.saturating_add(before));
-        Work::of((WorkKind::DataParallel, desc.order, 1), (tile, one), (extents, self.batch, 0), u32::MAX)
+        Work::of(
+            (WorkKind::DataParallel, desc.order, 1),
+            (tile, one),
+            (extents, self.batch, 0),
+            u32::MAX,
+        )
     }
 
     /// Whether a kernel of description `desc` can compute this: sizes, orders, distances, scalars.
@@ -130,7 +170,9 @@ impl TransposeProblem {
             }
         }
         if matches!(desc.combine, Combine::Move) && (self.scalars[0] != 1.0 || self.reads_b()) {
-            return Err(Refusal::NotScaled { scalar: if self.reads_b() { Scalar::BETA } else { Scalar::ALPHA } });
+            return Err(Refusal::NotScaled {
+                scalar: if self.reads_b() { Scalar::BETA } else { Scalar::ALPHA },
+            });
         }
         let (across, batch) = ((self.columns, self.rows), self.batch);
         check_written(&self.d, Order::Row, across, batch)?;
@@ -138,8 +180,12 @@ impl TransposeProblem {
             check_output(Operand::A, &self.a, Order::Row, (self.rows, self.columns), batch)?;
         }
         match &self.b {
-            Source::Matrix(b) if self.reads_b() => check_output(Operand::B, b, Order::Row, across, batch)?,
-            Source::None if self.reads_b() => return Err(Refusal::MissingOperand { operand: Operand::B }),
+            Source::Matrix(b) if self.reads_b() => {
+                check_output(Operand::B, b, Order::Row, across, batch)?
+            }
+            Source::None if self.reads_b() => {
+                return Err(Refusal::MissingOperand { operand: Operand::B });
+            }
             _ => {}
         }
         self.work(desc).map(drop)
@@ -147,7 +193,8 @@ impl TransposeProblem {
 
     /// Elements that one access to A and one to D can move, up to those of `desc`.
     pub(crate) fn widths(&self, desc: &TransposeDesc) -> (u32, u32) {
-        // What is read by no access limits none. A single row has no next, and neither has a single matrix.
+        // What is read by no access limits none. A single row has no next, and neither has a single
+        // matrix.
         let of = |matrix: View<Elements>, rows: usize| {
             let next = |count: usize, stride: usize| if count > 1 { stride as u64 } else { 0 };
             let first = matrix.memory.address / u64::from(desc.element_bytes.max(1));

@@ -69,14 +69,20 @@ impl TransposeDesc {
             });
         }
         if let Some(kind) = self.combine.kind() {
-            hold!(within(Field::ElementBytes, bytes as u64, kind.bytes_of(1) as u64, kind.bytes_of(1) as u64));
+            hold!(within(
+                Field::ElementBytes,
+                bytes as u64,
+                kind.bytes_of(1) as u64,
+                kind.bytes_of(1) as u64
+            ));
         }
         hold!(check_alignment(Field::AccessToA, self.access_a, 16 / bytes));
         hold!(check_alignment(Field::Turn, self.turn, 16 / bytes));
         check_alignment(Field::AccessToD, self.access_d, 16 / bytes)
     }
 
-    /// What a thread gathers, it gathers of one column of pieces of D, and from as many places of lines as it writes elements.
+    /// What a thread gathers, it gathers of one column of pieces of D, and from as many places of
+    /// lines as it writes elements.
     const fn check_gathered(&self) -> Result<(), Refusal> {
         if self.combine.kind().is_some() {
             return Err(Refusal::NotGathered { why: Ungathered::SecondOperand });
@@ -121,7 +127,12 @@ impl TransposeDesc {
         match self.staging {
             Staging::Direct => {
                 // A thread writes what it has turned.
-                return within(Field::DirectAccessToD, self.access_d as u64, self.turn as u64, self.turn as u64);
+                return within(
+                    Field::DirectAccessToD,
+                    self.access_d as u64,
+                    self.turn as u64,
+                    self.turn as u64,
+                );
             }
             Staging::Gathered => return self.check_gathered(),
             Staging::Padded(padding) => {
@@ -133,7 +144,11 @@ impl TransposeDesc {
                 hold!(within(Field::SwizzleShiftOfTile, shift as u64, 0, 8));
                 let chunk = 1 << (bits + base);
                 if !self.rows.is_multiple_of(chunk) {
-                    return Err(Refusal::SwizzleBeyondRow { operand: Operand::Tile, chunk, row: self.rows });
+                    return Err(Refusal::SwizzleBeyondRow {
+                        operand: Operand::Tile,
+                        chunk,
+                        row: self.rows,
+                    });
                 }
             }
         }
@@ -152,7 +167,12 @@ impl TransposeDesc {
         let (threads, blocks) = (self.threads, self.blocks_per_sm);
         hold!(within(Field::BlocksPerSm, blocks as u64, 1, MOST_BLOCKS as u64));
         hold!(within(Field::ThreadsOfABlock, threads as u64, 32, machine.threads_per_block as u64));
-        hold!(within(Field::ThreadsOfAMultiprocessor, (threads * blocks) as u64, 32, machine.threads_per_sm as u64));
+        hold!(within(
+            Field::ThreadsOfAMultiprocessor,
+            (threads * blocks) as u64,
+            32,
+            machine.threads_per_sm as u64
+        ));
         // The hardware gives registers to warps in eights.
         let share = machine.registers_per_sm / (threads * blocks) / 8 * 8;
         let available = if share < 255 { share } else { 255 };

@@ -11,7 +11,11 @@ use core::fmt;
 
 /// What becomes of an element on its way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum Combine {
     /// Nothing: `D = Aᵀ`, bit by bit.
     Move,
@@ -22,8 +26,9 @@ pub enum Combine {
 }
 
 impl Combine {
-    /// What `alpha` and `beta` make of elements: nothing where they are 1 and 0, nor where the type is neither f32 nor f64, whose
-    /// scalars [`TransposeProblem::check`](super::TransposeProblem::check) then refuses.
+    /// What `alpha` and `beta` make of elements: nothing where they are 1 and 0, nor where the type
+    /// is neither f32 nor f64, whose scalars
+    /// [`TransposeProblem::check`](super::TransposeProblem::check) then refuses.
     pub fn of(kind: ElementKind, scalars: [f64; 2]) -> Self {
         match kind {
             ElementKind::F32 if scalars != [1.0, 0.0] => Self::F32,
@@ -44,17 +49,22 @@ impl Combine {
 
 /// Where a tile waits between its rows and its columns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase", deny_unknown_fields))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase", deny_unknown_fields)
+)]
 pub enum Staging {
-    /// In the registers of the thread that read it, which also writes it: there is no shared memory.
+    /// In the registers of the thread that read it, which also writes it: there is no shared
+    /// memory.
     Direct,
     /// In shared memory, columns of A so many elements longer than the tile.
     Padded(u32),
-    /// In shared memory, rows of A in the aligned accesses in which they lie; a thread gathers what it writes, wherever in its row
-    /// each element has come to lie. Nothing has to be aligned.
+    /// In shared memory, rows of A in the aligned accesses in which they lie; a thread gathers what
+    /// it writes, wherever in its row each element has come to lie. Nothing has to be aligned.
     Gathered,
-    /// In shared memory, chunks of `2^base` elements of a column permuted by `bits` bits of the column's number, from bit
-    /// `shift` on; see [`SmemTile`].
+    /// In shared memory, chunks of `2^base` elements of a column permuted by `bits` bits of the
+    /// column's number, from bit `shift` on; see [`SmemTile`].
     Swizzled {
         /// Bits that move.
         bits: u32,
@@ -67,7 +77,11 @@ pub enum Staging {
 
 /// Which way the lanes of a warp run when they write D.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 pub enum Lanes {
     /// Along D's rows: a warp writes neighbours.
     Along,
@@ -77,11 +91,15 @@ pub enum Lanes {
 
 /// A transpose's kernel: one tile of A a block.
 ///
-/// A tile is `rows` x `columns` elements of A. A thread reads `turn` rows of `access_a` neighbours, turns them in its registers,
-/// and puts each of the `access_a` columns, `turn` neighbours of D, into shared memory; when all have, it takes `access_d`
-/// neighbours of D and writes them.
+/// A tile is `rows` x `columns` elements of A. A thread reads `turn` rows of `access_a` neighbours,
+/// turns them in its registers, and puts each of the `access_a` columns, `turn` neighbours of D,
+/// into shared memory; when all have, it takes `access_d` neighbours of D and writes them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct TransposeDesc {
     /// What is computed.
     pub combine: Combine,
@@ -95,7 +113,8 @@ pub struct TransposeDesc {
     pub threads: u32,
     /// Elements in one access to A, up to 16 bytes.
     pub access_a: u32,
-    /// Rows of A that a thread turns in its registers; elements in one store to shared memory, up to 16 bytes.
+    /// Rows of A that a thread turns in its registers; elements in one store to shared memory, up
+    /// to 16 bytes.
     pub turn: u32,
     /// Elements in one access to D and to B, up to 16 bytes.
     pub access_d: u32,
@@ -113,13 +132,22 @@ pub struct TransposeDesc {
     pub blocks_per_sm: u32,
 }
 
-/// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels of `tests/nvrtc/transpose.rs`.
+/// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels
+/// of `tests/nvrtc/transpose.rs`.
 const REGISTERS_BESIDES: u32 = 20;
 
 impl TransposeDesc {
     /// The tile in shared memory: the map (row of A, column of A) to an offset in elements.
     pub const fn smem(&self) -> SmemTile {
-        let plain = SmemTile { along: Along::Mn, mn: self.rows, k: self.columns, padding: 0, bits: 0, base: 0, shift: 0 };
+        let plain = SmemTile {
+            along: Along::Mn,
+            mn: self.rows,
+            k: self.columns,
+            padding: 0,
+            bits: 0,
+            base: 0,
+            shift: 0,
+        };
         match self.staging {
             Staging::Direct | Staging::Gathered => plain,
             Staging::Padded(padding) => SmemTile { padding, ..plain },
@@ -137,27 +165,35 @@ impl TransposeDesc {
         matches!(self.staging, Staging::Gathered)
     }
 
-    /// Where the accesses of A's rows lie in shared memory, when they are gathered: (line, element) to an offset in elements.
+    /// Where the accesses of A's rows lie in shared memory, when they are gathered: (line, element)
+    /// to an offset in elements.
     pub const fn gathered(&self) -> GatheredTile {
         let PieceMap { lines, pieces, .. } = self.fetch();
-        GatheredTile { lines, pitch: pieces.saturating_mul(self.access_a), group: self.access_d, skew: self.stored() }
+        GatheredTile {
+            lines,
+            pitch: pieces.saturating_mul(self.access_a),
+            group: self.access_d,
+            skew: self.stored(),
+        }
     }
 
-    /// Whether threads take the bytes of an access by their lines' numbers modulo its width, and rotate them into place: lanes whose
-    /// accesses begin elsewhere then read the same line, or the one a group further on.
+    /// Whether threads take the bytes of an access by their lines' numbers modulo its width, and
+    /// rotate them into place: lanes whose accesses begin elsewhere then read the same line, or the
+    /// one a group further on.
     pub const fn rotates(&self) -> bool {
         self.is_gathered() && self.element_bytes == 1 && self.access_a == 16 && self.access_d == 16
     }
 
-    /// Elements of one store to shared memory, when rows are gathered: an access, or half of one, so that sixteen groups of lines lie on
-    /// banks of their own.
+    /// Elements of one store to shared memory, when rows are gathered: an access, or half of one,
+    /// so that sixteen groups of lines lie on banks of their own.
     pub const fn stored(&self) -> u32 {
         if self.rotates() { self.access_a / 2 } else { self.access_a }
     }
 
     /// Which thread reads which piece of A: `turn` rows of `access_a` columns.
     ///
-    /// Where rows are gathered, lines are those that any row of D asks for, and end in the middle of an access.
+    /// Where rows are gathered, lines are those that any row of D asks for, and end in the middle
+    /// of an access.
     pub const fn fetch(&self) -> PieceMap {
         let pieces = self.columns / at_least_one(self.access_a);
         let (lines, pieces) = if self.is_gathered() {
@@ -168,7 +204,8 @@ impl TransposeDesc {
         PieceMap { threads: self.threads, lines, pieces, lanes: Lanes::Along }
     }
 
-    /// Which thread writes which piece of D: `access_d` neighbours of a row of D, which is a column of A.
+    /// Which thread writes which piece of D: `access_d` neighbours of a row of D, which is a column
+    /// of A.
     pub const fn write(&self) -> PieceMap {
         PieceMap {
             threads: self.threads,
@@ -190,7 +227,11 @@ impl TransposeDesc {
 
     /// Accesses of a thread to D, and to B.
     const fn stores(&self) -> u32 {
-        if self.is_staged() { self.write().steps() } else { self.fetch().steps().saturating_mul(self.access_a) }
+        if self.is_staged() {
+            self.write().steps()
+        } else {
+            self.fetch().steps().saturating_mul(self.access_a)
+        }
     }
 
     /// Accesses of a thread to A and B: all are under way at once.
@@ -205,14 +246,16 @@ impl TransposeDesc {
             elements.saturating_mul(bytes).div_ceil(4)
         }
         let reads = self.fetch().steps();
-        let data = reads.saturating_mul(self.turn).saturating_mul(words(self.access_a, self.element_bytes));
+        let data = reads
+            .saturating_mul(self.turn)
+            .saturating_mul(words(self.access_a, self.element_bytes));
         let source = match self.combine {
             Combine::Move => 0,
             _ => self.stores().saturating_mul(words(self.access_d, self.element_bytes)),
         };
         if self.is_gathered() {
-            // Where a thread's elements lie takes a register each, once what was fetched is in shared memory; before, each access
-            // its address and its place.
+            // Where a thread's elements lie takes a register each, once what was fetched is in
+            // shared memory; before, each access its address and its place.
             let data = data.saturating_add(reads.saturating_mul(2));
             let taken = self.access_d.saturating_add(words(self.access_d, self.element_bytes));
             return if data > taken { data } else { taken }.saturating_add(REGISTERS_BESIDES);

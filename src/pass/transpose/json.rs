@@ -1,4 +1,5 @@
-//! A transpose's description as JSON: every field by its name, as suites have it under `desc`. Unknown fields are refused.
+//! A transpose's description as JSON: every field by its name, as suites have it under `desc`.
+//! Unknown fields are refused.
 
 use super::desc::TransposeDesc;
 use crate::{desc::json::refuse, error::Error};

@@ -9,8 +9,8 @@ use crate::{
 
 /// The map (thread, step) to the number of a piece: `line * pieces + piece of the line`.
 ///
-/// A tile is cut into `lines` of `pieces`; neighbouring pieces of a line are neighbours in global memory. Threads take pieces in
-/// the order of their numbers, or line after line.
+/// A tile is cut into `lines` of `pieces`; neighbouring pieces of a line are neighbours in global
+/// memory. Threads take pieces in the order of their numbers, or line after line.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PieceMap {
     /// Threads of a block.
@@ -59,10 +59,12 @@ impl IndexMap for PieceMap {
 
     fn at(&self, point: Coord) -> Option<u32> {
         let (line, piece) = self.place(point.row, point.column);
-        (line < self.lines && piece < self.pieces).then(|| line.saturating_mul(self.pieces).saturating_add(piece))
+        (line < self.lines && piece < self.pieces)
+            .then(|| line.saturating_mul(self.pieces).saturating_add(piece))
     }
 
-    /// The pieces in the order of their numbers after the numbers; across lines, where the last step is whole.
+    /// The pieces in the order of their numbers after the numbers; across lines, where the last
+    /// step is whole.
     fn layout(&self) -> Option<Composed> {
         let (lines, pieces) = (self.lines, self.pieces);
         let number = affine(self.domain(), &[(self.threads, 1)], &[(self.steps(), self.threads)])?;
@@ -70,14 +72,17 @@ impl IndexMap for PieceMap {
             return Some(number);
         }
         let tile = affine(at(lines, pieces), &[(lines, pieces)], &[(pieces, 1)]);
-        tile.filter(|_| number.layout.size() == u64::from(self.codomain()))?.compose_by(&number.layout.into()).ok()
+        tile.filter(|_| number.layout.size() == u64::from(self.codomain()))?
+            .compose_by(&number.layout.into())
+            .ok()
     }
 }
 
 /// The map (line, element of its accesses) to an offset in shared memory, in elements.
 ///
-/// A line is what a row of A has in a tile, in aligned accesses: one more than a tile is wide. Lanes of a warp gather from lines
-/// that are a group apart, so that groups begin a skew further on, and their elements on other banks.
+/// A line is what a row of A has in a tile, in aligned accesses: one more than a tile is wide.
+/// Lanes of a warp gather from lines that are a group apart, so that groups begin a skew further
+/// on, and their elements on other banks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GatheredTile {
     /// Lines.
@@ -93,7 +98,9 @@ pub struct GatheredTile {
 impl GatheredTile {
     /// Elements from the first to the last.
     pub const fn elements(&self) -> u32 {
-        self.lines.saturating_mul(self.pitch).saturating_add(self.skewed(self.lines.saturating_sub(1)))
+        self.lines
+            .saturating_mul(self.pitch)
+            .saturating_add(self.skewed(self.lines.saturating_sub(1)))
     }
 
     /// How much further on a line begins than its number says.
@@ -119,7 +126,10 @@ impl IndexMap for GatheredTile {
 
     fn layout(&self) -> Option<Composed> {
         let group = self.group.clamp(1, self.lines.max(1));
-        let groups = (self.lines.div_ceil(group), group.saturating_mul(self.pitch).saturating_add(self.skew));
+        let groups = (
+            self.lines.div_ceil(group),
+            group.saturating_mul(self.pitch).saturating_add(self.skew),
+        );
         affine(self.domain(), &[(group, self.pitch), groups], &[(self.pitch, 1)])
     }
 }

@@ -8,14 +8,16 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What the host executor runs: a description, its maps, its schedule. Tests change one of them and watch.
+/// What the host executor runs: a description, its maps, its schedule. Tests change one of them and
+/// watch.
 #[derive(Clone)]
 pub struct TransposeProgram {
     /// The description.
     pub desc: TransposeDesc,
     /// (thread, step) to the number of a piece of A's tile.
     pub fetch: Map,
-    /// (row, column) of A's tile to an offset in shared memory, in elements; where rows are gathered, (line, element of it).
+    /// (row, column) of A's tile to an offset in shared memory, in elements; where rows are
+    /// gathered, (line, element of it).
     pub smem: Map,
     /// (thread, step) to the number of a piece of D's tile.
     pub write: Map,
@@ -32,7 +34,11 @@ impl TransposeProgram {
         Self {
             desc: d,
             fetch: Arc::new(Tabled::of(&d.fetch())),
-            smem: Arc::new(if d.is_gathered() { Tabled::of(&d.gathered()) } else { Tabled::of(&d.smem()) }),
+            smem: Arc::new(if d.is_gathered() {
+                Tabled::of(&d.gathered())
+            } else {
+                Tabled::of(&d.smem())
+            }),
             write: Arc::new(Tabled::of(&d.write())),
             units: Arc::new(Work::unit),
             schedule: d.schedule(),

@@ -1,9 +1,11 @@
 //! Which kernel a problem gets.
 //!
-//! Where every access can be 16 bytes wide, a thread turns a small block in its registers, and chunks of what it stores are
-//! swizzled: padding by a chunk avoids the same conflicts, and takes more shared memory. Elsewhere rows are gathered: accesses to global
-//! memory are as wide as ever, and elements come out of shared memory one by one. Where a B is added, it would have to be gathered
-//! too, and accesses are as wide as addresses, leading dimensions and extents allow. Measured: `docs/transpose.md`.
+//! Where every access can be 16 bytes wide, a thread turns a small block in its registers, and
+//! chunks of what it stores are swizzled: padding by a chunk avoids the same conflicts, and takes
+//! more shared memory. Elsewhere rows are gathered: accesses to global memory are as wide as ever,
+//! and elements come out of shared memory one by one. Where a B is added, it would have to be
+//! gathered too, and accesses are as wide as addresses, leading dimensions and extents allow.
+//! Measured: `docs/transpose.md`.
 
 use super::{
     call::TransposeProblem,
@@ -21,7 +23,8 @@ pub enum Choice {
     Desc(TransposeDesc),
 }
 
-/// How a transpose is computed, as a type: [`Auto`], which looks at the problem, or one of a user's own.
+/// How a transpose is computed, as a type: [`Auto`], which looks at the problem, or one of a user's
+/// own.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a configuration of a transpose",
     note = "write Auto, or implement Configuration"
@@ -41,14 +44,19 @@ impl Choice {
         auto(combine, element_bytes, 16 / element_bytes, 16 / element_bytes)
     }
 
-    /// The kernels that [`Auto`](Self::Auto) takes for elements of so many bytes, 1, 2, 4 or 8, that only move: where every access can be
-    /// 16 bytes wide, and elsewhere.
+    /// The kernels that [`Auto`](Self::Auto) takes for elements of so many bytes, 1, 2, 4 or 8,
+    /// that only move: where every access can be 16 bytes wide, and elsewhere.
     pub const fn moves(element_bytes: u32) -> [TransposeDesc; 2] {
         [Self::aligned(Combine::Move, element_bytes), gathered(element_bytes)]
     }
 
     /// The kernel for a problem of elements of so many bytes.
-    pub fn desc(&self, combine: Combine, element_bytes: u32, problem: &TransposeProblem) -> TransposeDesc {
+    pub fn desc(
+        &self,
+        combine: Combine,
+        element_bytes: u32,
+        problem: &TransposeProblem,
+    ) -> TransposeDesc {
         let wanted = match *self {
             Self::Auto => {
                 let full = 16 / element_bytes;
@@ -66,8 +74,9 @@ impl Choice {
     }
 }
 
-/// The kernel for elements that can be accessed so many at a time. Of those that only move, all 16 bytes wide, the fastest of
-/// what was tried on an H200; tiles along D's rows, since blocks that run together then write whole lines of D.
+/// The kernel for elements that can be accessed so many at a time. Of those that only move, all 16
+/// bytes wide, the fastest of what was tried on an H200; tiles along D's rows, since blocks that
+/// run together then write whole lines of D.
 const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32) -> TransposeDesc {
     let full = 16 / element_bytes;
     let wide = access_a == full && access_d == full;
@@ -91,7 +100,11 @@ const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32
         access_a,
         turn,
         access_d,
-        staging: Staging::Swizzled { bits: 3, base: chunk.trailing_zeros(), shift: access_a.trailing_zeros() },
+        staging: Staging::Swizzled {
+            bits: 3,
+            base: chunk.trailing_zeros(),
+            shift: access_a.trailing_zeros(),
+        },
         lanes: Lanes::Along,
         order: SwizzleKind::Horizontal,
         read_once: false,
@@ -123,7 +136,8 @@ const fn gathered(element_bytes: u32) -> TransposeDesc {
 }
 
 impl TransposeDesc {
-    /// The same kernel with accesses no wider than `access_a` and `access_d`; what is gathered needs no alignment.
+    /// The same kernel with accesses no wider than `access_a` and `access_d`; what is gathered
+    /// needs no alignment.
     #[must_use]
     pub fn narrowed(self, access_a: u32, access_d: u32) -> Self {
         if self.is_gathered() {
@@ -158,7 +172,11 @@ mod tests {
             }
             let widths = || [1, 2, 4].into_iter().filter(|width| width * bytes <= 16);
             for (access_a, access_d) in widths().flat_map(|a| widths().map(move |d| (a, d))) {
-                assert_eq!(auto(combine, bytes, access_a, access_d).check(), Ok(()), "{combine:?} {access_a} {access_d}");
+                assert_eq!(
+                    auto(combine, bytes, access_a, access_d).check(),
+                    Ok(()),
+                    "{combine:?} {access_a} {access_d}"
+                );
             }
         }
     }

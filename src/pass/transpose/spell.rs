@@ -1,4 +1,5 @@
-//! A transpose for NVRTC: `config.cuh`, and the translation unit around `kernels/pass/transpose.cuh`.
+//! A transpose for NVRTC: `config.cuh`, and the translation unit around
+//! `kernels/pass/transpose.cuh`.
 
 use super::desc::{Combine, Lanes, TransposeDesc};
 use crate::{
@@ -12,7 +13,10 @@ impl TransposeDesc {
     /// The schedule of a tile, through shared memory or through registers alone.
     pub fn schedule(&self) -> Schedule {
         let staged = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write];
-        Schedule { body: if self.is_staged() { staged } else { vec![Step::Fetch, Step::Write] }, ..Schedule::default() }
+        Schedule {
+            body: if self.is_staged() { staged } else { vec![Step::Fetch, Step::Write] },
+            ..Schedule::default()
+        }
     }
 }
 
@@ -97,9 +101,13 @@ pub fn header(d: &TransposeDesc) -> String {
     text
 }
 
-/// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and no run time.
+/// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and
+/// no run time.
 pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> TranslationUnit {
-    let fingerprints =
-        if with_fingerprints { fingerprints_of(&TransposeProgram::of(d).mirrored(), d.order) } else { String::new() };
+    let fingerprints = if with_fingerprints {
+        fingerprints_of(&TransposeProgram::of(d).mirrored(), d.order)
+    } else {
+        String::new()
+    };
     unit_of("transpose", ("TransposeParams", "Config::kBlocksPerSm"), header(d), &fingerprints)
 }

@@ -12,7 +12,8 @@ use crate::{
 };
 
 impl WarpSpecialized {
-    /// Rows of A, or columns of B, in one copy: an atom's row along MN; else as many as a box has, the share in equal parts.
+    /// Rows of A, or columns of B, in one copy: an atom's row along MN; else as many as a box has,
+    /// the share in equal parts.
     pub const fn box_mn(&self, operand: OperandKind) -> u32 {
         let tile = self.tile(operand);
         if let Some(mn) = tile.boxed() {
@@ -31,8 +32,9 @@ impl WarpSpecialized {
         self.tile(operand).mn() / self.ring.shares(operand) / self.box_mn(operand)
     }
 
-    /// What TMA is told of an operand, seen as `mn` x `depth` of such leading dimension, or of so many of them so many elements apart: its
-    /// boxes are what one copy moves. The bits of tf32 move as they are.
+    /// What TMA is told of an operand, seen as `mn` x `depth` of such leading dimension, or of so
+    /// many of them so many elements apart: its boxes are what one copy moves. The bits of tf32
+    /// move as they are.
     ///
     /// # Errors
     /// Those of [`TensorMatrix::map`].
@@ -61,8 +63,8 @@ impl WarpSpecialized {
         }
     }
 
-    /// What TMA is told of an m x n C or D, or of a batch of them: its boxes are subtiles, or as many of a subtile side by side along M as it
-    /// has rows.
+    /// What TMA is told of an m x n C or D, or of a batch of them: its boxes are subtiles, or as
+    /// many of a subtile side by side along M as it has rows.
     ///
     /// # Errors
     /// Those of [`TensorMatrix::map`].

@@ -1,5 +1,6 @@
-//! The main loop of Hopper: one warpgroup fills a ring of stages by TMA, the others multiply on the tensor cores, or, true
-//! `f32`, on the CUDA cores (`op simt`; see `simt.rs` for what is different there).
+//! The main loop of Hopper: one warpgroup fills a ring of stages by TMA, the others multiply on the
+//! tensor cores, or, true `f32`, on the CUDA cores (`op simt`; see `simt.rs` for what is different
+//! there).
 //!
 //! ```text
 //! for each tile of D, in the order of the swizzle     CTAs are persistent, and take the next tile; a cluster takes as many as it has blocks
@@ -8,10 +9,11 @@
 //!                 for each subtile of the tile of D   epilogue, to a staging buffer, from there to D by TMA
 //! ```
 //!
-//! The threadblock tile is what a block computes at a time, 128 bytes of K deep. The warp tile is what a *warpgroup* computes: a
-//! consumer. Its instruction is 64 x N; a consumer repeats it along M and N. Under the cooperative schedule all consumers multiply one
-//! tile, each its part; under ping-pong two take whole tiles, so that one multiplies while the other stores. Everything
-//! else follows: [`WarpSpecialized`] is the description in values of the components.
+//! The threadblock tile is what a block computes at a time, 128 bytes of K deep. The warp tile is
+//! what a *warpgroup* computes: a consumer. Its instruction is 64 x N; a consumer repeats it along
+//! M and N. Under the cooperative schedule all consumers multiply one tile, each its part; under
+//! ping-pong two take whole tiles, so that one multiplies while the other stores. Everything else
+//! follows: [`WarpSpecialized`] is the description in values of the components.
 //!
 //! | knob | here |
 //! |---|---|
@@ -25,13 +27,16 @@
 //! | `emulation` | of `f32`: its parts, several products of which make one of the user's |
 //! | `align_c` | 16 bytes: C is read and D written by TMA; less: by threads, so many elements at a time |
 //!
-//! `f32` is multiplied in parts ([`numeric::emulation`](crate::numeric::emulation)): a call decomposes its operands first, and what follows is of the parts
-//! (`WarpSpecializedDesc::multiplied`), several of whose k-tiles read the same block of K ([`EmulationBlocks`](crate::numeric::emulation::EmulationBlocks)).
+//! `f32` is multiplied in parts ([`numeric::emulation`](crate::numeric::emulation)): a call
+//! decomposes its operands first, and what follows is of the parts
+//! (`WarpSpecializedDesc::multiplied`), several of whose k-tiles read the same block of K
+//! ([`EmulationBlocks`](crate::numeric::emulation::EmulationBlocks)).
 //!
-//! A description keeps the layouts that A and B have in memory. Tensor cores read only K-major elements of 8 and 32 bits, so that
-//! is how the kernel reads them whatever the layout ([`WarpSpecialized::along`]), but for an A that a consumer brings to registers; threads
-//! read along M and N. A call transposes an operand that lies otherwise first, and repacks one
-//! whose pitch is not a multiple of 16 bytes ([`Routes`](crate::call::Routes)).
+//! A description keeps the layouts that A and B have in memory. Tensor cores read only K-major
+//! elements of 8 and 32 bits, so that is how the kernel reads them whatever the layout
+//! ([`WarpSpecialized::along`]), but for an A that a consumer brings to registers; threads read
+//! along M and N. A call transposes an operand that lies otherwise first, and repacks one whose
+//! pitch is not a multiple of 16 bytes ([`Routes`](crate::call::Routes)).
 //!
 //! Twin: `kernels/threadblock/mma_warp_specialized.cuh`.
 
@@ -57,7 +62,8 @@ use crate::{
 pub struct WarpSpecialized {
     /// The ring, with the staging of D behind it.
     pub ring: Pipeline,
-    /// Consumers along M and N of the block's tile. Where threads multiply, all are counted along M: warps make up the grid.
+    /// Consumers along M and N of the block's tile. Where threads multiply, all are counted along
+    /// M: warps make up the grid.
     pub consumers: Mn,
     /// Instructions' tiles along M and N of a consumer's tile; where threads multiply, 1 and 1.
     pub repeats: Mn,

@@ -30,7 +30,15 @@ impl WarpSpecialized {
     /// An operand's tile of a stage, as threads read it: TMA boxes.
     pub const fn boxed_tile(&self, operand: OperandKind) -> BoxedTile {
         let tile = self.tile(operand);
-        let one = SmemTile { along: tile.along(), mn: self.box_mn(operand), k: tile.k(), padding: 0, bits: 0, base: 0, shift: 0 };
+        let one = SmemTile {
+            along: tile.along(),
+            mn: self.box_mn(operand),
+            k: tile.k(),
+            padding: 0,
+            bits: 0,
+            base: 0,
+            shift: 0,
+        };
         BoxedTile { one, mn: tile.mn() }
     }
 }

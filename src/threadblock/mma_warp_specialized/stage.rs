@@ -16,7 +16,8 @@ use crate::{
 pub enum ConsumerMma {
     /// Tensor cores: what a warpgroup does with a stage. Its tiles are the block's.
     Warpgroup(MmaWarpgroup),
-    /// Tensor cores, with A in registers: what a warpgroup does with a stage, and how A comes there.
+    /// Tensor cores, with A in registers: what a warpgroup does with a stage, and how A comes
+    /// there.
     Registers(MmaWarpgroup, FragmentLoad),
     /// CUDA cores: what threads do with a stage.
     Threads(ThreadTiles),
@@ -25,7 +26,8 @@ pub enum ConsumerMma {
 /// An operand's tile of one stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StageTile {
-    /// As matrix descriptors reach it, or, of an A in registers, as a warpgroup brings it there: along M.
+    /// As matrix descriptors reach it, or, of an A in registers, as a warpgroup brings it there:
+    /// along M.
     Warpgroup(OperandTile),
     /// As threads read it: along MN, without a swizzle.
     Threads {
@@ -47,7 +49,9 @@ impl ConsumerMma {
                 OperandA::Registers(_) => StageTile::Warpgroup(mma.b()),
             },
             (Self::Registers(_, load), OperandKind::A) => StageTile::Warpgroup(load.tile),
-            (Self::Warpgroup(mma) | Self::Registers(mma, _), OperandKind::B) => StageTile::Warpgroup(mma.b()),
+            (Self::Warpgroup(mma) | Self::Registers(mma, _), OperandKind::B) => {
+                StageTile::Warpgroup(mma.b())
+            }
             (Self::Threads(tiles), _) => {
                 let (mn, warp_mn) = match operand {
                     OperandKind::A => (tiles.block.m, tiles.warp.m),
@@ -105,7 +109,8 @@ impl StageTile {
         }
     }
 
-    /// The rows of A, or columns of B, that each box has; `None` where it may have as many as TMA moves at once.
+    /// The rows of A, or columns of B, that each box has; `None` where it may have as many as TMA
+    /// moves at once.
     pub const fn boxed(&self) -> Option<u32> {
         match self {
             // A box is as wide as the swizzle.

@@ -31,13 +31,15 @@ impl TensorMapDesc {
     /// Whether TMA takes the description.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]: the rank is 1 to 5; extents are 1 to 2^32; strides are multiples of
-    /// 16 bytes below 2^40; a box has 1 to 256 elements along each dimension, its rows are whole chunks of 16 bytes, or under a
-    /// swizzle the whole span, and it fits into a block's shared memory.
+    /// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`]: the rank is 1 to 5; extents are 1 to
+    /// 2^32; strides are multiples of 16 bytes below 2^40; a box has 1 to 256 elements along each
+    /// dimension, its rows are whole chunks of 16 bytes, or under a swizzle the whole span, and it
+    /// fits into a block's shared memory.
     ///
-    /// Of shorter rows under a swizzle TMA keeps the span: rows of 64 bytes under the swizzle of 128 lie 128 bytes apart,
-    /// chunks move as if the row were whole, and what is beyond the row is not written. That was seen on an H200, of rows of 16
-    /// to 64 bytes under the swizzles of 64 and 128. Kernels have no use for such holes, so there is no description of them.
+    /// Of shorter rows under a swizzle TMA keeps the span: rows of 64 bytes under the swizzle of
+    /// 128 lie 128 bytes apart, chunks move as if the row were whole, and what is beyond the row is
+    /// not written. That was seen on an H200, of rows of 16 to 64 bytes under the swizzles of 64
+    /// and 128. Kernels have no use for such holes, so there is no description of them.
     pub const fn check(&self) -> Result<(), Refusal> {
         hold!(within(Field::TensorRank, self.rank as u64, 1, MOST_RANK as u64));
         let rank = self.rank as usize;
@@ -53,7 +55,9 @@ impl TensorMapDesc {
             i += 1;
         }
         let (field, least, most) = match self.swizzle {
-            SwizzleMode::None => (Field::InnerBoxBytes, CHUNK_BYTES as u64, self.element.matrix_bytes(MOST_BOX)),
+            SwizzleMode::None => {
+                (Field::InnerBoxBytes, CHUNK_BYTES as u64, self.element.matrix_bytes(MOST_BOX))
+            }
             SwizzleMode::Bytes32 => (Field::InnerBoxBytesSwizzled(32), 32, 32),
             SwizzleMode::Bytes64 => (Field::InnerBoxBytesSwizzled(64), 64, 64),
             SwizzleMode::Bytes128 => (Field::InnerBoxBytesSwizzled(128), 128, 128),
@@ -70,10 +74,12 @@ impl TensorMapDesc {
     /// Whether a tensor of this description may lie at an address.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check); [`Refusal::NotMultiple`] for an address that is not a multiple of 16.
+    /// Those of [`check`](Self::check); [`Refusal::NotMultiple`] for an address that is not a
+    /// multiple of 16.
     pub const fn check_at(&self, address: u64) -> Result<(), Refusal> {
         hold!(self.check());
-        // What reaches so far that its end has no address does not lie there either: the largest aligned address is the nearest.
+        // What reaches so far that its end has no address does not lie there either: the largest
+        // aligned address is the nearest.
         let most = (u64::MAX - self.reach_bytes() as u64) / ADDRESS_ALIGNMENT * ADDRESS_ALIGNMENT;
         hold!(within(Field::TensorAddress, address, 0, most));
         multiple(Field::TensorAddress, address, ADDRESS_ALIGNMENT, most)

@@ -1,9 +1,11 @@
 //! What TMA is told of a tensor, as a value.
 //!
-//! A [`TensorMapDesc`] says how a tensor of up to five dimensions lies in global memory, which box of it one copy moves, and in
-//! which order the box lies in shared memory. Dimension 0 is the contiguous one. [`check`](TensorMapDesc::check) knows every rule
-//! of TMA; the driver packs a description that checks, with an address, into a [`TensorMap`](crate::codegen::TensorMap) of
-//! 128 bytes. What a copy does is said, and computed on the host, in [`tensor_copy`](super::tensor_copy).
+//! A [`TensorMapDesc`] says how a tensor of up to five dimensions lies in global memory, which box
+//! of it one copy moves, and in which order the box lies in shared memory. Dimension 0 is the
+//! contiguous one. [`check`](TensorMapDesc::check) knows every rule of TMA; the driver packs a
+//! description that checks, with an address, into a [`TensorMap`](crate::codegen::TensorMap) of 128
+//! bytes. What a copy does is said, and computed on the host, in
+//! [`tensor_copy`](super::tensor_copy).
 //!
 //! ```
 //! # use falchion::{layout::Order, numeric::ElementKind, refusal::Operand, threadblock::{TensorMatrix, SwizzleMode}};
@@ -42,12 +44,15 @@ pub const MOST_RANK: usize = 5;
 /// Bytes of a line of shared memory: a word of each bank.
 pub const LINE_BYTES: u32 = WAVEFRONT_BYTES;
 
-/// A tensor in global memory and a box of it, for TMA. Elements beyond the tensor are read as zeros and not written.
+/// A tensor in global memory and a box of it, for TMA. Elements beyond the tensor are read as zeros
+/// and not written.
 ///
-/// Element (i0, i1, ..) lies `i0 * bytes + i1 * strides_bytes[0] + i2 * strides_bytes[1] + ..` bytes behind the address.
+/// Element (i0, i1, ..) lies `i0 * bytes + i1 * strides_bytes[0] + i2 * strides_bytes[1] + ..`
+/// bytes behind the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TensorMapDesc {
-    /// The elements. [`ElementKind::Tf32`] asks TMA to round binary32 on its way; all others move as they are.
+    /// The elements. [`ElementKind::Tf32`] asks TMA to round binary32 on its way; all others move
+    /// as they are.
     pub element: ElementKind,
     /// How many of the dimensions below count.
     pub rank: u32,
@@ -77,7 +82,8 @@ impl TensorMapDesc {
         rows
     }
 
-    /// Bytes of a box, which is what a barrier has to expect of a copy wherever the box lies: zeros count.
+    /// Bytes of a box, which is what a barrier has to expect of a copy wherever the box lies: zeros
+    /// count.
     pub const fn box_bytes(&self) -> u64 {
         self.box_rows().saturating_mul(self.inner_box_bytes())
     }

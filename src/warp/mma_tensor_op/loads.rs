@@ -1,9 +1,11 @@
 //! How fragments come from shared memory: by `ldmatrix`, or word by word.
 //!
-//! `ldmatrix` moves up to four matrices of eight rows of 16 bytes. Lane `8 r + i` says where row `i` of matrix `r` begins, and lane `4 i + c` receives bytes `4 c` on of
-//! that row, one word of each matrix; transposed, of 16 bits, elements `i` of rows `2 c` and `2 c + 1`. So it can bring what a word of the fragment map is, where an
-//! operand lies along K in elements of up to 32 bits, or along MN in elements of 16. Which row a lane says follows from the fragment map: the row from which
-//! the lanes that receive it would load their words.
+//! `ldmatrix` moves up to four matrices of eight rows of 16 bytes. Lane `8 r + i` says where row
+//! `i` of matrix `r` begins, and lane `4 i + c` receives bytes `4 c` on of that row, one word of
+//! each matrix; transposed, of 16 bits, elements `i` of rows `2 c` and `2 c + 1`. So it can bring
+//! what a word of the fragment map is, where an operand lies along K in elements of up to 32 bits,
+//! or along MN in elements of 16. Which row a lane says follows from the fragment map: the row from
+//! which the lanes that receive it would load their words.
 //!
 //! Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix".
 //!
@@ -23,7 +25,8 @@ pub const MATRICES: u32 = 4;
 /// Bytes of a matrix's row.
 const ROW_BYTES: u32 = 16;
 
-/// How a fragment's words come from shared memory. What an operand is, and along which index it lies, decides it, and no instruction does.
+/// How a fragment's words come from shared memory. What an operand is, and along which index it
+/// lies, decides it, and no instruction does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WordLoad {
     /// `ldmatrix`, of an operand along K.
@@ -44,8 +47,9 @@ impl WordLoad {
         }
     }
 
-    /// The layout in shared memory under which accesses have no conflicts, of a tile whose rows have so many elements. Rows that one phase reads are apart by
-    /// an XOR of as many bits as chunks that lie within 128 bytes, or what is the largest power of two in a row:
+    /// The layout in shared memory under which accesses have no conflicts, of a tile whose rows
+    /// have so many elements. Rows that one phase reads are apart by an XOR of as many bits as
+    /// chunks that lie within 128 bytes, or what is the largest power of two in a row:
     ///
     /// ```text
     /// ldmatrix            eight rows of 16 bytes               chunks of 16 bytes, bits of the row from 0 on
@@ -68,12 +72,17 @@ impl WordLoad {
         let bits = chunks.trailing_zeros();
         // Rows that lie within 128 bytes are apart as they are.
         let shift = first + rows.trailing_zeros() - bits;
-        SmemLayout::Swizzled { along, bits, base: element.elements_in(chunk).trailing_zeros(), shift }
+        SmemLayout::Swizzled {
+            along,
+            bits,
+            base: element.elements_in(chunk).trailing_zeros(),
+            shift,
+        }
     }
 }
 
-/// The map (thread, load) of an operand of one k-block to where the row begins that a lane says, as `mn * instruction K + k`; lanes without a row of the last load are left
-/// out.
+/// The map (thread, load) of an operand of one k-block to where the row begins that a lane says, as
+/// `mn * instruction K + k`; lanes without a row of the last load are left out.
 #[derive(Clone, Copy, Debug)]
 pub struct MatrixLoads {
     fragment: FragmentMap,

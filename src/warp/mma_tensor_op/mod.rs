@@ -1,7 +1,8 @@
-//! `mma.sync`: one instruction of a warp, the part of each operand that a lane holds of it, and how it comes there.
+//! `mma.sync`: one instruction of a warp, the part of each operand that a lane holds of it, and how
+//! it comes there.
 //!
-//! A warp multiplies `m` x `k` of A by `k` x `n` of B. With `g = lane / 4`, `t = lane mod 4`, and words of `p` elements, 4 bytes or one f64, element `j` of
-//! a lane's word `w` is
+//! A warp multiplies `m` x `k` of A by `k` x `n` of B. With `g = lane / 4`, `t = lane mod 4`, and
+//! words of `p` elements, 4 bytes or one f64, element `j` of a lane's word `w` is
 //!
 //! ```text
 //! A:  row g + 8 (w mod m/8)      k = p t + j + 4 p (w / (m/8))
@@ -23,7 +24,8 @@
 //! | f32, in parts of tf32 | 16x8x4, 16x8x8 | f32 | sm80 |
 //! | f32, as bf16 | 16x8x8, 16x8x16 | f32 | sm80 |
 //!
-//! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each shape; on an H200 `tests/gpu/same_bits.rs` compares what comes of them.
+//! Twin: `kernels/warp/mma_tensor_op.cuh`. Source: PTX ISA, "Matrix Fragments for mma" of each
+//! shape; on an H200 `tests/gpu/same_bits.rs` compares what comes of them.
 
 mod loads;
 mod spell;
@@ -68,9 +70,11 @@ pub struct WarpInstruction {
 pub enum MathOperator {
     /// It adds them; integers wrap.
     MultiplyAdd,
-    /// It adds them exactly, and what lies beyond the range of a 32-bit integer becomes the end of it.
+    /// It adds them exactly, and what lies beyond the range of a 32-bit integer becomes the end of
+    /// it.
     MultiplyAddSaturate,
-    /// It adds products of parts of f32, which are made of a fragment's numbers; which part of which operand comes first is the user's A's and B's.
+    /// It adds products of parts of f32, which are made of a fragment's numbers; which part of
+    /// which operand comes first is the user's A's and B's.
     Emulated(EmulationKind, Frame),
 }
 
@@ -159,22 +163,32 @@ impl WarpInstruction {
         self.extent(operand) * self.shape.k / WARP / self.per_word()
     }
 
-    /// Words of an operand that the instruction itself takes: several of a fragment's are one, where those of parts are narrower.
+    /// Words of an operand that the instruction itself takes: several of a fragment's are one,
+    /// where those of parts are narrower.
     pub const fn taken_words(&self, operand: OperandKind) -> u32 {
         self.words(operand) * self.factor(operand).bits() / self.input(operand).bits()
     }
 
-    /// Which word of a fragment of f32 becomes element `j` of word `w` of what is taken, where two are one. Words that lie four k's apart are neighbours then:
-    /// instructions take k's in an order of their own, the same of A and of B.
+    /// Which word of a fragment of f32 becomes element `j` of word `w` of what is taken, where two
+    /// are one. Words that lie four k's apart are neighbours then: instructions take k's in an
+    /// order of their own, the same of A and of B.
     pub const fn paired(&self, operand: OperandKind, (w, j): (u32, u32)) -> u32 {
         let eights = self.extent(operand) / EIGHT;
         w % eights + (w / eights * 2 + j) * eights
     }
 
     /// Row of A or column of B, and k, of element `j` of a lane's word `w`.
-    pub const fn coordinate(&self, operand: OperandKind, lane: u32, (w, j): (u32, u32)) -> (u32, u32) {
+    pub const fn coordinate(
+        &self,
+        operand: OperandKind,
+        lane: u32,
+        (w, j): (u32, u32),
+    ) -> (u32, u32) {
         let (eights, per_word) = (self.extent(operand) / EIGHT, self.per_word());
-        (lane / QUAD + w % eights * EIGHT, lane % QUAD * per_word + j + w / eights * QUAD * per_word)
+        (
+            lane / QUAD + w % eights * EIGHT,
+            lane % QUAD * per_word + j + w / eights * QUAD * per_word,
+        )
     }
 
     /// The map of an operand of one instruction: (lane, element) to `mn * k + k`.
@@ -192,7 +206,10 @@ pub struct InstructionMap {
 
 impl IndexMap for InstructionMap {
     fn domain(&self) -> Coord {
-        Coord { row: WARP, column: self.instruction.words(self.operand) * self.instruction.per_word() }
+        Coord {
+            row: WARP,
+            column: self.instruction.words(self.operand) * self.instruction.per_word(),
+        }
     }
 
     fn codomain(&self) -> u32 {
@@ -200,22 +217,32 @@ impl IndexMap for InstructionMap {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        let word = (point.column / self.instruction.per_word(), point.column % self.instruction.per_word());
+        let word = (
+            point.column / self.instruction.per_word(),
+            point.column % self.instruction.per_word(),
+        );
         let (mn, k) = self.instruction.coordinate(self.operand, point.row, word);
         Some(mn * self.instruction.shape.k + k)
     }
 
     fn layout(&self) -> Option<Composed> {
-        let (depth, per_word, eights) =
-            (self.instruction.shape.k, self.instruction.per_word(), self.instruction.extent(self.operand) / EIGHT);
+        let (depth, per_word, eights) = (
+            self.instruction.shape.k,
+            self.instruction.per_word(),
+            self.instruction.extent(self.operand) / EIGHT,
+        );
         let words = self.instruction.words(self.operand);
-        let columns = [(per_word, 1), (eights, EIGHT * depth), (words / at_least_one(eights), QUAD * per_word)];
+        let columns = [
+            (per_word, 1),
+            (eights, EIGHT * depth),
+            (words / at_least_one(eights), QUAD * per_word),
+        ];
         affine(self.domain(), &[(QUAD, per_word), (EIGHT, depth)], &columns)
     }
 }
 
-/// The map (thread, element) of an operand of one k-block of a block's tile to `mn * instruction K + k`: an instruction's words, one instruction's tile along MN
-/// after the other.
+/// The map (thread, element) of an operand of one k-block of a block's tile to `mn * instruction
+/// K + k`: an instruction's words, one instruction's tile along MN after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct FragmentMap {
     tiles: ThreadTiles,
@@ -225,7 +252,11 @@ pub struct FragmentMap {
 
 impl FragmentMap {
     /// The map of one operand.
-    pub const fn of(tiles: ThreadTiles, instruction: WarpInstruction, operand: OperandKind) -> Self {
+    pub const fn of(
+        tiles: ThreadTiles,
+        instruction: WarpInstruction,
+        operand: OperandKind,
+    ) -> Self {
         Self { tiles, instruction, operand }
     }
 
@@ -239,7 +270,8 @@ impl FragmentMap {
 
     /// Words of a lane.
     pub const fn words(&self) -> u32 {
-        (self.warp_mn() / self.instruction.extent(self.operand)).saturating_mul(self.instruction.words(self.operand))
+        (self.warp_mn() / self.instruction.extent(self.operand))
+            .saturating_mul(self.instruction.words(self.operand))
     }
 
     /// Elements of a lane.
@@ -256,7 +288,8 @@ impl FragmentMap {
         }
     }
 
-    /// Row or column of the block's tile, and k of the k-block, of element `j` of a thread's word `w`.
+    /// Row or column of the block's tile, and k of the k-block, of element `j` of a thread's word
+    /// `w`.
     pub const fn coordinate(&self, thread: u32, (w, j): (u32, u32)) -> (u32, u32) {
         let words = self.instruction.words(self.operand);
         let (mn, k) = self.instruction.coordinate(self.operand, thread % WARP, (w % words, j));
@@ -271,31 +304,47 @@ impl IndexMap for FragmentMap {
 
     fn codomain(&self) -> u32 {
         let block = self.tiles.block;
-        self.instruction.shape.k * if matches!(self.operand, OperandKind::A) { block.m } else { block.n }
+        self.instruction.shape.k
+            * if matches!(self.operand, OperandKind::A) { block.m } else { block.n }
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
         let per_word = self.instruction.per_word();
-        let (mn, k) = self.coordinate(point.row, (point.column / per_word, point.column % per_word));
+        let (mn, k) =
+            self.coordinate(point.row, (point.column / per_word, point.column % per_word));
         Some(mn * self.instruction.shape.k + k)
     }
 
     fn layout(&self) -> Option<Composed> {
-        let (shape, per_word, extent) =
-            (self.instruction.shape, self.instruction.per_word(), self.instruction.extent(self.operand));
+        let (shape, per_word, extent) = (
+            self.instruction.shape,
+            self.instruction.per_word(),
+            self.instruction.extent(self.operand),
+        );
         let (warps, eights) = (self.tiles.warps(), extent / EIGHT);
         let (along_m, along_n) = match self.operand {
             OperandKind::A => (self.tiles.warp.m * shape.k, 0),
             OperandKind::B => (0, self.tiles.warp.n * shape.k),
         };
-        let threads = [(QUAD, per_word), (EIGHT, shape.k), (warps.m, along_m), (warps.n, along_n), (warps.k, 0)];
+        let threads = [
+            (QUAD, per_word),
+            (EIGHT, shape.k),
+            (warps.m, along_m),
+            (warps.n, along_n),
+            (warps.k, 0),
+        ];
         let words = self.instruction.words(self.operand) / at_least_one(eights);
         let tiles = (self.warp_mn() / extent, extent * shape.k);
-        affine(self.domain(), &threads, &[(per_word, 1), (eights, EIGHT * shape.k), (words, QUAD * per_word), tiles])
+        affine(
+            self.domain(),
+            &threads,
+            &[(per_word, 1), (eights, EIGHT * shape.k), (words, QUAD * per_word), tiles],
+        )
     }
 }
 
-/// The map (thread, k-block) to the first k of the block's tile: each slice of warps has its own share.
+/// The map (thread, k-block) to the first k of the block's tile: each slice of warps has its own
+/// share.
 #[derive(Clone, Copy, Debug)]
 pub struct StepMap {
     /// The tiles.
@@ -320,6 +369,10 @@ impl IndexMap for StepMap {
 
     fn layout(&self) -> Option<Composed> {
         let slices = (self.tiles.warps().k, self.tiles.warp.k);
-        affine(self.domain(), &[(self.tiles.threads_per_slice(), 0), slices], &[(self.domain().column, self.step)])
+        affine(
+            self.domain(),
+            &[(self.tiles.threads_per_slice(), 0), slices],
+            &[(self.domain().column, self.step)],
+        )
     }
 }

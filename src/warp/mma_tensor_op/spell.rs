@@ -49,7 +49,10 @@ impl WarpInstruction {
         let (shape, sum) = (self.shape(), ptx(self.accumulator()));
         let [a, b] = OperandKind::BOTH.map(|operand| ptx(self.factor(operand)));
         let saturates = if self.saturates() { ".satfinite" } else { "" };
-        format!("mma.sync.aligned.m{}n{}k{}.row.col{saturates}.{sum}.{a}.{b}.{sum}", shape.m, shape.n, shape.k)
+        format!(
+            "mma.sync.aligned.m{}n{}k{}.row.col{saturates}.{sum}.{a}.{b}.{sum}",
+            shape.m, shape.n, shape.k
+        )
     }
 
     /// What fragments become before they are multiplied.
@@ -57,7 +60,10 @@ impl WarpInstruction {
         let parts = match self.math().emulation() {
             EmulationKind::Tf32x3 => "numeric::Tf32Parts",
             EmulationKind::Bf16x1 => "numeric::Bf16Pairs",
-            _ => return "  static constexpr bool kEmulated = false, kPromotes = false;\n".to_owned(),
+            _ => {
+                return "  static constexpr bool kEmulated = false, kPromotes = false;\n"
+                    .to_owned();
+            }
         };
         format!(
             "  static constexpr bool kEmulated = true;\n  static constexpr bool kPromotes = {};\n  using Facts = EmulationFacts;\n  template <int Words, int Eights>\n  using Parts = {parts}<Words, Eights>;\n",
@@ -65,14 +71,21 @@ impl WarpInstruction {
         )
     }
 
-    /// The struct `MmaInstruction`: `multiply(d, a, b)` adds the products of a lane's words of A and B to accumulators.
+    /// The struct `MmaInstruction`: `multiply(d, a, b)` adds the products of a lane's words of A
+    /// and B to accumulators.
     pub fn declaration(&self) -> String {
         let [a, b] = OperandKind::BOTH.map(|operand| self.taken_words(operand));
         let d = self.accumulator_words();
         let (word, input) = register(self.input(OperandKind::A), false);
         let (sum, output) = register(self.accumulator(), true);
-        let ptx =
-            format!("{} {}, {}, {}, {};", self.mnemonic(), operands(0, d), operands(d, a), operands(d + a, b), operands(0, d));
+        let ptx = format!(
+            "{} {}, {}, {}, {};",
+            self.mnemonic(),
+            operands(0, d),
+            operands(d, a),
+            operands(d + a, b),
+            operands(0, d)
+        );
         format!(
             "struct MmaInstruction {{\n  using Word = {word};\n  using Register = {sum};\n  static constexpr bool kSaturates = {};\n{}  static __device__ __forceinline__ void multiply(Register (&d)[{d}], Word const (&a)[{a}], Word const (&b)[{b}]) {{\n    asm(\"{ptx}\" : {} : {}, {});\n  }}\n}};\n",
             self.saturates(),

@@ -20,7 +20,8 @@ const fn not_one_of(axis: Axis, value: u32, legal: &'static [u32], nearest: u32)
     }
 }
 
-/// Rows of the table of instructions of one M: their inputs, accumulators, M, depths, and the least compute capability. All have eight columns.
+/// Rows of the table of instructions of one M: their inputs, accumulators, M, depths, and the least
+/// compute capability. All have eight columns.
 struct InstructionRow {
     inputs: &'static [ElementKind],
     accumulators: &'static [ElementKind],
@@ -72,7 +73,12 @@ const fn has_depth(depths: &[u32], depth: u32) -> bool {
 }
 
 impl InstructionRow {
-    const fn adds(&self, math: MathOperator, [a, b]: [ElementKind; 2], accumulator: ElementKind) -> bool {
+    const fn adds(
+        &self,
+        math: MathOperator,
+        [a, b]: [ElementKind; 2],
+        accumulator: ElementKind,
+    ) -> bool {
         math.emulation().is_among(&[self.emulation])
             && has(self.inputs, a)
             && has(self.inputs, b)
@@ -82,7 +88,8 @@ impl InstructionRow {
 }
 
 impl WarpInstruction {
-    /// The instruction that makes that of such inputs, with such accumulators and shape; `None` where no architecture has it.
+    /// The instruction that makes that of such inputs, with such accumulators and shape; `None`
+    /// where no architecture has it.
     ///
     /// ```
     /// use falchion::{numeric::ElementKind::{F32, F64}, shape::Mnk, warp::mma_tensor_op::{MathOperator::MultiplyAdd, WarpInstruction}};
@@ -90,12 +97,21 @@ impl WarpInstruction {
     /// assert_eq!(dmma.sm(), 90);
     /// assert!(WarpInstruction::of(MultiplyAdd, [F32, F32], F32, Mnk::new(16, 8, 8)).is_none());
     /// ```
-    pub const fn of(math: MathOperator, inputs: [ElementKind; 2], accumulator: ElementKind, shape: Mnk) -> Option<Self> {
+    pub const fn of(
+        math: MathOperator,
+        inputs: [ElementKind; 2],
+        accumulator: ElementKind,
+        shape: Mnk,
+    ) -> Option<Self> {
         let (mut found, mut i) = (None, 0);
         while i < TABLE.len() {
             let InstructionRow { m, depths, sm, .. } = TABLE[i];
             // What an older architecture has, comes later.
-            if TABLE[i].adds(math, inputs, accumulator) && m == shape.m && shape.n == EIGHT && has_depth(depths, shape.k) {
+            if TABLE[i].adds(math, inputs, accumulator)
+                && m == shape.m
+                && shape.n == EIGHT
+                && has_depth(depths, shape.k)
+            {
                 found = Some(Self { inputs, accumulator, shape, sm, math });
             }
             i += 1;
@@ -106,7 +122,8 @@ impl WarpInstruction {
     /// The same of those that machines of compute capability `sm` have.
     ///
     /// # Errors
-    /// [`Refusal::NotOneOf`] of the extent that no such instruction has; `None` where the types have no instruction there.
+    /// [`Refusal::NotOneOf`] of the extent that no such instruction has; `None` where the types
+    /// have no instruction there.
     pub const fn of_machine(
         math: MathOperator,
         inputs: [ElementKind; 2],
@@ -114,7 +131,12 @@ impl WarpInstruction {
         shape: Mnk,
         sm: u32,
     ) -> Result<Option<Self>, Refusal> {
-        let (mut first, mut of_m, mut ms, mut i): (Option<u32>, Option<&'static [u32]>, &'static [u32], _) = (None, None, &[], 0);
+        let (mut first, mut of_m, mut ms, mut i): (
+            Option<u32>,
+            Option<&'static [u32]>,
+            &'static [u32],
+            _,
+        ) = (None, None, &[], 0);
         while i < TABLE.len() {
             let InstructionRow { m, depths, .. } = TABLE[i];
             if TABLE[i].adds(math, inputs, accumulator) && TABLE[i].sm <= sm {
@@ -148,15 +170,21 @@ impl WarpInstruction {
 
     /// Every instruction.
     pub fn all() -> impl Iterator<Item = Self> {
-        let shapes = |row: &InstructionRow| row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>();
+        let shapes = |row: &InstructionRow| {
+            row.depths.iter().map(|&k| Mnk::new(row.m, EIGHT, k)).collect::<Vec<_>>()
+        };
         let typed = |row: &'static InstructionRow| {
             let pairs = row.inputs.iter().flat_map(|&a| row.inputs.iter().map(move |&b| [a, b]));
-            pairs.flat_map(|inputs| row.accumulators.iter().map(move |&accumulator| (inputs, accumulator)))
+            pairs.flat_map(|inputs| {
+                row.accumulators.iter().map(move |&accumulator| (inputs, accumulator))
+            })
         };
         TABLE.iter().flat_map(move |row| {
             let math = MathOperator::of(row.emulation, Frame::AsGiven);
             typed(row).flat_map(move |(inputs, sum)| {
-                shapes(row).into_iter().filter_map(move |shape| Self::of(math, inputs, sum, shape).filter(|one| one.sm == row.sm))
+                shapes(row).into_iter().filter_map(move |shape| {
+                    Self::of(math, inputs, sum, shape).filter(|one| one.sm == row.sm)
+                })
             })
         })
     }

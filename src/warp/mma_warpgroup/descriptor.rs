@@ -6,8 +6,9 @@
 //! bits  32-45  stride byte offset / 16      the others  0
 //! ```
 //!
-//! What the two distances mean depends on the operand: see [`bytes_read`](super::bytes_read). The base offset is 0 where the
-//! pattern of the swizzle, eight rows, begins at a multiple of its size, and every [`OperandTile`](super::OperandTile) begins so.
+//! What the two distances mean depends on the operand: see [`bytes_read`](super::bytes_read). The
+//! base offset is 0 where the pattern of the swizzle, eight rows, begins at a multiple of its size,
+//! and every [`OperandTile`](super::OperandTile) begins so.
 //!
 //! Source: PTX ISA, "Matrix Descriptor Format" of `wgmma`.
 
@@ -36,7 +37,8 @@ const fn code(swizzle: SwizzleMode) -> u64 {
     }
 }
 
-/// A matrix descriptor: start and distances as the instruction takes them, in bytes. Its base offset is 0.
+/// A matrix descriptor: start and distances as the instruction takes them, in bytes. Its base
+/// offset is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MatrixDescriptor {
     start: u32,
@@ -46,7 +48,8 @@ pub struct MatrixDescriptor {
 }
 
 impl MatrixDescriptor {
-    /// The descriptor of an operand at the shared address `start`, its `leading` and `stride` byte offsets, all in bytes.
+    /// The descriptor of an operand at the shared address `start`, its `leading` and `stride` byte
+    /// offsets, all in bytes.
     ///
     /// ```
     /// use falchion::warp::mma_warpgroup::{MatrixDescriptor, SwizzleMode};
@@ -61,7 +64,12 @@ impl MatrixDescriptor {
     ///
     /// # Errors
     /// Bytes that are not a multiple of 16, or 2^18 and more.
-    pub const fn new(start: u32, leading: u32, stride: u32, swizzle: SwizzleMode) -> Result<Self, Refusal> {
+    pub const fn new(
+        start: u32,
+        leading: u32,
+        stride: u32,
+        swizzle: SwizzleMode,
+    ) -> Result<Self, Refusal> {
         let (fields, most) = ([start, leading, stride], (REACH_BYTES - CHUNK_BYTES) as u64);
         let mut i = 0;
         while i < fields.len() {

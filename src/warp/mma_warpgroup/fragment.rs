@@ -8,7 +8,8 @@
 //!                                                        p = elements of a register
 //! ```
 //!
-//! Source: PTX ISA, "Register Fragments" of `wgmma.mma_async`, one figure a type: the second line is all of them.
+//! Source: PTX ISA, "Register Fragments" of `wgmma.mma_async`, one figure a type: the second line
+//! is all of them.
 //!
 //! Twin: `kernels/warp/mma_warpgroup.cuh`.
 
@@ -26,8 +27,9 @@ use crate::{
 /// Rows of a warp.
 const WARP_ROWS: u32 = 16;
 
-/// Which row of an instruction's tile a thread's upper and lower row are, of lane `l` of warp `w`. The hardware knows rows of operands
-/// and accumulators by their threads alone: who brings A to registers may call its rows otherwise, if accumulators are taken by the same names.
+/// Which row of an instruction's tile a thread's upper and lower row are, of lane `l` of warp `w`.
+/// The hardware knows rows of operands and accumulators by their threads alone: who brings A to
+/// registers may call its rows otherwise, if accumulators are taken by the same names.
 ///
 /// ```text
 /// Ordinary    16 w + l / 4 + 8 lower
@@ -40,8 +42,9 @@ pub enum FragmentRows {
     Ordinary,
     /// Two neighbours a thread.
     Paired,
-    /// The same, the other way round in the upper half of a warp: any eight lanes of one row each have rows that are different modulo 8,
-    /// so that eight rows of the widest swizzle are on different banks.
+    /// The same, the other way round in the upper half of a warp: any eight lanes of one row each
+    /// have rows that are different modulo 8, so that eight rows of the widest swizzle are on
+    /// different banks.
     Crossed,
 }
 
@@ -65,14 +68,15 @@ impl FragmentRows {
         }
     }
 
-    /// How many rows the next four lanes' are below a lane's, and the lower row below the upper. Crossed rows are paired ones behind a
-    /// swizzle.
+    /// How many rows the next four lanes' are below a lane's, and the lower row below the upper.
+    /// Crossed rows are paired ones behind a swizzle.
     pub(crate) const fn strides(self) -> (u32, u32) {
         if matches!(self, Self::Ordinary) { (1, 8) } else { (2, 1) }
     }
 }
 
-/// The map (thread, accumulator) to `m * N + n`. Where accumulators are f16, register `r` holds 2r below and 2r + 1 above.
+/// The map (thread, accumulator) to `m * N + n`. Where accumulators are f16, register `r` holds 2r
+/// below and 2r + 1 above.
 ///
 /// ```
 /// use falchion::internals::index::laws;
@@ -131,21 +135,24 @@ impl IndexMap for AccumulatorMap {
         self.place(point.row, point.column).map(|(m, n)| m * self.n + n)
     }
 
-    /// The lower bit of a crossed row is xor-ed with its highest, a bit of the offset where N is a power of two.
+    /// The lower bit of a crossed row is xor-ed with its highest, a bit of the offset where N is a
+    /// power of two.
     fn layout(&self) -> Option<Composed> {
         let (n, (next, lower)) = (self.n, self.rows.strides());
         let threads = [(4, 2), (8, next * n), (4, WARP_ROWS * n)];
         let layout = affine(self.domain(), &threads, &[(2, 1), (2, lower * n), (n / 8, 8)])?;
         match self.rows {
             FragmentRows::Crossed if !n.is_power_of_two() => None,
-            FragmentRows::Crossed => layout.swizzled(algebra::Swizzle::new(1, n.ilog2(), 3).ok()?).ok(),
+            FragmentRows::Crossed => {
+                layout.swizzled(algebra::Swizzle::new(1, n.ilog2(), 3).ok()?).ok()
+            }
             _ => Some(layout),
         }
     }
 }
 
-/// The map (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements `p r` to `p r + p - 1`, the
-/// first in its lowest bits.
+/// The map (thread, element of A) to `m * K + k` of one instruction. Register `r` holds elements `p
+/// r` to `p r + p - 1`, the first in its lowest bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FragmentMap {
     /// The type of A.
@@ -172,7 +179,10 @@ impl FragmentMap {
             return None;
         }
         let p = self.packed();
-        Some((FragmentRows::Ordinary.row(thread, i / p % 2), p * (thread % 4) + i % p + 4 * p * (i / (2 * p))))
+        Some((
+            FragmentRows::Ordinary.row(thread, i / p % 2),
+            p * (thread % 4) + i % p + 4 * p * (i / (2 * p)),
+        ))
     }
 }
 
@@ -191,6 +201,10 @@ impl IndexMap for FragmentMap {
 
     fn layout(&self) -> Option<Composed> {
         let (p, k) = (self.packed(), self.input.elements_in(STEP_BYTES));
-        affine(self.domain(), &[(4, p), (8, k), (4, WARP_ROWS * k)], &[(p, 1), (2, 8 * k), (2, 4 * p)])
+        affine(
+            self.domain(),
+            &[(4, p), (8, k), (4, WARP_ROWS * k)],
+            &[(p, 1), (2, 8 * k), (2, 4 * p)],
+        )
     }
 }

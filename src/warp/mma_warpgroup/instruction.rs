@@ -1,6 +1,7 @@
 //! The table of instructions: what `wgmma.mma_async` multiplies, and how PTX names it.
 //!
-//! A warpgroup, four warps, multiplies 64 x K of A by K x N of B, where a row of K has 32 bytes whatever the type:
+//! A warpgroup, four warps, multiplies 64 x K of A by K x N of B, where a row of K has 32 bytes
+//! whatever the type:
 //!
 //! | A, B | K | accumulators | N | along MN in shared memory |
 //! |---|---|---|---|---|
@@ -35,10 +36,18 @@ pub(crate) const fn columns_of(integers: bool, columns: u32) -> u32 {
 
 /// Whether elements of a type are multiplied. Of tf32, the low 13 bits of an f32 are not read.
 pub const fn is_input(kind: ElementKind) -> bool {
-    matches!(kind, ElementKind::Tf32 | ElementKind::F16 | ElementKind::Bf16 | ElementKind::I8 | ElementKind::U8) || kind.is_fp8()
+    matches!(
+        kind,
+        ElementKind::Tf32
+            | ElementKind::F16
+            | ElementKind::Bf16
+            | ElementKind::I8
+            | ElementKind::U8
+    ) || kind.is_fp8()
 }
 
-/// Whether an operand of a type in shared memory may be MN-major: the instruction has `imm-trans-a`, `imm-trans-b`.
+/// Whether an operand of a type in shared memory may be MN-major: the instruction has
+/// `imm-trans-a`, `imm-trans-b`.
 pub const fn reads_along_mn(input: ElementKind) -> bool {
     input.bits() == 16
 }
@@ -83,7 +92,8 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// The instruction; `None` of types that are not multiplied or added so, of another width, and of an 8- or 32-bit operand along MN.
+    /// The instruction; `None` of types that are not multiplied or added so, of another width, and
+    /// of an 8- or 32-bit operand along MN.
     ///
     /// ```
     /// use falchion::{numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{Instruction, AOperand}};
@@ -105,7 +115,11 @@ impl Instruction {
         let width = n > 0 && n <= MOST_COLUMNS && n.is_multiple_of(columns_of(a.is_integer(), n));
         let reads_a = reads_along_mn(a) || !matches!(a_operand, AOperand::Shared(Along::Mn));
         let reads_b = reads_along_mn(b) || along_b.is(Along::K);
-        if types && width && reads_a && reads_b { Some(Self { a, b, accumulator, n, a_operand, along_b }) } else { None }
+        if types && width && reads_a && reads_b {
+            Some(Self { a, b, accumulator, n, a_operand, along_b })
+        } else {
+            None
+        }
     }
 
     /// The type of A.
@@ -144,8 +158,9 @@ impl Instruction {
         format!("wgmma.mma_async.sync.aligned.m{ROWS}n{n}k{k}.{d}.{a}.{b}")
     }
 
-    /// The immediates behind `scale-d`: `imm-scale-a, imm-scale-b`, both 1, for floating-point types, and `imm-trans-a,
-    /// imm-trans-b` for 16-bit ones, A's only where it comes from shared memory.
+    /// The immediates behind `scale-d`: `imm-scale-a, imm-scale-b`, both 1, for floating-point
+    /// types, and `imm-trans-a, imm-trans-b` for 16-bit ones, A's only where it comes from shared
+    /// memory.
     pub fn immediates(&self) -> String {
         let mut text = String::new();
         if !self.a.is_integer() {

@@ -1,4 +1,5 @@
-//! The product of a warpgroup on Hopper's tensor cores: four warps, one instruction, operands read where they lie.
+//! The product of a warpgroup on Hopper's tensor cores: four warps, one instruction, operands read
+//! where they lie.
 //!
 //! ```text
 //! for each 128 bytes of K                    a stage: OperandTile, what TMA wrote
@@ -7,10 +8,11 @@
 //! ```
 //!
 //! All of it is values: the table of instructions has what PTX has; a tile is a map under law, as
-//! [`SmemTile`](crate::smem::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`] spells from PTX's
-//! definition, so that a test proves the two the same for every tile and step; [`MmaWarpgroup::header`] writes the one asm
-//! statement of a stage. `wgmma.fence`, `commit_group` and `wait_group` order, and belong to the schedule; around them
-//! `warp::keep` ties the accumulators to their place.
+//! [`SmemTile`](crate::smem::SmemTile) is; a descriptor is a number whose meaning [`bytes_read`]
+//! spells from PTX's definition, so that a test proves the two the same for every tile and step;
+//! [`MmaWarpgroup::header`] writes the one asm statement of a stage. `wgmma.fence`, `commit_group`
+//! and `wait_group` order, and belong to the schedule; around them `warp::keep` ties the
+//! accumulators to their place.
 //!
 //! ```
 //! use falchion::{numeric::ElementKind, threadblock::Along};
@@ -21,7 +23,8 @@
 //! assert_eq!(mma.header("Mma").matches("wgmma.mma_async").count(), 4);
 //! ```
 //!
-//! Twin: `kernels/warp/mma_warpgroup.cuh`. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions".
+//! Twin: `kernels/warp/mma_warpgroup.cuh`. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix
+//! Instructions".
 
 mod descriptor;
 mod fragment;
@@ -51,7 +54,8 @@ pub enum OperandA {
     Registers(ElementKind),
 }
 
-/// What a warpgroup does with a stage: [`STEPS`] instructions, from 64 rows of A and N columns of B, 128 bytes of K of each.
+/// What a warpgroup does with a stage: [`STEPS`] instructions, from 64 rows of A and N columns of
+/// B, 128 bytes of K of each.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MmaWarpgroup {
     a: OperandA,
@@ -60,9 +64,14 @@ pub struct MmaWarpgroup {
 }
 
 impl MmaWarpgroup {
-    /// The product of `n` columns; `None` where [`Instruction::new`] has none, and of a tile of fewer than 64 rows of A or `n` columns
-    /// of B.
-    pub const fn new(a: OperandA, b: OperandTile, accumulator: ElementKind, n: u32) -> Option<Self> {
+    /// The product of `n` columns; `None` where [`Instruction::new`] has none, and of a tile of
+    /// fewer than 64 rows of A or `n` columns of B.
+    pub const fn new(
+        a: OperandA,
+        b: OperandTile,
+        accumulator: ElementKind,
+        n: u32,
+    ) -> Option<Self> {
         let (input, source, rows) = match a {
             OperandA::Shared(tile) => (tile.input(), AOperand::Shared(tile.along()), tile.mn()),
             OperandA::Registers(input) => (input, AOperand::Registers, ROWS),

@@ -1,6 +1,7 @@
 //! Which byte an instruction reads through a descriptor: PTX's canonical layouts, on the host.
 //!
-//! In chunks of 16 bytes, with `S` the bytes of a swizzle's row, `c = S / 16` its chunks, LBO and SBO the descriptor's distances,
+//! In chunks of 16 bytes, with `S` the bytes of a swizzle's row, `c = S / 16` its chunks, LBO and
+//! SBO the descriptor's distances,
 //!
 //! ```text
 //! along K    chunk j = 0, 1 of row mn         none      mn mod 8 chunks + mn / 8 * SBO + j * LBO
@@ -9,8 +10,9 @@
 //!                                             swizzled  k mod 8 rows    + k / 8 * SBO  + j mod c chunks + j / c * LBO
 //! ```
 //!
-//! is added to the start address; then bits 7, 8, 9 of the sum are added without carry to its bits 4, 5, 6: all three for rows of
-//! 128 bytes, 7 and 8 for 64, 7 for 32. Nothing here knows a tile: `tests/laws/warpgroup_descriptors.rs` holds the two together.
+//! is added to the start address; then bits 7, 8, 9 of the sum are added without carry to its bits
+//! 4, 5, 6: all three for rows of 128 bytes, 7 and 8 for 64, 7 for 32. Nothing here knows a tile:
+//! `tests/laws/warpgroup_descriptors.rs` holds the two together.
 //!
 //! Source: PTX ISA, "Strides" and "Canonical Layouts" of `wgmma`'s shared memory matrix layout.
 
@@ -24,8 +26,9 @@ use crate::{
     smem::{Along, CHUNK_BYTES, SwizzleMode},
 };
 
-/// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a descriptor. `None` beyond the 256
-/// columns and the K of the largest instruction, and for a base offset: no source says how it enters, and nothing here needs one.
+/// The shared address of element (`mn`, `k`) of the operand that an instruction reads through a
+/// descriptor. `None` beyond the 256 columns and the K of the largest instruction, and for a base
+/// offset: no source says how it enters, and nothing here needs one.
 ///
 /// ```
 /// use falchion::{numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{MatrixDescriptor, SwizzleMode, bytes_read}};
@@ -33,7 +36,13 @@ use crate::{
 /// let at = |mn, k| bytes_read(descriptor, Along::K, ElementKind::Bf16, mn, k);
 /// assert_eq!((at(0, 8), at(1, 0), at(9, 0)), (Some(16), Some(128 + 16), Some(1024 + 128 + 16)));
 /// ```
-pub const fn bytes_read(descriptor: u64, along: Along, input: ElementKind, mn: u32, k: u32) -> Option<u32> {
+pub const fn bytes_read(
+    descriptor: u64,
+    along: Along,
+    input: ElementKind,
+    mn: u32,
+    k: u32,
+) -> Option<u32> {
     let d = MatrixDescriptor::decode(descriptor);
     let base_offset = descriptor >> 49 & 7;
     if base_offset != 0 || mn >= MOST_COLUMNS || k >= input.elements_in(STEP_BYTES) {
@@ -52,7 +61,9 @@ pub const fn bytes_read(descriptor: u64, along: Along, input: ElementKind, mn: u
         (Along::K, SwizzleMode::None) => (group * d.stride(), chunk * d.leading()),
         (Along::K, _) => (group * d.stride(), chunk * CHUNK_BYTES),
         (Along::Mn, SwizzleMode::None) => (group * d.leading(), chunk * d.stride()),
-        (Along::Mn, _) => (group * d.stride(), chunk % chunks * CHUNK_BYTES + chunk / chunks * d.leading()),
+        (Along::Mn, _) => {
+            (group * d.stride(), chunk % chunks * CHUNK_BYTES + chunk / chunks * d.leading())
+        }
     };
     let linear = d.start() + row * row_bytes + groups + beside + rest;
     let moved = match d.swizzle() {

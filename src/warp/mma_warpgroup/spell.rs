@@ -1,7 +1,8 @@
 //! The C++ of a stage: facts of the tiles, and one asm statement that holds all its instructions.
 //!
-//! One statement, with the descriptors' additions inside, is quicker to compile than four and gives the same machine code: four
-//! `HGMMA` in a row. `scale_d` is 0 where the accumulators' old values do not count; only the first instruction reads it.
+//! One statement, with the descriptors' additions inside, is quicker to compile than four and gives
+//! the same machine code: four `HGMMA` in a row. `scale_d` is 0 where the accumulators' old values
+//! do not count; only the first instruction reads it.
 
 use super::{
     FRAGMENT_REGISTERS, MmaWarpgroup, OperandA, OperandTile, STEPS,
@@ -20,15 +21,27 @@ impl OperandTile {
         let one = self.tma_box();
         // A tile at 0 from its first row on is what every other descriptor is made of.
         let descriptor = self.descriptor(0, 0).map_or(0, |descriptor| descriptor.encode());
-        let own = [("kElementBytes", self.input().bytes_of(1)), ("kMn", self.mn()), ("kK", self.k()), ("kBytes", self.bytes())];
-        let mut text = format!("  struct {name} {{\n    static constexpr bool kAlongK = {};\n", self.along().is(Along::K));
+        let own = [
+            ("kElementBytes", self.input().bytes_of(1)),
+            ("kMn", self.mn()),
+            ("kK", self.k()),
+            ("kBytes", self.bytes()),
+        ];
+        let mut text = format!(
+            "  struct {name} {{\n    static constexpr bool kAlongK = {};\n",
+            self.along().is(Along::K)
+        );
         text.push_str(&facts("int", one.facts().iter().chain(&own)));
-        let _ = writeln!(text, "    static constexpr unsigned long long kDescriptor = {descriptor:#x}ull;\n  }};");
+        let _ = writeln!(
+            text,
+            "    static constexpr unsigned long long kDescriptor = {descriptor:#x}ull;\n  }};"
+        );
         text
     }
 }
 
-/// The C++ type of a register of accumulators, and the constraint of an asm statement that writes it. Of f16 it holds two.
+/// The C++ type of a register of accumulators, and the constraint of an asm statement that writes
+/// it. Of f16 it holds two.
 const fn registers_of(accumulator: ElementKind) -> (&'static str, &'static str) {
     match accumulator {
         ElementKind::F16 => ("unsigned", "+r"),
@@ -73,8 +86,8 @@ impl MmaWarpgroup {
     /// multiply(Accumulator (&d)[kRegisters], A, unsigned long long b, int scale_d)       d = A B + (scale_d == 0 ? 0 : d)
     /// ```
     ///
-    /// where A is a descriptor, or the registers `unsigned const (&a)[kFragmentRegisters]` of all steps. All 128 threads call it,
-    /// between the schedule's `wgmma.fence` and `commit_group`.
+    /// where A is a descriptor, or the registers `unsigned const (&a)[kFragmentRegisters]` of all
+    /// steps. All 128 threads call it, between the schedule's `wgmma.fence` and `commit_group`.
     pub fn header(&self, name: &str) -> String {
         let instruction = self.instruction();
         let accumulator = instruction.accumulator();
@@ -105,7 +118,8 @@ impl MmaWarpgroup {
     /// The function: its statement's operands are the accumulators, then A, then B, then `scale_d`.
     fn multiply(&self) -> String {
         let instruction = self.instruction();
-        let (registers, mnemonic, immediates) = (instruction.registers(), instruction.mnemonic(), instruction.immediates());
+        let (registers, mnemonic, immediates) =
+            (instruction.registers(), instruction.mnemonic(), instruction.immediates());
         let (_, constraint) = registers_of(instruction.accumulator());
         let (taken, parameter, given) = match self.a() {
             OperandA::Shared(_) => (1, "unsigned long long a", "\"l\"(a)".to_owned()),
@@ -127,14 +141,18 @@ impl MmaWarpgroup {
             let (from_a, before_a) = match &self.a() {
                 OperandA::Shared(tile) => Walk { register: "a", operand: registers, tile }.at(step),
                 OperandA::Registers(_) => {
-                    let fragment = operands(registers + step * FRAGMENT_REGISTERS, FRAGMENT_REGISTERS);
+                    let fragment =
+                        operands(registers + step * FRAGMENT_REGISTERS, FRAGMENT_REGISTERS);
                     (format!("{{{fragment}}}"), String::new())
                 }
             };
             let (from_b, before_b) = Walk { register: "b", operand: b, tile: &self.b() }.at(step);
             let predicate = if step == 0 { "p" } else { "q" };
             lines.extend([before_a, before_b].into_iter().filter(|line| !line.is_empty()));
-            lines.push(format!("{mnemonic} {{{}}}, {from_a}, {from_b}, {predicate}{immediates};", operands(0, registers)));
+            lines.push(format!(
+                "{mnemonic} {{{}}}, {from_a}, {from_b}, {predicate}{immediates};",
+                operands(0, registers)
+            ));
         }
         lines.push("}".to_owned());
         let spelled: Vec<_> = lines.iter().map(|line| format!("      \"{line}\\n\"")).collect();

@@ -1,7 +1,7 @@
 //! An operand's tile in shared memory, 128 bytes of K deep, as TMA writes it and `wgmma` reads it.
 //!
-//! With `S` the bytes of the swizzle's row, a tile is boxes of rows of `S` bytes, one box behind the other; each is what one copy
-//! of TMA writes with the swizzle of `S`:
+//! With `S` the bytes of the swizzle's row, a tile is boxes of rows of `S` bytes, one box behind
+//! the other; each is what one copy of TMA writes with the swizzle of `S`:
 //!
 //! ```text
 //! along K    128 / S boxes of mn rows         box {S bytes of K, mn}
@@ -10,10 +10,11 @@
 //! byte within a box = row * S + (byte of the row xor 16 * (row * S / 128 mod S / 16))
 //! ```
 //!
-//! So a box is an [`SmemTile`], and eight rows of 16 bytes that an instruction reads together lie on 32 different banks: that law
-//! fails without the swizzle.
+//! So a box is an [`SmemTile`], and eight rows of 16 bytes that an instruction reads together lie
+//! on 32 different banks: that law fails without the swizzle.
 //!
-//! Sources: CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes; PTX ISA, "Shared Memory Matrix Layout".
+//! Sources: CUDA C++ Programming Guide, "Tensor Memory Access", swizzle modes; PTX ISA, "Shared
+//! Memory Matrix Layout".
 
 use super::{
     MatrixDescriptor,
@@ -53,23 +54,42 @@ pub struct OperandTile {
 }
 
 impl OperandTile {
-    /// The tile of `mn` rows of A, or columns of B, which descriptors reach: `None` of an 8- or 32-bit type along MN, and as of
-    /// [`of_boxes`](Self::of_boxes).
-    pub const fn new(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> Option<Self> {
-        if along.is(Along::Mn) && !reads_along_mn(input) { None } else { Self::of_boxes(input, along, swizzle, mn) }
+    /// The tile of `mn` rows of A, or columns of B, which descriptors reach: `None` of an 8- or
+    /// 32-bit type along MN, and as of [`of_boxes`](Self::of_boxes).
+    pub const fn new(
+        input: ElementKind,
+        along: Along,
+        swizzle: SwizzleMode,
+        mn: u32,
+    ) -> Option<Self> {
+        if along.is(Along::Mn) && !reads_along_mn(input) {
+            None
+        } else {
+            Self::of_boxes(input, along, swizzle, mn)
+        }
     }
 
-    /// A's tile of a stage where a warpgroup brings it to registers: boxes of 128 bytes of M, a row for each k. `None` where `m` is not a
-    /// multiple of 128 bytes of elements, or above 2048.
+    /// A's tile of a stage where a warpgroup brings it to registers: boxes of 128 bytes of M, a row
+    /// for each k. `None` where `m` is not a multiple of 128 bytes of elements, or above 2048.
     pub const fn of_fragments(input: ElementKind, m: u32) -> Option<Self> {
         Self::of_boxes(input, Along::Mn, SwizzleMode::Bytes128, m)
     }
 
-    /// The same of any type: what TMA can write, whether or not a descriptor reaches it. `None` where `mn` is no multiple of eight, or,
-    /// along MN, of a row's elements, or above 2048, what a descriptor reaches.
-    const fn of_boxes(input: ElementKind, along: Along, swizzle: SwizzleMode, mn: u32) -> Option<Self> {
+    /// The same of any type: what TMA can write, whether or not a descriptor reaches it. `None`
+    /// where `mn` is no multiple of eight, or, along MN, of a row's elements, or above 2048, what a
+    /// descriptor reaches.
+    const fn of_boxes(
+        input: ElementKind,
+        along: Along,
+        swizzle: SwizzleMode,
+        mn: u32,
+    ) -> Option<Self> {
         let tile = Self { input, along, swizzle, mn };
-        if is_input(input) && mn > 0 && mn <= REACH_BYTES / STAGE_BYTES && mn.is_multiple_of(tile.multiple()) {
+        if is_input(input)
+            && mn > 0
+            && mn <= REACH_BYTES / STAGE_BYTES
+            && mn.is_multiple_of(tile.multiple())
+        {
             Some(tile)
         } else {
             None
@@ -106,7 +126,8 @@ impl OperandTile {
         self.mn * STAGE_BYTES
     }
 
-    /// What a warpgroup's first row or column is a multiple of: rows of an atom, or elements of its row.
+    /// What a warpgroup's first row or column is a multiple of: rows of an atom, or elements of its
+    /// row.
     pub const fn multiple(&self) -> u32 {
         match self.along {
             Along::K => CORE_ROWS,
@@ -140,12 +161,17 @@ impl OperandTile {
     /// Where element (`mn`, `k`) of the tile lies, in elements.
     const fn offset(&self, mn: u32, k: u32) -> u32 {
         let one = self.tma_box();
-        (mn / one.mn * (self.k() / one.k) + k / one.k) * one.elements() + one.offset(mn % one.mn, k % one.k)
+        (mn / one.mn * (self.k() / one.k) + k / one.k) * one.elements()
+            + one.offset(mn % one.mn, k % one.k)
     }
 
     /// Where element (`mn`, `k`) lies, in bytes; `None` beyond the tile.
     pub const fn byte_offset(&self, mn: u32, k: u32) -> Option<u32> {
-        if mn < self.mn && k < self.k() { Some(self.offset(mn, k) * self.input.bytes_of(1)) } else { None }
+        if mn < self.mn && k < self.k() {
+            Some(self.offset(mn, k) * self.input.bytes_of(1))
+        } else {
+            None
+        }
     }
 
     /// How far into the tile an instruction starts, in bytes: the `step`th along K, of [`STEPS`].
@@ -153,8 +179,9 @@ impl OperandTile {
         self.byte_offset(0, step.saturating_mul(self.input.elements_in(STEP_BYTES)))
     }
 
-    /// The descriptor of the first instruction, for a tile at the shared address `start` and the rows or columns from `mn` on. `None` for
-    /// a start or an `mn` within an atom, an `mn` beyond the tile, and a start beyond 2^18.
+    /// The descriptor of the first instruction, for a tile at the shared address `start` and the
+    /// rows or columns from `mn` on. `None` for a start or an `mn` within an atom, an `mn` beyond
+    /// the tile, and a start beyond 2^18.
     pub const fn descriptor(&self, start: u32, mn: u32) -> Option<MatrixDescriptor> {
         let atom = self.swizzle.repeat_bytes();
         if !start.is_multiple_of(atom) || mn >= self.mn || !mn.is_multiple_of(self.multiple()) {
@@ -162,7 +189,8 @@ impl OperandTile {
         }
         let boxed = self.tma_box().elements() * self.input.bytes_of(1);
         let (leading, stride) = match (self.along, self.swizzle) {
-            (Along::K, SwizzleMode::None) | (Along::Mn, SwizzleMode::Bytes32 | SwizzleMode::Bytes64 | SwizzleMode::Bytes128) => {
+            (Along::K, SwizzleMode::None)
+            | (Along::Mn, SwizzleMode::Bytes32 | SwizzleMode::Bytes64 | SwizzleMode::Bytes128) => {
                 (boxed, atom)
             }
             (Along::Mn, SwizzleMode::None) => (atom, boxed),
@@ -187,7 +215,8 @@ impl IndexMap for OperandTile {
     }
 
     fn at(&self, point: Coord) -> Option<u32> {
-        (point.row < self.mn && point.column < self.k()).then(|| self.offset(point.row, point.column))
+        (point.row < self.mn && point.column < self.k())
+            .then(|| self.offset(point.row, point.column))
     }
 
     fn layout(&self) -> Option<Composed> {

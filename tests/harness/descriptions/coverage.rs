@@ -23,11 +23,19 @@ impl Coverage {
             seen.insert(format!("{a} {b} {c}"));
             seen.insert(format!("{:?}", d.family.mainloop()));
             seen.insert(d.class.arch.to_string());
-            seen.insert(format!("A {} B {} exchanged {}", d.class.a.layout, d.class.b.layout, d.frame.is_exchanged()));
+            seen.insert(format!(
+                "A {} B {} exchanged {}",
+                d.class.a.layout,
+                d.class.b.layout,
+                d.frame.is_exchanged()
+            ));
             seen.insert(format!("warp M {}", d.warp().m));
             seen.insert(format!("warp N {}", d.warp().n));
             seen.insert(format!("warp K {}", d.warp().k));
-            seen.insert(format!("slices {}", if d.one().base().tiles.warps().k > 1 { "many" } else { "one" }));
+            seen.insert(format!(
+                "slices {}",
+                if d.one().base().tiles.warps().k > 1 { "many" } else { "one" }
+            ));
             seen.insert(format!("stages {}", d.stages()));
             seen.insert(format!("{:?}", d.swizzle()));
             seen.insert(format!("blocks {}", d.one().knobs.blocks_per_sm));
@@ -43,7 +51,9 @@ impl Coverage {
                 seen.insert(match choice {
                     SmemLayout::Auto => format!("smem {operand} auto"),
                     SmemLayout::Padded { along, .. } => format!("smem {operand} padded {along:?}"),
-                    SmemLayout::Swizzled { along, .. } => format!("smem {operand} swizzled {along:?}"),
+                    SmemLayout::Swizzled { along, .. } => {
+                        format!("smem {operand} swizzled {along:?}")
+                    }
                 });
             }
             let threads = d.threads() / 32;
@@ -57,11 +67,16 @@ impl Coverage {
 
     /// Vectors that no epilogue of a suite has, where A and B change places and where they do not.
     pub fn missing_vectors(descriptions: &[GemmDesc]) -> Vec<String> {
-        let all = VectorKind::ALL.into_iter().flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
+        let all = VectorKind::ALL
+            .into_iter()
+            .flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
         let has = |d: &GemmDesc, (kind, exchanged): (VectorKind, bool)| {
-            d.frame.is_exchanged() == exchanged && d.class.output.epilogue.ops().contains(&Op::Vector(kind))
+            d.frame.is_exchanged() == exchanged
+                && d.class.output.epilogue.ops().contains(&Op::Vector(kind))
         };
-        all.filter(|one| !descriptions.iter().any(|d| has(d, *one))).map(|one| format!("{one:?}")).collect()
+        all.filter(|one| !descriptions.iter().any(|d| has(d, *one)))
+            .map(|one| format!("{one:?}"))
+            .collect()
     }
 
     /// What a suite of kernels with roles has to have in it and has not.
@@ -69,9 +84,21 @@ impl Coverage {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             let Some(components) = d.components() else { continue };
-            seen.insert(format!("{} {} {}", d.class.a.element, d.class.accumulator, d.class.output.element));
-            seen.insert(format!("A {} B {} exchanged {}", d.class.a.layout, d.class.b.layout, d.frame.is_exchanged()));
-            seen.insert(format!("cluster {}x{}", d.roles().knobs.cluster.m, d.roles().knobs.cluster.n));
+            seen.insert(format!(
+                "{} {} {}",
+                d.class.a.element, d.class.accumulator, d.class.output.element
+            ));
+            seen.insert(format!(
+                "A {} B {} exchanged {}",
+                d.class.a.layout,
+                d.class.b.layout,
+                d.frame.is_exchanged()
+            ));
+            seen.insert(format!(
+                "cluster {}x{}",
+                d.roles().knobs.cluster.m,
+                d.roles().knobs.cluster.n
+            ));
             seen.insert(format!("consumers {}x{}", components.consumers.m, components.consumers.n));
             seen.insert(format!("repeats along N {}", components.repeats.n > 1));
             seen.insert(format!("repeats along M {}", components.repeats.m > 1));
@@ -86,8 +113,15 @@ impl Coverage {
                 d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
             ));
             seen.extend(of_columns(d));
-            seen.insert(format!("{} from {} sets", d.class.a.element, components.options.fragment_sets()));
-            seen.insert(format!("by TMA {}", d.alignments()[2] * d.class.output.element.bytes_of(1) == 16));
+            seen.insert(format!(
+                "{} from {} sets",
+                d.class.a.element,
+                components.options.fragment_sets()
+            ));
+            seen.insert(format!(
+                "by TMA {}",
+                d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
+            ));
             seen.insert(format!("{:?}", core::mem::discriminant(&d.swizzle())));
         }
         let mut wanted: Vec<String> = super::warp_specialized::types()
@@ -95,20 +129,34 @@ impl Coverage {
             .map(|types| format!("{} {} {}", types.a, types.accumulator, types.c))
             .collect();
         for (a, b) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {
-            wanted.extend([false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")));
+            wanted.extend(
+                [false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")),
+            );
         }
         wanted.extend(["1x1", "2x1", "1x2", "4x1"].map(|cluster| format!("cluster {cluster}")));
-        wanted.extend(["1x1", "2x1", "1x2", "3x1"].map(|consumers| format!("consumers {consumers}")));
+        wanted
+            .extend(["1x1", "2x1", "1x2", "3x1"].map(|consumers| format!("consumers {consumers}")));
         wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
         for more in [false, true] {
-            wanted.extend(["repeats along N", "repeats along M", "by TMA", "promoted"].map(|what| format!("{what} {more}")));
+            wanted.extend(
+                ["repeats along N", "repeats along M", "by TMA", "promoted"]
+                    .map(|what| format!("{what} {more}")),
+            );
         }
         wanted.extend(
-            ["staging one Bytes128", "staging several Bytes128", "staging several Bytes64", "staging several Bytes32"]
-                .map(str::to_owned),
+            [
+                "staging one Bytes128",
+                "staging several Bytes128",
+                "staging several Bytes64",
+                "staging several Bytes32",
+            ]
+            .map(str::to_owned),
         );
-        wanted.extend([2, 4].into_iter().flat_map(|bytes| [true, false].map(|tma| format!("D col {bytes} bytes by TMA {tma}"))));
-        wanted.extend(["e4m3", "e5m2", "i8", "u8", "tf32"].map(|kind| format!("{kind} from 2 sets")));
+        wanted.extend([2, 4].into_iter().flat_map(|bytes| {
+            [true, false].map(|tma| format!("D col {bytes} bytes by TMA {tma}"))
+        }));
+        wanted
+            .extend(["e4m3", "e5m2", "i8", "u8", "tf32"].map(|kind| format!("{kind} from 2 sets")));
         wanted.extend(wanted_of_columns());
         wanted.retain(|wanted| !seen.contains(wanted));
         wanted
@@ -119,26 +167,46 @@ impl Coverage {
         let mut seen = BTreeSet::new();
         for d in descriptions {
             let Some(components) = d.components() else { continue };
-            let (thread, lanes) = (d.roles().knobs.instruction, components.threads().expect("threads multiply").lanes);
-            seen.insert(format!("A {} B {} exchanged {}", d.class.a.layout, d.class.b.layout, d.frame.is_exchanged()));
+            let (thread, lanes) = (
+                d.roles().knobs.instruction,
+                components.threads().expect("threads multiply").lanes,
+            );
+            seen.insert(format!(
+                "A {} B {} exchanged {}",
+                d.class.a.layout,
+                d.class.b.layout,
+                d.frame.is_exchanged()
+            ));
             seen.insert(format!("thread M {}", thread.m));
             seen.insert(format!("thread N {}", thread.n));
             seen.insert(format!("lanes {}x{}", lanes.m, lanes.n));
             seen.insert(format!("K {}", d.threadblock().k));
-            seen.insert(format!("cluster {}x{}", d.roles().knobs.cluster.m, d.roles().knobs.cluster.n));
+            seen.insert(format!(
+                "cluster {}x{}",
+                d.roles().knobs.cluster.m,
+                d.roles().knobs.cluster.n
+            ));
             seen.insert(format!("{:?} {}", d.roles().knobs.schedule, components.ring.consumers));
             seen.insert(format!("stages {}", d.stages()));
             seen.insert(format!("align C {}", d.alignments()[2]));
         }
         let mut wanted = Vec::new();
         for (a, b) in [("row", "row"), ("row", "col"), ("col", "row"), ("col", "col")] {
-            wanted.extend([false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")));
+            wanted.extend(
+                [false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")),
+            );
         }
-        wanted.extend([4, 8, 12, 16].into_iter().flat_map(|extent| [format!("thread M {extent}"), format!("thread N {extent}")]));
+        wanted.extend(
+            [4, 8, 12, 16]
+                .into_iter()
+                .flat_map(|extent| [format!("thread M {extent}"), format!("thread N {extent}")]),
+        );
         wanted.extend(["2x16", "4x8", "8x4", "16x2"].map(|lanes| format!("lanes {lanes}")));
         wanted.extend([8, 16, 24, 32, 40].map(|k| format!("K {k}")));
         wanted.extend(["1x1", "2x1", "1x2", "4x1"].map(|cluster| format!("cluster {cluster}")));
-        wanted.extend(["Cooperative 1", "Cooperative 2", "Cooperative 3", "Pingpong 2"].map(str::to_owned));
+        wanted.extend(
+            ["Cooperative 1", "Cooperative 2", "Cooperative 3", "Pingpong 2"].map(str::to_owned),
+        );
         wanted.extend((2..=7).map(|stages| format!("stages {stages}")));
         wanted.extend([1, 2, 4].map(|align| format!("align C {align}")));
         wanted.retain(|wanted| !seen.contains(wanted));
@@ -147,13 +215,17 @@ impl Coverage {
 
     /// What a suite has to have in it and has not.
     pub fn missing(&self) -> Vec<String> {
-        let mut wanted: Vec<String> =
-            COMBINATIONS.iter().map(|types| format!("{} {} {}", types.a, types.accumulator, types.c)).collect();
+        let mut wanted: Vec<String> = COMBINATIONS
+            .iter()
+            .map(|types| format!("{} {} {}", types.a, types.accumulator, types.c))
+            .collect();
         wanted.extend(super::ONE_SCHEDULE.iter().map(|mainloop| format!("{mainloop:?}")));
         wanted.extend(ArchKind::ALL.iter().map(ToString::to_string));
         for a in ["row", "col"] {
             for b in ["row", "col"] {
-                wanted.extend([false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")));
+                wanted.extend(
+                    [false, true].map(|exchanged| format!("A {a} B {b} exchanged {exchanged}")),
+                );
             }
         }
         for extent in [8, 16, 32, 64, 128] {
@@ -161,17 +233,31 @@ impl Coverage {
         }
         wanted.extend((4..=16).map(|half| format!("warp K {}", 2 * half)));
         wanted.extend((2..=6).map(|stages| format!("stages {stages}")));
-        wanted.extend([1, 2, 8, 64].map(|elements| format!("{:?}", InterleaveKind::Elements(elements))));
+        wanted.extend(
+            [1, 2, 8, 64].map(|elements| format!("{:?}", InterleaveKind::Elements(elements))),
+        );
         wanted.extend([1, 3, 8].map(|groups| format!("{:?}", UnrollKind::By(groups))));
-        wanted.extend(["Vector", "Full", "spills Allowed", "warp K 48", "warp K 64"].map(str::to_owned));
+        wanted.extend(
+            ["Vector", "Full", "spills Allowed", "warp K 48", "warp K 64"].map(str::to_owned),
+        );
         wanted.extend((1..=4).map(|blocks| format!("blocks {blocks}")));
-        wanted.extend([1, 2, 4, 8].map(|group_size| format!("{:?}", SwizzleKind::Identity(group_size))));
-        wanted.extend([SwizzleKind::Horizontal, SwizzleKind::Hilbert].map(|order| format!("{order:?}")));
+        wanted.extend(
+            [1, 2, 4, 8].map(|group_size| format!("{:?}", SwizzleKind::Identity(group_size))),
+        );
+        wanted.extend(
+            [SwizzleKind::Horizontal, SwizzleKind::Hilbert].map(|order| format!("{order:?}")),
+        );
         for operand in ["A", "B"] {
             wanted.extend([1, 2, 4, 8, 16].map(|align| format!("align {operand} {align}")));
-            wanted.extend(["auto", "padded Mn", "padded K", "swizzled Mn", "swizzled K"].map(|x| format!("smem {operand} {x}")));
+            wanted.extend(
+                ["auto", "padded Mn", "padded K", "swizzled Mn", "swizzled K"]
+                    .map(|x| format!("smem {operand} {x}")),
+            );
         }
-        wanted.extend(["Horizontal", "slices one", "slices many", "warps up to 16", "warps 1", "align C 16"].map(str::to_owned));
+        wanted.extend(
+            ["Horizontal", "slices one", "slices many", "warps up to 16", "warps 1", "align C 16"]
+                .map(str::to_owned),
+        );
         wanted.retain(|wanted| !self.0.contains(wanted));
         wanted
     }
@@ -179,7 +265,8 @@ impl Coverage {
 
 /// What a kernel has with a column-major D and an A in shared memory; nothing of another.
 fn of_columns(d: &GemmDesc) -> Vec<String> {
-    let (components, bytes) = (d.components().expect("a kernel"), d.class.output.element.bytes_of(1));
+    let (components, bytes) =
+        (d.components().expect("a kernel"), d.class.output.element.bytes_of(1));
     if d.class.output.layout.is_row() || components.fragment_load().is_some() {
         return Vec::new();
     }
@@ -199,7 +286,10 @@ fn of_columns(d: &GemmDesc) -> Vec<String> {
 fn wanted_of_columns() -> Vec<String> {
     let mut wanted: Vec<_> = (1..=8).map(|eighth| format!("N {}", 8 * eighth)).collect();
     for more in [false, true] {
-        wanted.extend(["2 bytes by TMA", "4 bytes by TMA", "exchanged", "promoted"].map(|what| format!("{what} {more}")));
+        wanted.extend(
+            ["2 bytes by TMA", "4 bytes by TMA", "exchanged", "promoted"]
+                .map(|what| format!("{what} {more}")),
+        );
         wanted.push(format!("2 bytes, an octet alone {more}"));
     }
     wanted.iter().map(|what| format!("D by columns: {what}")).collect()

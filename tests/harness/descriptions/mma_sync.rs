@@ -3,7 +3,10 @@
 use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind, TENSOR_OP_COMBINATIONS},
+    desc::{
+        DecompositionKind, FamilyDesc, GemmDesc, MmaSyncKnobs, SaturateKind, SpillKind,
+        TENSOR_OP_COMBINATIONS,
+    },
     layout::Order,
     numeric::{Combined, ComputeKind},
     shape::Mnk,
@@ -12,7 +15,8 @@ use falchion::{
 };
 
 /// Architectures that have such instructions.
-pub const ARCHS: [ArchKind; 5] = [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
+pub const ARCHS: [ArchKind; 5] =
+    [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
 /// The instructions that an architecture has for such types.
 pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
@@ -20,7 +24,9 @@ pub fn instructions(types: Combined, arch: ArchKind) -> Vec<WarpInstruction> {
         return Vec::new();
     }
     let fits = |one: &WarpInstruction| {
-        one.sm() <= arch.sm() && WarpInstruction::of(one.math(), [types.a, types.b], types.accumulator, one.shape()) == Some(*one)
+        one.sm() <= arch.sm()
+            && WarpInstruction::of(one.math(), [types.a, types.b], types.accumulator, one.shape())
+                == Some(*one)
     };
     WarpInstruction::all().filter(fits).collect()
 }
@@ -48,7 +54,13 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 }
 
 /// Any values for every knob; many of them are invalid.
-fn attempt(random: &mut Random, types: Combined, arch: ArchKind, of: WarpInstruction, plain: bool) -> GemmDesc {
+fn attempt(
+    random: &mut Random,
+    types: Combined,
+    arch: ArchKind,
+    of: WarpInstruction,
+    plain: bool,
+) -> GemmDesc {
     let instruction = of.shape();
     let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
     let warp = Mnk::new(
@@ -58,9 +70,11 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, of: WarpInstruc
     );
     let warps = [1, 1, 2, 2, 3, 4, 8];
     let slices = if random.once_in(3) { random.pick(&[2, 3, 4]) } else { 1 };
-    let threadblock = Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
+    let threadblock =
+        Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
-    let mainloop = random.pick(&[MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::Multistage]);
+    let mainloop =
+        random.pick(&[MainloopKind::Pipelined, MainloopKind::Multistage, MainloopKind::Multistage]);
     let knobs = MmaSyncKnobs {
         threadblock,
         warp,
@@ -74,7 +88,11 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, of: WarpInstruc
         align_b: align(random),
         align_c: align(random),
         emulation: of.math().emulation(),
-        saturate: if types.accumulator.is_integer() && random.once_in(2) { SaturateKind::On } else { SaturateKind::Off },
+        saturate: if types.accumulator.is_integer() && random.once_in(2) {
+            SaturateKind::On
+        } else {
+            SaturateKind::Off
+        },
         blocks_per_sm: random.pick(&[1, 1, 1, 2, 3]),
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
     };

@@ -1,4 +1,5 @@
-//! Descriptions drawn from all that `check` accepts, the same one for the same seed: for every suite that needs any.
+//! Descriptions drawn from all that `check` accepts, the same one for the same seed: for every
+//! suite that needs any.
 
 pub mod coverage;
 pub mod mma_sync;
@@ -53,7 +54,11 @@ impl Default for Wanted {
 
 /// Who adds so many parts of K: of those that are drawn, a second kernel adds half.
 fn adding(parts: u32) -> DecompositionKind {
-    if matches!(parts, 3 | 11) { DecompositionKind::SplitKParallel } else { DecompositionKind::SplitK }
+    if matches!(parts, 3 | 11) {
+        DecompositionKind::SplitKParallel
+    } else {
+        DecompositionKind::SplitK
+    }
 }
 
 /// The description in so many parts that the blocks add, and in as many that a second kernel adds.
@@ -63,18 +68,22 @@ pub fn cut_in_parallel(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
     both.iter().all(|desc| desc.check().is_ok()).then_some(both)
 }
 
-/// The description with K whole, and the same streamed; none where the latter has not the registers for it.
+/// The description with K whole, and the same streamed; none where the latter has not the registers
+/// for it.
 pub fn streamed(desc: GemmDesc) -> Option<[GemmDesc; 2]> {
     let whole = but!(desc, split_k: 1, decomposition: DecompositionKind::SplitK);
     let streamed = but!(whole, decomposition: DecompositionKind::StreamK);
     streamed.check().is_ok().then_some([whole, streamed])
 }
 
-/// The description with K in so many parts through a workspace, and the same parts as those of a cluster's blocks; none where either lacks the room or the registers, but with as many stages as
+/// The description with K in so many parts through a workspace, and the same parts as those of a
+/// cluster's blocks; none where either lacks the room or the registers, but with as many stages as
 /// the latter has the shared memory for.
 pub fn cut_by_clusters(desc: GemmDesc, parts: u32) -> Option<[GemmDesc; 2]> {
-    let alone = but!(desc, split_k: parts, decomposition: DecompositionKind::SplitK, cluster: Mn::ONE);
-    let fitting = |stages| but!(alone, decomposition: DecompositionKind::SplitKCluster, stages: stages);
+    let alone =
+        but!(desc, split_k: parts, decomposition: DecompositionKind::SplitK, cluster: Mn::ONE);
+    let fitting =
+        |stages| but!(alone, decomposition: DecompositionKind::SplitKCluster, stages: stages);
     let clustered = (2..=desc.stages()).rev().map(fitting).find(|desc| desc.check().is_ok())?;
     let split = but!(clustered, decomposition: DecompositionKind::SplitK);
     split.check().is_ok().then_some([split, clustered])
@@ -96,7 +105,9 @@ pub const EPILOGUES: &[&str] = &[
 /// The linear combination, or another epilogue.
 fn epilogue(random: &mut Random, plain: bool) -> EpilogueDesc {
     match random.below(3) {
-        0 if !plain => random.pick(EPILOGUES).parse::<EpilogueDesc>().expect("the epilogues are expressions"),
+        0 if !plain => {
+            random.pick(EPILOGUES).parse::<EpilogueDesc>().expect("the epilogues are expressions")
+        }
         _ => LinearCombination::DESC,
     }
 }
@@ -123,7 +134,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     if wanted.plain { desc } else { with_vectors(desc, seed) }
 }
 
-/// The description with groups of products left under way, and half of those of three parts with two, where that is valid.
+/// The description with groups of products left under way, and half of those of three parts with
+/// two, where that is valid.
 fn with_groups_under_way(desc: GemmDesc, seed: u64) -> GemmDesc {
     let Some(roles) = desc.warp_specialized() else { return desc };
     let mut random = Random::new(draw(seed, 1));
@@ -136,7 +148,13 @@ fn with_groups_under_way(desc: GemmDesc, seed: u64) -> GemmDesc {
 }
 
 /// Sums with vectors, of which some are scaled by 0, as by s2.
-const VECTORS: &[&str] = &["bias_m", "bias_n", "s2 * scale_m + bias_n", "bias_m + beta * scale_n", "multiply(scale_m, bias_n)"];
+const VECTORS: &[&str] = &[
+    "bias_m",
+    "bias_n",
+    "s2 * scale_m + bias_n",
+    "bias_m + beta * scale_n",
+    "multiply(scale_m, bias_n)",
+];
 
 /// The description, in one of three cases with an epilogue that has vectors, too.
 fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
@@ -144,7 +162,8 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
     if random.once_in(3) {
         let sum = random.pick(VECTORS).parse().expect("they are expressions");
         let epilogue = desc.class.output.epilogue.join(sum, Op::Add);
-        desc.class.output.epilogue = if random.once_in(2) { epilogue.then(Op::Relu) } else { epilogue };
+        desc.class.output.epilogue =
+            if random.once_in(2) { epilogue.then(Op::Relu) } else { epilogue };
     }
     desc
 }
@@ -152,8 +171,16 @@ fn with_vectors(mut desc: GemmDesc, seed: u64) -> GemmDesc {
 /// A legal description that would be refused if it needed `spare` registers more.
 pub fn that_just_fits(seed: u64, wanted: Wanted, spare: u32) -> GemmDesc {
     let fits = |d: &GemmDesc| match d.components() {
-        Some(components) => components.registers_needed() + spare > components.registers_available(),
-        None => d.one().base().registers() + spare > d.one().registers_available(d.class.arch.machine().registers_per_sm),
+        Some(components) => {
+            components.registers_needed() + spare > components.registers_available()
+        }
+        None => {
+            d.one().base().registers() + spare
+                > d.one().registers_available(d.class.arch.machine().registers_per_sm)
+        }
     };
-    (0..).map(|i| description(draw(seed, i), wanted)).find(fits).expect("a description that just fits")
+    (0..)
+        .map(|i| description(draw(seed, i), wanted))
+        .find(fits)
+        .expect("a description that just fits")
 }

@@ -12,7 +12,8 @@ use falchion::{
 };
 
 /// Main loops whose threads all follow one schedule.
-pub const ONE_SCHEDULE: [MainloopKind; 3] = [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
+pub const ONE_SCHEDULE: [MainloopKind; 3] =
+    [MainloopKind::SingleStage, MainloopKind::Pipelined, MainloopKind::Multistage];
 
 /// A legal description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
@@ -23,7 +24,10 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mainloop = random.pick(&ONE_SCHEDULE);
     for _ in 0..100_000 {
         let desc = attempt(&mut random, types, arch, mainloop, wanted.plain);
-        if desc.check().is_ok() && desc.threadblock().m * desc.threadblock().n * desc.threadblock().k <= wanted.largest_tile {
+        if desc.check().is_ok()
+            && desc.threadblock().m * desc.threadblock().n * desc.threadblock().k
+                <= wanted.largest_tile
+        {
             return desc;
         }
         if mainloop == MainloopKind::Multistage && !arch.copies_asynchronously() {
@@ -34,7 +38,13 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 }
 
 /// Any values for every knob; most of them are invalid.
-fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: MainloopKind, plain: bool) -> GemmDesc {
+fn attempt(
+    random: &mut Random,
+    types: Combined,
+    arch: ArchKind,
+    mainloop: MainloopKind,
+    plain: bool,
+) -> GemmDesc {
     let orders = [0; 3].map(|_| random.pick(&[Order::Row, Order::Col]));
     let warp = Mnk::new(
         random.pick(&[8, 16, 32, 64, 128]),
@@ -43,7 +53,8 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
     );
     let warps = [1, 1, 2, 2, 3, 4, 5, 8, 16];
     let slices = if random.once_in(3) { random.pick(&[2, 3, 4, 8, 16]) } else { 1 };
-    let threadblock = Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
+    let threadblock =
+        Mnk::new(warp.m * random.pick(&warps), warp.n * random.pick(&warps), warp.k * slices);
     let align = |random: &mut Random| random.pick(&[1, 1, 2, 4, 8, 16]);
     let epilogue = epilogue(random, plain);
     let knobs = SimtKnobs {
@@ -53,7 +64,9 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         stages: match mainloop {
             MainloopKind::SingleStage => 1,
             MainloopKind::Pipelined => 2,
-            MainloopKind::Multistage | MainloopKind::WarpSpecialized => random.pick(&[2, 3, 4, 5, 6]),
+            MainloopKind::Multistage | MainloopKind::WarpSpecialized => {
+                random.pick(&[2, 3, 4, 5, 6])
+            }
         },
         swizzle: order(random),
         align_a: align(random),
@@ -67,7 +80,9 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
             _ => InterleaveKind::Elements(1 << random.below(7)),
         },
         unroll: match mainloop {
-            MainloopKind::SingleStage if !random.once_in(3) => UnrollKind::By(1 + random.below(8) as u32),
+            MainloopKind::SingleStage if !random.once_in(3) => {
+                UnrollKind::By(1 + random.below(8) as u32)
+            }
             _ => UnrollKind::Full,
         },
         spills: if !plain && random.once_in(3) { SpillKind::Allowed } else { SpillKind::Refused },
@@ -75,7 +90,10 @@ fn attempt(random: &mut Random, types: Combined, arch: ArchKind, mainloop: Mainl
         decomposition: DecompositionKind::SplitK,
     };
     let knobs = SimtKnobs { decomposition: adding(knobs.split_k), ..knobs };
-    let desc = but!(GemmDesc::of_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)), epilogue);
+    let desc = but!(
+        GemmDesc::of_values(OpKind::Simt, arch, types, orders, FamilyDesc::Simt(knobs)),
+        epilogue
+    );
     let scaled = desc.class.compute == ComputeKind::I32 && random.once_in(2);
     if scaled { but!(desc, compute: ComputeKind::F32) } else { desc }
 }

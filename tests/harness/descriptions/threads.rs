@@ -1,19 +1,33 @@
-//! Descriptions of warp-specialized kernels, and whose threads multiply: f32 on the CUDA cores, fed by TMA.
+//! Descriptions of warp-specialized kernels, and whose threads multiply: f32 on the CUDA cores, fed
+//! by TMA.
 
 use super::{Random, Wanted, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
-    desc::{DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, WarpSpecializedKnobs},
+    desc::{
+        DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, WarpSpecializedKnobs,
+    },
     internals::schedule::ScheduleKind,
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::{Mn, Mnk},
 };
 
-const F32: Combined = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+const F32: Combined = Combined {
+    a: ElementKind::F32,
+    b: ElementKind::F32,
+    accumulator: ElementKind::F32,
+    c: ElementKind::F32,
+};
 
-/// A description of a block's tile, a warp's and a thread's: one that TMA feeds, of three stages, all else plain.
-pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), thread: (u32, u32)) -> GemmDesc {
+/// A description of a block's tile, a warp's and a thread's: one that TMA feeds, of three stages,
+/// all else plain.
+pub fn plain(
+    orders: [Order; 3],
+    block: (u32, u32, u32),
+    warp: (u32, u32),
+    thread: (u32, u32),
+) -> GemmDesc {
     let knobs = WarpSpecializedKnobs {
         threadblock: Mnk::new(block.0, block.1, block.2),
         warp: Mnk::new(warp.0, warp.1, block.2),
@@ -33,7 +47,13 @@ pub fn plain(orders: [Order; 3], block: (u32, u32, u32), warp: (u32, u32), threa
         a_operand: falchion::desc::AOperandKind::Shared,
         spills: SpillKind::Refused,
     };
-    GemmDesc::of_values(OpKind::Simt, ArchKind::Sm90, F32, orders, FamilyDesc::WarpSpecialized(knobs))
+    GemmDesc::of_values(
+        OpKind::Simt,
+        ArchKind::Sm90,
+        F32,
+        orders,
+        FamilyDesc::WarpSpecialized(knobs),
+    )
 }
 
 /// A legal description.
@@ -53,7 +73,12 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
 }
 
 /// Any values for every knob that has some; many of them are invalid.
-fn attempt(random: &mut Random, orders: [Order; 3], (m, n): (u32, u32), plain_epilogue: bool) -> GemmDesc {
+fn attempt(
+    random: &mut Random,
+    orders: [Order; 3],
+    (m, n): (u32, u32),
+    plain_epilogue: bool,
+) -> GemmDesc {
     let thread = (random.pick(&[4, 4, 8, 8, 12, 16]), random.pick(&[4, 4, 8, 8, 12, 16]));
     let lanes = random.pick(&[2, 4, 4, 8, 16]);
     let warp = (thread.0 * lanes, thread.1 * (32 / lanes));

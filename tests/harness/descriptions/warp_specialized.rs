@@ -4,10 +4,12 @@ use super::{Random, Wanted, adding, epilogue, order};
 use falchion::{
     arch::{ArchKind, OpKind},
     desc::{
-        AOperandKind, DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind, TENSOR_OP_COMBINATIONS,
-        WarpSpecializedKnobs,
+        AOperandKind, DecompositionKind, FamilyDesc, GemmDesc, PromotionKind, SpillKind,
+        TENSOR_OP_COMBINATIONS, WarpSpecializedKnobs,
     },
-    internals::{family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind},
+    internals::{
+        family::default_gemm_configuration::default_gemm_configurations, schedule::ScheduleKind,
+    },
     layout::Order,
     numeric::{Combined, ComputeKind, ElementKind, EmulationKind},
     shape::{Mn, Mnk},
@@ -26,7 +28,8 @@ pub fn types() -> Vec<Combined> {
 /// A legal description.
 pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     let mut random = Random::new(seed);
-    // The element types and the layouts stay while the rest is drawn again, so that each has its share.
+    // The element types and the layouts stay while the rest is drawn again, so that each has its
+    // share.
     let types = random.pick(&types());
     let c = random.pick(&[Order::Row, Order::Col]);
     let source = if types.a.bytes_of(1) != 2 && types.a != ElementKind::F32 {
@@ -36,7 +39,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
     };
     // Decomposed operands are K-major.
     let orders = if source == AOperandKind::Registers {
-        // The kernel's A is contiguous along its M, or its B along N, and they change places: the user's B and A, where D is column-major.
+        // The kernel's A is contiguous along its M, or its B along N, and they change places: the
+        // user's B and A, where D is column-major.
         let (a, b) = random.pick(&[
             (Order::Col, Order::Row),
             (Order::Col, Order::Col),
@@ -50,8 +54,8 @@ pub fn description(seed: u64, wanted: Wanted) -> GemmDesc {
         [Order::Row, Order::Col, c]
     };
     let cluster = random.pick(&[(1, 1), (1, 1), (2, 1), (1, 2), (4, 1)]);
-    // Half of those whose A is in shared memory have a column-major D for the kernel, and two in three of these few columns: drawn apart, so that the
-    // others are the same without them.
+    // Half of those whose A is in shared memory have a column-major D for the kernel, and two in
+    // three of these few columns: drawn apart, so that the others are the same without them.
     let mut apart = Random::new(draw(seed, 7));
     let narrow = (source == AOperandKind::Shared && apart.once_in(2)).then(|| !apart.once_in(3));
     for _ in 0..100_000 {
@@ -87,7 +91,11 @@ fn attempt(
         _ => 8 * (1 + random.below(32) as u32),
     };
     let instruction = Mnk::new(64, columns, step);
-    let warp = Mnk::new(64 * random.pick(&[1, 1, 1, 2, 3, 4]), columns * random.pick(&[1, 1, 1, 2]), 4 * step);
+    let warp = Mnk::new(
+        64 * random.pick(&[1, 1, 1, 2, 3, 4]),
+        columns * random.pick(&[1, 1, 1, 2]),
+        4 * step,
+    );
     let consumers = random.pick(&[(1, 1), (2, 1), (2, 1), (1, 2), (3, 1), (1, 3)]);
     let knobs = WarpSpecializedKnobs {
         threadblock: Mnk::new(warp.m * consumers.0, warp.n * consumers.1, 4 * step),
@@ -102,9 +110,16 @@ fn attempt(
         // Half of all D are stored by TMA.
         align_c: (types.c.elements_in(16)) >> random.pick(&[0, 0, 0, 1, 2, 3]),
         cluster: Mn { m, n },
-        schedule: if consumers == (1, 1) && random.once_in(2) { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative },
+        schedule: if consumers == (1, 1) && random.once_in(2) {
+            ScheduleKind::Pingpong
+        } else {
+            ScheduleKind::Cooperative
+        },
         pending: 1,
-        promotion: if a_operand == AOperandKind::Shared && (types.a.is_fp8() || emulation.decomposes()) && random.once_in(2) {
+        promotion: if a_operand == AOperandKind::Shared
+            && (types.a.is_fp8() || emulation.decomposes())
+            && random.once_in(2)
+        {
             PromotionKind::Stage
         } else {
             PromotionKind::Never

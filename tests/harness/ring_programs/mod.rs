@@ -17,7 +17,8 @@ use falchion::{
 pub const A: OperandKind = OperandKind::A;
 pub const B: OperandKind = OperandKind::B;
 
-/// A ring of two consumers and two staging buffers each; in a cluster of two that shares an operand, or alone.
+/// A ring of two consumers and two staging buffers each; in a cluster of two that shares an
+/// operand, or alone.
 pub fn ring(stages: u32, shared: Option<OperandKind>) -> Pipeline {
     Pipeline {
         stages,
@@ -47,23 +48,50 @@ pub fn options(pending: u8) -> RoleOptions {
 
 /// A ring and options that schedules can be made of.
 pub fn check_options(ring: &Pipeline, options: &RoleOptions) {
-    let RoleOptions { pending, promoted_parts, fragments, subtiles, by_threads, registers, split_k: _, acquires: _ } = *options;
+    let RoleOptions {
+        pending,
+        promoted_parts,
+        fragments,
+        subtiles,
+        by_threads,
+        registers,
+        split_k: _,
+        acquires: _,
+    } = *options;
     assert_eq!(ring.check(), Ok(()));
-    assert!(u32::from(pending) < ring.stages, "the producer would wait for a stage that its reader keeps");
+    assert!(
+        u32::from(pending) < ring.stages,
+        "the producer would wait for a stage that its reader keeps"
+    );
     assert!(!fragments || pending <= 1, "a set of fragments for each product under way");
-    assert!(promoted_parts.is_none_or(|parts| parts > 0 && pending == 0 && !fragments), "sums are added once they are there");
+    assert!(
+        promoted_parts.is_none_or(|parts| parts > 0 && pending == 0 && !fragments),
+        "sums are added once they are there"
+    );
     if by_threads {
-        assert!(pending == 0 && promoted_parts.is_none() && !fragments && subtiles == 0, "threads multiply and store");
+        assert!(
+            pending == 0 && promoted_parts.is_none() && !fragments && subtiles == 0,
+            "threads multiply and store"
+        );
     } else {
         let buffers = ring.staging_buffers;
         assert!(subtiles > 0 && buffers > 0, "D leaves through staging buffers");
-        assert!(u32::from(subtiles).is_multiple_of(buffers), "a subtile finds its buffer at the same place in each tile");
+        assert!(
+            u32::from(subtiles).is_multiple_of(buffers),
+            "a subtile finds its buffer at the same place in each tile"
+        );
     }
     if let Some([producer, consumer]) = registers.map(|counts| counts.map(u32::from)) {
         let launch = ring.launch_registers();
-        assert!((24..=launch).contains(&producer) && producer.is_multiple_of(8), "{producer} registers of the producer");
+        assert!(
+            (24..=launch).contains(&producer) && producer.is_multiple_of(8),
+            "{producer} registers of the producer"
+        );
         let most = ring.registers_beside(producer);
-        assert!((launch..=most).contains(&consumer) && consumer.is_multiple_of(8), "{consumer} registers of a consumer");
+        assert!(
+            (launch..=most).contains(&consumer) && consumer.is_multiple_of(8),
+            "{consumer} registers of a consumer"
+        );
     }
 }
 
@@ -105,33 +133,54 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     for stages in [2, 3, 4] {
         for pending in [0, 1] {
             for shared in [None, Some(A), Some(B)] {
-                let name = format!("{stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
+                let name = format!(
+                    "{stages} stages, {pending} pending, shared {:?}",
+                    shared.map(OperandKind::name)
+                );
                 subjects.push((name, program(stages, pending, shared)));
             }
         }
     }
-    for (stages, pending, shared) in [(2, 0, None), (2, 1, None), (3, 1, None), (4, 1, Some(A)), (3, 0, Some(B))] {
-        let name = format!("ping-pong, {stages} stages, {pending} pending, shared {:?}", shared.map(OperandKind::name));
+    for (stages, pending, shared) in
+        [(2, 0, None), (2, 1, None), (3, 1, None), (4, 1, Some(A)), (3, 0, Some(B))]
+    {
+        let name = format!(
+            "ping-pong, {stages} stages, {pending} pending, shared {:?}",
+            shared.map(OperandKind::name)
+        );
         let turns = Pipeline { pingpong: true, ..ring(stages, shared) };
         subjects.push((name, legal(turns, &options(pending))));
     }
     for (stages, parts, pingpong, shared) in
         [(2, 1, false, None), (2, 2, true, None), (3, 2, false, Some(A)), (4, 3, false, Some(B))]
     {
-        let name =
-            format!("{parts} promoted parts, {stages} stages, ping-pong {pingpong}, shared {:?}", shared.map(OperandKind::name));
+        let name = format!(
+            "{parts} promoted parts, {stages} stages, ping-pong {pingpong}, shared {:?}",
+            shared.map(OperandKind::name)
+        );
         let ring = Pipeline { pingpong, ..ring(stages, shared) };
         subjects.push((name, legal(ring, &promoting(parts))));
     }
-    for (stages, pingpong, shared) in
-        [(3, false, None), (2, true, None), (2, false, Some(A)), (4, false, Some(B)), (3, true, Some(B))]
-    {
-        let name = format!("by threads, {stages} stages, ping-pong {pingpong}, shared {:?}", shared.map(OperandKind::name));
+    for (stages, pingpong, shared) in [
+        (3, false, None),
+        (2, true, None),
+        (2, false, Some(A)),
+        (4, false, Some(B)),
+        (3, true, Some(B)),
+    ] {
+        let name = format!(
+            "by threads, {stages} stages, ping-pong {pingpong}, shared {:?}",
+            shared.map(OperandKind::name)
+        );
         subjects.push((name, by_threads(Pipeline { pingpong, ..ring(stages, shared) })));
     }
-    for (stages, pending, pingpong, shared) in
-        [(2, 1, false, None), (3, 1, true, None), (3, 0, false, Some(A)), (4, 1, false, Some(B)), (2, 0, true, None)]
-    {
+    for (stages, pending, pingpong, shared) in [
+        (2, 1, false, None),
+        (3, 1, true, None),
+        (3, 0, false, Some(A)),
+        (4, 1, false, Some(B)),
+        (2, 0, true, None),
+    ] {
         let name = format!(
             "A from registers, {stages} stages, {pending} pending, ping-pong {pingpong}, shared {:?}",
             shared.map(OperandKind::name)
@@ -142,19 +191,30 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     for (stages, staging_buffers, pingpong, shared) in
         [(2, 2, false, None), (3, 2, true, None), (3, 1, false, Some(A)), (2, 2, true, Some(B))]
     {
-        let name = format!("C through {staging_buffers} buffers, {stages} stages, ping-pong {pingpong}");
+        let name =
+            format!("C through {staging_buffers} buffers, {stages} stages, ping-pong {pingpong}");
         let ring = Pipeline { pingpong, staging_buffers, source: true, ..ring(stages, shared) };
         subjects.push((name, legal(ring, &options(1))));
     }
-    for (stages, pingpong, shared, source) in [(3, false, None, true), (2, true, None, false), (3, true, Some(B), true)] {
-        let name =
-            format!("K in parts, {stages} stages, ping-pong {pingpong}, shared {:?}, C {source}", shared.map(OperandKind::name));
+    for (stages, pingpong, shared, source) in
+        [(3, false, None, true), (2, true, None, false), (3, true, Some(B), true)]
+    {
+        let name = format!(
+            "K in parts, {stages} stages, ping-pong {pingpong}, shared {:?}, C {source}",
+            shared.map(OperandKind::name)
+        );
         let parts = RoleOptions { split_k: true, ..options(1) };
         subjects.push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &parts)));
     }
-    for (blocks, stages, pingpong, source) in [(2, 3, false, true), (3, 2, true, false), (2, 2, true, true)] {
-        let name = format!("parts of {blocks} blocks, {stages} stages, ping-pong {pingpong}, C {source}");
-        subjects.push((name, gathering(blocks, Pipeline { pingpong, source, ..ring(stages, None) }, &options(1))));
+    for (blocks, stages, pingpong, source) in
+        [(2, 3, false, true), (3, 2, true, false), (2, 2, true, true)]
+    {
+        let name =
+            format!("parts of {blocks} blocks, {stages} stages, ping-pong {pingpong}, C {source}");
+        subjects.push((
+            name,
+            gathering(blocks, Pipeline { pingpong, source, ..ring(stages, None) }, &options(1)),
+        ));
     }
     for (stages, pingpong, shared, source, split_k) in [
         (2, false, None, true, false),
@@ -162,9 +222,12 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
         (2, true, None, false, true),
         (3, false, Some(B), true, true),
     ] {
-        let name = format!("maps in memory, {stages} stages, ping-pong {pingpong}, C {source}, K in parts {split_k}");
+        let name = format!(
+            "maps in memory, {stages} stages, ping-pong {pingpong}, C {source}, K in parts {split_k}"
+        );
         let mapped = RoleOptions { acquires: [true; 2], split_k, ..options(1) };
-        subjects.push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &mapped)));
+        subjects
+            .push((name, legal(Pipeline { pingpong, source, ..ring(stages, shared) }, &mapped)));
     }
     let threads = Pipeline { staging_buffers: 0, staging_bytes: 0, ..ring(3, None) };
     let by_threads = RoleOptions { subtiles: 0, by_threads: true, ..options(0) };
@@ -179,7 +242,8 @@ pub fn subjects() -> Vec<(String, RingProgram)> {
     subjects
 }
 
-/// Work that fills each ring several times, work that does not fill it once, and units of unlike depths.
+/// Work that fills each ring several times, work that does not fill it once, and units of unlike
+/// depths.
 pub const WORKS: [ClusterWork<'static>; 5] = [
     ClusterWork { k_tiles: &[5, 5, 5], source: true },
     ClusterWork { k_tiles: &[1, 1], source: true },
@@ -205,7 +269,9 @@ pub fn caught_among(program: &RingProgram, seeds: Range<u64>) -> Option<(Fault, 
     let works = WORKS.map(|work| (depths_of(program, work.k_tiles), work.source));
     let works = works.each_ref().map(|(k_tiles, source)| ClusterWork { k_tiles, source: *source });
     let runs = seeds.flat_map(|seed| works.map(|work| (seed, work)));
-    (1..).zip(runs).find_map(|(number, (seed, work))| check(program, work, seed).err().map(|fault| (fault, number)))
+    (1..).zip(runs).find_map(|(number, (seed, work))| {
+        check(program, work, seed).err().map(|fault| (fault, number))
+    })
 }
 
 /// The name of a fault's variant.

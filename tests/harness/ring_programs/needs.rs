@@ -6,7 +6,12 @@ use falchion::internals::{
 };
 
 /// Replaces each step of a section for which there is another.
-pub fn replace(program: &mut RingProgram, role: Role, section: Section, f: impl Fn(RoleStep) -> Vec<RoleStep>) {
+pub fn replace(
+    program: &mut RingProgram,
+    role: Role,
+    section: Section,
+    f: impl Fn(RoleStep) -> Vec<RoleStep>,
+) {
     let steps = program.roles.of_mut(role).steps_mut(section);
     *steps = steps.iter().flat_map(|step| f(*step)).collect();
 }

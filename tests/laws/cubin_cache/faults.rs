@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use super::fixture::{
-    CUBIN, CUBIN_LENGTH, Fixture, KEY, LOG_LENGTH, MAGIC, Random, SEAL, SOMEBODY, VERSION, get, memory, put, remove,
+    CUBIN, CUBIN_LENGTH, Fixture, KEY, LOG_LENGTH, MAGIC, Random, SEAL, SOMEBODY, VERSION, get,
+    memory, put, remove,
 };
 
 /// What a cache that meets the fault must do, besides giving the right cubin.
@@ -40,7 +41,11 @@ const FAULTS: &[Fault] = &[
     ("truncated in the log's length", |s| s.truncate(LOG_LENGTH), Replaces),
     ("truncated in the checksum", |s| s.truncate(SEAL), Replaces),
     ("truncated in the cubin", |s| s.truncate(CUBIN..CUBIN + s.truth.image.len()), Replaces),
-    ("truncated in the log", |s| s.truncate(CUBIN + s.truth.image.len()..s.bytes().len()), Replaces),
+    (
+        "truncated in the log",
+        |s| s.truncate(CUBIN + s.truth.image.len()..s.bytes().len()),
+        Replaces,
+    ),
     ("a bit flipped in the magic", |s| s.flip(MAGIC), Replaces),
     ("a bit flipped in the version", |s| s.flip(VERSION), Replaces),
     ("a bit flipped in the key", |s| s.flip(KEY), Replaces),
@@ -48,18 +53,42 @@ const FAULTS: &[Fault] = &[
     ("a bit flipped in the log's length", |s| s.flip(LOG_LENGTH), Replaces),
     ("a bit flipped in the checksum", |s| s.flip(SEAL), Replaces),
     ("a bit flipped in the cubin", |s| s.flip(CUBIN..CUBIN + s.truth.image.len()), Replaces),
-    ("a bit flipped in the log", |s| s.flip(CUBIN + s.truth.image.len()..s.bytes().len()), Replaces),
+    (
+        "a bit flipped in the log",
+        |s| s.flip(CUBIN + s.truth.image.len()..s.bytes().len()),
+        Replaces,
+    ),
     ("a block of zeros, as after a power failure", zeros, Replaces),
     ("bytes appended", appended, Replaces),
-    ("grown to a terabyte of holes", |s| open(&s.entry()).set_len(1 << 40).expect("a sparse file"), Replaces),
-    ("a cubin's length beyond memory, sealed", |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, u64::MAX)), Replaces),
-    ("a log's length beyond memory, sealed", |s| s.reseal(|b, _| put(b, LOG_LENGTH, u64::MAX)), Replaces),
+    (
+        "grown to a terabyte of holes",
+        |s| open(&s.entry()).set_len(1 << 40).expect("a sparse file"),
+        Replaces,
+    ),
+    (
+        "a cubin's length beyond memory, sealed",
+        |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, u64::MAX)),
+        Replaces,
+    ),
+    (
+        "a log's length beyond memory, sealed",
+        |s| s.reseal(|b, _| put(b, LOG_LENGTH, u64::MAX)),
+        Replaces,
+    ),
     ("lengths that wrap around to the right sum, sealed", wrapping, Replaces),
-    ("a length of a gigabyte, sealed", |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, 1 << 30)), Replaces),
+    (
+        "a length of a gigabyte, sealed",
+        |s| s.reseal(|b, _| put(b, CUBIN_LENGTH, 1 << 30)),
+        Replaces,
+    ),
     ("a length one too long, sealed", |s| s.reseal(|b, _| one_longer(b)), Replaces),
     ("a border moved, unsealed", moved_border, Replaces),
     ("an empty cubin, sealed", |s| s.reseal(empty), Replaces),
-    ("a log that is not UTF-8, sealed", |s| s.reseal(|b, _| *b.last_mut().expect("a log") = 0xff), Replaces),
+    (
+        "a log that is not UTF-8, sealed",
+        |s| s.reseal(|b, _| *b.last_mut().expect("a log") = 0xff),
+        Replaces,
+    ),
     ("another magic, sealed", |s| s.reseal(|b, r| b[r.within(MAGIC)] ^= 0x20), Replaces),
     (
         "another format, sealed",
@@ -81,7 +110,11 @@ const FAULTS: &[Fault] = &[
     ("an entry that a group may write", |s| s.mode(&s.entry(), 0o620), Replaces),
     ("an entry that everyone may write", |s| s.mode(&s.entry(), 0o602), Replaces),
     ("a lock that a dead process left", |s| drop(File::create(s.lock())), Reads),
-    ("a lock that a dead process left, and no entry", |s| lock_alone(s, |path| drop(File::create(path))), Replaces),
+    (
+        "a lock that a dead process left, and no entry",
+        |s| lock_alone(s, |path| drop(File::create(path))),
+        Replaces,
+    ),
     (
         "a lock that is never released",
         |s| {
@@ -91,9 +124,17 @@ const FAULTS: &[Fault] = &[
         Replaces,
     ),
     ("a lock that is never released, and a good entry", held, Reads),
-    ("a folder in the lock's place", |s| lock_alone(s, |path| fs::create_dir(path).expect("a folder")), Replaces),
+    (
+        "a folder in the lock's place",
+        |s| lock_alone(s, |path| fs::create_dir(path).expect("a folder")),
+        Replaces,
+    ),
     ("a full folder in the lock's place", |s| lock_alone(s, full_folder), Replaces),
-    ("a link in the lock's place", |s| lock_alone(s, |path| symlink("/dev/full", path).expect("a link")), Replaces),
+    (
+        "a link in the lock's place",
+        |s| lock_alone(s, |path| symlink("/dev/full", path).expect("a link")),
+        Replaces,
+    ),
     (
         "a pipe in the lock's place",
         |s| {
@@ -254,7 +295,8 @@ fn others_folder(s: &mut Fixture) {
 pub fn try_out((name, damage, outcome): &Fault, home: &Path) {
     for trial in 0..TRIALS {
         let home = home.join(trial.to_string());
-        let seed = name.bytes().fold(trial, |seed, byte| seed.wrapping_mul(257).wrapping_add(byte.into()));
+        let seed =
+            name.bytes().fold(trial, |seed, byte| seed.wrapping_mul(257).wrapping_add(byte.into()));
         let run = catch_unwind(AssertUnwindSafe(|| {
             let mut fixture = Fixture::new(&home, seed);
             damage(&mut fixture);

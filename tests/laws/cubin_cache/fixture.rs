@@ -35,7 +35,10 @@ impl Random {
     /// What a compiler might make: 1 to 4 KiB.
     pub fn compiled(&mut self) -> Compiled {
         let length = self.within(1024..4096);
-        Compiled { image: self.bytes(length), log: format!("Used {} registers", self.within(8..256)) }
+        Compiled {
+            image: self.bytes(length),
+            log: format!("Used {} registers", self.within(8..256)),
+        }
     }
 
     pub fn key(&mut self) -> Key {
@@ -43,7 +46,8 @@ impl Random {
     }
 }
 
-/// A temporary folder in memory where the system has one: hundreds of thousands of files come and go.
+/// A temporary folder in memory where the system has one: hundreds of thousands of files come and
+/// go.
 pub fn memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder")
 }
@@ -78,7 +82,8 @@ impl Fixture {
     pub fn new(home: &Path, seed: u64) -> Self {
         let mut random = Random(seed);
         let (key, truth) = (random.key(), random.compiled());
-        let fixture = Self { random, home: home.into(), folder: home.join("cache"), key, truth, held: None };
+        let fixture =
+            Self { random, home: home.into(), folder: home.join("cache"), key, truth, held: None };
         assert!(fixture.ask(&fixture.cache()), "a cold cache compiles");
         assert!(fixture.entry().is_file(), "and keeps");
         fixture
@@ -89,10 +94,13 @@ impl Fixture {
         Cache::new(CacheDir::At(self.folder.clone())).with_lock_wait(Duration::from_millis(2))
     }
 
-    /// Asks for the entry and says whether it had to be compiled. Never fails, never gives another's cubin.
+    /// Asks for the entry and says whether it had to be compiled. Never fails, never gives
+    /// another's cubin.
     pub fn ask(&self, cache: &Cache) -> bool {
         let before = cache.compilations();
-        let entry: Arc<Entry> = cache.get_or_compile(&self.key, || Ok(self.truth.clone())).expect("the disk fails no call");
+        let entry: Arc<Entry> = cache
+            .get_or_compile(&self.key, || Ok(self.truth.clone()))
+            .expect("the disk fails no call");
         assert!(*entry == Entry::from(self.truth.clone()), "a wrong cubin");
         cache.compilations() > before
     }
@@ -128,7 +136,10 @@ impl Fixture {
     pub fn reseal(&mut self, change: impl FnOnce(&mut Vec<u8>, &mut Random)) {
         let mut bytes = self.bytes();
         change(&mut bytes, &mut self.random);
-        let seal = Sha256::new().chain_update(&bytes[..SEAL.start]).chain_update(&bytes[CUBIN..]).finalize();
+        let seal = Sha256::new()
+            .chain_update(&bytes[..SEAL.start])
+            .chain_update(&bytes[CUBIN..])
+            .finalize();
         bytes[SEAL].copy_from_slice(&seal);
         self.write(&bytes);
     }

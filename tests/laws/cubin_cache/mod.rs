@@ -1,4 +1,5 @@
-//! The cache of cubins under damage: no fault of the disk may give a wrong cubin, a failed call or a panic.
+//! The cache of cubins under damage: no fault of the disk may give a wrong cubin, a failed call or
+//! a panic.
 //!
 //! No NVRTC: the compiler here makes a cubin of random bytes.
 

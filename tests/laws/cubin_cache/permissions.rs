@@ -112,7 +112,14 @@ fn a_full_disk_fails_no_call() {
     let fixture_of = |home: &Path, trial: u64| {
         let mut random = Random(trial);
         let (key, truth) = (random.key(), random.compiled());
-        Fixture { random, folder: home_of(home, trial).join("cache"), home: home_of(home, trial), key, truth, held: None }
+        Fixture {
+            random,
+            folder: home_of(home, trial).join("cache"),
+            home: home_of(home, trial),
+            key,
+            truth,
+            held: None,
+        }
     };
     if let Some(home) = role() {
         for trial in 0..TRIALS {
@@ -131,11 +138,16 @@ fn a_full_disk_fails_no_call() {
     }
     let home = common();
     // Nobody dies of the signal: writes fail instead.
-    as_nobody("cubin_cache::permissions::a_full_disk_fails_no_call", home.path(), Some("trap '' XFSZ; ulimit -f 1; exec \"$@\""));
+    as_nobody(
+        "cubin_cache::permissions::a_full_disk_fails_no_call",
+        home.path(),
+        Some("trap '' XFSZ; ulimit -f 1; exec \"$@\""),
+    );
     for trial in 0..TRIALS {
         let fixture = fixture_of(home.path(), trial);
         if is_root(home.path()) {
-            std::os::unix::fs::chown(&fixture.folder, Some(0), Some(0)).expect("the folder, taken over");
+            std::os::unix::fs::chown(&fixture.folder, Some(0), Some(0))
+                .expect("the folder, taken over");
         }
         assert!(fixture.ask(&fixture.cache()), "room again");
         assert!(!fixture.ask(&fixture.cache()), "a healthy entry is read");

@@ -21,9 +21,11 @@ pub fn role() -> Option<PathBuf> {
     std::env::var_os(ROLE).map(PathBuf::from)
 }
 
-/// This program, to run `test` alone as a child that works in `home`; behind `shell`, a script that ends in `exec "$@"`.
+/// This program, to run `test` alone as a child that works in `home`; behind `shell`, a script that
+/// ends in `exec "$@"`.
 pub fn again(program: &Path, test: &str, home: &Path, shell: Option<&str>) -> Command {
-    let arguments = [program.as_os_str().to_owned(), "--exact".into(), test.into(), "--nocapture".into()];
+    let arguments =
+        [program.as_os_str().to_owned(), "--exact".into(), test.into(), "--nocapture".into()];
     let mut command = Command::new("sh");
     command.args(["-c", shell.unwrap_or("exec \"$@\""), "sh"].map(OsString::from)).args(arguments);
     command.env(ROLE, home).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -61,11 +63,16 @@ fn eight_cold_processes_compile_once() {
         for round in 0..ROUNDS {
             let mut random = Random(100 + round as u64);
             let (key, compiled) = (random.key(), random.compiled());
-            File::create(home.join(format!("ready-{round}-{}", std::process::id()))).expect("a file");
+            File::create(home.join(format!("ready-{round}-{}", std::process::id())))
+                .expect("a file");
             wait_for(&gate(&home, round));
             let cache = Cache::new(CacheDir::At(home.join("cache")));
             let entry = cache.get_or_compile(&key, || {
-                let mut file = File::options().append(true).create(true).open(compilations(&home)).expect("the record");
+                let mut file = File::options()
+                    .append(true)
+                    .create(true)
+                    .open(compilations(&home))
+                    .expect("the record");
                 file.write_all(format!("{round}\n").as_bytes()).expect("a line");
                 thread::sleep(Duration::from_millis(50));
                 Ok(compiled.clone())
@@ -76,8 +83,9 @@ fn eight_cold_processes_compile_once() {
     }
     let home = tempfile::tempdir().expect("a temporary folder");
     let test = "cubin_cache::processes::eight_cold_processes_compile_once";
-    let children: Vec<_> =
-        (0..PROCESSES).map(|_| again(&this_program(), test, home.path(), None).spawn().expect("a child")).collect();
+    let children: Vec<_> = (0..PROCESSES)
+        .map(|_| again(&this_program(), test, home.path(), None).spawn().expect("a child"))
+        .collect();
     for round in 0..ROUNDS {
         let ready = || {
             let prefix = format!("ready-{round}-");
@@ -93,7 +101,11 @@ fn eight_cold_processes_compile_once() {
     }
     children.into_iter().for_each(assert_passed);
     let record = fs::read_to_string(compilations(home.path())).expect("the record");
-    assert_eq!(record, (0..ROUNDS).map(|round| format!("{round}\n")).collect::<String>(), "one compilation a round");
+    assert_eq!(
+        record,
+        (0..ROUNDS).map(|round| format!("{round}\n")).collect::<String>(),
+        "one compilation a round"
+    );
     let left = fs::read_dir(home.path().join("cache")).expect("the cache").count();
     assert_eq!(left, ROUNDS, "entries, no lock, no temporary file");
 }
@@ -121,7 +133,10 @@ fn a_process_killed_while_it_compiles_lets_the_lock_go() {
         let waiting = scope.spawn(|| {
             let cache = cache(home.path());
             let entry = cache.get_or_compile(&key, || Ok(compiled.clone())).expect("an entry");
-            assert_eq!((entry.image.as_slice(), cache.compilations()), (compiled.image.as_slice(), 1));
+            assert_eq!(
+                (entry.image.as_slice(), cache.compilations()),
+                (compiled.image.as_slice(), 1)
+            );
         });
         thread::sleep(Duration::from_millis(100));
         assert!(!waiting.is_finished(), "it waits for the child");
@@ -137,8 +152,8 @@ fn a_process_killed_while_it_compiles_lets_the_lock_go() {
     assert_eq!(cache.disk_hits(), 1);
 }
 
-/// The system kills a writer in the middle of a write: it may write no more than a block to a file, and the default answer to the
-/// signal is death, as unannounced as SIGKILL's.
+/// The system kills a writer in the middle of a write: it may write no more than a block to a file,
+/// and the default answer to the signal is death, as unannounced as SIGKILL's.
 #[test]
 fn a_process_killed_while_it_writes_leaves_nothing_that_is_believed() {
     if let Some(home) = role() {
@@ -146,14 +161,21 @@ fn a_process_killed_while_it_writes_leaves_nothing_that_is_believed() {
         unreachable!("{} was written", fixture.entry().display());
     }
     let home = tempfile::tempdir().expect("a temporary folder");
-    let test = "cubin_cache::processes::a_process_killed_while_it_writes_leaves_nothing_that_is_believed";
+    let test =
+        "cubin_cache::processes::a_process_killed_while_it_writes_leaves_nothing_that_is_believed";
     let child =
-        again(&this_program(), test, home.path(), Some("ulimit -c 0; ulimit -f 1; exec \"$@\"")).spawn().expect("a child");
+        again(&this_program(), test, home.path(), Some("ulimit -c 0; ulimit -f 1; exec \"$@\""))
+            .spawn()
+            .expect("a child");
     let status = child.wait_with_output().expect("a child").status;
-    assert!(std::os::unix::process::ExitStatusExt::signal(&status).is_some(), "killed, not ended: {status}");
+    assert!(
+        std::os::unix::process::ExitStatusExt::signal(&status).is_some(),
+        "killed, not ended: {status}"
+    );
     let left = || {
         let names = fs::read_dir(home.path().join("cache")).expect("the cache").flatten();
-        let mut names: Vec<_> = names.map(|entry| entry.path().extension().unwrap_or_default().to_owned()).collect();
+        let mut names: Vec<_> =
+            names.map(|entry| entry.path().extension().unwrap_or_default().to_owned()).collect();
         names.sort();
         names
     };

@@ -49,7 +49,11 @@ fn off_is_off() {
         assert_eq!(entry.image, compiled.image);
     }
     assert_eq!(counts(&cache), [1, 0, 2, 0]);
-    assert!(Cache::new(CacheDir::Off).get_or_compile(&key, || Err(Error::Compile { log: "no".into(), node: None })).is_err());
+    assert!(
+        Cache::new(CacheDir::Off)
+            .get_or_compile(&key, || Err(Error::Compile { log: "no".into(), node: None }))
+            .is_err()
+    );
 }
 
 /// PTX lies beside cubins, by another name.
@@ -62,9 +66,14 @@ fn ptx_is_kept_under_a_name_of_its_own() {
     let [ptx, cubin] = ["compute_80", "sm_80"].map(|arch| Key::new(&program(arch), (13, 0)));
     assert_ne!(ptx, cubin);
     cold(home.path()).get_or_compile(&ptx, || Ok(compiled.clone())).expect("compiled");
-    let again = cold(home.path()).get_or_compile(&ptx, || panic!("it is on disk")).expect("an entry");
+    let again =
+        cold(home.path()).get_or_compile(&ptx, || panic!("it is on disk")).expect("an entry");
     assert_eq!(again.image, compiled.image);
-    let names: Vec<_> = fs::read_dir(home.path().join("cache")).expect("the folder").flatten().map(|e| e.file_name()).collect();
+    let names: Vec<_> = fs::read_dir(home.path().join("cache"))
+        .expect("the folder")
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
     assert_eq!(names, [format!("{ptx}.ptx").as_str()]);
 }
 
@@ -75,7 +84,9 @@ fn a_refusal_is_passed_on_and_not_kept() {
     let (key, compiled) = (random.key(), random.compiled());
     let cache = cold(home.path());
     for _ in 0..2 {
-        let refused = cache.get_or_compile(&key, || Err(Error::Compile { log: "no such type".into(), node: None }));
+        let refused = cache.get_or_compile(&key, || {
+            Err(Error::Compile { log: "no such type".into(), node: None })
+        });
         assert!(matches!(refused, Err(Error::Compile { log, .. }) if log == "no such type"));
     }
     cache.get_or_compile(&key, || Ok(compiled)).expect("compiled");
@@ -88,11 +99,17 @@ fn a_compiler_that_panics_leaves_nothing_behind() {
     let mut random = Random(4);
     let (key, compiled) = (random.key(), random.compiled());
     let cache = cold(home.path());
-    thread::scope(|scope| assert!(scope.spawn(|| cache.get_or_compile(&key, || panic!("on purpose"))).join().is_err()));
+    thread::scope(|scope| {
+        assert!(scope.spawn(|| cache.get_or_compile(&key, || panic!("on purpose"))).join().is_err())
+    });
     let start = Instant::now();
     cache.get_or_compile(&key, || Ok(compiled)).expect("compiled");
     assert!(start.elapsed() < Duration::from_secs(10), "the lock was left behind");
-    let names: Vec<_> = fs::read_dir(home.path().join("cache")).expect("the folder").flatten().map(|e| e.file_name()).collect();
+    let names: Vec<_> = fs::read_dir(home.path().join("cache"))
+        .expect("the folder")
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
     assert_eq!(names, [format!("{key}.cubin").as_str()], "neither lock nor temporary file stays");
 }
 
@@ -123,7 +140,8 @@ fn sixteen_threads_compile_one_key_once() {
 fn two_keys_compile_at_the_same_time() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut random = Random(6);
-    let (keys, compiled, cache) = ([random.key(), random.key()], random.compiled(), cold(home.path()));
+    let (keys, compiled, cache) =
+        ([random.key(), random.key()], random.compiled(), cold(home.path()));
     let inside = AtomicU64::new(0);
     thread::scope(|scope| {
         for key in &keys {
@@ -193,12 +211,13 @@ fn the_folder_and_its_files_are_the_users_alone() {
 fn what_dead_writers_left_is_swept_after_an_hour() {
     let home = tempfile::tempdir().expect("a temporary folder");
     let mut fixture = Fixture::new(home.path(), 10);
-    let [old, young, foreign] =
-        [".falchion-old.part", ".falchion-young.part", "notes.part"].map(|name| fixture.folder.join(name));
+    let [old, young, foreign] = [".falchion-old.part", ".falchion-young.part", "notes.part"]
+        .map(|name| fixture.folder.join(name));
     for path in [&old, &young, &foreign] {
         let file = fs::File::create(path).expect("a file");
         if path != &young {
-            file.set_modified(SystemTime::now() - Duration::from_secs(3700)).expect("an older date");
+            file.set_modified(SystemTime::now() - Duration::from_secs(3700))
+                .expect("an older date");
         }
     }
     fixture.key = fixture.random.key();
@@ -214,7 +233,8 @@ fn why_a_folder_is_not_used_is_a_sentence() {
     assert_eq!(CacheDir::Off.check().ok(), Some(()));
     assert_eq!(check(&fixture.folder), Ok(()));
     assert_eq!(check(&home.path().join("new/one")), Ok(()));
-    let says = |path: &Path, why: &str| assert_eq!(check(path), Err(format!("{}: {why}", path.display())));
+    let says =
+        |path: &Path, why: &str| assert_eq!(check(path), Err(format!("{}: {why}", path.display())));
     says(&fixture.entry(), "it is not a folder");
     fixture.mode(&fixture.folder, 0o770);
     says(&fixture.folder, "others may write to it, and cubins are code");
@@ -236,7 +256,8 @@ fn what_is_no_lock_is_not_waited_for() {
     let link = |path: &Path| symlink("/dev/full", path).expect("a link");
     let empty = |path: &Path| fs::create_dir(path).expect("a folder");
     for make in [socket as fn(&Path), link, empty, full] {
-        let cache = Cache::new(CacheDir::At(fixture.folder.clone())).with_lock_wait(Duration::from_secs(60));
+        let cache = Cache::new(CacheDir::At(fixture.folder.clone()))
+            .with_lock_wait(Duration::from_secs(60));
         remove(&fixture.entry());
         make(&home.path().join("s"));
         fs::rename(home.path().join("s"), fixture.lock()).expect("moved");
@@ -247,7 +268,8 @@ fn what_is_no_lock_is_not_waited_for() {
     }
 }
 
-/// Not a promise of speed, which is the machine's; a page of a folder must not take as long as a compilation.
+/// Not a promise of speed, which is the machine's; a page of a folder must not take as long as a
+/// compilation.
 #[test]
 fn a_hit_on_disk_is_quick() {
     let home = tempfile::tempdir().expect("a temporary folder");
@@ -260,6 +282,10 @@ fn a_hit_on_disk_is_quick() {
         })
         .collect();
     times.sort_unstable();
-    println!("a hit on disk: median {:.1} us, largest {:.1} us", times[500].as_secs_f64() * 1e6, times[999].as_secs_f64() * 1e6);
+    println!(
+        "a hit on disk: median {:.1} us, largest {:.1} us",
+        times[500].as_secs_f64() * 1e6,
+        times[999].as_secs_f64() * 1e6
+    );
     assert!(times[500] < Duration::from_millis(5), "median {:?}", times[500]);
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The floors, from the ground up. Rooms of one floor may know each other.
 const FLOORS: [&[&str]; 17] = [
-    &["arch", "facts", "index", "layout", "numeric", "operand", "sentence", "shape", "smem", "words"],
+    &[
+        "arch", "facts", "index", "layout", "numeric", "operand", "sentence", "shape", "smem",
+        "words",
+    ],
     &["refusal"],
     &["schedule"],
     &["thread"],
@@ -24,7 +27,8 @@ const FLOORS: [&[&str]; 17] = [
     &["prelude"],
 ];
 
-/// Rooms that lie beside all floors: every unsafe block, and the error that every room may end with.
+/// Rooms that lie beside all floors: every unsafe block, and the error that every room may end
+/// with.
 const BESIDE: [&str; 2] = ["error", "sys"];
 
 /// Rooms by name, each with the rooms that its files import, and where.
@@ -36,9 +40,12 @@ fn room(file: &str) -> &str {
     below.split(['/', '.']).next().unwrap_or_default()
 }
 
-/// The rooms that a text names: in `use crate::{..}`, one level deep, and in paths that begin with `crate::`.
+/// The rooms that a text names: in `use crate::{..}`, one level deep, and in paths that begin with
+/// `crate::`.
 fn named(code: &str) -> BTreeSet<String> {
-    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let word = |text: &str| {
+        text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>()
+    };
     let mut rooms = BTreeSet::new();
     // What a macro spells for other crates is no import.
     for (at, _) in code.match_indices("crate::").filter(|(at, _)| !code[..*at].ends_with('$')) {
@@ -97,7 +104,9 @@ fn climbs(imports: &Imports) -> Vec<String> {
     for (room, others) in imports.iter().filter(|(room, _)| !BESIDE.contains(&room.as_str())) {
         for (other, files) in others.iter().filter(|(other, _)| !BESIDE.contains(&other.as_str())) {
             match (floor(room), floor(other)) {
-                (Some(own), Some(above)) if above > own => found.push(format!("{room} imports {other} above it: {files:?}")),
+                (Some(own), Some(above)) if above > own => {
+                    found.push(format!("{room} imports {other} above it: {files:?}"))
+                }
                 (Some(_), Some(_)) => {}
                 _ => found.push(format!("{room} or {other} is on no floor: {files:?}")),
             }
@@ -133,13 +142,19 @@ fn no_rooms_import_each_other_in_a_circle() {
     let imports = imports(&files(&["src"], "rs"));
     assert_eq!(circles(&imports), BTreeSet::new());
     // Every room of the floors is there.
-    let gone: Vec<_> = FLOORS.iter().flat_map(|rooms| rooms.iter()).filter(|room| !imports.contains_key(**room)).collect();
+    let gone: Vec<_> = FLOORS
+        .iter()
+        .flat_map(|rooms| rooms.iter())
+        .filter(|room| !imports.contains_key(**room))
+        .collect();
     assert_eq!(gone, [&"prelude"], "`prelude` stands in lib.rs");
 }
 
 #[test]
 fn a_climb_and_a_circle_are_found() {
-    let tree = |files: &[(&str, &str)]| files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    let tree = |files: &[(&str, &str)]| {
+        files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    };
     let sources: BTreeMap<String, String> = tree(&[
         (
             "src/index.rs",

@@ -1,4 +1,5 @@
-//! The house: floors, circles, names, paths, sizes, twins, versions, words. Each exception has its reason beside it.
+//! The house: floors, circles, names, paths, sizes, twins, versions, words. Each exception has its
+//! reason beside it.
 
 mod floors;
 mod names;
@@ -20,9 +21,11 @@ fn root() -> PathBuf {
 
 /// The files below folders of the repository with an extension, by their paths from its root.
 fn files(below: &[&str], extension: &str) -> BTreeMap<String, String> {
-    let (mut found, mut folders) = (BTreeMap::new(), below.iter().map(|folder| root().join(folder)).collect::<Vec<_>>());
+    let (mut found, mut folders) =
+        (BTreeMap::new(), below.iter().map(|folder| root().join(folder)).collect::<Vec<_>>());
     while let Some(next) = folders.pop() {
-        let entries = fs::read_dir(&next).unwrap_or_else(|error| panic!("{}: {error}", next.display()));
+        let entries =
+            fs::read_dir(&next).unwrap_or_else(|error| panic!("{}: {error}", next.display()));
         for path in entries.map(|entry| entry.expect("an entry").path()) {
             if path.is_dir() {
                 folders.push(path);
@@ -39,8 +42,12 @@ fn name_of(path: &Path) -> String {
     path.strip_prefix(root()).expect("below").to_string_lossy().replace('\\', "/")
 }
 
-/// Rust without comments, and without what is compiled for unit tests alone, which stands at the end of a file.
+/// Rust without comments, and without what is compiled for unit tests alone, which stands at the
+/// end of a file.
 fn library_code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -9,8 +9,8 @@ const EMPTY: [&str; 6] = ["Base", "Helper", "Helpers", "Impl", "Util", "Utils"];
 /// Names that several levels share by design: the module says the level.
 const OF_LEVELS: [&str; 3] = ["AccumulatorMap", "FragmentMap", "Mma"];
 
-/// Names that mean two things still. The algebra's words are CuTe's, and what a kernel and what a layout are made of meet in `Layout`,
-/// `Mode` and `Step`. The list may shrink, and not grow.
+/// Names that mean two things still. The algebra's words are CuTe's, and what a kernel and what a
+/// layout are made of meet in `Layout`, `Mode` and `Step`. The list may shrink, and not grow.
 const TWICE: [&str; 22] = [
     "Block",
     "Choice",
@@ -36,14 +36,20 @@ const TWICE: [&str; 22] = [
     "Word",
 ];
 
-/// The types and traits that a text defines outside of functions; where a macro like `words!` makes them, inside of its braces.
+/// The types and traits that a text defines outside of functions; where a macro like `words!` makes
+/// them, inside of its braces.
 fn defined(code: &str) -> BTreeSet<String> {
     let name = |line: &str| {
         let line = line.strip_prefix("pub").map_or(line, |rest| {
-            let rest = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or(rest, |(_, rest)| rest);
+            let rest = rest
+                .strip_prefix('(')
+                .and_then(|rest| rest.split_once(')'))
+                .map_or(rest, |(_, rest)| rest);
             rest.trim_start()
         });
-        let after = ["struct ", "enum ", "trait ", "type "].iter().find_map(|word| line.strip_prefix(word))?;
+        let after = ["struct ", "enum ", "trait ", "type "]
+            .iter()
+            .find_map(|word| line.strip_prefix(word))?;
         Some(after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>())
     };
     let mut made = false;
@@ -68,7 +74,8 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, Vec<String>> {
 #[test]
 fn a_name_means_one_thing() {
     let names = names(&files(&["src", "layout/src"], "rs"));
-    let twice: BTreeSet<_> = names.iter().filter(|(_, files)| files.len() > 1).map(|(name, _)| name.as_str()).collect();
+    let twice: BTreeSet<_> =
+        names.iter().filter(|(_, files)| files.len() > 1).map(|(name, _)| name.as_str()).collect();
     let known: BTreeSet<_> = OF_LEVELS.into_iter().chain(TWICE).collect();
     let grown: Vec<_> = twice.difference(&known).map(|name| (name, &names[*name])).collect();
     assert!(grown.is_empty(), "{grown:?}");
@@ -79,7 +86,10 @@ fn a_name_means_one_thing() {
 #[test]
 fn no_name_is_empty() {
     let names = names(&files(&["src", "layout/src", "lab/src", "cli/src"], "rs"));
-    let empty = |name: &&String| EMPTY.contains(&name.as_str()) || name.ends_with('2') && name.to_lowercase().starts_with("new");
+    let empty = |name: &&String| {
+        EMPTY.contains(&name.as_str())
+            || name.ends_with('2') && name.to_lowercase().starts_with("new")
+    };
     assert_eq!(names.keys().filter(empty).collect::<Vec<_>>(), [""; 0]);
 }
 

@@ -4,20 +4,35 @@ use super::{files, root};
 use std::collections::BTreeSet;
 
 /// Folders of the repository that texts name files below.
-const FOLDERS: [&str; 11] =
-    ["src/", "layout/src/", "layout/kernels/", "kernels/", "lab/", "cli/", "tests/", "docs/", "benches/", "scripts/", "peers/"];
+const FOLDERS: [&str; 11] = [
+    "src/",
+    "layout/src/",
+    "layout/kernels/",
+    "kernels/",
+    "lab/",
+    "cli/",
+    "tests/",
+    "docs/",
+    "benches/",
+    "scripts/",
+    "peers/",
+];
 
-/// The paths of a text: words that begin with a folder of the repository, up to what ends a path. `*`, `{a,b}` and `SUITE` stand for several,
-/// which are looked for as far as they are said.
+/// The paths of a text: words that begin with a folder of the repository, up to what ends a path.
+/// `*`, `{a,b}` and `SUITE` stand for several, which are looked for as far as they are said.
 fn named(text: &str) -> BTreeSet<String> {
     let ends = |c: char| !(c.is_alphanumeric() || "_./-*{,}".contains(c));
     let words = text.split(ends).map(|word| word.trim_end_matches(['.', ',']));
-    words.filter(|word| FOLDERS.iter().any(|folder| word.starts_with(folder))).map(str::to_owned).collect()
+    words
+        .filter(|word| FOLDERS.iter().any(|folder| word.starts_with(folder)))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether there is what is said of a path before it stands for several.
 fn is_there(path: &str) -> bool {
-    let said = path.split(['*', '{']).next().unwrap_or_default().split("SUITE").next().unwrap_or_default();
+    let said =
+        path.split(['*', '{']).next().unwrap_or_default().split("SUITE").next().unwrap_or_default();
     let folder = said.rsplit_once('/').map_or(said, |(folder, _)| folder);
     root().join(if said == path { said } else { folder }).exists()
 }
@@ -27,14 +42,20 @@ fn every_path_that_is_named_is_there() {
     let mut texts = files(&["src", "layout", "kernels", "lab", "cli", "tests", "peers"], "rs");
     texts.extend(files(&["kernels", "layout/kernels", "lab/kernels"], "cuh"));
     texts.extend(files(&["docs"], "md"));
-    texts.insert("README.md".to_owned(), std::fs::read_to_string(root().join("README.md")).expect("text"));
+    texts.insert(
+        "README.md".to_owned(),
+        std::fs::read_to_string(root().join("README.md")).expect("text"),
+    );
     // What the laws of twins and floors are tried on is not there.
     let tried = |name: &str| name.starts_with("tests/laws/house/");
     let gone: Vec<_> = texts
         .iter()
         .filter(|(name, _)| !tried(name))
         .flat_map(|(name, text)| {
-            named(text).into_iter().filter(|path| !is_there(path)).map(move |path| format!("{name}: {path}"))
+            named(text)
+                .into_iter()
+                .filter(|path| !is_there(path))
+                .map(move |path| format!("{name}: {path}"))
         })
         .collect();
     assert_eq!(gone, [""; 0]);
@@ -42,7 +63,9 @@ fn every_path_that_is_named_is_there() {
 
 #[test]
 fn a_path_that_is_not_there_is_found() {
-    let found = named("see `src/lib.rs` and (src/gone.rs), docs/performance/*.md; kernels/family/{simt,gone}.cuh.");
+    let found = named(
+        "see `src/lib.rs` and (src/gone.rs), docs/performance/*.md; kernels/family/{simt,gone}.cuh.",
+    );
     let gone: Vec<_> = found.iter().filter(|path| !is_there(path)).map(String::as_str).collect();
     assert_eq!((found.len(), gone), (4, vec!["src/gone.rs"]));
 }

@@ -1,11 +1,13 @@
-//! One component, one stem, two languages: no orphan among the kernels of the library and of the laboratory, no twin that is
-//! missing in either direction, and what kernels must not spell themselves.
+//! One component, one stem, two languages: no orphan among the kernels of the library and of the
+//! laboratory, no twin that is missing in either direction, and what kernels must not spell
+//! themselves.
 
 use super::{files, root};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where kernels lie, and where their twins do.
-const TREES: [(&str, &str); 3] = [("kernels/", "src/"), ("layout/kernels/", "layout/src/"), ("lab/kernels/", "lab/src/")];
+const TREES: [(&str, &str); 3] =
+    [("kernels/", "src/"), ("layout/kernels/", "layout/src/"), ("lab/kernels/", "lab/src/")];
 
 /// Kernels without a Rust twin of the same stem. Each needs a reason.
 const KERNELS_ALONE: [&str; 0] = [];
@@ -24,15 +26,18 @@ const SYNCHRONIZATION: [&str; 9] = [
 ];
 const SYNCHRONIZES: [&str; 2] = ["kernels/schedule.cuh", "kernels/schedule/roles.cuh"];
 
-/// The copies of TMA: a load completes on a barrier, and its mnemonic says on which kind, in this one qualifier. The
-/// file may spell it and no more: the barriers themselves are the schedule's.
+/// The copies of TMA: a load completes on a barrier, and its mnemonic says on which kind, in this
+/// one qualifier. The file may spell it and no more: the barriers themselves are the schedule's.
 const COPIES: &str = "kernels/threadblock/tensor_copy.cuh";
 
 /// The qualifier.
-const COMPLETIONS: [&str; 2] =
-    [".tile.mbarrier::complete_tx::bytes", "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes"];
+const COMPLETIONS: [&str; 2] = [
+    ".tile.mbarrier::complete_tx::bytes",
+    "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes",
+];
 
-/// Names of element types and layouts, in both languages, as words of a conditional or of a file name.
+/// Names of element types and layouts, in both languages, as words of a conditional or of a file
+/// name.
 const TYPES: [&str; 27] = [
     "f64",
     "f32",
@@ -65,7 +70,10 @@ const TYPES: [&str; 27] = [
 
 /// The kernels of both trees, and their sources.
 fn trees() -> [BTreeMap<String, String>; 2] {
-    [files(&TREES.map(|(kernels, _)| kernels), "cuh"), files(&TREES.map(|(_, sources)| sources), "rs")]
+    [
+        files(&TREES.map(|(kernels, _)| kernels), "cuh"),
+        files(&TREES.map(|(_, sources)| sources), "rs"),
+    ]
 }
 
 /// The code of a C++ file, without its comments.
@@ -77,12 +85,17 @@ fn code(text: &str) -> String {
         rest = rest[start..].find("*/").map_or("", |end| &rest[start + end + 2..]);
     }
     code.push_str(rest);
-    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    code.lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The words of a text, in lower case.
 fn words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty());
     words.map(str::to_ascii_lowercase).collect()
 }
 
@@ -93,31 +106,49 @@ fn names_a_type(words: &[String]) -> Option<&String> {
 /// Kernels whose stem has no Rust file.
 fn orphans(kernels: &BTreeMap<String, String>, sources: &BTreeMap<String, String>) -> Vec<String> {
     let has_twin = |kernel: &str| {
-        let tree = TREES.iter().find_map(|(kernels, sources)| Some((sources, kernel.strip_prefix(kernels)?)));
+        let tree = TREES
+            .iter()
+            .find_map(|(kernels, sources)| Some((sources, kernel.strip_prefix(kernels)?)));
         let (folder, name) = tree.expect("the kernel lies in a tree");
         let stem = format!("{folder}{}", name.trim_end_matches(".cuh"));
-        sources.contains_key(&format!("{stem}.rs")) || sources.contains_key(&format!("{stem}/mod.rs"))
+        sources.contains_key(&format!("{stem}.rs"))
+            || sources.contains_key(&format!("{stem}/mod.rs"))
     };
-    kernels.keys().filter(|kernel| !has_twin(kernel) && !KERNELS_ALONE.contains(&kernel.as_str())).cloned().collect()
+    kernels
+        .keys()
+        .filter(|kernel| !has_twin(kernel) && !KERNELS_ALONE.contains(&kernel.as_str()))
+        .cloned()
+        .collect()
 }
 
 /// The twins that a component's module doc names: every kernel by its path after `Twin:`.
 fn named_twins(source: &str) -> Vec<String> {
-    let doc = source.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join(" ");
+    let doc =
+        source.lines().filter_map(|line| line.strip_prefix("//!")).collect::<Vec<_>>().join(" ");
     let Some((_, after)) = doc.split_once("Twin:") else { return Vec::new() };
     let quoted = after.split('`').skip(1).step_by(2);
-    let of_a_tree = |name: &&str| name.ends_with(".cuh") && TREES.iter().any(|(kernels, _)| name.starts_with(kernels));
+    let of_a_tree = |name: &&str| {
+        name.ends_with(".cuh") && TREES.iter().any(|(kernels, _)| name.starts_with(kernels))
+    };
     quoted.filter(of_a_tree).map(str::to_owned).collect()
 }
 
 /// (component, twin that it names and that is not there).
-fn missing(kernels: &BTreeMap<String, String>, sources: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let named = sources.iter().flat_map(|(name, text)| named_twins(text).into_iter().map(move |twin| (name.clone(), twin)));
+fn missing(
+    kernels: &BTreeMap<String, String>,
+    sources: &BTreeMap<String, String>,
+) -> Vec<(String, String)> {
+    let named = sources.iter().flat_map(|(name, text)| {
+        named_twins(text).into_iter().map(move |twin| (name.clone(), twin))
+    });
     named.filter(|(_, twin)| !kernels.contains_key(twin)).collect()
 }
 
 /// Kernels that no component names.
-fn unnamed<'k>(kernels: &'k BTreeMap<String, String>, sources: &BTreeMap<String, String>) -> Vec<&'k String> {
+fn unnamed<'k>(
+    kernels: &'k BTreeMap<String, String>,
+    sources: &BTreeMap<String, String>,
+) -> Vec<&'k String> {
     let named: BTreeSet<_> = sources.values().flat_map(|text| named_twins(text)).collect();
     kernels.keys().filter(|kernel| !named.contains(*kernel)).collect()
 }
@@ -129,8 +160,12 @@ fn named_on_top(kernel: &str) -> Vec<&str> {
     paths.map(|path| path.trim_end_matches([':', '.', ',', ';'])).collect()
 }
 
-/// (kernel, source that its first line names and that `exists` does not know); a first line that names none has an empty one.
-fn astray(kernels: &BTreeMap<String, String>, exists: impl Fn(&str) -> bool) -> Vec<(&String, &str)> {
+/// (kernel, source that its first line names and that `exists` does not know); a first line that
+/// names none has an empty one.
+fn astray(
+    kernels: &BTreeMap<String, String>,
+    exists: impl Fn(&str) -> bool,
+) -> Vec<(&String, &str)> {
     let mut found = Vec::new();
     for (name, text) in kernels {
         let named = named_on_top(text);
@@ -140,23 +175,28 @@ fn astray(kernels: &BTreeMap<String, String>, exists: impl Fn(&str) -> bool) -> 
     found
 }
 
-/// (kernel, what it spells): synchronization outside of the schedule, and conditionals on types or layouts.
+/// (kernel, what it spells): synchronization outside of the schedule, and conditionals on types or
+/// layouts.
 fn trespasses(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (name, text) in kernels {
         let code = code(text);
         if !SYNCHRONIZES.contains(&name.as_str()) {
             let code = if name == COPIES {
-                COMPLETIONS.iter().fold(code.clone(), |code, completion| code.replace(completion, ""))
+                COMPLETIONS
+                    .iter()
+                    .fold(code.clone(), |code, completion| code.replace(completion, ""))
             } else {
                 code.clone()
             };
             let spelled = SYNCHRONIZATION.iter().filter(|step| code.contains(**step));
             found.extend(spelled.map(|step| (name.clone(), (*step).to_owned())));
         }
-        for line in
-            code.lines().filter(|line| ["#if", "#elif"].iter().any(|word| line.trim_start().replace("# ", "#").starts_with(word)))
-        {
+        for line in code.lines().filter(|line| {
+            ["#if", "#elif"]
+                .iter()
+                .any(|word| line.trim_start().replace("# ", "#").starts_with(word))
+        }) {
             if names_a_type(&words(line)).is_some() {
                 found.push((name.clone(), line.trim().to_owned()));
             }
@@ -175,9 +215,15 @@ fn trespasses(kernels: &BTreeMap<String, String>) -> Vec<(String, String)> {
 #[test]
 fn every_kernel_has_a_rust_twin() {
     let [kernels, sources] = trees();
-    assert!(SYNCHRONIZES.iter().all(|name| kernels.contains_key(*name)), "a kernel that may synchronize is gone");
+    assert!(
+        SYNCHRONIZES.iter().all(|name| kernels.contains_key(*name)),
+        "a kernel that may synchronize is gone"
+    );
     assert_eq!(orphans(&kernels, &sources), [""; 0]);
-    assert!(KERNELS_ALONE.iter().all(|name| kernels.contains_key(*name)), "the list of exceptions names a file that is gone");
+    assert!(
+        KERNELS_ALONE.iter().all(|name| kernels.contains_key(*name)),
+        "the list of exceptions names a file that is gone"
+    );
     println!("{} kernels, {} components", kernels.len(), sources.len());
 }
 
@@ -186,7 +232,10 @@ fn every_component_that_names_a_twin_has_it() {
     let [kernels, sources] = trees();
     assert_eq!(missing(&kernels, &sources), []);
     assert_eq!(unnamed(&kernels, &sources), [""; 0]);
-    assert!(TREES.iter().all(|(tree, _)| kernels.keys().any(|kernel| kernel.starts_with(tree))), "a tree is empty");
+    assert!(
+        TREES.iter().all(|(tree, _)| kernels.keys().any(|kernel| kernel.starts_with(tree))),
+        "a tree is empty"
+    );
 }
 
 #[test]
@@ -214,17 +263,29 @@ fn the_main_loops_that_descriptions_name_are_structs() {
 
 #[test]
 fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
-    let tree = |files: &[(&str, &str)]| files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-    let copy = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0];";
+    let tree = |files: &[(&str, &str)]| {
+        files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    };
+    let copy =
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0];";
     let kernels: BTreeMap<_, _> = tree(&[
         ("kernels/schedule.cuh", "// Twin of src/schedule.rs: all\n__syncthreads(); // mbarrier"),
-        ("kernels/schedule/roles.cuh", "// Twin of src/schedule/roles.rs.\nsetmaxnreg; mbarrier; fence"),
-        ("kernels/schedule/other.cuh", "// Twin of src/schedule/gone.rs, src/schedule.rs\nbar.sync 1, 128;"),
+        (
+            "kernels/schedule/roles.cuh",
+            "// Twin of src/schedule/roles.rs.\nsetmaxnreg; mbarrier; fence",
+        ),
+        (
+            "kernels/schedule/other.cuh",
+            "// Twin of src/schedule/gone.rs, src/schedule.rs\nbar.sync 1, 128;",
+        ),
         (
             "kernels/warp/mma.cuh",
             "// Twin of src/warp/mma: no fence, no __syncthreads\n#if defined(__CUDA_ARCH__)\n/* wait_group\n#if FLOAT */",
         ),
-        ("kernels/warp/mma_f16.cuh", "// none\n  __syncthreads();\n# if ROW_MAJOR == 1\n#elif ELEMENT_IS(bf16)\n#endif"),
+        (
+            "kernels/warp/mma_f16.cuh",
+            "// none\n  __syncthreads();\n# if ROW_MAJOR == 1\n#elif ELEMENT_IS(bf16)\n#endif",
+        ),
         ("kernels/lonely.cuh", "// src/schedule.rs\n#ifdef NARROW\n#endif"),
         ("lab/kernels/schedule.cuh", "// src/schedule.rs\nmbarrier"),
         (COPIES, &format!("// src/schedule.rs\n{copy} mbarrier.init")),
@@ -232,21 +293,49 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
     ]);
     let sources: BTreeMap<_, _> = tree(&[
         ("src/schedule/roles.rs", "//! Twin: `kernels/schedule/roles.cuh`."),
-        ("src/schedule/other.rs", "//! Twin: `kernels/schedule/other.cuh`, `kernels/threadblock/mma.cuh`."),
+        (
+            "src/schedule/other.rs",
+            "//! Twin: `kernels/schedule/other.cuh`, `kernels/threadblock/mma.cuh`.",
+        ),
         ("src/schedule.rs", "//! Steps.\n//!\n//! Twin: `kernels/schedule.cuh`.\n"),
-        ("src/warp/mma/mod.rs", "//! Twin: `kernels/warp/mma.cuh`, and for halves\n//! `kernels/warp/mma_f16.cuh`.\n"),
-        ("src/threadblock/tensor_copy.rs", "//! Twin: `kernels/threadblock/tensor_copy.cuh`, `lab/kernels/gone.cuh`."),
+        (
+            "src/warp/mma/mod.rs",
+            "//! Twin: `kernels/warp/mma.cuh`, and for halves\n//! `kernels/warp/mma_f16.cuh`.\n",
+        ),
+        (
+            "src/threadblock/tensor_copy.rs",
+            "//! Twin: `kernels/threadblock/tensor_copy.cuh`, `lab/kernels/gone.cuh`.",
+        ),
         ("src/threadblock/mma.rs", "//! Twin: `kernels/lonely.cuh`"),
-        ("src/warp/mma_f16.rs", "//! Twin: `kernels/warp/gone.cuh`.\nfn f() {}\n// Twin: `kernels/not_a_doc.cuh`\n"),
+        (
+            "src/warp/mma_f16.rs",
+            "//! Twin: `kernels/warp/gone.cuh`.\nfn f() {}\n// Twin: `kernels/not_a_doc.cuh`\n",
+        ),
     ]);
     assert_eq!(orphans(&kernels, &sources), ["kernels/lonely.cuh", "lab/kernels/schedule.cuh"]);
-    let missing = missing(&kernels, &sources).into_iter().map(|(name, twin)| format!("{name}: {twin}")).collect::<Vec<_>>();
-    assert_eq!(missing, ["src/threadblock/tensor_copy.rs: lab/kernels/gone.cuh", "src/warp/mma_f16.rs: kernels/warp/gone.cuh"]);
+    let missing = missing(&kernels, &sources)
+        .into_iter()
+        .map(|(name, twin)| format!("{name}: {twin}"))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        missing,
+        [
+            "src/threadblock/tensor_copy.rs: lab/kernels/gone.cuh",
+            "src/warp/mma_f16.rs: kernels/warp/gone.cuh"
+        ]
+    );
     assert_eq!(unnamed(&kernels, &sources), ["lab/kernels/schedule.cuh"]);
     let exists = |path: &str| path == "src/warp/mma" || sources.contains_key(path);
-    let astray = astray(&kernels, exists).into_iter().map(|(name, path)| format!("{name}: {path}")).collect::<Vec<_>>();
-    assert_eq!(astray, ["kernels/schedule/other.cuh: src/schedule/gone.rs", "kernels/warp/mma_f16.cuh: "]);
-    let found: Vec<_> = trespasses(&kernels).into_iter().map(|(name, what)| format!("{name}: {what}")).collect();
+    let astray = astray(&kernels, exists)
+        .into_iter()
+        .map(|(name, path)| format!("{name}: {path}"))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        astray,
+        ["kernels/schedule/other.cuh: src/schedule/gone.rs", "kernels/warp/mma_f16.cuh: "]
+    );
+    let found: Vec<_> =
+        trespasses(&kernels).into_iter().map(|(name, what)| format!("{name}: {what}")).collect();
     assert_eq!(
         found,
         [
@@ -262,9 +351,11 @@ fn an_orphan_a_missing_twin_and_a_trespass_are_found() {
     );
 }
 
-/// The names of an enumeration: what stands between its braces, without comments, arguments and blanks.
+/// The names of an enumeration: what stands between its braces, without comments, arguments and
+/// blanks.
 fn enumerators(text: &str, head: &str) -> Vec<String> {
-    let body = &text[text.find(head).unwrap_or_else(|| panic!("`{head}` is somewhere")) + head.len()..];
+    let body =
+        &text[text.find(head).unwrap_or_else(|| panic!("`{head}` is somewhere")) + head.len()..];
     let (mut names, mut depth) = (Vec::new(), 1);
     for line in body.lines().map(|line| line.split("//").next().unwrap_or_default()) {
         for word in line.split_inclusive(['{', '}', ',']) {
@@ -289,7 +380,10 @@ fn steps_have_the_same_kinds_in_both_languages() {
         ("src/schedule/roles.rs", "pub enum RoleStep {", "kernels/schedule/roles.cuh", 30),
     ] {
         let read = |file: &str| std::fs::read_to_string(root().join(file)).expect(file);
-        let head = format!("enum class {}Kind {{", step.trim_start_matches("pub enum ").trim_end_matches(" {"));
+        let head = format!(
+            "enum class {}Kind {{",
+            step.trim_start_matches("pub enum ").trim_end_matches(" {")
+        );
         let (ours, theirs) = (enumerators(&read(rust), step), enumerators(&read(kernel), &head));
         assert_eq!(ours, theirs, "{rust} and {kernel}");
         assert!(ours.len() >= least, "{ours:?}");

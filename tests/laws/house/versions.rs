@@ -1,5 +1,5 @@
-//! Versions of CUDA: the library, the laboratory and the command line have the same ones, each by default the same one, and build.rs
-//! knows them all.
+//! Versions of CUDA: the library, the laboratory and the command line have the same ones, each by
+//! default the same one, and build.rs knows them all.
 
 use super::root;
 use std::{collections::BTreeSet, fs};
@@ -27,7 +27,9 @@ fn versions_are_the_same_everywhere() {
     let (script, library) = (text("build.rs"), text(MANIFESTS[0]));
     for manifest in MANIFESTS.map(text) {
         assert_eq!(features(&manifest), refused(&script));
-        let default = |text: &str| text.lines().find(|line| line.starts_with("default = ")).map(str::to_owned);
+        let default = |text: &str| {
+            text.lines().find(|line| line.starts_with("default = ")).map(str::to_owned)
+        };
         assert_eq!(default(&manifest), default(&library));
     }
     assert!(features(&library).len() > 10);

@@ -43,7 +43,8 @@ fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(['/', '!', '*', '#', '>', '\\']).trim()
 }
 
-/// Whether what is found at a place of a text is the word, or the word with `s` or `ed`, and no part of another.
+/// Whether what is found at a place of a text is the word, or the word with `s` or `ed`, and no
+/// part of another.
 fn stands(text: &str, at: usize, word: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let rest = &text[at + word.len()..];
@@ -68,14 +69,21 @@ fn found(text: &str) -> Vec<(usize, &'static str)> {
     found
 }
 
-/// All text that is read: what is recorded (JSON lines, pictures) and the list of changes keep the words that they had.
+/// All text that is read: what is recorded (JSON lines, pictures) and the list of changes keep the
+/// words that they had.
 fn texts() -> BTreeMap<String, String> {
-    let folders = ["src", "layout", "kernels", "lab", "cli", "tests", "docs", "benches", "scripts", "peers", "examples"];
+    let folders = [
+        "src", "layout", "kernels", "lab", "cli", "tests", "docs", "benches", "scripts", "peers",
+        "examples",
+    ];
     let mut texts = BTreeMap::new();
     for extension in ["rs", "cuh", "md", "sh", "toml", "json", "stderr", "txt"] {
         texts.extend(files(&folders, extension));
     }
-    texts.insert("README.md".to_owned(), std::fs::read_to_string(root().join("README.md")).expect("text"));
+    texts.insert(
+        "README.md".to_owned(),
+        std::fs::read_to_string(root().join("README.md")).expect("text"),
+    );
     texts.remove("tests/laws/house/words.rs");
     texts
 }
@@ -86,7 +94,9 @@ fn texts_say_it_as_the_field_does() {
     assert!(texts.len() > 600, "{} texts", texts.len());
     let mut wrong = Vec::new();
     for (name, text) in &texts {
-        for (line, word) in found(text).into_iter().filter(|(_, word)| !READ.contains(&(name.as_str(), *word))) {
+        for (line, word) in
+            found(text).into_iter().filter(|(_, word)| !READ.contains(&(name.as_str(), *word)))
+        {
             let say = OTHERS.iter().find(|(other, _)| *other == word).map_or("", |(_, say)| say);
             wrong.push(format!("{name}:{line}: {word}; say {say}"));
         }
@@ -94,17 +104,29 @@ fn texts_say_it_as_the_field_does() {
     assert_eq!(wrong, [""; 0]);
     // An exception that nothing needs is none.
     for (name, word) in READ {
-        assert!(found(&texts[name]).iter().any(|(_, other)| *other == word), "{name} has no {word}");
+        assert!(
+            found(&texts[name]).iter().any(|(_, other)| *other == word),
+            "{name} has no {word}"
+        );
     }
 }
 
-/// The law can fail: each word is found in a text that has it, in any case, over a line's end, with its line.
+/// The law can fail: each word is found in a text that has it, in any case, over a line's end, with
+/// its line.
 #[test]
 fn a_word_of_before_is_found() {
     for (word, _) in OTHERS {
-        assert_eq!(found(&format!("plain\n/// The {} of a tile.", word.to_uppercase())), [(2, word)], "{word}");
+        assert_eq!(
+            found(&format!("plain\n/// The {} of a tile.", word.to_uppercase())),
+            [(2, word)],
+            "{word}"
+        );
         if let Some((first, second)) = word.split_once(' ') {
-            assert_eq!(found(&format!("//! One {first}\n//! {second} here")), [(1, word)], "{word}");
+            assert_eq!(
+                found(&format!("//! One {first}\n//! {second} here")),
+                [(1, word)],
+                "{word}"
+            );
         }
     }
     assert_eq!(found("// slices are Deposited: two detours"), [(1, "detour"), (1, "deposit")]);

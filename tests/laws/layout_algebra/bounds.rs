@@ -16,7 +16,8 @@ fn wide() -> impl Strategy<Value = u64> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Every operation on layouts of any extents and strides returns; what it returns has a size and a cosize, and composes.
+    /// Every operation on layouts of any extents and strides returns; what it returns has a size
+    /// and a cosize, and composes.
     #[test]
     fn wide_layouts_are_computed_or_refused(
         s in prop::array::uniform4(wide()),
@@ -66,7 +67,11 @@ fn what_does_not_fit_is_refused() {
         ("cosize(2:18446744073709551614)", "18446744073709551615"),
         ("size(18446744073709551615:1)", "18446744073709551615"),
     ] {
-        assert_eq!(evaluate(expression).map(|value| value.to_string()), Ok(value.to_owned()), "{expression}");
+        assert_eq!(
+            evaluate(expression).map(|value| value.to_string()),
+            Ok(value.to_owned()),
+            "{expression}"
+        );
     }
     assert_eq!(Layout::concat([]), Err(LayoutError::EmptyTuple));
 }

@@ -1,4 +1,5 @@
-//! Laws of layouts as functions, and of their composition. `|L|` is the size, `L(i)` the offset of an integer.
+//! Laws of layouts as functions, and of their composition. `|L|` is the size, `L(i)` the offset of
+//! an integer.
 
 use super::random_layouts::{any_layout, bijection, cases, offsets};
 use falchion::layout::algebra::{Coordinate, IntTuple, Layout, LayoutError, Tiler};
@@ -9,12 +10,15 @@ fn identity(n: u64) -> Layout {
     Layout::new(n, 1).expect("n:1")
 }
 
-/// Whether each leaf of `inner` is refined by the mode in its place of `outer`: CuTe's `compatible`.
+/// Whether each leaf of `inner` is refined by the mode in its place of `outer`: CuTe's
+/// `compatible`.
 fn refines(outer: &Layout, inner: &Layout) -> bool {
     if inner.depth() == 0 {
         return outer.size() == inner.size();
     }
-    outer.rank() == inner.rank() && outer.depth() > 0 && outer.modes().iter().zip(inner.modes()).all(|(o, i)| refines(o, i))
+    outer.rank() == inner.rank()
+        && outer.depth() > 0
+        && outer.modes().iter().zip(inner.modes()).all(|(o, i)| refines(o, i))
 }
 
 proptest! {
@@ -26,7 +30,8 @@ proptest! {
         prop_assert_eq!(layout.to_string().parse::<Layout>(), Ok(layout));
     }
 
-    /// `L(c(i)) = L(i)` for the coordinate `c(i)` that `i` counts out, and `c` is nested as the shape.
+    /// `L(c(i)) = L(i)` for the coordinate `c(i)` that `i` counts out, and `c` is nested as the
+    /// shape.
     #[test]
     fn an_integer_is_its_coordinate(layout in any_layout(), i in any::<u64>()) {
         let i = i % layout.size();
@@ -56,7 +61,8 @@ proptest! {
         }
     }
 
-    /// `coalesce(L)(i) = L(i)`, `depth <= 1`, no two neighbours can be joined, and coalescing again changes nothing.
+    /// `coalesce(L)(i) = L(i)`, `depth <= 1`, no two neighbours can be joined, and coalescing again
+    /// changes nothing.
     #[test]
     fn coalescing_keeps_the_function(layout in any_layout()) {
         let short = layout.coalesce();
@@ -75,7 +81,8 @@ proptest! {
         prop_assert_eq!(offsets(&a) == offsets(&b), values(&a) == values(&b));
     }
 
-    /// `coalesce(L, (1,..,1)) = (coalesce(L_0), coalesce(L_1), ..)`: the same function, the same rank.
+    /// `coalesce(L, (1,..,1)) = (coalesce(L_0), coalesce(L_1), ..)`: the same function, the same
+    /// rank.
     #[test]
     fn coalescing_by_mode_keeps_the_rank(layout in any_layout()) {
         let profile = IntTuple::Tuple(vec![1.into(); layout.rank()]);
@@ -111,9 +118,10 @@ proptest! {
         }
     }
 
-    /// `((A o B) o C)(i) = A(B(C(i))) = (A o (B o C))(i)`, wherever the inner compositions exist and `cosize(C) <= |B|`,
-    /// `cosize(B) <= |A|`. Of the outer ones either may be no layout where the other is: `B o C` may be finer than C, and then its modes
-    /// are shorter, and there are more of them that have to be apart, as in `one_side_may_be_no_layout`.
+    /// `((A o B) o C)(i) = A(B(C(i))) = (A o (B o C))(i)`, wherever the inner compositions exist
+    /// and `cosize(C) <= |B|`, `cosize(B) <= |A|`. Of the outer ones either may be no layout where
+    /// the other is: `B o C` may be finer than C, and then its modes are shorter, and there are
+    /// more of them that have to be apart, as in `one_side_may_be_no_layout`.
     #[test]
     fn composition_is_associative(a in any_layout(), b in any_layout(), c in any_layout()) {
         prop_assume!(b.cosize() <= a.size() && c.cosize() <= b.size());
@@ -150,7 +158,8 @@ proptest! {
         }
     }
 
-    /// `A o <B_0, B_1> = (A_0 o B_0, A_1 o B_1)` for a tuple of layouts, and what it does not reach is dropped.
+    /// `A o <B_0, B_1> = (A_0 o B_0, A_1 o B_1)` for a tuple of layouts, and what it does not reach
+    /// is dropped.
     #[test]
     fn a_tuple_composes_by_mode(a in any_layout(), b in any_layout(), c in any_layout()) {
         let both = a.compose_by(&Tiler::from([b.clone().into(), c.clone().into()]));
@@ -164,7 +173,8 @@ proptest! {
         }
     }
 
-    /// What is static does not change values: `values(A o B) = values(static(A) o static(B))`, and that is static throughout.
+    /// What is static does not change values: `values(A o B) = values(static(A) o static(B))`, and
+    /// that is static throughout.
     #[test]
     fn static_operands_give_static_results(a in any_layout(), b in any_layout()) {
         let fix = |layout: &Layout| layout.to_string().split(['_']).collect::<String>();
@@ -202,7 +212,8 @@ proptest! {
     }
 }
 
-/// `(A o B) o C` and `A o (B o C)` are one function, and it may fit the profile of C and not that of `B o C`, or the other way round.
+/// `(A o B) o C` and `A o (B o C)` are one function, and it may fit the profile of C and not that
+/// of `B o C`, or the other way round.
 #[test]
 fn one_side_may_be_no_layout() -> Result<(), LayoutError> {
     let sides = |a: &str, b: &str, c: &str| {

@@ -1,5 +1,5 @@
-//! Every small layout, and a million pairs: compositions held against the composition of the functions, refusals against a
-//! search for the layout that is said not to exist.
+//! Every small layout, and a million pairs: compositions held against the composition of the
+//! functions, refusals against a search for the layout that is said not to exist.
 
 use falchion::layout::algebra::{Layout, LayoutError, Mode};
 use falchion_lab::verify::draw;
@@ -12,7 +12,8 @@ fn every_small_layout() -> impl Iterator<Item = Layout> {
     one.chain(two).map(|layout| layout.expect("a small layout"))
 }
 
-/// Whether `values`, of which the first is 0, are those of a layout of some modes, found by trying every first mode.
+/// Whether `values`, of which the first is 0, are those of a layout of some modes, found by trying
+/// every first mode.
 fn is_layout(values: &[u64]) -> bool {
     let n = values.len();
     n <= 1
@@ -23,13 +24,17 @@ fn is_layout(values: &[u64]) -> bool {
         })
 }
 
-/// Whether some layout of the shape of `b`, each of its leaves refined, is the function `c -> a(b(c))`.
+/// Whether some layout of the shape of `b`, each of its leaves refined, is the function `c ->
+/// a(b(c))`.
 fn composition_exists(a: &Layout, b: &Layout) -> bool {
-    let leaf =
-        |mode: &Mode| -> Vec<u64> { (0..mode.extent.value).map(|c| a.extended(c * mode.stride.value).expect("small")).collect() };
+    let leaf = |mode: &Mode| -> Vec<u64> {
+        (0..mode.extent.value).map(|c| a.extended(c * mode.stride.value).expect("small")).collect()
+    };
     let leaves: Vec<Vec<u64>> = b.leaves().iter().map(leaf).collect();
     let adds = (0..b.size()).all(|i| {
-        let part = |(sum, rest): (u64, usize), values: &Vec<u64>| (sum + values[rest % values.len()], rest / values.len());
+        let part = |(sum, rest): (u64, usize), values: &Vec<u64>| {
+            (sum + values[rest % values.len()], rest / values.len())
+        };
         let (sum, _) = leaves.iter().fold((0, i as usize), part);
         sum == a.extended(b.extended(i).expect("small")).expect("small")
     });
@@ -56,7 +61,10 @@ impl Count {
             }
             Err(refusal) => {
                 self.refused += 1;
-                assert!(!composition_exists(a, b), "{a} o {b} is a layout, and was refused: {refusal}");
+                assert!(
+                    !composition_exists(a, b),
+                    "{a} o {b} is a layout, and was refused: {refusal}"
+                );
             }
         }
     }
@@ -68,12 +76,15 @@ impl Count {
     }
 }
 
-/// For every small A, and B of one small mode or two small modes from a few: `A o B` is `A(B(c))`, and refused only where
-/// no layout is.
+/// For every small A, and B of one small mode or two small modes from a few: `A o B` is `A(B(c))`,
+/// and refused only where no layout is.
 #[test]
 fn every_small_layout_composes_or_no_layout_exists() {
-    let few: Vec<Layout> =
-        every_small_layout().enumerate().filter(|(i, b)| b.rank() == 1 || i % 61 == 0).map(|(_, b)| b).collect();
+    let few: Vec<Layout> = every_small_layout()
+        .enumerate()
+        .filter(|(i, b)| b.rank() == 1 || i % 61 == 0)
+        .map(|(_, b)| b)
+        .collect();
     let mut count = Count::default();
     for a in every_small_layout() {
         for b in &few {
@@ -84,13 +95,18 @@ fn every_small_layout_composes_or_no_layout_exists() {
     assert_eq!(count.accepted + count.refused, 6162 * few.len() as u64);
 }
 
-/// For every small layout: coalescing, complement, and both inverses, as their laws say; and the text is read back.
+/// For every small layout: coalescing, complement, and both inverses, as their laws say; and the
+/// text is read back.
 #[test]
 fn every_small_layout_under_the_laws_of_one() {
     let (mut inverted, mut folded) = (0, 0);
     for layout in every_small_layout() {
-        let offsets =
-            |layout: &Layout| (0..layout.size()).map(|i| layout.extended(i)).collect::<Result<Vec<_>, _>>().expect("small");
+        let offsets = |layout: &Layout| {
+            (0..layout.size())
+                .map(|i| layout.extended(i))
+                .collect::<Result<Vec<_>, _>>()
+                .expect("small")
+        };
         let values = offsets(&layout);
         assert_eq!(offsets(&layout.coalesce()), values);
         assert_eq!(layout.to_string().parse::<Layout>().as_ref(), Ok(&layout));
@@ -103,7 +119,13 @@ fn every_small_layout_under_the_laws_of_one() {
         match (layout.left_inverse(), layout.complement(layout.cosize())) {
             (Ok(inverse), Ok(rest)) => {
                 inverted += 1;
-                assert!(values.iter().enumerate().all(|(i, offset)| inverse.offset(*offset) == Ok(i as u64)), "{layout}");
+                assert!(
+                    values
+                        .iter()
+                        .enumerate()
+                        .all(|(i, offset)| inverse.offset(*offset) == Ok(i as u64)),
+                    "{layout}"
+                );
                 let mut both = offsets(&Layout::concat([layout.clone(), rest]).expect("small"));
                 both.sort_unstable();
                 assert_eq!(both, (0..both.len() as u64).collect::<Vec<_>>(), "{layout}");
@@ -112,7 +134,9 @@ fn every_small_layout_under_the_laws_of_one() {
                 folded += 1;
                 assert!(!injective, "{layout}");
             }
-            (Err(_), Err(LayoutError::ComplementDivisibility { .. })) => assert!(injective, "{layout}"),
+            (Err(_), Err(LayoutError::ComplementDivisibility { .. })) => {
+                assert!(injective, "{layout}")
+            }
             other => panic!("{layout}: {other:?}"),
         }
     }
@@ -120,8 +144,8 @@ fn every_small_layout_under_the_laws_of_one() {
     assert!(inverted > 500 && folded > 500);
 }
 
-/// A million pairs of layouts of one to three modes, always the same: `A o B` is `A(B(c))`, and refused only where no
-/// layout is; at least 30% are accepted, and at least 30% refused.
+/// A million pairs of layouts of one to three modes, always the same: `A o B` is `A(B(c))`, and
+/// refused only where no layout is; at least 30% are accepted, and at least 30% refused.
 #[test]
 fn a_million_pairs_compose_or_no_layout_exists() {
     const PAIRS: u64 = 1_000_000;
@@ -136,7 +160,8 @@ fn a_million_pairs_compose_or_no_layout_exists() {
             let rank = 1 + next(3);
             let shape: Vec<u64> = (0..rank).map(|_| 1 + next(6)).collect();
             let stride: Vec<u64> = (0..rank).map(|_| next(strides)).collect();
-            let leaves = shape.into_iter().zip(stride).map(|(s, d)| Layout::new(s, d).expect("a mode"));
+            let leaves =
+                shape.into_iter().zip(stride).map(|(s, d)| Layout::new(s, d).expect("a mode"));
             Layout::concat(leaves).expect("a small layout")
         };
         let (a, b) = (layout(13), layout(7));
@@ -147,8 +172,9 @@ fn a_million_pairs_compose_or_no_layout_exists() {
     count.is_balanced();
 }
 
-/// The laws above need what they test: composition by CuTe's rounded division, without a check, is often not the
-/// composition of the functions, and exactly then `compose` either refuses or finds other modes.
+/// The laws above need what they test: composition by CuTe's rounded division, without a check, is
+/// often not the composition of the functions, and exactly then `compose` either refuses or finds
+/// other modes.
 #[test]
 fn composing_without_the_checks_is_another_function() {
     let rounded = |a: (u64, u64, u64, u64), s: u64, d: u64| -> Vec<u64> {
@@ -164,10 +190,16 @@ fn composing_without_the_checks_is_another_function() {
         let composed = a.compose(&Layout::new(4, d).expect("a mode"));
         if rounded((s0, 6, 1, 100), 4, d) != functions {
             wrong += 1;
-            assert!(s0 % d != 0 && d % s0 != 0 || (s0 / d).max(1) > 1 && !4u64.is_multiple_of(s0 / d), "{s0} {d}");
+            assert!(
+                s0 % d != 0 && d % s0 != 0 || (s0 / d).max(1) > 1 && !4u64.is_multiple_of(s0 / d),
+                "{s0} {d}"
+            );
         }
         if let Ok(composed) = composed {
-            assert_eq!((0..4).map(|c| composed.extended(c).expect("small")).collect::<Vec<_>>(), functions);
+            assert_eq!(
+                (0..4).map(|c| composed.extended(c).expect("small")).collect::<Vec<_>>(),
+                functions
+            );
         }
     }
     assert!(wrong > 3, "{wrong}");

@@ -1,5 +1,5 @@
-//! Offsets: what begins at an offset begins there after every operation on its coordinates, and is refused where an offset has no
-//! meaning.
+//! Offsets: what begins at an offset begins there after every operation on its coordinates, and is
+//! refused where an offset has no meaning.
 
 use super::random_layouts::{any_layout, cases, offsets};
 use falchion::layout::algebra::{Composed, Layout, LayoutError};
@@ -50,8 +50,8 @@ proptest! {
     }
 }
 
-/// An operation on the coordinates of a tile is the operation on a layout that begins at 0, moved by the tile's offset, and then
-/// swizzled where there is a swizzle.
+/// An operation on the coordinates of a tile is the operation on a layout that begins at 0, moved
+/// by the tile's offset, and then swizzled where there is a swizzle.
 #[test]
 fn operations_on_coordinates_keep_the_offset() {
     for operation in [
@@ -74,14 +74,19 @@ fn operations_on_coordinates_keep_the_offset() {
     ] {
         let of = |operand: &str| composed(&operation.replace('L', operand));
         let plain = of("0 o (4,4):(8,1)");
-        for (tile, offset) in
-            [("local_tile((8,8):(8,1), (4,4), (1,1))", 36), ("(8,4,4):(16,8,1)(2,_,_)", 32), ("5 o 7 o (4,4):(8,1)", 12)]
-        {
+        for (tile, offset) in [
+            ("local_tile((8,8):(8,1), (4,4), (1,1))", 36),
+            ("(8,4,4):(16,8,1)(2,_,_)", 32),
+            ("5 o 7 o (4,4):(8,1)", 12),
+        ] {
             let moved = of(tile);
             assert_eq!(moved.layout, plain.layout, "{operation} of {tile}");
             assert_eq!(moved.offset.value, plain.offset.value + offset, "{operation} of {tile}");
             let swizzled = of(&format!("(Sw<2,1,3> o {tile})"));
-            let expected: Vec<u64> = places(&moved).into_iter().map(|at| composed("Sw<2,1,3> o 1").swizzle.at(at)).collect();
+            let expected: Vec<u64> = places(&moved)
+                .into_iter()
+                .map(|at| composed("Sw<2,1,3> o 1").swizzle.at(at))
+                .collect();
             assert_eq!(places(&swizzled), expected, "{operation} of {tile} behind a swizzle");
         }
     }
@@ -99,11 +104,21 @@ fn a_layout_left_of_an_offset_is_a_function() {
         ("Sw<2,0,3> o size(8) o 4", "Sw<2,0,3> o 8 o 4:1"),
         ("composition(36, (4,4):(8,1))", "36 o (4,4):(8,1)"),
     ] {
-        assert_eq!(evaluate(expression).map(|value| value.to_string()), Ok(printed.to_owned()), "{expression}");
+        assert_eq!(
+            evaluate(expression).map(|value| value.to_string()),
+            Ok(printed.to_owned()),
+            "{expression}"
+        );
     }
     for (expression, because) in [
-        ("(4,4):(100,1) o 2 o 2:2", "the offset 2, 2:2 and the right layout's modes before it together step across the extent 4"),
-        ("8:1 o (Sw<2,0,2> o 4)", "8:1 is composed with a layout, and what is behind Sw<2,0,2> is none"),
+        (
+            "(4,4):(100,1) o 2 o 2:2",
+            "the offset 2, 2:2 and the right layout's modes before it together step across the extent 4",
+        ),
+        (
+            "8:1 o (Sw<2,0,2> o 4)",
+            "8:1 is composed with a layout, and what is behind Sw<2,0,2> is none",
+        ),
         ("8 o Sw<2,0,2> o 4", "a swizzle is the first part of a composition"),
         ("8 o (Sw<2,0,2> o 4)", "an offset before a swizzle is no layout"),
         ("18446744073709551615 o 4:1", "64 bits"),
@@ -135,7 +150,11 @@ fn an_offset_that_has_no_meaning_is_refused() {
         "make_layout(T, 4)",
         "(T, 4:1)",
     ] {
-        let refusal = evaluate(&expression.replace('T', "(4,2):(1,8)(_,1)")).expect_err(expression).because;
-        assert!(refusal.contains("begins at 0 belongs here, and 8 o (4):(1) begins at 8"), "{expression}: {refusal}");
+        let refusal =
+            evaluate(&expression.replace('T', "(4,2):(1,8)(_,1)")).expect_err(expression).because;
+        assert!(
+            refusal.contains("begins at 0 belongs here, and 8 o (4):(1) begins at 8"),
+            "{expression}: {refusal}"
+        );
     }
 }

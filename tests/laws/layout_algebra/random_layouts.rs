@@ -5,12 +5,18 @@ use proptest::prelude::*;
 
 /// 50,000 cases a law, failures printed and not filed.
 pub fn cases() -> ProptestConfig {
-    ProptestConfig { cases: 50_000, failure_persistence: None, max_global_rejects: 10_000_000, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: 50_000,
+        failure_persistence: None,
+        max_global_rejects: 10_000_000,
+        ..ProptestConfig::default()
+    }
 }
 
 const EXTENTS: [u64; 8] = [1, 2, 2, 3, 4, 4, 6, 8];
 
-/// Extents and strides as layouts of one to three modes, flat or nested as `nest` says, static as the bits of `fixed` say.
+/// Extents and strides as layouts of one to three modes, flat or nested as `nest` says, static as
+/// the bits of `fixed` say.
 fn nested(modes: &[(u64, u64)], nest: usize, fixed: u64) -> Layout {
     let int = |value, bit: usize| Int { value, is_static: fixed >> (bit % 8) & 1 == 1 };
     let tree = |ints: Vec<Int>| match (ints.as_slice(), nest % 3) {
@@ -39,8 +45,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A layout whose modes, in an order of their own, begin where the modes before end, or a few times later: injective,
-    /// with a complement.
+    /// A layout whose modes, in an order of their own, begin where the modes before end, or a few
+    /// times later: injective, with a complement.
     fn spread(gaps: u64)(
         rank in 1usize..4,
         extents in prop::array::uniform3(0usize..8),

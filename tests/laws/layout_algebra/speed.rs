@@ -21,13 +21,17 @@ type Operands = (Layout, Layout, Tiler);
 /// What is timed.
 type Operation = fn(&Operands) -> Result<Layout, LayoutError>;
 
-/// 100,000 random compositions, divides and products a second on one core: all three of each pair, drawn before the clock starts.
+/// 100,000 random compositions, divides and products a second on one core: all three of each pair,
+/// drawn before the clock starts.
 #[test]
 #[ignore = "needs a core for itself"]
 fn a_hundred_thousand_operations_a_second() {
     const PAIRS: u64 = 100_000;
-    let operands: Vec<Operands> =
-        (0..PAIRS).map(|i| (random_layout(i), random_layout(i + PAIRS), Tiler::from(random_layout(i + 2 * PAIRS)))).collect();
+    let operands: Vec<Operands> = (0..PAIRS)
+        .map(|i| {
+            (random_layout(i), random_layout(i + PAIRS), Tiler::from(random_layout(i + 2 * PAIRS)))
+        })
+        .collect();
     let operations: [(&str, Operation); 3] = [
         ("compositions", |(a, b, _)| a.compose(b)),
         ("divides", |(a, _, tiler)| a.logical_divide(tiler)),
@@ -38,6 +42,9 @@ fn a_hundred_thousand_operations_a_second() {
         let done = operands.iter().filter(|operands| operation(operands).is_ok()).count();
         let rate = PAIRS as f64 / start.elapsed().as_secs_f64();
         println!("{rate:.0} {name} a second, {done} of {PAIRS} layouts");
-        assert!(rate >= 100_000.0 && done as u64 * 10 > PAIRS, "{rate} {name} a second, {done} layouts");
+        assert!(
+            rate >= 100_000.0 && done as u64 * 10 > PAIRS,
+            "{rate} {name} a second, {done} layouts"
+        );
     }
 }

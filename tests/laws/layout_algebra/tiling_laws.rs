@@ -34,7 +34,8 @@ proptest! {
         prop_assert!(offsets(&layout.complement(n)?)[1..].iter().all(|offset| taken.binary_search(offset).is_err()));
     }
 
-    /// `(L, R)` reaches every offset below n, and each of its offsets once: a bijection onto the integers below its cosize.
+    /// `(L, R)` reaches every offset below n, and each of its offsets once: a bijection onto the
+    /// integers below its cosize.
     #[test]
     fn a_layout_and_its_complement_cover(layout in injective(), n in 1u64..200) {
         let whole = pair(&layout, &layout.complement(n)?);
@@ -42,14 +43,16 @@ proptest! {
         prop_assert_eq!(image(&whole), (0..whole.cosize()).collect::<Vec<_>>());
     }
 
-    /// R is no larger than it has to be: `|R| <= ceil(n / cosize(L)) * cosize(L) / |L|`, equal when n is not below the cosize.
+    /// R is no larger than it has to be: `|R| <= ceil(n / cosize(L)) * cosize(L) / |L|`, equal when
+    /// n is not below the cosize.
     #[test]
     fn a_complement_is_as_small_as_can_be(layout in injective(), periods in 1u64..5) {
         let rest = layout.complement(layout.complement(1)?.size() * layout.size() * periods)?;
         prop_assert_eq!(rest.size(), layout.complement(1)?.size() * periods);
     }
 
-    /// The complement of the complement is the layout again, in order, for n a multiple of what `(L, R)` covers.
+    /// The complement of the complement is the layout again, in order, for n a multiple of what
+    /// `(L, R)` covers.
     #[test]
     fn a_complement_undoes_itself(layout in injective(), periods in 1u64..4) {
         let covered = pair(&layout, &layout.complement(1)?).cosize() * periods;
@@ -57,7 +60,8 @@ proptest! {
         prop_assert_eq!(offsets(&twice), image(&layout));
     }
 
-    /// A complement is refused only when the strides do not nest: some stride is not a multiple of where the smaller ones end.
+    /// A complement is refused only when the strides do not nest: some stride is not a multiple of
+    /// where the smaller ones end.
     #[test]
     fn a_complement_is_refused_for_a_divisibility(layout in any_layout(), n in 1u64..200) {
         let modes = layout.leaves().into_iter().map(|leaf| (leaf.stride.value, leaf.extent.value));
@@ -98,7 +102,8 @@ proptest! {
         prop_assert_eq!(offsets(&inverse.left_inverse()?), offsets(&layout));
     }
 
-    /// A left inverse exists only for injections, and a refusal for want of injectivity shows two integers with one offset.
+    /// A left inverse exists only for injections, and a refusal for want of injectivity shows two
+    /// integers with one offset.
     #[test]
     fn a_left_inverse_is_refused_where_there_is_none(layout in any_layout()) {
         let injective = image(&layout).windows(2).all(|pair| pair[0] < pair[1]);
@@ -111,7 +116,8 @@ proptest! {
         }
     }
 
-    /// `logical_divide(A, B)`, flattened, has the offsets of A, each as often, if B and its complement cover A exactly.
+    /// `logical_divide(A, B)`, flattened, has the offsets of A, each as often, if B and its
+    /// complement cover A exactly.
     #[test]
     fn dividing_permutes(a in any_layout(), b in injective()) {
         let whole = pair(&b, &b.complement(a.size())?);
@@ -128,7 +134,8 @@ proptest! {
         prop_assert_eq!(image(&divided), (0..a.size()).collect::<Vec<_>>());
     }
 
-    /// The first mode of `zipped_divide(A, T)` is `A o T`, and mode by mode that of `logical_divide`.
+    /// The first mode of `zipped_divide(A, T)` is `A o T`, and mode by mode that of
+    /// `logical_divide`.
     #[test]
     fn the_tile_is_the_composition(a in matrix(), m in 0usize..2, n in 0usize..2) {
         let tile = tiler([2, 4][m], [2, 4][n]);
@@ -147,8 +154,8 @@ proptest! {
         prop_assert_eq!(&tiled.modes()[1..], zipped.modes()[1].modes());
     }
 
-    /// `logical_product(A, B) = (A, A* o B)`: copies of A that share no offset, as many as B has coordinates, if A and B
-    /// are injective.
+    /// `logical_product(A, B) = (A, A* o B)`: copies of A that share no offset, as many as B has
+    /// coordinates, if A and B are injective.
     #[test]
     fn a_product_is_copies_that_do_not_overlap(a in injective(), b in injective()) {
         if let Ok(product) = a.logical_product(&b.clone().into()) {
@@ -165,7 +172,8 @@ proptest! {
         prop_assert_eq!(image(&product), (0..product.size()).collect::<Vec<_>>());
     }
 
-    /// `blocked((ia + |A_0| ib, ja + |A_1| jb)) = product((ia, ja), (ib, jb)) = raked((ib + |B_0| ia, jb + |B_1| ja))`.
+    /// `blocked((ia + |A_0| ib, ja + |A_1| jb)) = product((ia, ja), (ib, jb)) = raked((ib + |B_0|
+    /// ia, jb + |B_1| ja))`.
     #[test]
     fn blocked_and_raked_reorder_the_product(a in matrix(), b in matrix(), i in any::<u64>(), j in any::<u64>()) {
         let product = a.logical_product(&b.clone().into())?;
@@ -194,7 +202,8 @@ proptest! {
         prop_assert_eq!((swizzle.at(x) ^ x) & !(((1 << bits) - 1) << base), 0);
     }
 
-    /// s permutes the integers below `2^(B+M+S)`, and `(s o offset o L)(c) = s(offset + L(c))` is below its cosize.
+    /// s permutes the integers below `2^(B+M+S)`, and `(s o offset o L)(c) = s(offset + L(c))` is
+    /// below its cosize.
     #[test]
     fn a_swizzle_is_a_bijection(bits in 0u32..3, base in 0u32..3, more in 0u32..2, layout in bijection(), offset in 0u64..64) {
         let swizzle = Swizzle::new(bits, base, bits + more)?;
@@ -224,8 +233,8 @@ proptest! {
         prop_assert_eq!(seen, image(&a));
     }
 
-    /// Threads share the matrix: over all threads `local_partition` gives each offset once; by a projection, once for each
-    /// thread of the other mode.
+    /// Threads share the matrix: over all threads `local_partition` gives each offset once; by a
+    /// projection, once for each thread of the other mode.
     #[test]
     fn local_partitions_are_a_partition(a in matrix(), m in 0usize..2, n in 0usize..2, row_major in any::<bool>()) {
         let (m, n) = ([2, 4][m], [2, 4][n]);
@@ -242,8 +251,8 @@ proptest! {
         }
     }
 
-    /// `thread_value(T)(t, v)` is the element `v` of `local_partition(T, t)`, its offset included, for every thread; threads whose
-    /// numbers have gaps have no such layout.
+    /// `thread_value(T)(t, v)` is the element `v` of `local_partition(T, t)`, its offset included,
+    /// for every thread; threads whose numbers have gaps have no such layout.
     #[test]
     fn a_thread_value_layout_is_every_threads_partition(a in matrix(), m in 0usize..2, n in 0usize..2, row_major in any::<bool>()) {
         let (m, n) = ([2, 4][m], [2, 4][n]);
@@ -293,7 +302,8 @@ proptest! {
         }
     }
 
-    /// The map of a layout is the layout: `map(row, column) = L((row, column))` over the whole domain.
+    /// The map of a layout is the layout: `map(row, column) = L((row, column))` over the whole
+    /// domain.
     #[test]
     fn a_map_is_its_layout(a in matrix()) {
         let map = Map::new(&a)?;

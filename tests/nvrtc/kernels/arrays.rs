@@ -9,20 +9,25 @@ use falchion::{
     arch::{ArchKind, OpKind},
     cuda::compile,
     desc::{GemmDesc, GemmMode},
-    internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description},
+    internals::{
+        codegen::TranslationUnit, family::default_gemm_configuration::default_description,
+    },
     layout::Order,
     threadblock::MOST_MAPPED,
 };
 
-/// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that store, and threads that multiply. Where addresses lie has one fingerprint.
+/// Some defaults, and what is drawn of every family, with K whole and in parts, with threads that
+/// store, and threads that multiply. Where addresses lie has one fingerprint.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_arrays_compile_clean() {
-    let mut kernels: Vec<_> = defaults(ArchKind::Sm90, ArchKind::Sm90).into_iter().step_by(7).collect();
+    let mut kernels: Vec<_> =
+        defaults(ArchKind::Sm90, ArchKind::Sm90).into_iter().step_by(7).collect();
     kernels.extend(random_descriptions(21_000, 16, ArchKind::Sm90, description));
     kernels.extend((22_000..22_016).map(|seed| {
         let arch = ARCHS[seed as usize % ARCHS.len()];
-        let wanted = Wanted { plain: true, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() };
+        let wanted =
+            Wanted { plain: true, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() };
         (format!("seed {seed}"), description(seed, wanted), arch)
     }));
     kernels.extend((23_000..23_012).map(|seed| warp_specialized_only(seed, true, description)));
@@ -35,7 +40,8 @@ fn kernels_of_arrays_compile_clean() {
         (format!("seed {seed}"), description(seed, wanted), ArchKind::Sm90)
     }));
     for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
-        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0]
+            .map(|column| if column { Order::Col } else { Order::Row });
         let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
     }
@@ -46,16 +52,28 @@ fn kernels_of_arrays_compile_clean() {
         let cut = d.cut(2).for_array(products);
         (name, if i % 3 == 0 && cut.check().is_ok() { cut } else { d.for_array(products) }, arch)
     };
-    let kernels: Vec<_> = kernels.into_iter().enumerate().map(read).filter(|(_, d, _)| d.class.mode.is_array()).collect();
-    let [by_tma, mapped] =
-        [MOST_MAPPED, i32::MAX as u32].map(|most| kernels.iter().filter(|(_, d, _)| d.products_of_launch() == most).count());
+    let kernels: Vec<_> = kernels
+        .into_iter()
+        .enumerate()
+        .map(read)
+        .filter(|(_, d, _)| d.class.mode.is_array())
+        .collect();
+    let [by_tma, mapped] = [MOST_MAPPED, i32::MAX as u32]
+        .map(|most| kernels.iter().filter(|(_, d, _)| d.products_of_launch() == most).count());
     assert!(
-        kernels.len() - by_tma - mapped >= 40 && by_tma.min(mapped) >= 10 && kernels.iter().any(|(_, d, _)| d.split_k() > 1),
+        kernels.len() - by_tma - mapped >= 40
+            && by_tma.min(mapped) >= 10
+            && kernels.iter().any(|(_, d, _)| d.split_k() > 1),
         "{} kernels, {by_tma} of few products by TMA, {mapped} of many",
         kernels.len()
     );
     for mode in [GemmMode::MappedArray, GemmMode::LongArray] {
-        assert!(kernels.iter().any(|(_, d, _)| d.class.mode == mode && d.split_k() > 1 && d.check().is_ok()), "{mode}");
+        assert!(
+            kernels
+                .iter()
+                .any(|(_, d, _)| d.class.mode == mode && d.split_k() > 1 && d.check().is_ok()),
+            "{mode}"
+        );
     }
     all_clean("kernels of arrays", kernels);
 }
@@ -65,7 +83,9 @@ fn kernels_of_arrays_compile_clean() {
 #[ignore = "needs NVRTC"]
 fn another_order_of_addresses_is_found() {
     let types = super::F32;
-    let desc = default_description(OpKind::Simt, ArchKind::Sm90, types, [Order::Row; 3]).expect("a row").for_array(2);
+    let desc = default_description(OpKind::Simt, ArchKind::Sm90, types, [Order::Row; 3])
+        .expect("a row")
+        .for_array(2);
     assert!(fault(&super::cache(), &desc, ArchKind::Sm90).is_none());
     let unit = unit_of(&desc, true);
     let source = unit.source.replace("threadblock::ProductAddresses<119>", "Turned");
@@ -73,6 +93,8 @@ fn another_order_of_addresses_is_found() {
     let turned = "struct Turned {\n  static constexpr int kRows = 119;\n  static constexpr int kColumns = 4;\n  static __device__ constexpr unsigned at(unsigned product, unsigned matrix) { return matrix * 119 + product; }\n};\n";
     let (first, rest) = source.split_once("using Mainloop").expect("a main loop");
     let unit = TranslationUnit { source: format!("{first}{turned}using Mainloop{rest}"), ..unit };
-    let error = compile(&super::cache(), &unit, ArchKind::Sm90.machine().sm).expect_err("another map").to_string();
+    let error = compile(&super::cache(), &unit, ArchKind::Sm90.machine().sm)
+        .expect_err("another map")
+        .to_string();
     assert!(error.contains("addresses: the Rust map and the CUDA map differ"), "{error}");
 }

@@ -17,11 +17,15 @@ use std::collections::BTreeSet;
 fn of_groups(d: GemmDesc) -> GemmDesc {
     let d = d.for_groups(Axis::M);
     let along_m = d.class.mode == GemmMode::GroupedM;
-    d.narrowed([u32::MAX, u32::MAX, if d.class.output.layout.is_row() != along_m { 1 } else { u32::MAX }])
+    d.narrowed([
+        u32::MAX,
+        u32::MAX,
+        if d.class.output.layout.is_row() != along_m { 1 } else { u32::MAX },
+    ])
 }
 
-/// The kernels of groups of rows: of defaults in all layouts, so that rows are the kernel's rows or its columns, of descriptions with every main loop, and of ones whose
-/// threads store.
+/// The kernels of groups of rows: of defaults in all layouts, so that rows are the kernel's rows or
+/// its columns, of descriptions with every main loop, and of ones whose threads store.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_groups_compile_clean() {
@@ -43,19 +47,26 @@ fn kernels_of_groups_compile_clean() {
     // The walk over groups takes registers, which drawn ones may not have.
     let checked = |name: &str, d: GemmDesc| name == "a default" || of_groups(d).check().is_ok();
     kernels.retain(|(name, d, _)| d.split_k() == 1 && d.check().is_ok() && checked(name, *d));
-    let modes: BTreeSet<_> =
-        kernels.iter().map(|(_, d, _)| (of_groups(*d).class.mode.name(), of_groups(*d).group_step() > 1)).collect();
+    let modes: BTreeSet<_> = kernels
+        .iter()
+        .map(|(_, d, _)| (of_groups(*d).class.mode.name(), of_groups(*d).group_step() > 1))
+        .collect();
     assert_eq!(modes.len(), 4);
-    all_clean("kernels of groups", kernels.into_iter().map(|(name, d, arch)| (name, of_groups(d), arch)).collect());
+    all_clean(
+        "kernels of groups",
+        kernels.into_iter().map(|(name, d, arch)| (name, of_groups(d), arch)).collect(),
+    );
 }
 
-/// The kernels of streamed k-tiles: of some defaults, of what is drawn, with both kinds of consumers, and of ones whose threads store.
+/// The kernels of streamed k-tiles: of some defaults, of what is drawn, with both kinds of
+/// consumers, and of ones whose threads store.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_streams_compile_clean() {
     let mut kernels = Vec::new();
     for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
-        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0]
+            .map(|column| if column { Order::Col } else { Order::Row });
         let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
     }
@@ -72,17 +83,21 @@ fn kernels_of_streams_compile_clean() {
     // Adding parts takes registers, which not all have.
     kernels.retain(|(_, d, _)| streamed(*d).check().is_ok());
     assert!(kernels.len() >= 36, "{} kernels", kernels.len());
-    let batched = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| (name, streamed(d).for_batch(1 + i % 2), arch);
+    let batched = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
+        (name, streamed(d).for_batch(1 + i % 2), arch)
+    };
     all_clean("kernels of streams", kernels.into_iter().enumerate().map(batched).collect());
 }
 
-/// The kernels whose K is cut into parts that the blocks of a cluster have: of some defaults, of what is drawn, with both kinds of consumers, and of ones whose threads store.
+/// The kernels whose K is cut into parts that the blocks of a cluster have: of some defaults, of
+/// what is drawn, with both kinds of consumers, and of ones whose threads store.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_cluster_splits_compile_clean() {
     let mut kernels = Vec::new();
     for (i, types) in descriptions::warp_specialized::types().into_iter().enumerate() {
-        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let orders = [i & 1 != 0, i & 2 != 0, i & 4 != 0]
+            .map(|column| if column { Order::Col } else { Order::Row });
         let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
         kernels.extend(default.ok().map(|d| ("a default".to_owned(), d, ArchKind::Sm90)));
     }
@@ -97,7 +112,9 @@ fn kernels_of_cluster_splits_compile_clean() {
     }));
     let cut = |(i, (name, d, arch)): (usize, (String, GemmDesc, ArchKind))| {
         // Of large tiles the parts of one other block alone have room.
-        let [_, clustered] = [[2, 4, 3, 8][i % 4], 2].into_iter().find_map(|parts| descriptions::cut_by_clusters(d, parts))?;
+        let [_, clustered] = [[2, 4, 3, 8][i % 4], 2]
+            .into_iter()
+            .find_map(|parts| descriptions::cut_by_clusters(d, parts))?;
         Some((name, clustered.for_batch(1 + i % 2), arch))
     };
     let kernels: Vec<_> = kernels.into_iter().enumerate().filter_map(cut).collect();
@@ -105,7 +122,9 @@ fn kernels_of_cluster_splits_compile_clean() {
     all_clean("kernels of cluster splits", kernels);
 }
 
-/// The kernels that problems of few tiles take, most of them by themselves: of all types of 16 bits, whose K the blocks of a cluster have in two parts, in four and in eight; of one product, of batches and of arrays.
+/// The kernels that problems of few tiles take, most of them by themselves: of all types of 16
+/// bits, whose K the blocks of a cluster have in two parts, in four and in eight; of one product,
+/// of batches and of arrays.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_few_tiles_compile_clean() {
@@ -117,7 +136,9 @@ fn kernels_of_few_tiles_compile_clean() {
         ((128, 128, 16384), (32, 8)),
     ];
     let mut kernels = Vec::new();
-    for types in descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bits() == 16) {
+    for types in
+        descriptions::warp_specialized::types().into_iter().filter(|types| types.a.bits() == 16)
+    {
         for (i, (extents, wanted)) in problems.into_iter().enumerate() {
             let b = [Order::Col, Order::Row][i % 2];
             let [a, b, c] = [(types.a, Order::Row), (types.b, b), (types.c, Order::Row)]
@@ -127,31 +148,39 @@ fn kernels_of_few_tiles_compile_clean() {
             let knobs = vec![("decomposition".to_owned(), "splitkcluster".to_owned())];
             let knobs = if wanted.1 == 8 { knobs } else { Vec::new() };
             let request = Request { a, b, c, accumulator, op, knobs, ..Request::default() };
-            let desc = request.resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None).expect("a row").desc;
+            let desc = request
+                .resolve_for(ArchKind::Sm90, ProblemSize::of(extents), None)
+                .expect("a row")
+                .desc;
             assert!(
                 desc.cuts_by_cluster() && (desc.threadblock().n, desc.split_k()) == wanted,
                 "{types:?} {extents:?}: {desc:?}"
             );
             let modes = [desc, desc.for_batch(2), desc.for_array(2)];
-            kernels.extend(modes.map(|desc| (format!("{types:?} {extents:?}"), desc, ArchKind::Sm90)));
+            kernels
+                .extend(modes.map(|desc| (format!("{types:?} {extents:?}"), desc, ArchKind::Sm90)));
         }
     }
     assert!(kernels.len() >= 60, "{} kernels", kernels.len());
     all_clean("kernels of few tiles", kernels);
 }
 
-/// The kernels of batches: of every default on tensor cores and some on the CUDA cores, of descriptions with every main loop, and of ones whose threads
-/// store.
+/// The kernels of batches: of every default on tensor cores and some on the CUDA cores, of
+/// descriptions with every main loop, and of ones whose threads store.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_batches_compile_clean() {
     let order = |column: bool| if column { Order::Col } else { Order::Row };
     let layouts = || (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let on_tensor_cores = layouts().flat_map(|orders| {
-        let default = move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        descriptions::warp_specialized::types().into_iter().filter_map(move |types| default(types).ok())
+        let default =
+            move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        descriptions::warp_specialized::types()
+            .into_iter()
+            .filter_map(move |types| default(types).ok())
     });
-    let mut kernels: Vec<_> = on_tensor_cores.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
+    let mut kernels: Vec<_> =
+        on_tensor_cores.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
     kernels.extend(defaults(ArchKind::Sm90, ArchKind::Sm90));
     kernels.extend(random_descriptions(11_000, 40, ArchKind::Sm90, description));
     kernels.extend((12_000..12_020).map(|seed| warp_specialized_only(seed, true, description)));
@@ -160,5 +189,8 @@ fn kernels_of_batches_compile_clean() {
         (name, but!(d, align_c: [1, 2][seed as usize % 2]), arch)
     }));
     kernels.retain(|(_, d, _)| d.check().is_ok());
-    all_clean("kernels of batches", kernels.into_iter().map(|(name, d, arch)| (name, d.for_batch(2), arch)).collect());
+    all_clean(
+        "kernels of batches",
+        kernels.into_iter().map(|(name, d, arch)| (name, d.for_batch(2), arch)).collect(),
+    );
 }

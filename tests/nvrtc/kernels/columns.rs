@@ -1,4 +1,5 @@
-//! Kernels whose D is column-major, and whose A is in shared memory: few rows of a product are few columns of theirs.
+//! Kernels whose D is column-major, and whose A is in shared memory: few rows of a product are few
+//! columns of theirs.
 
 use super::{all_clean, descriptions};
 use crate::harness::{OfFamily, changed::unit_of, twins::a_wrong_fingerprint_is_named};
@@ -11,9 +12,16 @@ use falchion::{
     shape::Mnk,
 };
 
-/// A kernel of `m` x `n`, of consumers of `warp_m` x `n` of which each has a whole tile under ping-pong.
+/// A kernel of `m` x `n`, of consumers of `warp_m` x `n` of which each has a whole tile under
+/// ping-pong.
 fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) -> GemmDesc {
-    let d = default_description(OpKind::TensorOp, ArchKind::Sm90, types, [Order::Row, Order::Col, order]).expect("a row");
+    let d = default_description(
+        OpKind::TensorOp,
+        ArchKind::Sm90,
+        types,
+        [Order::Row, Order::Col, order],
+    )
+    .expect("a row");
     let schedule = if m == warp_m { ScheduleKind::Pingpong } else { ScheduleKind::Cooperative };
     let (k, instruction) = (d.threadblock().k, Mnk { n, ..d.roles().knobs.instruction });
     let (threadblock, warp) = (Mnk { m, n, k }, Mnk { m: warp_m, n, k });
@@ -21,7 +29,8 @@ fn by_columns(types: Combined, (m, warp_m, n): (u32, u32, u32), order: Order) ->
     but!(d.of_columns(), threadblock: threadblock, warp: warp, instruction: instruction, schedule: schedule, promotion: never, stages: 4)
 }
 
-/// Of every type and every few columns: nothing spills, and no product waits for another (C7510); with C read and D stored by TMA, and by threads.
+/// Of every type and every few columns: nothing spills, and no product waits for another (C7510);
+/// with C read and D stored by TMA, and by threads.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_few_columns_compile_clean() {
@@ -31,8 +40,10 @@ fn kernels_of_few_columns_compile_clean() {
             if types.a.is_integer() && n % 16 != 0 && n > 32 {
                 continue;
             }
-            // Of many columns consumers of 128 rows have no registers for accumulators that are promoted.
-            let tile = [(64, 64, n), (128, 64, n), (128, 128, n)][if n > 128 { 1 } else { (number + i) % 3 }];
+            // Of many columns consumers of 128 rows have no registers for accumulators that are
+            // promoted.
+            let tile = [(64, 64, n), (128, 64, n), (128, 128, n)]
+                [if n > 128 { 1 } else { (number + i) % 3 }];
             let order = [Order::Row, Order::Col][(number + i / 3) % 2];
             let d = by_columns(types, tile, order);
             let align_c = [d.alignments()[2], 1, 2, d.alignments()[2]][(number + i) % 4];
@@ -56,7 +67,14 @@ fn kernels_of_few_columns_compile_clean() {
 fn a_wrong_place_in_the_staging_buffer_is_named() {
     use ElementKind::{Bf16, F32};
     for c in [Bf16, F32] {
-        let unit = unit_of(&by_columns(Combined { a: Bf16, b: Bf16, accumulator: F32, c }, (64, 64, 24), Order::Row), true);
+        let unit = unit_of(
+            &by_columns(
+                Combined { a: Bf16, b: Bf16, accumulator: F32, c },
+                (64, 64, 24),
+                Order::Row,
+            ),
+            true,
+        );
         for map in ["staging", "staged"] {
             a_wrong_fingerprint_is_named(&unit, (&format!("maps::{map}"), map));
         }

@@ -9,6 +9,8 @@ use falchion::arch::ArchKind;
 #[ignore = "needs NVRTC"]
 fn tiles_of_halves_compile_clean() {
     let kernels = [ArchKind::Sm75, ArchKind::Sm90].into_iter();
-    let kernels = kernels.flat_map(|arch| tiles_of_halves(arch).into_iter().map(move |d| ("a tile".to_owned(), d, arch)));
+    let kernels = kernels.flat_map(|arch| {
+        tiles_of_halves(arch).into_iter().map(move |d| ("a tile".to_owned(), d, arch))
+    });
     all_clean("tiles of halves", kernels.collect());
 }

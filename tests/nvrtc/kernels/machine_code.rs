@@ -1,4 +1,5 @@
-//! What becomes of `mma.sync` in machine code: as many instructions in the main loop as the description says, no spill, and no more shared memory than the machine has.
+//! What becomes of `mma.sync` in machine code: as many instructions in the main loop as the
+//! description says, no spill, and no more shared memory than the machine has.
 
 use super::{cache, descriptions::mma_sync::ARCHS, sample, unit_of};
 use crate::sass::Sass;
@@ -19,14 +20,17 @@ use std::collections::BTreeSet;
 /// A kernel by an instruction on an architecture, as its defaults are completed by it.
 pub fn kernel(one: &WarpInstruction, arch: ArchKind, orders: [Order; 2]) -> Option<GemmDesc> {
     let [a, b] = OperandKind::BOTH.map(|operand| one.input(operand));
-    let types = TENSOR_OP_COMBINATIONS.iter().find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
+    let types = TENSOR_OP_COMBINATIONS
+        .iter()
+        .find(|types| [types.a, types.b, types.accumulator] == [a, b, one.accumulator()])?;
     let of = |element, order| Some(MatrixType { element, order });
     let shape = one.shape();
     // Hopper's own family has none of 8 rows.
     let mainloop = if arch == ArchKind::Sm75 { "pipelined" } else { "multistage" };
     let instruction = ("instruction", format!("{}x{}x{}", shape.m, shape.n, shape.k));
     // f32 in parts that are made of fragments.
-    let emulation = Some(one.math().emulation()).filter(|emulation| *emulation != EmulationKind::None);
+    let emulation =
+        Some(one.math().emulation()).filter(|emulation| *emulation != EmulationKind::None);
     let emulation = emulation.map(|emulation| ("emulation", emulation.name().to_owned()));
     let knobs = [instruction, ("mainloop", mainloop.to_owned())].into_iter().chain(emulation);
     let request = Request {
@@ -59,15 +63,21 @@ fn multiplies(name: &str) -> bool {
 
 /// What is wrong with a kernel's machine code.
 fn fault(cache: &Cache, one: &WarpInstruction, desc: &GemmDesc) -> Option<String> {
-    let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else { panic!("another family") };
+    let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else {
+        panic!("another family")
+    };
     let machine = desc.class.arch.machine();
     let entry = match compile(cache, &unit_of(desc, false), machine.sm) {
         Ok(entry) => entry,
         Err(error) => return Some(error.to_string()),
     };
     let report = Report::read(&entry.log).expect("a kernel");
-    if !report.is_clean() || report.shared_bytes + facts.smem_bytes > machine.shared_bytes_per_block {
-        return Some(format!("{} of {} bytes, {report:?}", facts.smem_bytes, machine.shared_bytes_per_block));
+    if !report.is_clean() || report.shared_bytes + facts.smem_bytes > machine.shared_bytes_per_block
+    {
+        return Some(format!(
+            "{} of {} bytes, {report:?}",
+            facts.smem_bytes, machine.shared_bytes_per_block
+        ));
     }
     let sass = Sass::of(&entry.image);
     let own = |name: &str| name.starts_with(opcode(one.input(OperandKind::A)));
@@ -88,7 +98,8 @@ fn the_main_loop_has_the_products_of_its_description() {
     for (i, arch) in ARCHS.into_iter().enumerate() {
         for (j, one) in WarpInstruction::all().filter(|one| one.sm() <= arch.sm()).enumerate() {
             let orders = if (i + j) % 3 == 0 { [along_mn, along_k] } else { [along_k, along_mn] };
-            let Some(desc) = orders.into_iter().find_map(|orders| kernel(&one, arch, orders)) else {
+            let Some(desc) = orders.into_iter().find_map(|orders| kernel(&one, arch, orders))
+            else {
                 let hopper = arch == ArchKind::Sm90 && one.input(OperandKind::A).is_fp8();
                 assert!(hopper, "{} on {arch} is unsupported", one.mnemonic());
                 continue;
@@ -99,31 +110,54 @@ fn the_main_loop_has_the_products_of_its_description() {
             if one.sm() != arch.sm() || j % 2 != 0 {
                 continue;
             }
-            // A tile of one k-block, in which A has one fragment, and one whose warps have tiles that are no power of two.
-            let (k, rows) = (one.shape().k, if one.input(OperandKind::A) == ElementKind::F64 { 16 } else { 48 });
-            let tiles = [(Mnk::new(64, 64, k), Mnk::new(32, 32, k)), (Mnk::new(2 * rows, 96, 2 * k), Mnk::new(rows, 48, 2 * k))];
+            // A tile of one k-block, in which A has one fragment, and one whose warps have tiles
+            // that are no power of two.
+            let (k, rows) = (
+                one.shape().k,
+                if one.input(OperandKind::A) == ElementKind::F64 { 16 } else { 48 },
+            );
+            let tiles = [
+                (Mnk::new(64, 64, k), Mnk::new(32, 32, k)),
+                (Mnk::new(2 * rows, 96, 2 * k), Mnk::new(rows, 48, 2 * k)),
+            ];
             for (block, warp) in tiles.into_iter().filter(|(_, warp)| warp.k >= 8) {
                 let desc = kernel(&one, arch, along_k).expect("a kernel along K");
                 let aligned = |align| {
                     let [align_a, align_b] = [Some(align); 2];
-                    desc.pinned(Pins { threadblock: Some(block), warp: Some(warp), align_a, align_b, ..Pins::NONE })
+                    desc.pinned(Pins {
+                        threadblock: Some(block),
+                        warp: Some(warp),
+                        align_a,
+                        align_b,
+                        ..Pins::NONE
+                    })
                 };
-                let desc = [16, 8, 4, 2, 1].map(aligned).into_iter().find(|desc| desc.check().is_ok());
-                kernels.push((one, desc.unwrap_or_else(|| panic!("{}: {block:?}", one.mnemonic()))));
+                let desc =
+                    [16, 8, 4, 2, 1].map(aligned).into_iter().find(|desc| desc.check().is_ok());
+                kernels
+                    .push((one, desc.unwrap_or_else(|| panic!("{}: {block:?}", one.mnemonic()))));
             }
         }
     }
     let sampled = sample(kernels.clone());
     let wrong = sampled.par_iter().filter_map(|(one, desc)| {
-        fault(&cache, one, desc).map(|fault| format!("{} on {}: {fault}", one.mnemonic(), desc.class.arch))
+        fault(&cache, one, desc)
+            .map(|fault| format!("{} on {}: {fault}", one.mnemonic(), desc.class.arch))
     });
     let faults: Vec<_> = wrong.collect();
-    let (all, covered): (BTreeSet<_>, BTreeSet<_>) =
-        (WarpInstruction::all().map(|one| one.mnemonic()).collect(), kernels.iter().map(|(one, _)| one.mnemonic()).collect());
+    let (all, covered): (BTreeSet<_>, BTreeSet<_>) = (
+        WarpInstruction::all().map(|one| one.mnemonic()).collect(),
+        kernels.iter().map(|(one, _)| one.mnemonic()).collect(),
+    );
     assert_eq!(all, covered);
     let deep = |desc: &GemmDesc| desc.warp().k == desc.pins().instruction.map_or(0, |one| one.k);
     assert!(kernels.iter().filter(|(_, desc)| deep(desc)).count() >= 6);
     assert!(kernels.iter().filter(|(_, desc)| desc.warp().n == 48).count() >= 8);
     println!("machine code of mma.sync: {} kernels, {} instructions", kernels.len(), covered.len());
-    assert!(faults.is_empty() && kernels.len() >= 40, "{} kernels: {}", kernels.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty() && kernels.len() >= 40,
+        "{} kernels: {}",
+        kernels.len(),
+        faults.join("\n")
+    );
 }

@@ -13,19 +13,30 @@ use falchion::{
     numeric::{Combined, ElementKind, EmulationKind},
 };
 
-const ORDERS: [[Order; 3]; 3] =
-    [[Order::Row, Order::Col, Order::Row], [Order::Row, Order::Row, Order::Row], [Order::Col, Order::Row, Order::Row]];
+const ORDERS: [[Order; 3]; 3] = [
+    [Order::Row, Order::Col, Order::Row],
+    [Order::Row, Order::Row, Order::Row],
+    [Order::Col, Order::Row, Order::Row],
+];
 
 /// The configurations of this family for types on an architecture.
 fn families(arch: ArchKind, types: Combined) -> Vec<FamilyDesc> {
-    let all = default_gemm_configurations(OpKind::TensorOp, arch, types).map_or(&[][..], |families| families);
+    let all = default_gemm_configurations(OpKind::TensorOp, arch, types)
+        .map_or(&[][..], |families| families);
     let ours = all.iter().copied().filter(|family| matches!(family, FamilyDesc::MmaSync(_)));
     // Whole sums that become other types are those of i32, and no more than their store.
-    ours.take(if types.accumulator.is_integer() && types.c != types.accumulator { 1 } else { usize::MAX }).collect()
+    ours.take(if types.accumulator.is_integer() && types.c != types.accumulator {
+        1
+    } else {
+        usize::MAX
+    })
+    .collect()
 }
 
-/// A third of what the rows have, the same third in each run: every configuration of every type of every architecture, on the machines of that, and on Hopper those of Ampere, too, in one of the layouts that it
-/// can have; the next type has it in the next layout. All of them, in all layouts, are three times what continuous integration has time for.
+/// A third of what the rows have, the same third in each run: every configuration of every type of
+/// every architecture, on the machines of that, and on Hopper those of Ampere, too, in one of the
+/// layouts that it can have; the next type has it in the next layout. All of them, in all layouts,
+/// are three times what continuous integration has time for.
 #[test]
 #[ignore = "needs NVRTC"]
 fn defaults_of_mma_sync_compile_clean() {
@@ -33,22 +44,37 @@ fn defaults_of_mma_sync_compile_clean() {
     for (a, arch) in ARCHS.into_iter().enumerate() {
         for (t, &types) in TENSOR_OP_COMBINATIONS.iter().enumerate() {
             for (f, family) in families(arch, types).into_iter().enumerate() {
-                for machine in if arch == ArchKind::Sm80 { vec![arch, ArchKind::Sm90] } else { vec![arch] } {
-                    let all = ORDERS.map(|orders| GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family));
-                    let legal: Vec<_> = all.into_iter().filter(|desc| desc.check_on(&machine.machine()).is_ok()).collect();
+                for machine in
+                    if arch == ArchKind::Sm80 { vec![arch, ArchKind::Sm90] } else { vec![arch] }
+                {
+                    let all = ORDERS.map(|orders| {
+                        GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family)
+                    });
+                    let legal: Vec<_> = all
+                        .into_iter()
+                        .filter(|desc| desc.check_on(&machine.machine()).is_ok())
+                        .collect();
                     assert!(!legal.is_empty(), "{arch} on {machine}: {family:?}");
-                    kernels.push((format!("{arch} on {machine}"), legal[(a + t + f) % legal.len()], machine));
+                    kernels.push((
+                        format!("{arch} on {machine}"),
+                        legal[(a + t + f) % legal.len()],
+                        machine,
+                    ));
                 }
             }
         }
     }
     assert!(kernels.len() >= 200, "{} kernels", kernels.len());
     // A problem cuts K of any of them.
-    let cut: Vec<_> =
-        kernels.iter().step_by(9).map(|(name, desc, arch)| (format!("{name} in parts"), desc.cut(2), *arch)).collect();
+    let cut: Vec<_> = kernels
+        .iter()
+        .step_by(9)
+        .map(|(name, desc, arch)| (format!("{name} in parts"), desc.cut(2), *arch))
+        .collect();
     // And one of an odd pitch takes any of them by single elements.
-    let by_elements =
-        |(name, desc, arch): &(String, GemmDesc, ArchKind)| (format!("{name} by elements"), desc.narrowed([1; 3]), *arch);
+    let by_elements = |(name, desc, arch): &(String, GemmDesc, ArchKind)| {
+        (format!("{name} by elements"), desc.narrowed([1; 3]), *arch)
+    };
     let narrow: Vec<_> = kernels.iter().skip(4).step_by(9).map(by_elements).collect();
     all_clean("defaults of mma.sync in parts of K", cut);
     all_clean("defaults of mma.sync by single elements", narrow);
@@ -62,11 +88,15 @@ fn descriptions_of_mma_sync_compile_clean() {
     let drawn = |seed: u64, arch, plain| {
         (
             format!("seed {seed}"),
-            description(seed, Wanted { plain, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() }),
+            description(
+                seed,
+                Wanted { plain, arch: Some(arch), family: Family::MmaSync, ..Wanted::default() },
+            ),
             arch,
         )
     };
-    let mut kernels: Vec<_> = (20_000..20_060).map(|seed| drawn(seed, ArchKind::Sm90, true)).collect();
+    let mut kernels: Vec<_> =
+        (20_000..20_060).map(|seed| drawn(seed, ArchKind::Sm90, true)).collect();
     kernels.extend((21_000..21_024).map(|seed| drawn(seed, ARCHS[seed as usize % 4], true)));
     kernels.extend((22_000..22_016).map(|seed| drawn(seed, ArchKind::Sm90, false)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
@@ -80,13 +110,15 @@ fn sums_that_saturate_compile_clean() {
     let mut kernels = Vec::new();
     for arch in ARCHS {
         for kind in [ElementKind::I8, ElementKind::U8] {
-            let types = Combined { a: kind, b: kind, accumulator: ElementKind::I32, c: ElementKind::I32 };
+            let types =
+                Combined { a: kind, b: kind, accumulator: ElementKind::I32, c: ElementKind::I32 };
             for (orders, cut) in ORDERS.into_iter().zip([1, 2, 2]) {
-                let pins = Pins { saturate: Some(SaturateKind::On), split_k: Some(cut), ..Pins::NONE };
+                let pins =
+                    Pins { saturate: Some(SaturateKind::On), split_k: Some(cut), ..Pins::NONE };
                 let of = if arch == ArchKind::Sm90 { ArchKind::Sm80 } else { arch };
-                let all = families(of, types)
-                    .into_iter()
-                    .map(|family| GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins));
+                let all = families(of, types).into_iter().map(|family| {
+                    GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins)
+                });
                 let desc = all.into_iter().find(|desc| desc.check().is_ok()).expect("a default");
                 assert!(unit_of(&desc, true).config.contains(".row.col.satfinite.s32."));
                 kernels.push((format!("{kind} on {arch}"), desc, arch));
@@ -97,7 +129,8 @@ fn sums_that_saturate_compile_clean() {
     all_clean("sums that saturate", kernels);
 }
 
-/// Parts of f32 that are made in registers: the rows' configurations in every layout, and K in parts.
+/// Parts of f32 that are made in registers: the rows' configurations in every layout, and K in
+/// parts.
 #[test]
 #[ignore = "needs NVRTC"]
 fn emulation_in_registers_compiles_clean() {
@@ -108,8 +141,10 @@ fn emulation_in_registers_compiles_clean() {
         for (number, family) in families(ArchKind::Sm80, types).into_iter().enumerate() {
             for (orders, cut) in ORDERS.into_iter().zip([1, 1, 2]) {
                 for emulation in [EmulationKind::Tf32x3, EmulationKind::Bf16x1] {
-                    let pins = Pins { split_k: Some(cut), emulation: Some(emulation), ..Pins::NONE };
-                    let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family).pinned(pins);
+                    let pins =
+                        Pins { split_k: Some(cut), emulation: Some(emulation), ..Pins::NONE };
+                    let desc = GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, family)
+                        .pinned(pins);
                     kernels.push((format!("{emulation}, number {number} on {arch}"), desc, arch));
                 }
             }
@@ -124,7 +159,10 @@ fn emulation_in_registers_compiles_clean() {
 fn a_map_of_mma_sync_that_differs_is_refused_by_its_name() {
     let types = *TENSOR_OP_COMBINATIONS.first().expect("halves");
     let family = families(ArchKind::Sm80, types)[1];
-    let unit = unit_of(&GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm80, types, ORDERS[0], family), true);
+    let unit = unit_of(
+        &GemmDesc::of_values(OpKind::TensorOp, ArchKind::Sm80, types, ORDERS[0], family),
+        true,
+    );
     for (fact, name) in [
         ("kPitch = 32", "smem_a"),
         ("kSwizzleShift = 1", "reads_a"),

@@ -1,7 +1,8 @@
-//! Every kernel that can be asked for is accepted by NVRTC, keeps to its registers, and has the maps that Rust has.
-//! These need the library and no GPU.
+//! Every kernel that can be asked for is accepted by NVRTC, keeps to its registers, and has the
+//! maps that Rust has. These need the library and no GPU.
 //!
-//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc kernels --features serde -- --ignored --nocapture --test-threads 1`
+//! `FALCHION_NVRTC=<folder> cargo test --test nvrtc kernels --features serde -- --ignored
+//! --nocapture --test-threads 1`
 
 mod arrays;
 mod batches;
@@ -33,7 +34,10 @@ use falchion::{
     desc::{COMBINATIONS, GemmDesc, SpillKind},
     device::Explanation,
     epilogue::{EpilogueDesc, Node, register},
-    internals::{codegen::TranslationUnit, family::default_gemm_configuration::default_description, schedule::ScheduleKind},
+    internals::{
+        codegen::TranslationUnit, family::default_gemm_configuration::default_description,
+        schedule::ScheduleKind,
+    },
     layout::Order,
     numeric::{Combined, ElementKind},
     shape::Mnk,
@@ -48,9 +52,15 @@ use std::{
 };
 
 /// The machines that NVRTC 13 compiles for, of those that have a tag.
-const MACHINES: [ArchKind; 5] = [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
+const MACHINES: [ArchKind; 5] =
+    [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
 
-const F32: Combined = Combined { a: ElementKind::F32, b: ElementKind::F32, accumulator: ElementKind::F32, c: ElementKind::F32 };
+const F32: Combined = Combined {
+    a: ElementKind::F32,
+    b: ElementKind::F32,
+    accumulator: ElementKind::F32,
+    c: ElementKind::F32,
+};
 
 /// Remembers in memory alone: nothing that another run compiled passes for this one's.
 fn cache() -> Cache {
@@ -58,7 +68,8 @@ fn cache() -> Cache {
 }
 
 fn default(arch: ArchKind, types: Combined, orders: [Order; 3]) -> GemmDesc {
-    default_description(OpKind::Simt, arch, types, orders).unwrap_or_else(|refusal| panic!("{arch} {types:?}: {refusal}"))
+    default_description(OpKind::Simt, arch, types, orders)
+        .unwrap_or_else(|refusal| panic!("{arch} {types:?}: {refusal}"))
 }
 
 fn default_f32(arch: ArchKind) -> GemmDesc {
@@ -87,15 +98,24 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
         return Some(format!("no kernel in: {}", entry.log));
     };
     let (wanted, available) = match d.explain().expect("it checks") {
-        Explanation::Simt(facts) => (facts.registers, d.one().registers_available(machine.registers_per_sm)),
+        Explanation::Simt(facts) => {
+            (facts.registers, d.one().registers_available(machine.registers_per_sm))
+        }
         Explanation::MmaSync(facts) => (facts.registers, facts.registers_available),
         Explanation::WarpSpecialized(_) => {
             let components = d.components().expect("it checks");
             (components.instruction_registers(), components.ring.most_launch_registers())
         }
     };
-    if !report.is_clean() || report.registers == 0 || report.registers > available || entry.log.contains("warning") {
-        return Some(format!("{available} registers available, {wanted} wanted: {report:?}\n{}", entry.log));
+    if !report.is_clean()
+        || report.registers == 0
+        || report.registers > available
+        || entry.log.contains("warning")
+    {
+        return Some(format!(
+            "{available} registers available, {wanted} wanted: {report:?}\n{}",
+            entry.log
+        ));
     }
     None
 }
@@ -103,29 +123,48 @@ fn fault(cache: &Cache, d: &GemmDesc, arch: ArchKind) -> Option<String> {
 /// Compiles everything on all cores; panics with whatever is not clean.
 fn all_clean(what: &str, kernels: Vec<(String, GemmDesc, ArchKind)>) {
     let kernels = &sample(kernels);
-    let (cache, next, faults, start) = (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
+    let (cache, next, faults, start) =
+        (cache(), AtomicUsize::new(0), Mutex::new(Vec::new()), Instant::now());
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while let Some((name, d, arch)) = kernels.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((name, d, arch)) = kernels.get(next.fetch_add(1, Ordering::Relaxed))
+                {
                     if let Some(fault) = fault(&cache, d, *arch) {
-                        faults.lock().expect("no panic").push(format!("{name}: {}\n{fault}", text(d)));
+                        faults
+                            .lock()
+                            .expect("no panic")
+                            .push(format!("{name}: {}\n{fault}", text(d)));
                     }
                 }
             });
         }
     });
-    println!("{what}: {} kernels, {} texts, {:.1} s", kernels.len(), cache.compilations(), start.elapsed().as_secs_f64());
+    println!(
+        "{what}: {} kernels, {} texts, {:.1} s",
+        kernels.len(),
+        cache.compilations(),
+        start.elapsed().as_secs_f64()
+    );
     let faults = faults.into_inner().expect("no panic");
-    assert!(faults.is_empty(), "{} of {} are not clean:\n\n{}", faults.len(), kernels.len(), faults.join("\n\n"));
+    assert!(
+        faults.is_empty(),
+        "{} of {} are not clean:\n\n{}",
+        faults.len(),
+        kernels.len(),
+        faults.join("\n\n")
+    );
 }
 
 /// Every row of the table of defaults, in every layout of A, B and C.
 fn defaults(arch: ArchKind, machine: ArchKind) -> Vec<(String, GemmDesc, ArchKind)> {
     let order = |column: bool| if column { Order::Col } else { Order::Row };
     let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
-    let of =
-        |orders| COMBINATIONS.iter().map(move |types| (format!("{arch} on {machine}"), default(arch, *types, orders), machine));
+    let of = |orders| {
+        COMBINATIONS.iter().map(move |types| {
+            (format!("{arch} on {machine}"), default(arch, *types, orders), machine)
+        })
+    };
     layouts.flat_map(of).collect()
 }
 
@@ -144,9 +183,14 @@ fn random_descriptions(
 #[ignore = "needs NVRTC"]
 fn every_default_configuration_compiles_clean() {
     let mut kernels: Vec<_> = MACHINES.into_iter().flat_map(|arch| defaults(arch, arch)).collect();
-    // The oldest tag runs on newer machines: on Turing as Turing's own, on Hopper as nothing else does.
+    // The oldest tag runs on newer machines: on Turing as Turing's own, on Hopper as nothing else
+    // does.
     kernels.extend(defaults(ArchKind::Sm70, ArchKind::Sm75));
-    kernels.extend(defaults(ArchKind::Sm70, ArchKind::Sm90).into_iter().filter(|(_, d, _)| d.class.combined() == F32));
+    kernels.extend(
+        defaults(ArchKind::Sm70, ArchKind::Sm90)
+            .into_iter()
+            .filter(|(_, d, _)| d.class.combined() == F32),
+    );
     all_clean("defaults", kernels);
 }
 
@@ -164,13 +208,15 @@ fn volta_is_refused_with_a_sentence() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn legal_descriptions_compile_clean() {
-    let mut kernels: Vec<_> = random_descriptions(1_000, 130, ArchKind::Sm90, description).collect();
+    let mut kernels: Vec<_> =
+        random_descriptions(1_000, 130, ArchKind::Sm90, description).collect();
     kernels.extend(random_descriptions(2_000, 10, ArchKind::Sm80, description));
     kernels.extend(random_descriptions(3_000, 10, ArchKind::Sm75, description));
     all_clean("legal descriptions", kernels);
 }
 
-/// The register budget of `check`, where it is tight: `MmaBase::OVERHEAD` and its kin are what keeps this test green.
+/// The register budget of `check`, where it is tight: `MmaBase::OVERHEAD` and its kin are what
+/// keeps this test green.
 #[test]
 #[ignore = "needs NVRTC"]
 fn descriptions_that_just_fit_compile_clean() {
@@ -181,33 +227,40 @@ fn descriptions_that_just_fit_compile_clean() {
     all_clean("descriptions that just fit", kernels);
 }
 
-/// The warp-specialized ones: every default, descriptions drawn from all that `check` accepts, and ones that just fit the
-/// registers of a consumer: `OVERHEAD` of `src/threadblock/consumer_registers.rs` is what keeps this test green.
+/// The warp-specialized ones: every default, descriptions drawn from all that `check` accepts, and
+/// ones that just fit the registers of a consumer: `OVERHEAD` of
+/// `src/threadblock/consumer_registers.rs` is what keeps this test green.
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_compile_clean() {
     let order = |column: bool| if column { Order::Col } else { Order::Row };
     let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
     let of = |orders| {
-        let default = move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
-        descriptions::warp_specialized::types().into_iter().filter_map(move |types| default(types).ok())
+        let default =
+            move |types| default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders);
+        descriptions::warp_specialized::types()
+            .into_iter()
+            .filter_map(move |types| default(types).ok())
     };
     let checked = layouts.flat_map(of).filter(|d| d.check().is_ok());
     let defaults: Vec<_> = checked.map(|d| ("a default".to_owned(), d, ArchKind::Sm90)).collect();
     assert!(defaults.len() >= 60, "{} defaults", defaults.len());
     all_clean("defaults with roles", defaults);
-    let mut kernels: Vec<_> = (7_000..7_040).map(|seed| warp_specialized_only(seed, true, description)).collect();
+    let mut kernels: Vec<_> =
+        (7_000..7_040).map(|seed| warp_specialized_only(seed, true, description)).collect();
     // Other epilogues need what they need, and where they may spill they may.
     kernels.extend((8_000..8_030).map(|seed| warp_specialized_only(seed, false, description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions with roles", kernels);
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 17);
-    let fits: Vec<_> = (9_000..9_016).map(|seed| warp_specialized_only(seed, true, just_fits)).collect();
+    let fits: Vec<_> =
+        (9_000..9_016).map(|seed| warp_specialized_only(seed, true, just_fits)).collect();
     all_clean("descriptions with roles that just fit", fits);
 }
 
-/// Sums of fp8 that are promoted after each stage: nothing spills, and no product waits for another (C7510), though partial accumulators are
-/// read between products. With both schedules, and with as few columns as an instruction has.
+/// Sums of fp8 that are promoted after each stage: nothing spills, and no product waits for another
+/// (C7510), though partial accumulators are read between products. With both schedules, and with as
+/// few columns as an instruction has.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_that_promote_compile_clean() {
@@ -231,9 +284,17 @@ fn kernels_that_promote_compile_clean() {
 }
 
 /// A description of a seed whose D TMA stores.
-fn warp_specialized_only(seed: u64, plain: bool, draw: impl Fn(u64, Wanted) -> GemmDesc) -> (String, GemmDesc, ArchKind) {
+fn warp_specialized_only(
+    seed: u64,
+    plain: bool,
+    draw: impl Fn(u64, Wanted) -> GemmDesc,
+) -> (String, GemmDesc, ArchKind) {
     let d = draw(seed, Wanted { plain, family: Family::WarpSpecialized, ..Wanted::default() });
-    (format!("seed {seed}"), but!(d, align_c: d.class.output.element.elements_in(16)), ArchKind::Sm90)
+    (
+        format!("seed {seed}"),
+        but!(d, align_c: d.class.output.element.elements_in(16)),
+        ArchKind::Sm90,
+    )
 }
 
 /// Where C and D are not aligned for TMA, threads read and store them.
@@ -265,9 +326,21 @@ fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
     let d = but!(d, threadblock: Mnk { n: 64, k: 16, ..d.threadblock() });
     assert_eq!(d.check(), Ok(()));
     let unit = unit_of(&d, true);
-    let asserted: Vec<_> = unit.source.lines().filter(|line| line.contains("index::fingerprint<")).collect();
-    for name in ["copy_a", "copy_b", "smem_a", "smem_b", "fragment_a", "fragment_b", "depth", "partials", "order"] {
-        let lines: Vec<_> = asserted.iter().filter(|line| line.contains(&format!("\"{name}: "))).collect();
+    let asserted: Vec<_> =
+        unit.source.lines().filter(|line| line.contains("index::fingerprint<")).collect();
+    for name in [
+        "copy_a",
+        "copy_b",
+        "smem_a",
+        "smem_b",
+        "fragment_a",
+        "fragment_b",
+        "depth",
+        "partials",
+        "order",
+    ] {
+        let lines: Vec<_> =
+            asserted.iter().filter(|line| line.contains(&format!("\"{name}: "))).collect();
         assert!(!lines.is_empty(), "no fingerprint of {name}");
         for line in lines {
             let (before, after) = line.split_once(" == ").expect("a comparison");
@@ -275,7 +348,10 @@ fn a_wrong_fingerprint_is_refused_by_the_map_s_name() {
             let wrong = number.parse::<u32>().expect("a number") ^ 1;
             let source = unit.source.replace(*line, &format!("{before} == {wrong}u, {rest}"));
             let (log, node) = log_of(&TranslationUnit { source, ..unit.clone() });
-            assert!(log.contains(&format!("{name}: the Rust map and the CUDA map differ")), "{log}");
+            assert!(
+                log.contains(&format!("{name}: the Rust map and the CUDA map differ")),
+                "{log}"
+            );
             assert_eq!(log.matches("static assertion failed").count(), 1, "{log}");
             assert_eq!(node, None);
         }
@@ -297,7 +373,11 @@ fn a_wrong_fact_is_named(unit: &TranslationUnit, fact: &str, name: &str) {
 fn a_map_that_differs_is_refused_by_its_name() {
     let unit = unit_of(&default(ArchKind::Sm90, F32, [Order::Col, Order::Row, Order::Row]), true);
     // The first of each is A's.
-    for (fact, name) in [("kPitch = 256", "smem_a"), ("kInterleave = 4", "fragment_a"), ("kLanesContiguous = 32", "copy_a")] {
+    for (fact, name) in [
+        ("kPitch = 256", "smem_a"),
+        ("kInterleave = 4", "fragment_a"),
+        ("kLanesContiguous = 32", "copy_a"),
+    ] {
         a_wrong_fact_is_named(&unit, fact, name);
     }
 }
@@ -323,10 +403,14 @@ fn epilogues_compile_clean() {
     let mut kernels = Vec::new();
     for types in COMBINATIONS {
         // One per accumulator and C: the epilogue sees no more of a product.
-        let firsts = COMBINATIONS.iter().find(|other| (other.accumulator, other.c) == (types.accumulator, types.c));
+        let firsts = COMBINATIONS
+            .iter()
+            .find(|other| (other.accumulator, other.c) == (types.accumulator, types.c));
         if firsts == Some(types) {
             let d = default(ArchKind::Sm80, *types, [Order::Row; 3]);
-            kernels.extend(epilogues.iter().map(|e| (e.to_string(), but!(d, epilogue: *e), ArchKind::Sm80)));
+            kernels.extend(
+                epilogues.iter().map(|e| (e.to_string(), but!(d, epilogue: *e), ArchKind::Sm80)),
+            );
         }
     }
     all_clean("epilogues", kernels);
@@ -346,6 +430,9 @@ fn how_long_the_default_takes() {
             })
             .collect();
         seconds.sort_by(f64::total_cmp);
-        println!("the default f32 kernel, fingerprints {with_fingerprints}: {:.2} s, the least of three", seconds[0]);
+        println!(
+            "the default f32 kernel, fingerprints {with_fingerprints}: {:.2} s, the least of three",
+            seconds[0]
+        );
     }
 }

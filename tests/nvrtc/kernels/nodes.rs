@@ -1,4 +1,5 @@
-//! Users' nodes: their texts are in the kernel, of the number that the epilogue computes in, and one that is no CUDA is named.
+//! Users' nodes: their texts are in the kernel, of the number that the epilogue computes in, and
+//! one that is no CUDA is named.
 
 use super::{F32, all_clean, cache, default, default_f32};
 use crate::harness::{changed::unit_of, random_cases};
@@ -19,7 +20,8 @@ impl Function for Softsign {
     fn host(x: f32) -> f32 {
         x / (1.0 + x.abs())
     }
-    const F64: Option<F64Function> = Some(F64Function { cuda: "x / (1.0 + (x < 0 ? -x : x))", host: |x| x / (1.0 + x.abs()) });
+    const F64: Option<F64Function> =
+        Some(F64Function { cuda: "x / (1.0 + (x < 0 ? -x : x))", host: |x| x / (1.0 + x.abs()) });
 }
 
 struct Misspelled;
@@ -30,7 +32,8 @@ impl Function for Misspelled {
     fn host(x: f32) -> f32 {
         x.abs()
     }
-    const F64: Option<F64Function> = Some(F64Function { cuda: "absolute_of_f64(x)", host: f64::abs });
+    const F64: Option<F64Function> =
+        Some(F64Function { cuda: "absolute_of_f64(x)", host: f64::abs });
 }
 
 /// Ends early, and would open a brace of its own.
@@ -54,8 +57,16 @@ fn a_user_s_node_that_is_no_cuda_is_named() {
     register::<Unbalanced>();
     // A good node beside the bad one is not blamed.
     for (epilogue, name, says) in [
-        (<Activated<Misspelled> as Node>::DESC, "mis spelled", "identifier \"absolute\" is undefined"),
-        (<Apply<Softsign, Activated<Misspelled>> as Node>::DESC, "mis spelled", "identifier \"absolute\" is undefined"),
+        (
+            <Activated<Misspelled> as Node>::DESC,
+            "mis spelled",
+            "identifier \"absolute\" is undefined",
+        ),
+        (
+            <Apply<Softsign, Activated<Misspelled>> as Node>::DESC,
+            "mis spelled",
+            "identifier \"absolute\" is undefined",
+        ),
         (<Activated<Unbalanced> as Node>::DESC, "unbalanced", "error"),
     ] {
         let d = but!(default_f32(ArchKind::Sm90), epilogue);
@@ -73,7 +84,12 @@ fn a_user_s_node_computes_in_what_the_epilogue_does() {
     register::<Softsign>();
     register::<Misspelled>();
     let (f64, i32, i8) = (ElementKind::F64, ElementKind::I32, ElementKind::I8);
-    let types = [F32, random_cases::types(f64, f64, f64), random_cases::types(i8, i32, i32), random_cases::types(i32, i32, i32)];
+    let types = [
+        F32,
+        random_cases::types(f64, f64, f64),
+        random_cases::types(i8, i32, i32),
+        random_cases::types(i32, i32, i32),
+    ];
     let mut kernels = Vec::new();
     for (types, number) in types.into_iter().zip(["float", "double", "double", "double"]) {
         let plain = default(ArchKind::Sm80, types, [Order::Row; 3]);
@@ -83,9 +99,18 @@ fn a_user_s_node_computes_in_what_the_epilogue_does() {
         kernels.push((format!("{types:?}"), d, ArchKind::Sm80));
         // The text of this number is the one that is compiled.
         let wrong = but!(plain, epilogue: <Activated<Misspelled> as Node>::DESC);
-        let error = compile(&cache(), &unit_of(&wrong, false), 80).expect_err("no such function").to_string();
-        let called = if number == "float" { "identifier \"absolute\"" } else { "identifier \"absolute_of_f64\"" };
-        assert!(error.contains("(epilogue node `mis spelled`)") && error.contains(called), "{error}");
+        let error = compile(&cache(), &unit_of(&wrong, false), 80)
+            .expect_err("no such function")
+            .to_string();
+        let called = if number == "float" {
+            "identifier \"absolute\""
+        } else {
+            "identifier \"absolute_of_f64\""
+        };
+        assert!(
+            error.contains("(epilogue node `mis spelled`)") && error.contains(called),
+            "{error}"
+        );
     }
     all_clean("nodes", kernels);
 }

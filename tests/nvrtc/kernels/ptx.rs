@@ -1,4 +1,5 @@
-//! PTX of older machines, which the driver of a newer one compiles: it is of the target that was asked for, and multiplies as its description says.
+//! PTX of older machines, which the driver of a newer one compiles: it is of the target that was
+//! asked for, and multiplies as its description says.
 
 use super::{cache, descriptions::mma_sync::ARCHS, machine_code::kernel, unit_of};
 use falchion::{
@@ -14,7 +15,9 @@ use falchion::{
 
 /// What is wrong with the PTX of a kernel.
 fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> Option<String> {
-    let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else { panic!("another family") };
+    let Explanation::MmaSync(facts) = desc.explain().expect("it checks") else {
+        panic!("another family")
+    };
     let target = text.lines().find_map(|line| line.strip_prefix(".target ")).map(str::trim);
     if target != Some(&format!("sm_{}", ptx.sm())) {
         return Some(format!("its target is {target:?}"));
@@ -34,11 +37,14 @@ fn fault(text: &str, one: &WarpInstruction, desc: &GemmDesc, ptx: ArchKind) -> O
         return Some(format!("cp.async: {asynchronous}"));
     }
     // A product and a sum that may contract would, in the driver.
-    let loose = ["mul.f32", "add.f32", "sub.f32", "mul.f64", "add.f64", "sub.f64"].into_iter().find(|name| text.contains(name));
+    let loose = ["mul.f32", "add.f32", "sub.f32", "mul.f64", "add.f64", "sub.f64"]
+        .into_iter()
+        .find(|name| text.contains(name));
     loose.map(|name| format!("{name} may contract"))
 }
 
-/// Every instruction as PTX of the architecture that it came with, and of sm89, the newest whose tensor cores these are.
+/// Every instruction as PTX of the architecture that it came with, and of sm89, the newest whose
+/// tensor cores these are.
 #[test]
 #[ignore = "needs NVRTC"]
 fn ptx_has_the_target_and_the_products_of_its_description() {
@@ -46,15 +52,20 @@ fn ptx_has_the_target_and_the_products_of_its_description() {
     for ptx in ARCHS.into_iter().filter(|&ptx| ptx != ArchKind::Sm90) {
         for (i, one) in WarpInstruction::all().enumerate() {
             let newest = ptx == ArchKind::Sm89 && one.sm() < 89 && i % 3 == 0;
-            if !newest && one.sm() != ptx.sm() && (ptx != ArchKind::Sm86 || one.sm() != 80 || i % 4 != 0) {
+            if !newest
+                && one.sm() != ptx.sm()
+                && (ptx != ArchKind::Sm86 || one.sm() != 80 || i % 4 != 0)
+            {
                 continue;
             }
             let arch = ArchKind::newest_of(one.sm()).expect("a tag");
             let kernel = kernel(&one, arch, [Order::Row, Order::Col]).expect("a kernel along K");
-            let entry = compile(&cache, &unit_of(&kernel, true), Target::Ptx(ptx.sm())).unwrap_or_else(|error| panic!("{error}"));
+            let entry = compile(&cache, &unit_of(&kernel, true), Target::Ptx(ptx.sm()))
+                .unwrap_or_else(|error| panic!("{error}"));
             let text = String::from_utf8(entry.image.clone()).expect("PTX is text");
             let fault = fault(&text, &one, &kernel, ptx);
-            faults.extend(fault.map(|fault| format!("{} as PTX of {ptx}: {fault}", one.mnemonic())));
+            faults
+                .extend(fault.map(|fault| format!("{} as PTX of {ptx}: {fault}", one.mnemonic())));
             assert!(!text.contains('\0') && one.input(OperandKind::A) == kernel.class.a.element);
             count += 1;
         }

@@ -11,8 +11,9 @@ use falchion::{
     shape::Mnk,
 };
 
-/// A from registers: nothing spills, no product waits for another (C7510), though registers are written while products under way read
-/// others; ping-pong and cooperative, with one row of instructions a consumer and with two.
+/// A from registers: nothing spills, no product waits for another (C7510), though registers are
+/// written while products under way read others; ping-pong and cooperative, with one row of
+/// instructions a consumer and with two.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_with_a_in_registers_compile_clean() {
@@ -20,8 +21,10 @@ fn kernels_with_a_in_registers_compile_clean() {
         .into_iter()
         .filter(|types| types.a.bytes_of(1) != 2 && types.a != ElementKind::F32);
     let mut kernels = Vec::new();
-    for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders))) {
-        let default = default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
+    for (types, orders) in types.flat_map(|types| FROM_REGISTERS.map(move |orders| (types, orders)))
+    {
+        let default =
+            default_description(OpKind::TensorOp, ArchKind::Sm90, types, orders).expect("a row");
         let (k, cooperative) = (default.threadblock().k, ScheduleKind::Cooperative);
         for (tile, warp, schedule) in [
             ((128, 128), (128, 128), ScheduleKind::Pingpong),
@@ -33,7 +36,8 @@ fn kernels_with_a_in_registers_compile_clean() {
             let of = |(m, n)| Mnk { m, n, k };
             let instruction = Mnk { n: warp.1, ..default.roles().knobs.instruction };
             let (threadblock, warp) = (of(tile), of(warp));
-            let knobs = but!(default, threadblock, warp, instruction, schedule, stages: 3).user_pins();
+            let knobs =
+                but!(default, threadblock, warp, instruction, schedule, stages: 3).user_pins();
             let d = default.with(Pins { a_operand: Some(AOperandKind::Registers), ..knobs });
             kernels.push((format!("{orders:?}"), d, ArchKind::Sm90));
         }
@@ -42,7 +46,8 @@ fn kernels_with_a_in_registers_compile_clean() {
     all_clean("kernels with A in registers", kernels);
 }
 
-/// Layouts of A, B and D of which A can come from registers: two whose D is row-major for the kernel, two whose D is column-major.
+/// Layouts of A, B and D of which A can come from registers: two whose D is row-major for the
+/// kernel, two whose D is column-major.
 const FROM_REGISTERS: [[Order; 3]; 4] = {
     let (row, col) = (Order::Row, Order::Col);
     [[col, col, row], [row, row, col], [row, row, row], [col, col, col]]

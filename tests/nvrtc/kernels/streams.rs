@@ -1,4 +1,5 @@
-//! Kernels whose threads all follow one schedule, and whose blocks stream: one unit of work after the other.
+//! Kernels whose threads all follow one schedule, and whose blocks stream: one unit of work after
+//! the other.
 
 use super::{all_clean, defaults, random_descriptions, unit_of};
 use crate::harness::descriptions::{Family, Wanted, description, mma_sync::ARCHS, streamed};
@@ -9,20 +10,26 @@ use falchion::{
     layout::Order,
 };
 
-/// Those of defaults and of what is drawn, on the CUDA cores and by `mma.sync`, with every main loop and on every machine; of one product, of batches and of arrays.
+/// Those of defaults and of what is drawn, on the CUDA cores and by `mma.sync`, with every main
+/// loop and on every machine; of one product, of batches and of arrays.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_of_streams_of_one_schedule_compile_clean() {
-    let mut kernels: Vec<_> = defaults(ArchKind::Sm90, ArchKind::Sm90).into_iter().step_by(5).collect();
+    let mut kernels: Vec<_> =
+        defaults(ArchKind::Sm90, ArchKind::Sm90).into_iter().step_by(5).collect();
     for (i, &types) in TENSOR_OP_COMBINATIONS.iter().enumerate() {
-        let orders = [i & 1 != 0, i & 2 == 0, i & 4 != 0].map(|column| if column { Order::Col } else { Order::Row });
+        let orders = [i & 1 != 0, i & 2 == 0, i & 4 != 0]
+            .map(|column| if column { Order::Col } else { Order::Row });
         let arch = ARCHS[i % 5];
         let all = default_gemm_configurations(OpKind::TensorOp, arch, types).unwrap_or_default();
-        let ours = all.iter().map(|family| GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, *family));
+        let ours = all
+            .iter()
+            .map(|family| GemmDesc::of_values(OpKind::TensorOp, arch, types, orders, *family));
         let legal = ours.filter(|desc| desc.warp_specialized().is_none() && desc.check().is_ok());
         kernels.extend(legal.take(2).map(|desc| ("a default".to_owned(), desc, arch)));
     }
-    let defaults_that_stream = kernels.iter().filter(|(_, desc, _)| streamed(*desc).is_some()).count();
+    let defaults_that_stream =
+        kernels.iter().filter(|(_, desc, _)| streamed(*desc).is_some()).count();
     assert!(
         defaults_that_stream >= 30 && defaults_that_stream + 3 >= kernels.len(),
         "{defaults_that_stream} of {} defaults",

@@ -11,26 +11,37 @@ use falchion::{
     layout::Order,
 };
 
-/// In every layout the tiles that are explored, descriptions drawn from all that `check` accepts, and ones that just fit the registers of a
-/// consumer. Threads store D, and nothing spills.
+/// In every layout the tiles that are explored, descriptions drawn from all that `check` accepts,
+/// and ones that just fit the registers of a consumer. Threads store D, and nothing spills.
 #[test]
 #[ignore = "needs NVRTC"]
 fn kernels_whose_threads_multiply_compile_clean() {
     let order = |column: bool| if column { Order::Col } else { Order::Row };
     let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
-    let tiles = [((128, 256, 16), (32, 128), (8, 16)), ((256, 128, 16), (64, 64), (16, 8)), ((128, 128, 8), (32, 64), (8, 8))];
+    let tiles = [
+        ((128, 256, 16), (32, 128), (8, 16)),
+        ((256, 128, 16), (64, 64), (16, 8)),
+        ((128, 128, 8), (32, 64), (8, 8)),
+    ];
     let tiles_of = |orders| tiles.map(|(block, warp, thread)| plain(orders, block, warp, thread));
-    let explored: Vec<_> = layouts.flat_map(tiles_of).map(|d| ("a tile".to_owned(), d, ArchKind::Sm90)).collect();
+    let explored: Vec<_> =
+        layouts.flat_map(tiles_of).map(|d| ("a tile".to_owned(), d, ArchKind::Sm90)).collect();
     all_clean("tiles of threads", explored);
     let random_description = |seed: u64, plain, draw: &dyn Fn(u64, Wanted) -> GemmDesc| {
-        (format!("seed {seed}"), draw(seed, Wanted { plain, family: Family::Threads, ..Wanted::default() }), ArchKind::Sm90)
+        (
+            format!("seed {seed}"),
+            draw(seed, Wanted { plain, family: Family::Threads, ..Wanted::default() }),
+            ArchKind::Sm90,
+        )
     };
-    let mut kernels: Vec<_> = (11_000..11_030).map(|seed| random_description(seed, true, &description)).collect();
+    let mut kernels: Vec<_> =
+        (11_000..11_030).map(|seed| random_description(seed, true, &description)).collect();
     kernels.extend((12_000..12_020).map(|seed| random_description(seed, false, &description)));
     kernels.retain(|(_, d, _)| d.pins().spills == Some(SpillKind::Refused));
     all_clean("descriptions of threads", kernels);
     let just_fits = |seed, wanted| that_just_fits(seed, wanted, 33);
-    let fits: Vec<_> = (13_000..13_012).map(|seed| random_description(seed, true, &just_fits)).collect();
+    let fits: Vec<_> =
+        (13_000..13_012).map(|seed| random_description(seed, true, &just_fits)).collect();
     all_clean("descriptions of threads that just fit", fits);
 }
 

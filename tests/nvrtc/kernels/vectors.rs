@@ -10,7 +10,8 @@ use falchion::{
 };
 use std::collections::HashSet;
 
-/// Vectors beside sums of tensor cores, in each layout of A, B and D, and beside those of threads that multiply what TMA brings.
+/// Vectors beside sums of tensor cores, in each layout of A, B and D, and beside those of threads
+/// that multiply what TMA brings.
 #[test]
 #[ignore = "needs NVRTC"]
 fn warp_specialized_kernels_with_vectors_compile_clean() {
@@ -21,7 +22,9 @@ fn warp_specialized_kernels_with_vectors_compile_clean() {
     types.retain(|types| known.insert((types.a.bytes_of(1), types.accumulator, types.c)));
     let mut kernels = Vec::new();
     for orders in layouts {
-        let of = |types: &Combined| default_description(OpKind::TensorOp, ArchKind::Sm90, *types, orders).ok();
+        let of = |types: &Combined| {
+            default_description(OpKind::TensorOp, ArchKind::Sm90, *types, orders).ok()
+        };
         let threads = descriptions::threads::plain(orders, (128, 256, 16), (32, 128), (8, 16));
         for d in types.iter().filter_map(of).chain([threads]).filter(|d| d.check().is_ok()) {
             let vectors = "relu(alpha * acc + beta * source + multiply(bias_m, bias_n))";

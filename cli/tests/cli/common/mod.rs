@@ -22,12 +22,16 @@ pub fn done(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the binary, which has to do what it is asked, and to say this on stderr, in notes alone; returns its stdout.
+/// Runs the binary, which has to do what it is asked, and to say this on stderr, in notes alone;
+/// returns its stdout.
 pub fn noted(args: &[&str], part: &str) -> String {
     let output = falchion(args);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
-    assert!(said.contains(part) && said.lines().all(|line| line.starts_with("note: ")), "{args:?}: {said}");
+    assert!(
+        said.contains(part) && said.lines().all(|line| line.starts_with("note: ")),
+        "{args:?}: {said}"
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -38,7 +42,8 @@ pub fn object(args: &[&str]) -> serde_json::Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Runs the binary, which has to refuse with exit code 2 and one sentence, and returns the sentence.
+/// Runs the binary, which has to refuse with exit code 2 and one sentence, and returns the
+/// sentence.
 pub fn refused(args: &[&str]) -> String {
     let output = falchion(args);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -82,8 +87,13 @@ impl Matrix {
 
     /// The indices in C order or in Fortran order.
     fn places(&self, fortran: bool) -> Vec<(usize, usize)> {
-        let (lines, length) = if fortran { (self.columns, self.rows) } else { (self.rows, self.columns) };
-        (0..lines).flat_map(|line| (0..length).map(move |at| if fortran { (at, line) } else { (line, at) })).collect()
+        let (lines, length) =
+            if fortran { (self.columns, self.rows) } else { (self.rows, self.columns) };
+        (0..lines)
+            .flat_map(|line| {
+                (0..length).map(move |at| if fortran { (at, line) } else { (line, at) })
+            })
+            .collect()
     }
 
     /// alpha * A*B + beta * C in binary64.
@@ -110,11 +120,14 @@ pub fn npy(path: &Path, header: &str, data: &[u8]) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A .npy file of a matrix, as numpy writes it: `descr` is `<f8`, `>f4`, `<f2`, `|i1`, `|u1` or `<i4`.
+/// A .npy file of a matrix, as numpy writes it: `descr` is `<f8`, `>f4`, `<f2`, `|i1`, `|u1` or
+/// `<i4`.
 pub fn save(path: &Path, matrix: &Matrix, descr: &str, fortran: bool) -> String {
     let fortran_order = if fortran { "True" } else { "False" };
-    let header =
-        format!("{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': ({}, {}), }}", matrix.rows, matrix.columns);
+    let header = format!(
+        "{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': ({}, {}), }}",
+        matrix.rows, matrix.columns
+    );
     let mut data = Vec::new();
     for (row, column) in matrix.places(fortran) {
         let x = matrix.at(row, column);
@@ -134,10 +147,16 @@ pub fn save(path: &Path, matrix: &Matrix, descr: &str, fortran: bool) -> String 
 
 /// A .npy file of f32 of a batch of matrices, of shape (matrix, row, column), as numpy writes it.
 pub fn save_batch(path: &Path, batch: &[Matrix], fortran: bool) -> String {
-    let (fortran_order, places) = (if fortran { "True" } else { "False" }, places_of_batch(batch, fortran));
+    let (fortran_order, places) =
+        (if fortran { "True" } else { "False" }, places_of_batch(batch, fortran));
     let (rows, columns, count) = (batch[0].rows, batch[0].columns, batch.len());
-    let header = format!("{{'descr': '<f4', 'fortran_order': {fortran_order}, 'shape': ({count}, {rows}, {columns}), }}");
-    let data: Vec<u8> = places.into_iter().flat_map(|(number, i, j)| (batch[number].at(i, j) as f32).to_le_bytes()).collect();
+    let header = format!(
+        "{{'descr': '<f4', 'fortran_order': {fortran_order}, 'shape': ({count}, {rows}, {columns}), }}"
+    );
+    let data: Vec<u8> = places
+        .into_iter()
+        .flat_map(|(number, i, j)| (batch[number].at(i, j) as f32).to_le_bytes())
+        .collect();
     npy(path, &header, &data)
 }
 
@@ -148,7 +167,9 @@ fn places_of_batch(batch: &[Matrix], fortran: bool) -> Vec<(usize, usize, usize)
         places.flat_map(|(i, j)| (0..batch.len()).map(move |number| (number, i, j))).collect()
     } else {
         let places: Vec<_> = places.collect();
-        (0..batch.len()).flat_map(|number| places.iter().map(move |&(i, j)| (number, i, j))).collect()
+        (0..batch.len())
+            .flat_map(|number| places.iter().map(move |&(i, j)| (number, i, j)))
+            .collect()
     }
 }
 
@@ -177,7 +198,8 @@ fn numbers(path: &Path, shape: &[usize]) -> (String, bool, Vec<f64>) {
     let bytes = fs::read(path).unwrap();
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
-    let (header, data) = (std::str::from_utf8(&bytes[10..10 + length]).unwrap(), &bytes[10 + length..]);
+    let (header, data) =
+        (std::str::from_utf8(&bytes[10..10 + length]).unwrap(), &bytes[10 + length..]);
     assert_eq!(header.as_bytes().last(), Some(&b'\n'));
     assert_eq!((10 + length) % 64, 0);
     let spelled = format!("{shape:?}").replace('[', "(").replace(']', ")");

@@ -32,13 +32,14 @@ pub fn commands(page: &'static str) -> Vec<Printed> {
     commands
 }
 
-/// Runs a command of a page, which has to print what the page says, on stderr where that is a refusal, and nothing else. Times
-/// are a machine's own: what the page has as … may be anything.
+/// Runs a command of a page, which has to print what the page says, on stderr where that is a
+/// refusal, and nothing else. Times are a machine's own: what the page has as … may be anything.
 pub fn prints_what_it_says((args, expected): &Printed) {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let output = falchion(&args);
     let refused = expected[0].starts_with("falchion: ");
-    let (said, silent) = if refused { (&output.stderr, &output.stdout) } else { (&output.stdout, &output.stderr) };
+    let (said, silent) =
+        if refused { (&output.stderr, &output.stdout) } else { (&output.stdout, &output.stderr) };
     let said = String::from_utf8_lossy(said).into_owned();
     assert_eq!(said.lines().count(), expected.len(), "{args:?}: {said}");
     for (line, wanted) in said.lines().zip(expected) {

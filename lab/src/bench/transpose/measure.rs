@@ -1,4 +1,5 @@
-//! One transpose of a suite, measured on a device: ours, a copy and the peer, interleaved; ours verified first.
+//! One transpose of a suite, measured on a device: ours, a copy and the peer, interleaved; ours
+//! verified first.
 
 use super::{problem::SuiteTranspose, record::TransposeLine};
 use crate::{
@@ -64,12 +65,18 @@ impl Buffers {
         let (problem, combine, kind) = (suite.problem(), suite.combine(), kind(suite)?);
         let seed = suite.seed.unwrap_or(1);
         let a = filled(combine, kind, problem.a.memory.length, seed)?;
-        let b = problem.b.try_map(|b| filled(combine, kind, b.memory.length, seed.wrapping_add(1)))?;
+        let b =
+            problem.b.try_map(|b| filled(combine, kind, b.memory.length, seed.wrapping_add(1)))?;
         let poison = HostBuffer::poisoned(kind, problem.d.memory.length)?;
-        let upload = |buffer: &HostBuffer| stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
-        let count = protocol::sets(a.bytes().len() + poison.bytes().len() + b.matrix().map_or(0, |b| b.bytes().len()));
-        let sources =
-            (0..count).map(|_| Ok(Operands { a: upload(&a)?, b: b.as_ref().try_map(upload)? })).collect::<Result<_, Error>>()?;
+        let upload = |buffer: &HostBuffer| {
+            stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"))
+        };
+        let count = protocol::sets(
+            a.bytes().len() + poison.bytes().len() + b.matrix().map_or(0, |b| b.bytes().len()),
+        );
+        let sources = (0..count)
+            .map(|_| Ok(Operands { a: upload(&a)?, b: b.as_ref().try_map(upload)? }))
+            .collect::<Result<_, Error>>()?;
         let results = (0..count).map(|_| upload(&poison)).collect::<Result<_, Error>>()?;
         let room = poison.bytes().len().max(a.bytes().len());
         let others = (0..count)
@@ -89,7 +96,8 @@ fn kind(suite: &SuiteTranspose) -> Result<ElementKind, Error> {
 }
 
 impl TransposeBench {
-    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLAS is not looked for.
+    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLAS is not looked
+    /// for.
     ///
     /// # Errors
     /// [`Error::Library`] when cuBLAS is asked for and not there; [`Error::Driver`].
@@ -102,8 +110,14 @@ impl TransposeBench {
     /// Measures a transpose.
     ///
     /// # Errors
-    /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
-    pub fn measure(&mut self, session: &mut Session<'_>, suite: &SuiteTranspose, run: &Run) -> Result<TransposeLine, Error> {
+    /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it
+    /// wrong, [`Error::Driver`].
+    pub fn measure(
+        &mut self,
+        session: &mut Session<'_>,
+        suite: &SuiteTranspose,
+        run: &Run,
+    ) -> Result<TransposeLine, Error> {
         // Without events, as products are measured.
         let _untracked = Untracked::new(&self.stream);
         let kept = self.kept.take().filter(|buffers| buffers.suite == bare(suite));
@@ -113,24 +127,43 @@ impl TransposeBench {
         });
         let (problem, combine, kind) = (suite.problem(), suite.combine(), kind(suite)?);
         let Buffers { a, b, poison, sources, results, others, .. } = buffers;
-        let mut ours = Ours { stream: &self.stream, choice: suite.choice(), combine, kind, problem, sources, results };
+        let mut ours = Ours {
+            stream: &self.stream,
+            choice: suite.choice(),
+            combine,
+            kind,
+            problem,
+            sources,
+            results,
+        };
         let found = ours.verify(a, b, poison)?;
 
         let count = others.len();
         let region = |set: usize| (Region::of(&sources[set].a), Region::of(&others[set]));
         let bytes = kind.matrix_bytes((problem.rows * problem.columns) as u64) as usize;
-        let mut copied = Copied { stream: &self.stream, regions: (0..count).map(region).collect(), bytes };
+        let mut copied =
+            Copied { stream: &self.stream, regions: (0..count).map(region).collect(), bytes };
         let problems = (0..count).map(|set| {
             let (a, d) = region(set);
             let b = sources[set].b.matrix().map_or(d, Region::of);
             let (lda, ldd) = (problem.a.leading(Order::Row), problem.d.leading(Order::Row));
-            GeamProblem { rows: problem.rows, columns: problem.columns, a, lda, b, ldb: ldd, d, ldd, scalars: problem.scalars }
+            GeamProblem {
+                rows: problem.rows,
+                columns: problem.columns,
+                a,
+                lda,
+                b,
+                ldb: ldd,
+                d,
+                ldd,
+                scalars: problem.scalars,
+            }
         });
-        let mut peer = self.cublas.as_ref().filter(|_| matches!(kind, ElementKind::F32 | ElementKind::F64)).map(|cublas| Geam {
-            cublas,
-            problems: problems.collect(),
-            kind,
-        });
+        let mut peer = self
+            .cublas
+            .as_ref()
+            .filter(|_| matches!(kind, ElementKind::F32 | ElementKind::F64))
+            .map(|cublas| Geam { cublas, problems: problems.collect(), kind });
         let circumstances = Circumstances {
             config: ours.desc().to_string(),
             peer: peer.as_ref().map(|peer| peer.name().to_owned()),
@@ -146,7 +179,8 @@ impl TransposeBench {
     }
 }
 
-/// Compiles the kernels of problems into the process's cache, for devices of compute capability `sm`. No device is needed.
+/// Compiles the kernels of problems into the process's cache, for devices of compute capability
+/// `sm`. No device is needed.
 ///
 /// # Errors
 /// Those of [`compile`].
@@ -163,7 +197,12 @@ pub fn compile_all(suite: &[SuiteTranspose], sm: u32) -> Result<usize, Error> {
     Ok(descs.len())
 }
 
-fn filled(combine: Combine, kind: ElementKind, length: usize, seed: u64) -> Result<HostBuffer, Error> {
+fn filled(
+    combine: Combine,
+    kind: ElementKind,
+    length: usize,
+    seed: u64,
+) -> Result<HostBuffer, Error> {
     let mut buffer = HostBuffer::poisoned(kind, length)?;
     fill(combine, &mut buffer, seed)?;
     Ok(buffer)
@@ -188,16 +227,24 @@ struct Ours<'a> {
 
 impl Ours<'_> {
     /// Runs once into poison, and compares every byte.
-    fn verify(&mut self, a: &HostBuffer, b: &Source<HostBuffer>, poison: &HostBuffer) -> Result<TransposeVerdict, Error> {
-        self.stream.memcpy_htod(poison.bytes(), &mut self.results[0]).map_err(driver("cuMemcpyHtoDAsync"))?;
+    fn verify(
+        &mut self,
+        a: &HostBuffer,
+        b: &Source<HostBuffer>,
+        poison: &HostBuffer,
+    ) -> Result<TransposeVerdict, Error> {
+        self.stream
+            .memcpy_htod(poison.bytes(), &mut self.results[0])
+            .map_err(driver("cuMemcpyHtoDAsync"))?;
         self.launch(0)?;
         let d = downloaded(self.stream, self.kind, &self.results[0], poison.length())?;
-        let call = self.problem.with(a.whole()?, b.as_ref().try_map(HostBuffer::whole)?, d.whole()?);
+        let call =
+            self.problem.with(a.whole()?, b.as_ref().try_map(HostBuffer::whole)?, d.whole()?);
         let found = verdict(self.combine, &call, poison.whole()?)?;
         match &found.first_wrong {
-            Some(wrong) => {
-                Err(Error::Measurement { because: format!("our result is wrong, and what is wrong is not timed: {wrong}") })
-            }
+            Some(wrong) => Err(Error::Measurement {
+                because: format!("our result is wrong, and what is wrong is not timed: {wrong}"),
+            }),
             None => Ok(found),
         }
     }
@@ -210,12 +257,21 @@ impl Ours<'_> {
 
 impl Launch for Ours<'_> {
     fn launch(&mut self, set: usize) -> Result<(), Error> {
-        let (Some(Operands { a, b }), Some(d)) = (self.sources.get(set), self.results.get_mut(set)) else {
+        let (Some(Operands { a, b }), Some(d)) = (self.sources.get(set), self.results.get_mut(set))
+        else {
             return Err(Refusal::MissingOperand { operand: Operand::Buffers }.into());
         };
         let (kind, stream) = (self.kind, self.stream);
-        let (a, b) = (DeviceMatrix::read_bytes(kind, a, stream), b.as_ref().map(|b| DeviceMatrix::read_bytes(kind, b, stream)));
-        transpose(self.choice, self.combine, stream, &self.problem.with(a, b, DeviceMatrix::write_bytes(kind, d, stream)))
+        let (a, b) = (
+            DeviceMatrix::read_bytes(kind, a, stream),
+            b.as_ref().map(|b| DeviceMatrix::read_bytes(kind, b, stream)),
+        );
+        transpose(
+            self.choice,
+            self.combine,
+            stream,
+            &self.problem.with(a, b, DeviceMatrix::write_bytes(kind, d, stream)),
+        )
     }
 
     fn name(&self) -> &str {

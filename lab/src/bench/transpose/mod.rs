@@ -1,4 +1,5 @@
-//! Transposes beside cuBLAS's `geam` and a device-to-device copy of as many bytes, interleaved in one run.
+//! Transposes beside cuBLAS's `geam` and a device-to-device copy of as many bytes, interleaved in
+//! one run.
 
 pub mod measure;
 pub mod page;

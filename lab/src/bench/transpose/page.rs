@@ -18,7 +18,8 @@ pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
 
 fn summary(lines: &[TransposeLine]) -> String {
     // Rungs below the top are there to be slower.
-    let ours: Vec<&TransposeLine> = lines.iter().filter(|line| line.problem.rung.is_none()).collect();
+    let ours: Vec<&TransposeLine> =
+        lines.iter().filter(|line| line.problem.rung.is_none()).collect();
     let mut said = Vec::new();
     for (what, ratios) in [
         ("geam's speed", ours.iter().filter_map(|line| line.ratio).collect::<Vec<_>>()),
@@ -26,7 +27,10 @@ fn summary(lines: &[TransposeLine]) -> String {
     ] {
         let worst = ratios.iter().copied().min_by(f64::total_cmp);
         if let (Some(mean), Some(worst)) = (geometric_mean(&ratios), worst) {
-            said.push(format!("**{mean:.3} of {what} in the geometric mean, {worst:.3} at worst**, over {}.", ratios.len()));
+            said.push(format!(
+                "**{mean:.3} of {what} in the geometric mean, {worst:.3} at worst**, over {}.",
+                ratios.len()
+            ));
         }
     }
     said.push(

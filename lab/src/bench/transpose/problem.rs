@@ -119,7 +119,10 @@ impl SuiteTranspose {
     /// Bytes that have to be read and written.
     pub fn traffic_bytes(&self) -> f64 {
         let matrices = if self.scalars()[1] == 0.0 { 2.0 } else { 3.0 };
-        matrices * self.rows as f64 * self.columns as f64 * self.kind().map_or(0.0, |kind| f64::from(kind.bytes_of(1)))
+        matrices
+            * self.rows as f64
+            * self.columns as f64
+            * self.kind().map_or(0.0, |kind| f64::from(kind.bytes_of(1)))
     }
 
     /// What is wrong with the line, as a sentence.
@@ -129,13 +132,18 @@ impl SuiteTranspose {
             return Err("an extent is 0; nothing would be measured".to_owned());
         }
         if self.scalars() != [1.0, 0.0] && self.combine() == Combine::Move {
-            return Err(format!("`alpha` and `beta` are for f32 and f64, and `type` is {}", kind.name()));
+            return Err(format!(
+                "`alpha` and `beta` are for f32 and f64, and `type` is {}",
+                kind.name()
+            ));
         }
         if self.desc.is_some() && self.rung.is_some() {
             return Err("`desc` and `rung` both say which kernel".to_owned());
         }
         let desc = self.choice().desc(self.combine(), kind.bytes_of(1), &self.problem());
-        desc.check().and_then(|()| self.problem().check(&desc)).map_err(|refusal| refusal.to_string())
+        desc.check()
+            .and_then(|()| self.problem().check(&desc))
+            .map_err(|refusal| refusal.to_string())
     }
 }
 
@@ -176,7 +184,12 @@ mod tests {
         assert_eq!((suite.traffic_bytes(), suite.combine()), (3.0 * 600.0 * 8.0, Combine::F64));
         let problem = suite.problem();
         assert_eq!(
-            (problem.a.strides, problem.a.memory.length, problem.d.strides, problem.d.memory.length),
+            (
+                problem.a.strides,
+                problem.a.memory.length,
+                problem.d.strides,
+                problem.d.memory.length
+            ),
             ([21, 1], 630, [30, 1], 600)
         );
         assert_eq!(problem.b, Source::Matrix(problem.d));
@@ -187,10 +200,22 @@ mod tests {
         for (line, part) in [
             (r#"{"op":"transpose","rows":0,"columns":2,"type":"f32"}"#, "an extent is 0"),
             (r#"{"op":"transpose","rows":2,"columns":2,"type":"f33"}"#, "`type`"),
-            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","alpha":2.0}"#, "f32 and f64, and `type` is i8"),
-            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","lda":1}"#, "leading dimension of A = 1"),
-            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","ldb":1}"#, "unknown field `ldb`"),
-            (r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","rung":"top"}"#, "unknown variant `top`"),
+            (
+                r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","alpha":2.0}"#,
+                "f32 and f64, and `type` is i8",
+            ),
+            (
+                r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","lda":1}"#,
+                "leading dimension of A = 1",
+            ),
+            (
+                r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","ldb":1}"#,
+                "unknown field `ldb`",
+            ),
+            (
+                r#"{"op":"transpose","rows":2,"columns":2,"type":"i8","rung":"top"}"#,
+                "unknown variant `top`",
+            ),
         ] {
             let text = parse("test", line).unwrap_err().to_string();
             assert!(text.contains(part), "{text}");

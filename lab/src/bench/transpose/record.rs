@@ -8,8 +8,8 @@ use crate::bench::{
 use falchion::Error;
 use serde::{Deserialize, Serialize};
 
-/// One transpose measured. Times are of one launch, in microseconds; rates count every byte read and every byte written, 10^9
-/// of them a second.
+/// One transpose measured. Times are of one launch, in microseconds; rates count every byte read
+/// and every byte written, 10^9 of them a second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransposeLine {
     /// The problem as it was asked.
@@ -43,11 +43,13 @@ pub struct TransposeLine {
     pub ratio_to_copy: f64,
     /// Elements of D compared, every one of them; all were equal, or there would be no line.
     pub verified: u64,
-    /// The largest error over its a-priori bound, where elements are scaled and added; null where they only move.
+    /// The largest error over its a-priori bound, where elements are scaled and added; null where
+    /// they only move.
     pub error_over_bound: Option<f64>,
     /// The ratio to the faster of peer and copy did not settle.
     pub noisy: bool,
-    /// Whether launches were replayed from a graph, so that no time of the host's is in the times; absent in lines of before lines said so.
+    /// Whether launches were replayed from a graph, so that no time of the host's is in the times;
+    /// absent in lines of before lines said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<bool>,
     /// The device's name.
@@ -59,20 +61,31 @@ pub struct TransposeLine {
 }
 
 impl TransposeLine {
-    /// The line of `problem`, whose rounds are ours, the copy, and the peer where there is one. So many elements were verified.
+    /// The line of `problem`, whose rounds are ours, the copy, and the peer where there is one. So
+    /// many elements were verified.
     ///
     /// # Errors
     /// [`Error::Measurement`] when the rounds are fewer.
-    pub fn new(problem: &SuiteTranspose, rounds: &Rounds, verified: u64, circumstances: Circumstances) -> Result<Self, Error> {
-        let [ours_us, copy_us] = [0, 1].map(|slot: usize| rounds.stats.get(slot).map(|stats| stats.quartiles_us.median));
+    pub fn new(
+        problem: &SuiteTranspose,
+        rounds: &Rounds,
+        verified: u64,
+        circumstances: Circumstances,
+    ) -> Result<Self, Error> {
+        let [ours_us, copy_us] =
+            [0, 1].map(|slot: usize| rounds.stats.get(slot).map(|stats| stats.quartiles_us.median));
         let (Some(ours_us), Some(copy_us)) = (ours_us, copy_us) else {
-            return Err(Error::Measurement { because: "there are no rounds of ours and of a copy".to_owned() });
+            return Err(Error::Measurement {
+                because: "there are no rounds of ours and of a copy".to_owned(),
+            });
         };
         let peer_us = rounds.stats.get(2).map(|stats| stats.quartiles_us.median);
         let copied = SuiteTranspose { beta: None, ..problem.clone() }.traffic_bytes();
         let gbs = |bytes: f64, time_us: f64| bytes / time_us / 1e3;
         let bytes = problem.traffic_bytes();
-        let Circumstances { suite, kind, config, peer, error_over_bound, device, date, commit, .. } = circumstances;
+        let Circumstances {
+            suite, kind, config, peer, error_over_bound, device, date, commit, ..
+        } = circumstances;
         Ok(Self {
             problem: problem.clone(),
             suite,

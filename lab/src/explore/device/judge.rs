@@ -1,4 +1,5 @@
-//! Whether what a candidate computed is the product: between guard zones of poison, every element written, rows computed again.
+//! Whether what a candidate computed is the product: between guard zones of poison, every element
+//! written, rows computed again.
 
 use crate::{
     bench::{
@@ -31,8 +32,15 @@ pub(super) struct Judge {
 impl Judge {
     pub fn new(base: &GemmDesc, suite: &SuiteProblem) -> Result<Self, Error> {
         let (problem, types) = (suite.problem(), base.user_types());
-        let of = |fill: Fill| operands(&problem, types, fill, suite.seed.unwrap_or(1)).map(|[a, b, _]| Known { fill, a, b });
-        let poison = HostBuffer::poisoned(types.c, problem.d.memory.length.saturating_add(2 * GUARD))?;
+        let of = |fill: Fill| {
+            operands(&problem, types, fill, suite.seed.unwrap_or(1)).map(|[a, b, _]| Known {
+                fill,
+                a,
+                b,
+            })
+        };
+        let poison =
+            HostBuffer::poisoned(types.c, problem.d.memory.length.saturating_add(2 * GUARD))?;
         Ok(Self { problem, poison, known: [of(Fill::Integers)?, of(Fill::Random)?] })
     }
 
@@ -50,32 +58,52 @@ impl Judge {
         &self.known
     }
 
-    /// Whether anything could be said of a result. Of random numbers nothing can where their sums have no bound.
+    /// Whether anything could be said of a result. Of random numbers nothing can where their sums
+    /// have no bound.
     pub fn decides(&self, desc: &GemmDesc, known: &Known) -> bool {
         known.fill == Fill::Integers || Accumulation::of(desc, self.problem.k).relative.is_finite()
     }
 
     /// What is wrong with a result, if anything is. It is as long as the poison.
-    pub fn wrong(&self, desc: &GemmDesc, known: &Known, computed: &HostBuffer) -> Result<Option<String>, Error> {
+    pub fn wrong(
+        &self,
+        desc: &GemmDesc,
+        known: &Known,
+        computed: &HostBuffer,
+    ) -> Result<Option<String>, Error> {
         let (problem, d) = (&self.problem, GUARD..GUARD + self.problem.d.memory.length);
-        if let Some(place) = computed.stray(&self.poison, GUARD, &problem.d, (problem.m, problem.n)) {
+        if let Some(place) = computed.stray(&self.poison, GUARD, &problem.d, (problem.m, problem.n))
+        {
             let away = place as i128 - GUARD as i128;
             return Ok(Some(format!("it writes where D is not: at element {away} from D's first")));
         }
         let width = computed.kind().bytes_of(1) as usize;
         let within = d.start * width..d.end * width;
-        let mut pairs = computed.bytes()[within.clone()].chunks_exact(width).zip(self.poison.bytes()[within].chunks_exact(width));
+        let mut pairs = computed.bytes()[within.clone()]
+            .chunks_exact(width)
+            .zip(self.poison.bytes()[within].chunks_exact(width));
         // Whole numbers may be what poison is: rows that are computed again decide there.
         if !computed.kind().is_integer()
             && let Some(place) = pairs.position(|(is, was)| is == was)
         {
-            return Ok(Some(format!("it does not write all of D: not element {place} from D's first")));
+            return Ok(Some(format!(
+                "it does not write all of D: not element {place} from D's first"
+            )));
         }
         let (a, b) = (known.a.whole()?, known.b.whole()?);
-        let claim = Claim { desc, problem, a, b, c: None, d: computed.slice(d)?, vectors: Default::default() };
+        let claim = Claim {
+            desc,
+            problem,
+            a,
+            b,
+            c: None,
+            d: computed.slice(d)?,
+            vectors: Default::default(),
+        };
         let rows = (PRODUCTS / problem.n.saturating_mul(problem.k).max(1)).max(VERIFIED_ROWS);
         let verdict = sampled(&claim, rows, 1)?;
-        let operands = if known.fill == Fill::Integers { "whole numbers" } else { "random numbers" };
+        let operands =
+            if known.fill == Fill::Integers { "whole numbers" } else { "random numbers" };
         Ok((!verdict.is_right()).then(|| format!("of {operands}, {verdict}")))
     }
 }
@@ -97,13 +125,21 @@ mod tests {
 
     fn described(a: &str, b: &str, c: &str) -> GemmDesc {
         let read = |text: &str| Some(text.parse().unwrap());
-        Request { a: read(a), b: read(b), c: read(c), ..Request::default() }.resolve(ArchKind::Sm80).unwrap().desc
+        Request { a: read(a), b: read(b), c: read(c), ..Request::default() }
+            .resolve(ArchKind::Sm80)
+            .unwrap()
+            .desc
     }
 
-    /// The host computes it right for both fills; then one element anywhere is another, or is not written, or lies beside D, and that is found.
+    /// The host computes it right for both fills; then one element anywhere is another, or is not
+    /// written, or lies beside D, and that is found.
     #[test]
     fn one_element_that_is_not_right_is_found() -> Result<(), Error> {
-        for (a, b, c) in [("f32:row", "f32:col", "f32:row"), ("f16:col", "f16:row", "f16:col"), ("i8:row", "i8:col", "i32:row")] {
+        for (a, b, c) in [
+            ("f32:row", "f32:col", "f32:row"),
+            ("f16:col", "f16:row", "f16:col"),
+            ("i8:row", "i8:col", "i32:row"),
+        ] {
             let desc = described(a, b, c);
             let judge = Judge::new(&desc, &problem(&desc, Mnk::new(40, 24, 56)))?;
             for known in judge.known() {
@@ -125,15 +161,31 @@ mod tests {
                     let why = judge.wrong(&desc, known, &other)?.expect("a wrong element");
                     assert!(why.contains("numbers, 1 of 960 elements are wrong"), "{why}");
                     other.set(GUARD + place, unwritten)?;
-                    let why = judge.wrong(&desc, known, &other)?.expect("an element that is not written");
+                    let why =
+                        judge.wrong(&desc, known, &other)?.expect("an element that is not written");
                     let unwritten = format!("not write all of D: not element {place} from");
-                    assert!(why.contains(if desc.class.output.element.is_integer() { "1 of 960" } else { &unwritten }), "{why}");
+                    assert!(
+                        why.contains(if desc.class.output.element.is_integer() {
+                            "1 of 960"
+                        } else {
+                            &unwritten
+                        }),
+                        "{why}"
+                    );
                 }
-                for (place, away) in [(0, -1024), (GUARD - 1, -1), (GUARD + 960, 960), (GUARD + 960 + GUARD - 1, 1983)] {
+                for (place, away) in [
+                    (0, -1024),
+                    (GUARD - 1, -1),
+                    (GUARD + 960, 960),
+                    (GUARD + 960 + GUARD - 1, 1983),
+                ] {
                     let mut stray = right.clone();
                     stray.set(place, 0.0)?;
                     let why = judge.wrong(&desc, known, &stray)?.expect("a stray write");
-                    assert_eq!(why, format!("it writes where D is not: at element {away} from D's first"));
+                    assert_eq!(
+                        why,
+                        format!("it writes where D is not: at element {away} from D's first")
+                    );
                 }
             }
         }
@@ -146,7 +198,10 @@ mod tests {
         let mut desc = described("f16:row", "f16:row", "f16:row");
         desc.class.accumulator = falchion::numeric::ElementKind::F16;
         let judge = Judge::new(&desc, &problem(&desc, Mnk::new(8, 8, 4096)))?;
-        assert_eq!(judge.known().each_ref().map(|known| judge.decides(&desc, known)), [true, false]);
+        assert_eq!(
+            judge.known().each_ref().map(|known| judge.decides(&desc, known)),
+            [true, false]
+        );
         Ok(())
     }
 }

@@ -62,15 +62,20 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
         op: Some(base.class.op.to_string()),
         acc: Some(types.accumulator.to_string()),
         epilogue: (!plain).then(|| base.class.output.epilogue.framed(base.frame).to_string()),
-        ..SuiteProblem::new(extents, [matrix(types.a, orders.a), matrix(types.b, orders.b), matrix(types.c, orders.c)])
+        ..SuiteProblem::new(
+            extents,
+            [matrix(types.a, orders.a), matrix(types.b, orders.b), matrix(types.c, orders.c)],
+        )
     }
 }
 
-/// Whether a problem of a size, packed, runs with the kernel of a description and not with one of narrower accesses.
+/// Whether a problem of a size, packed, runs with the kernel of a description and not with one of
+/// narrower accesses.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an operand's rows, or columns, are no whole
-/// accesses: another kernel would run in this one's place, or none.
+/// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an
+/// operand's rows, or columns, are no whole accesses: another kernel would run in this one's place,
+/// or none.
 pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     for (axis, extent) in [(Axis::M, size.m), (Axis::N, size.n), (Axis::K, size.k)] {
         within(Field::Extent(axis), u64::from(extent), 1, i32::MAX as u64)?;
@@ -85,13 +90,19 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let extents = [a, b, desc.class.output.layout.packed(problem.m, problem.n)];
     let rows = fitting.alignments().into_iter().zip(desc.alignments()).zip(extents);
     for (operand, ((fits, wanted), extent)) in names.into_iter().chain([Operand::C]).zip(rows) {
-        // TMA reads whole vectors or nothing: another operand takes a pass, whose time is no candidate's own.
-        let refused = desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
+        // TMA reads whole vectors or nothing: another operand takes a pass, whose time is no
+        // candidate's own.
+        let refused =
+            desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
             let (value, of) = (extent as u64, u64::from(wanted));
-            return Err(
-                Refusal::NotMultiple { field: Field::Run(operand), value, of, nearest: value.next_multiple_of(of) }.into()
-            );
+            return Err(Refusal::NotMultiple {
+                field: Field::Run(operand),
+                value,
+                of,
+                nearest: value.next_multiple_of(of),
+            }
+            .into());
         }
     }
     Ok(())
@@ -135,7 +146,8 @@ impl Gpu {
         })
     }
 
-    /// Does what is left of `plan` on a problem. Without a peer, candidates are measured beside `base`.
+    /// Does what is left of `plan` on a problem. Without a peer, candidates are measured beside
+    /// `base`.
     ///
     /// # Errors
     /// Those of [`Stage::explore`]; [`Error::Refused`] when there is no room for the operands.
@@ -165,14 +177,28 @@ impl Gpu {
             .sets
             .iter()
             .zip(&peer_d)
-            .map(|([a, b], d)| LtSet { a: Region::of(a), b: Region::of(b), c: Region::of(d), d: Region::of(d) })
+            .map(|([a, b], d)| LtSet {
+                a: Region::of(a),
+                b: Region::of(b),
+                c: Region::of(d),
+                d: Region::of(d),
+            })
             .collect();
-        let workspace = self.stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(driver("cuMemAllocAsync"))?;
+        let workspace =
+            self.stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(driver("cuMemAllocAsync"))?;
         let mut peers = Vec::new();
         for algorithm in lt.algorithms(&planned, WORKSPACE_BYTES, REQUESTED)? {
-            peers.push(LtLaunch::new(lt, &planned, algorithm, &regions, Some(Region::of(&workspace)), &self.stream)?);
+            peers.push(LtLaunch::new(
+                lt,
+                &planned,
+                algorithm,
+                &regions,
+                Some(Region::of(&workspace)),
+                &self.stream,
+            )?);
         }
-        let mut references: Vec<&mut dyn Launch> = peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
+        let mut references: Vec<&mut dyn Launch> =
+            peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
         stage.explore(plan, &mut references, session, book)
     }
 }

@@ -1,4 +1,5 @@
-//! One problem's buffers on a device: what is verified, between guard zones, and what is timed, in rotated sets.
+//! One problem's buffers on a device: what is verified, between guard zones, and what is timed, in
+//! rotated sets.
 
 use super::judge::{GUARD, Judge, Known};
 use crate::{
@@ -31,7 +32,8 @@ pub(super) struct OnDevice<'s> {
     pub(super) sets: Vec<[CudaSlice<u8>; 2]>,
     results: RefCell<Vec<CudaSlice<u8>>>,
     guarded: RefCell<CudaSlice<u8>>,
-    /// For operands that a kernel cannot read where they lie, and parts of K: all candidates take the same.
+    /// For operands that a kernel cannot read where they lie, and parts of K: all candidates take
+    /// the same.
     workspace: RefCell<Option<CudaSlice<u8>>>,
 }
 
@@ -44,15 +46,22 @@ impl<'s> OnDevice<'s> {
         candidates: &[GemmDesc],
     ) -> Result<Self, Error> {
         let judge = Judge::new(base, problem)?;
-        let upload = |buffer: &HostBuffer| stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"));
+        let upload = |buffer: &HostBuffer| {
+            stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"))
+        };
         let [whole, random] = judge.known();
         let bytes = random.a.bytes().len() + random.b.bytes().len() + judge.poison().bytes().len();
         let pair = |known: &Known| Ok::<_, Error>([upload(&known.a)?, upload(&known.b)?]);
         let guarded = RefCell::new(upload(judge.poison())?);
-        let (whole, sets) = (pair(whole)?, (0..protocol::sets(bytes)).map(|_| pair(random)).collect::<Result<Vec<_>, _>>()?);
-        let bytes = |desc: &GemmDesc| desc.routes(judge.problem()).map(|routes| routes.workspace_bytes());
+        let (whole, sets) = (
+            pair(whole)?,
+            (0..protocol::sets(bytes)).map(|_| pair(random)).collect::<Result<Vec<_>, _>>()?,
+        );
+        let bytes =
+            |desc: &GemmDesc| desc.routes(judge.problem()).map(|routes| routes.workspace_bytes());
         // What cannot run is refused when it is verified.
-        let most = candidates.iter().filter_map(|desc| bytes(desc).ok()).fold(bytes(base)?, u64::max);
+        let most =
+            candidates.iter().filter_map(|desc| bytes(desc).ok()).fold(bytes(base)?, u64::max);
         let workspace = RefCell::new(room(stream, most)?);
         let (types, results) = (base.user_types(), RefCell::default());
         let on = Self { stream, types, judge, whole, sets, results, guarded, workspace };
@@ -64,12 +73,20 @@ impl<'s> OnDevice<'s> {
     /// A D for every set.
     pub(super) fn room(&self) -> Result<Vec<CudaSlice<u8>>, Error> {
         let bytes = self.types.c.matrix_bytes(self.judge.problem().d.memory.length as u64) as usize;
-        self.sets.iter().map(|_| self.stream.alloc_zeros::<u8>(bytes).map_err(driver("cuMemAllocAsync"))).collect()
+        self.sets
+            .iter()
+            .map(|_| self.stream.alloc_zeros::<u8>(bytes).map_err(driver("cuMemAllocAsync")))
+            .collect()
     }
 
     /// Computes into poison with guard zones, and brings everything back.
-    fn computed(&self, kernel: &CudaKernel, [a, b]: &[CudaSlice<u8>; 2]) -> Result<HostBuffer, Error> {
-        let (types, stream, poison, mut d) = (self.types, self.stream, self.judge.poison(), self.guarded.borrow_mut());
+    fn computed(
+        &self,
+        kernel: &CudaKernel,
+        [a, b]: &[CudaSlice<u8>; 2],
+    ) -> Result<HostBuffer, Error> {
+        let (types, stream, poison, mut d) =
+            (self.types, self.stream, self.judge.poison(), self.guarded.borrow_mut());
         let mut workspace = self.workspace.borrow_mut();
         stream.memcpy_htod(poison.bytes(), &mut *d).map_err(driver("cuMemcpyHtoDAsync"))?;
         let matrices = CudaMatrices {
@@ -79,10 +96,14 @@ impl<'s> OnDevice<'s> {
             d: DeviceMatrix::write_bytes(types.c, &mut *d, stream).from(GUARD),
             vectors: Default::default(),
         };
-        let workspace = workspace.as_mut().map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
+        let workspace = workspace
+            .as_mut()
+            .map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
         kernel.run(stream, CudaCall { workspace, ..self.judge.problem().with(matrices) })?;
         let mut computed = HostBuffer::poisoned(types.c, poison.length())?;
-        stream.memcpy_dtoh(&*d, computed.whole_mut()?.bytes_mut()).map_err(driver("cuMemcpyDtoHAsync"))?;
+        stream
+            .memcpy_dtoh(&*d, computed.whole_mut()?.bytes_mut())
+            .map_err(driver("cuMemcpyDtoHAsync"))?;
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
         Ok(computed)
     }
@@ -93,7 +114,9 @@ impl OnDevice<'_> {
     fn is_intact(&self) -> Result<bool, Error> {
         let [whole, random] = self.judge.known();
         let all = [(whole, core::slice::from_ref(&self.whole)), (random, &self.sets[..])];
-        for (known, [a, b]) in all.into_iter().flat_map(|(known, sets)| sets.iter().map(move |set| (known, set))) {
+        for (known, [a, b]) in
+            all.into_iter().flat_map(|(known, sets)| sets.iter().map(move |set| (known, set)))
+        {
             for (was, is) in [(&known.a, a), (&known.b, b)] {
                 let is = self.stream.clone_dtoh(is).map_err(driver("cuMemcpyDtoHAsync"))?;
                 self.stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
@@ -107,12 +130,15 @@ impl OnDevice<'_> {
 }
 
 fn ruined(why: &str) -> Error {
-    let because = format!("a kernel wrote over its operands, and the run ends here; the next one goes on without it ({why})");
+    let because = format!(
+        "a kernel wrote over its operands, and the run ends here; the next one goes on without it ({why})"
+    );
     Error::Measurement { because }
 }
 
 impl Device for OnDevice<'_> {
-    /// Whole numbers first, compared with `==`; then random ones, within their bound, where there is one.
+    /// Whole numbers first, compared with `==`; then random ones, within their bound, where there
+    /// is one.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error> {
         let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
         for (known, operands) in self.judge.known().iter().zip([&self.whole, &self.sets[0]]) {

@@ -27,14 +27,21 @@ pub trait Compiler: Sync {
 ///
 /// # Errors
 /// What is not the kernel's own: a compiler that is not there.
-pub(super) fn lost(desc: &GemmDesc, built: Result<Report, Error>) -> Result<Option<Outcome>, Error> {
+pub(super) fn lost(
+    desc: &GemmDesc,
+    built: Result<Report, Error>,
+) -> Result<Option<Outcome>, Error> {
     match built {
         Ok(report) => {
             let bytes = report.spill_store_bytes.saturating_add(report.spill_load_bytes);
-            Ok((bytes > 0 && desc.pins().spills == Some(SpillKind::Refused)).then_some(Outcome::Spilled { bytes }))
+            Ok((bytes > 0 && desc.pins().spills == Some(SpillKind::Refused))
+                .then_some(Outcome::Spilled { bytes }))
         }
         Err(Error::Compile { mut log, .. }) => {
-            let end = (0..=LOG_BYTES.min(log.len())).rev().find(|&end| log.is_char_boundary(end)).unwrap_or(0);
+            let end = (0..=LOG_BYTES.min(log.len()))
+                .rev()
+                .find(|&end| log.is_char_boundary(end))
+                .unwrap_or(0);
             log.truncate(end);
             Ok(Some(Outcome::CompileFailed { log }))
         }
@@ -43,7 +50,11 @@ pub(super) fn lost(desc: &GemmDesc, built: Result<Report, Error>) -> Result<Opti
 }
 
 /// Compiles descriptions in `jobs` threads, at least one; the results in their order.
-pub fn compile_all(compiler: &dyn Compiler, descs: &[GemmDesc], jobs: usize) -> Vec<Result<Report, Error>> {
+pub fn compile_all(
+    compiler: &dyn Compiler,
+    descs: &[GemmDesc],
+    jobs: usize,
+) -> Vec<Result<Report, Error>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -79,7 +90,8 @@ pub struct Compiled {
     pub compile_failed: usize,
 }
 
-/// Compiles descriptions into whatever cache `compiler` has; `done` hears how many are. No device is needed.
+/// Compiles descriptions into whatever cache `compiler` has; `done` hears how many are. No device
+/// is needed.
 ///
 /// # Errors
 /// Those of `compiler` but for kernels that are refused.

@@ -1,7 +1,7 @@
 //! Trials: compile in parallel, verify, screen beside the reference, measure the best.
 //!
-//! What runs a kernel is a [`Device`], what compiles one a [`Compiler`], and time is a [`Session`](crate::bench::Session)'s: tests
-//! have their own.
+//! What runs a kernel is a [`Device`], what compiles one a [`Compiler`], and time is a
+//! [`Session`](crate::bench::Session)'s: tests have their own.
 
 mod compile;
 mod plan;
@@ -16,10 +16,12 @@ use falchion::{Error, desc::GemmDesc};
 
 /// What runs kernels of descriptions on one problem.
 pub trait Device {
-    /// Computes the product once, and compares it; `None` when it is right, what is wrong otherwise.
+    /// Computes the product once, and compares it; `None` when it is right, what is wrong
+    /// otherwise.
     ///
     /// # Errors
-    /// [`Error::Driver`] and [`Error::Measurement`] when this kernel has left a device that cannot go on; others when it was not run.
+    /// [`Error::Driver`] and [`Error::Measurement`] when this kernel has left a device that cannot
+    /// go on; others when it was not run.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error>;
 
     /// Enqueues the product on the buffers `set`.

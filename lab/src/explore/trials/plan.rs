@@ -42,7 +42,12 @@ impl<'k> Book<'k> {
         Ok(())
     }
 
-    pub(super) fn tried(&mut self, size: Mnk, description: &GemmDesc, outcome: Outcome) -> Result<(), Error> {
+    pub(super) fn tried(
+        &mut self,
+        size: Mnk,
+        description: &GemmDesc,
+        outcome: Outcome,
+    ) -> Result<(), Error> {
         self.add(Entry::Trial(Box::new(Trial { size, description: *description, outcome })))
     }
 }
@@ -65,10 +70,14 @@ impl Plan {
     /// The best of the trials, unless just they were measured last.
     #[must_use]
     pub fn finalists(&self, entries: &[Entry], size: Mnk) -> Vec<GemmDesc> {
-        let best: Vec<GemmDesc> =
-            screened(entries, size).into_iter().take(self.finalists).map(|Standing { desc, .. }| desc).collect();
+        let best: Vec<GemmDesc> = screened(entries, size)
+            .into_iter()
+            .take(self.finalists)
+            .map(|Standing { desc, .. }| desc)
+            .collect();
         let measured = |last: &Final| {
-            last.finalists.len() == best.len() && last.finalists.iter().all(|known| best.contains(&known.description))
+            last.finalists.len() == best.len()
+                && last.finalists.iter().all(|known| best.contains(&known.description))
         };
         if last_final(entries, size).is_some_and(measured) { Vec::new() } else { best }
     }

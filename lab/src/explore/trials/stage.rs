@@ -25,11 +25,13 @@ pub struct Stage<'s> {
 }
 
 impl Stage<'_> {
-    /// Does what is left of `plan`: every trial is in `book` as soon as it is done, and the best at the end. `references` are timed
-    /// first; the fastest runs in every round of the screening, and the fastest few with the finalists.
+    /// Does what is left of `plan`: every trial is in `book` as soon as it is done, and the best at
+    /// the end. `references` are timed first; the fastest runs in every round of the screening, and
+    /// the fastest few with the finalists.
     ///
     /// # Errors
-    /// The compiler's unless it is a kernel's own; the device's; the clock's; the book's. [`Error::Measurement`] when no reference runs.
+    /// The compiler's unless it is a kernel's own; the device's; the clock's; the book's.
+    /// [`Error::Measurement`] when no reference runs.
     pub fn explore(
         &self,
         plan: &Plan,
@@ -55,7 +57,9 @@ impl Stage<'_> {
         for desc in finalists.iter().filter(|desc| !verified.contains(desc)) {
             self.compiler.compile(desc)?;
             if let Some(why) = self.device.verify(desc)? {
-                return Err(stopped(format!("a kernel that the log has as right is wrong now: {why}")));
+                return Err(stopped(format!(
+                    "a kernel that the log has as right is wrong now: {why}"
+                )));
             }
         }
         let mut beside: Vec<&mut dyn Launch> = references
@@ -68,18 +72,29 @@ impl Stage<'_> {
     }
 
     /// Times every reference: the fastest, and which go beside the finalists.
-    fn warm(&self, references: &mut [&mut dyn Launch], session: &mut Session<'_>) -> Result<(usize, Vec<usize>), Error> {
+    fn warm(
+        &self,
+        references: &mut [&mut dyn Launch],
+        session: &mut Session<'_>,
+    ) -> Result<(usize, Vec<usize>), Error> {
         // One that cannot be launched warms nothing: whether any can, the screening says.
-        let _ = references.iter_mut().find_map(|reference| session.warm(*reference, self.sets).ok());
+        let _ =
+            references.iter_mut().find_map(|reference| session.warm(*reference, self.sets).ok());
         let times = session.screen(references, self.sets)?;
         let ran = times.iter().enumerate().filter_map(|(at, time)| time.map(|time| (time, at)));
         let fastest = ran.min_by(|x, y| x.0.total_cmp(&y.0));
-        let (_, fastest) = fastest.ok_or_else(|| stopped("there is nothing that runs to compare with".to_owned()))?;
+        let (_, fastest) = fastest
+            .ok_or_else(|| stopped("there is nothing that runs to compare with".to_owned()))?;
         Ok((fastest, select(&times)))
     }
 
     /// Compiles and verifies: those that are right, while the others are entered in the book.
-    fn prepared(&self, batch: &[GemmDesc], jobs: usize, book: &mut Book<'_>) -> Result<Vec<GemmDesc>, Error> {
+    fn prepared(
+        &self,
+        batch: &[GemmDesc],
+        jobs: usize,
+        book: &mut Book<'_>,
+    ) -> Result<Vec<GemmDesc>, Error> {
         let mut right = Vec::new();
         for (desc, built) in batch.iter().zip(compile_all(self.compiler, batch, jobs)) {
             if let Some(outcome) = lost(desc, built)? {
@@ -112,7 +127,8 @@ impl Stage<'_> {
         if right.is_empty() {
             return Ok(());
         }
-        let mut all: Vec<Contestant<'_>> = right.iter().map(|desc| Contestant::new(self.device, desc, "candidate")).collect();
+        let mut all: Vec<Contestant<'_>> =
+            right.iter().map(|desc| Contestant::new(self.device, desc, "candidate")).collect();
         let mut running: Vec<&mut dyn Launch> = vec![reference];
         running.extend(all.iter_mut().map(|contestant| contestant as &mut dyn Launch));
         let times = session.screen(&mut running, self.sets)?;
@@ -121,8 +137,15 @@ impl Stage<'_> {
         };
         for (desc, time) in right.iter().zip(&times[1..]) {
             let outcome = match *time {
-                Some(us) => Outcome::Timed { us, tflops: tflops(self.size, us), rounds: SCREEN_PASSES, reference_us },
-                None => Outcome::Wrong { why: "it ran once, and then could not be launched".to_owned() },
+                Some(us) => Outcome::Timed {
+                    us,
+                    tflops: tflops(self.size, us),
+                    rounds: SCREEN_PASSES,
+                    reference_us,
+                },
+                None => {
+                    Outcome::Wrong { why: "it ran once, and then could not be launched".to_owned() }
+                }
             };
             book.tried(self.size, desc, outcome)?;
         }
@@ -137,17 +160,28 @@ impl Stage<'_> {
         session: &mut Session<'_>,
         book: &mut Book<'_>,
     ) -> Result<(), Error> {
-        let mut ours: Vec<Contestant<'_>> = finalists.iter().map(|desc| Contestant::new(self.device, desc, "finalist")).collect();
-        let mut all: Vec<&mut dyn Launch> = ours.iter_mut().map(|contestant| contestant as &mut dyn Launch).collect();
+        let mut ours: Vec<Contestant<'_>> =
+            finalists.iter().map(|desc| Contestant::new(self.device, desc, "finalist")).collect();
+        let mut all: Vec<&mut dyn Launch> =
+            ours.iter_mut().map(|contestant| contestant as &mut dyn Launch).collect();
         all.extend(references.iter_mut().map(|reference| &mut **reference as &mut dyn Launch));
         let rounds = session.interleave(&mut all, self.sets)?;
         let (own, beside) = rounds.stats.split_at(finalists.len().min(rounds.stats.len()));
-        let best = beside.iter().min_by(|x, y| x.quartiles_us.median.total_cmp(&y.quartiles_us.median));
+        let best =
+            beside.iter().min_by(|x, y| x.quartiles_us.median.total_cmp(&y.quartiles_us.median));
         let best = best.ok_or_else(|| stopped("there is nothing to compare with".to_owned()))?;
-        let finalist = |(desc, us): (&GemmDesc, f64)| Finalist { description: *desc, us, tflops: tflops(self.size, us) };
+        let finalist = |(desc, us): (&GemmDesc, f64)| Finalist {
+            description: *desc,
+            us,
+            tflops: tflops(self.size, us),
+        };
         book.add(Entry::Final(Final {
             size: self.size,
-            finalists: finalists.iter().zip(own.iter().map(|stats| stats.quartiles_us.median)).map(finalist).collect(),
+            finalists: finalists
+                .iter()
+                .zip(own.iter().map(|stats| stats.quartiles_us.median))
+                .map(finalist)
+                .collect(),
             reference_us: best.quartiles_us.median,
             reference: best.name.clone(),
             rounds: best.samples_us.len(),

@@ -1,11 +1,12 @@
-//! The same partition for the whole grid at once: where every thread of every block has its elements.
+//! The same partition for the whole grid at once: where every thread of every block has its
+//! elements.
 
 use super::CuteGemm;
 use falchion::layout::algebra::{Int, Layout, LayoutError, Step};
 
 /// What all threads copy and compute. Slicing a layout at a block and a thread is that thread's
-/// [`ThreadParts`](super::ThreadParts), begin included: the offset of a block, of a thread in it and of a value are modes of
-/// one layout.
+/// [`ThreadParts`](super::ThreadParts), begin included: the offset of a block, of a thread in it
+/// and of a value are modes of one layout.
 ///
 /// Blocks are counted as CUDA's `blockIdx` is, `(x,y)` with x along N and y along M.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,7 +31,15 @@ impl GridParts {
     /// The layouts by name.
     pub const fn named(&self) -> [(&'static str, &Layout); 7] {
         let Self { tAgA, tAsA, tBgB, tBsB, tCsA, tCsB, tCgC } = self;
-        [("tAgA", tAgA), ("tAsA", tAsA), ("tBgB", tBgB), ("tBsB", tBsB), ("tCsA", tCsA), ("tCsB", tCsB), ("tCgC", tCgC)]
+        [
+            ("tAgA", tAgA),
+            ("tAsA", tAsA),
+            ("tBgB", tBgB),
+            ("tBsB", tBsB),
+            ("tCsA", tCsA),
+            ("tCsB", tCsB),
+            ("tCgC", tCgC),
+        ]
     }
 }
 
@@ -59,16 +68,30 @@ impl CuteGemm {
         let [ofA, ofB, ofC] = self.divided()?;
         let begin = |matrix: &Layout, mode: usize| matrix.modes()[1].modes()[mode].clone();
         let everywhere = |x: Layout, y: Layout, parts: &Layout| {
-            Layout::concat([Layout::concat([x, y])?].into_iter().chain(parts.modes().iter().cloned()))
+            Layout::concat(
+                [Layout::concat([x, y])?].into_iter().chain(parts.modes().iter().cloned()),
+            )
         };
         Ok(GridParts {
-            tAgA: everywhere(still(columns)?, begin(&ofA, 0), &tiles.gA.0.thread_value(&copiers, &BOTH)?)?,
+            tAgA: everywhere(
+                still(columns)?,
+                begin(&ofA, 0),
+                &tiles.gA.0.thread_value(&copiers, &BOTH)?,
+            )?,
             tAsA: tiles.sA.thread_value(&copiers, &BOTH)?,
-            tBgB: everywhere(begin(&ofB, 0), still(rows)?, &tiles.gB.0.thread_value(&copiers, &BOTH)?)?,
+            tBgB: everywhere(
+                begin(&ofB, 0),
+                still(rows)?,
+                &tiles.gB.0.thread_value(&copiers, &BOTH)?,
+            )?,
             tBsB: tiles.sB.thread_value(&copiers, &BOTH)?,
             tCsA: tiles.sA.thread_value(&tC, &[Step::Take, Step::Skip])?,
             tCsB: tiles.sB.thread_value(&tC, &[Step::Skip, Step::Take])?,
-            tCgC: everywhere(begin(&ofC, 1), begin(&ofC, 0), &tiles.gC.0.thread_value(&tC, &BOTH)?)?,
+            tCgC: everywhere(
+                begin(&ofC, 1),
+                begin(&ofC, 0),
+                &tiles.gC.0.thread_value(&tC, &BOTH)?,
+            )?,
         })
     }
 }

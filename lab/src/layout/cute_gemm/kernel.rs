@@ -12,7 +12,8 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// A [`CuteGemm`], compiled and loaded on one device. Clones share it; it may be used from any thread.
+/// A [`CuteGemm`], compiled and loaded on one device. Clones share it; it may be used from any
+/// thread.
 ///
 /// ```no_run
 /// use falchion::{cuda::{DeviceMatrix, open}, numeric::ElementKind, shape::Mnk};
@@ -47,18 +48,31 @@ impl CuteGemmKernel {
     /// Compiles and loads the kernel for elements of a type: f32, f64 or i32.
     ///
     /// # Errors
-    /// Those of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile); [`Refusal::TooManyTiles`] for more blocks than the
-    /// device's grids have; [`Error::Driver`].
-    pub fn prepare(context: &Arc<CudaContext>, gemm: &CuteGemm, element: ElementKind) -> Result<Self, Error> {
+    /// Those of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile);
+    /// [`Refusal::TooManyTiles`] for more blocks than the device's grids have; [`Error::Driver`].
+    pub fn prepare(
+        context: &Arc<CudaContext>,
+        gemm: &CuteGemm,
+        element: ElementKind,
+    ) -> Result<Self, Error> {
         let text = gemm.text(element, false)?;
         let layouts = gemm.grid()?;
         let (rows, columns) = gemm.blocks();
         // The text has been refused if a block has more threads than a device can give it.
         let grid = Grid::of_tiles(rows.saturating_mul(columns), gemm.threads()?.size() as u32, 0)?;
         let reach = [layouts.tAgA.cosize(), layouts.tBgB.cosize(), layouts.tCgC.cosize()];
-        let (loaded, context) = (Loaded::new(context, text.unit, machine_of(context)?.sm, 0)?, Arc::clone(context));
+        let (loaded, context) =
+            (Loaded::new(context, text.unit, machine_of(context)?.sm, 0)?, Arc::clone(context));
         let integers = text.integers;
-        Ok(Self(Arc::new(Prepared { gemm: *gemm, element, integers, reach, grid, context, loaded })))
+        Ok(Self(Arc::new(Prepared {
+            gemm: *gemm,
+            element,
+            integers,
+            reach,
+            grid,
+            context,
+            loaded,
+        })))
     }
 
     /// The partition.
@@ -76,24 +90,44 @@ impl CuteGemmKernel {
         &self.0.loaded.unit
     }
 
-    /// Enqueues `C(m, n) = sum over k of A(m, k) * B(n, k)` on `stream`: nothing is allocated, and nothing waits. Each sum is
-    /// made in the order of k, by fused multiply-adds from 0; integers wrap.
+    /// Enqueues `C(m, n) = sum over k of A(m, k) * B(n, k)` on `stream`: nothing is allocated, and
+    /// nothing waits. Each sum is made in the order of k, by fused multiply-adds from 0; integers
+    /// wrap.
     ///
     /// # Errors
-    /// [`Error::Refused`] for elements of another type, another device's memory, a matrix shorter than its layout reaches, a C
-    /// that overlaps A or B; [`Error::Driver`] when the launch is refused.
-    pub fn run(&self, stream: &CudaStream, a: DeviceMatrix<'_>, b: DeviceMatrix<'_>, c: DeviceMatrix<'_>) -> Result<(), Error> {
+    /// [`Error::Refused`] for elements of another type, another device's memory, a matrix shorter
+    /// than its layout reaches, a C that overlaps A or B; [`Error::Driver`] when the launch is
+    /// refused.
+    pub fn run(
+        &self,
+        stream: &CudaStream,
+        a: DeviceMatrix<'_>,
+        b: DeviceMatrix<'_>,
+        c: DeviceMatrix<'_>,
+    ) -> Result<(), Error> {
         let Prepared { element, integers, reach, grid, loaded, .. } = &*self.0;
         let same = stream.context().cu_ctx() == self.0.context.cu_ctx();
-        for ((matrix, operand), needed) in [(&a, Operand::A), (&b, Operand::B), (&c, Operand::C)].into_iter().zip(*reach) {
+        for ((matrix, operand), needed) in
+            [(&a, Operand::A), (&b, Operand::B), (&c, Operand::C)].into_iter().zip(*reach)
+        {
             if matrix.kind() != *element {
-                return Err(Refusal::ElementType { operand, given: matrix.kind(), wanted: *element }.into());
+                return Err(Refusal::ElementType {
+                    operand,
+                    given: matrix.kind(),
+                    wanted: *element,
+                }
+                .into());
             }
             if !same || !matrix.is_of(&self.0.context) {
                 return Err(Refusal::NotOnStream { operand }.into());
             }
             if (matrix.length() as u64) < needed {
-                return Err(Refusal::ShorterThanLayout { operand, length: matrix.length(), needed }.into());
+                return Err(Refusal::ShorterThanLayout {
+                    operand,
+                    length: matrix.length(),
+                    needed,
+                }
+                .into());
             }
         }
         let written = c.range(reach[2]);
@@ -103,7 +137,8 @@ impl CuteGemmKernel {
                 return Err(Refusal::WrittenWhileRead { written: Operand::C, read }.into());
             }
         }
-        let params = CuteGemmParams { a: a.address(), b: b.address(), c: c.address(), integers: *integers };
+        let params =
+            CuteGemmParams { a: a.address(), b: b.address(), c: c.address(), integers: *integers };
         launch(&loaded.function, stream, grid, &params)
     }
 }

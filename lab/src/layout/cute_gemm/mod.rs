@@ -1,12 +1,14 @@
 //! A tiled GEMM as CuTe's tutorials write it: every matrix, tile and thread's share is a layout.
 //!
-//! `C(m, n) = sum over k of A(m, k) * B(n, k)`, all three column-major, B as `(N, K)`. A block copies tiles of A and B into
-//! shared memory, thread by thread, and each thread multiplies its rows of A by its rows of B. The names are CuTe's: `tAgA`
-//! is, partitioned by the layout that copies A (`tA`), the tile of A in global memory (`gA`); `tCsB` is, partitioned by the
-//! layout of C's threads (`tC`), the tile of B in shared memory (`sB`).
+//! `C(m, n) = sum over k of A(m, k) * B(n, k)`, all three column-major, B as `(N, K)`. A block
+//! copies tiles of A and B into shared memory, thread by thread, and each thread multiplies its
+//! rows of A by its rows of B. The names are CuTe's: `tAgA` is, partitioned by the layout that
+//! copies A (`tA`), the tile of A in global memory (`gA`); `tCsB` is, partitioned by the layout of
+//! C's threads (`tC`), the tile of B in shared memory (`sB`).
 //!
-//! [`run`](CuteGemm::run) computes on the host. The kernel has no index of its own: [`grid`](CuteGemm::grid) makes block, thread
-//! and value modes of one layout for each tensor, and [`text`](CuteGemm::text) spells these as types.
+//! [`run`](CuteGemm::run) computes on the host. The kernel has no index of its own:
+//! [`grid`](CuteGemm::grid) makes block, thread and value modes of one layout for each tensor, and
+//! [`text`](CuteGemm::text) spells these as types.
 //!
 //! Twin: `lab/kernels/layout/cute_gemm.cuh`.
 #![allow(non_snake_case, reason = "tAgA is CuTe's name, and how it is read aloud")]
@@ -88,14 +90,19 @@ impl CuteGemm {
     /// The partition of a problem.
     ///
     /// # Errors
-    /// An extent of 0; a tile that does not divide the problem, a thread's tile that does not divide the block's; as many
-    /// threads as do not divide the rows that they copy.
+    /// An extent of 0; a tile that does not divide the problem, a thread's tile that does not
+    /// divide the block's; as many threads as do not divide the rows that they copy.
     pub fn new(problem: Mnk, tile: Mnk, thread_tile: (u32, u32)) -> Result<Self, LayoutError> {
         let (tm, tn) = thread_tile;
         let divides = |what, value: u32, by: u32| match (value, by) {
             (0, _) | (_, 0) => Err(LayoutError::ZeroExtent),
             _ if value.is_multiple_of(by) => Ok(()),
-            _ => Err(LayoutError::DoesNotDivide { what, value, by, nearest: (value / by).max(1).saturating_mul(by) }),
+            _ => Err(LayoutError::DoesNotDivide {
+                what,
+                value,
+                by,
+                nearest: (value / by).max(1).saturating_mul(by),
+            }),
         };
         divides("M", problem.m, tile.m)?;
         divides("N", problem.n, tile.n)?;
@@ -145,7 +152,9 @@ impl CuteGemm {
     /// What cuts the matrices into the blocks' tiles: `(BM,BK)`, `(BN,BK)`, `(BM,BN)`.
     fn tilers(&self) -> Result<[Tiler; 3], LayoutError> {
         let Mnk { m, n, k } = self.tile;
-        let tiler = |rows: u32, columns: u32| Tiler::extents([rows, columns].map(|extent| Int::fixed(extent.into())));
+        let tiler = |rows: u32, columns: u32| {
+            Tiler::extents([rows, columns].map(|extent| Int::fixed(extent.into())))
+        };
         Ok([tiler(m, k)?, tiler(n, k)?, tiler(m, n)?])
     }
 
@@ -194,29 +203,44 @@ impl CuteGemm {
         })
     }
 
-    /// Computes C on the host as the kernel would: block by block, tile of K by tile of K, every thread's copies before any
-    /// thread's products.
+    /// Computes C on the host as the kernel would: block by block, tile of K by tile of K, every
+    /// thread's copies before any thread's products.
     ///
     /// # Errors
     /// A matrix shorter than its layout reaches.
-    pub fn run<T: Copy + Default + Mul<Output = T> + AddAssign>(&self, a: &[T], b: &[T], c: &mut [T]) -> Result<(), LayoutError> {
+    pub fn run<T: Copy + Default + Mul<Output = T> + AddAssign>(
+        &self,
+        a: &[T],
+        b: &[T],
+        c: &mut [T],
+    ) -> Result<(), LayoutError> {
         let [mA, mB, mC] = self.matrices()?;
         let (mA, mB, mut mC) = (Tensor::new(a, mA)?, Tensor::new(b, mB)?, Tensor::new(c, mC)?);
         let threads = self.threads()?.size();
         let (rows, columns) = self.blocks();
         for block in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
             let tiles = self.block(block)?;
-            let parts = (0..threads).map(|thread| self.thread(block, thread)).collect::<Result<Vec<_>, _>>()?;
+            let parts = (0..threads)
+                .map(|thread| self.thread(block, thread))
+                .collect::<Result<Vec<_>, _>>()?;
             let mut sA = Tensor::new(vec![T::default(); tiles.sA.cosize() as usize], tiles.sA)?;
             let mut sB = Tensor::new(vec![T::default(); tiles.sB.cosize() as usize], tiles.sB)?;
             let tCrC = self.accumulators()?;
-            let accumulators = (0..threads).map(|_| Tensor::new(vec![T::default(); tCrC.cosize() as usize], tCrC.clone()));
+            let accumulators = (0..threads)
+                .map(|_| Tensor::new(vec![T::default(); tCrC.cosize() as usize], tCrC.clone()));
             let mut accumulators = accumulators.collect::<Result<Vec<_>, _>>()?;
             for k in 0..u64::from(self.problem.k / self.tile.k) {
-                let tile = Coordinate::Tuple(vec![Coordinate::All, Coordinate::All, Coordinate::At(k)]);
+                let tile =
+                    Coordinate::Tuple(vec![Coordinate::All, Coordinate::All, Coordinate::At(k)]);
                 for part in &parts {
-                    copy(&mA.view(part.tAgA.clone())?.slice(&tile)?, &mut sA.view_mut(part.tAsA.clone())?)?;
-                    copy(&mB.view(part.tBgB.clone())?.slice(&tile)?, &mut sB.view_mut(part.tBsB.clone())?)?;
+                    copy(
+                        &mA.view(part.tAgA.clone())?.slice(&tile)?,
+                        &mut sA.view_mut(part.tAsA.clone())?,
+                    )?;
+                    copy(
+                        &mB.view(part.tBgB.clone())?.slice(&tile)?,
+                        &mut sB.view_mut(part.tBsB.clone())?,
+                    )?;
                 }
                 // Here every thread of the block waits for the others' copies.
                 for (part, accumulator) in parts.iter().zip(&mut accumulators) {

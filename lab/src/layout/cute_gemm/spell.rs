@@ -40,7 +40,8 @@ const ENTRY: &str = "cute_gemm";
 /// Element types of the kernel: A, B, the accumulators and C are all of one.
 const ELEMENTS: [ElementKind; 3] = [ElementKind::F32, ElementKind::F64, ElementKind::I32];
 
-/// Threads of a block, at most (CUDA C++ Programming Guide, technical specifications per compute capability).
+/// Threads of a block, at most (CUDA C++ Programming Guide, technical specifications per compute
+/// capability).
 const MOST_THREADS: u64 = 1024;
 /// Bytes of shared memory that a block has without asking at its launch, at most (ibid.).
 const MOST_SHARED_BYTES: u64 = 48 << 10;
@@ -59,11 +60,13 @@ pub struct KernelText {
 }
 
 impl CuteGemm {
-    /// The order of the kernel's steps: a tile is copied, all threads meet, multiply, and meet again before the next copy.
+    /// The order of the kernel's steps: a tile is copied, all threads meet, multiply, and meet
+    /// again before the next copy.
     ///
     /// `Store` is CuTe's `copy(tAgA(_,_,k), tAsA)`: a thread loads and stores its elements at once.
     pub fn schedule() -> Schedule {
-        let body = vec![Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
+        let body =
+            vec![Step::Store, Step::Barrier, Step::MultiplyTile, Step::Barrier, Step::Advance];
         Schedule { body, epilogue: vec![Step::Write], ..Schedule::default() }
     }
 
@@ -75,23 +78,31 @@ impl CuteGemm {
         super::compact([self.thread_tile.0, self.thread_tile.1])
     }
 
-    /// The layouts that the kernel is made of, by name: those of [`grid`](Self::grid), the block's shared memory, the
-    /// thread's accumulators.
+    /// The layouts that the kernel is made of, by name: those of [`grid`](Self::grid), the block's
+    /// shared memory, the thread's accumulators.
     ///
     /// # Errors
     /// Those of [`grid`](Self::grid).
     pub fn layouts(&self) -> Result<Vec<(&'static str, Layout)>, LayoutError> {
         let tiles = self.block((0, 0))?;
         let own = [("sA", tiles.sA), ("sB", tiles.sB), ("tCrC", self.accumulators()?)];
-        Ok(self.grid()?.named().map(|(name, layout)| (name, layout.clone())).into_iter().chain(own).collect())
+        Ok(self
+            .grid()?
+            .named()
+            .map(|(name, layout)| (name, layout.clone()))
+            .into_iter()
+            .chain(own)
+            .collect())
     }
 
-    /// The text of the kernel for elements of a type. Fingerprints hold the functions of the layouts in C++ against those
-    /// here while NVRTC compiles; every offset of the problem is computed, so they are for small problems.
+    /// The text of the kernel for elements of a type. Fingerprints hold the functions of the
+    /// layouts in C++ against those here while NVRTC compiles; every offset of the problem is
+    /// computed, so they are for small problems.
     ///
     /// # Errors
-    /// [`Refusal`] for an element type other than f32, f64 and i32, and for tiles beyond the threads, registers or shared
-    /// memory that a block can have; those of [`layouts`](Self::layouts) and, with fingerprints, of [`Map::new`].
+    /// [`Refusal`] for an element type other than f32, f64 and i32, and for tiles beyond the
+    /// threads, registers or shared memory that a block can have; those of
+    /// [`layouts`](Self::layouts) and, with fingerprints, of [`Map::new`].
     pub fn text(&self, element: ElementKind, with_fingerprints: bool) -> Result<KernelText, Error> {
         let layouts = self.layouts()?;
         self.fits(element)?;
@@ -105,7 +116,8 @@ impl CuteGemm {
         for (name, layout) in &layouts {
             let _ = writeln!(config, "  using {name} = {};", spelling.layout(layout));
         }
-        let _ = writeln!(config, "  static constexpr int kThreads = {};\n}};", self.threads()?.size());
+        let _ =
+            writeln!(config, "  static constexpr int kThreads = {};\n}};", self.threads()?.size());
         let integers = table(spelling.integers())?;
         let mut source = "#include \"config.cuh\"\n#include \"layout/cute_gemm.cuh\"\n".to_owned();
         if with_fingerprints {
@@ -116,7 +128,14 @@ impl CuteGemm {
             "extern \"C\" __global__ void __launch_bounds__(Config::kThreads) {ENTRY}(const __grid_constant__ CuteGemmParams params) {{\n  layout::CuteGemm<Config>::run(params);\n}}"
         );
         Ok(KernelText {
-            unit: TranslationUnit { entry: ENTRY, second: None, waits: false, source, config, headers: KERNELS },
+            unit: TranslationUnit {
+                entry: ENTRY,
+                second: None,
+                waits: false,
+                source,
+                config,
+                headers: KERNELS,
+            },
             integers,
         })
     }
@@ -124,9 +143,15 @@ impl CuteGemm {
     /// Whether a block can have what it takes.
     fn fits(&self, element: ElementKind) -> Result<(), Refusal> {
         if !ELEMENTS.contains(&element) {
-            return Err(Refusal::ElementType { operand: Operand::A, given: element, wanted: ElementKind::F32 });
+            return Err(Refusal::ElementType {
+                operand: Operand::A,
+                given: element,
+                wanted: ElementKind::F32,
+            });
         }
-        let [m, n, k, tm, tn] = [self.tile.m, self.tile.n, self.tile.k, self.thread_tile.0, self.thread_tile.1].map(u64::from);
+        let [m, n, k, tm, tn] =
+            [self.tile.m, self.tile.n, self.tile.k, self.thread_tile.0, self.thread_tile.1]
+                .map(u64::from);
         let range = |field, value, most| match value {
             1.. if value <= most => Ok(()),
             _ => Err(Refusal::OutOfRange { field, value, least: 1, most }),
@@ -140,7 +165,12 @@ impl CuteGemm {
         let available = MOST_REGISTERS.0.min(MOST_REGISTERS.1 / threads);
         if needed > available {
             let needed = u32::try_from(needed).unwrap_or(u32::MAX);
-            return Err(Refusal::Registers { needed, available: available as u32, threads: threads as u32, blocks: 1 });
+            return Err(Refusal::Registers {
+                needed,
+                available: available as u32,
+                threads: threads as u32,
+                blocks: 1,
+            });
         }
         Ok(())
     }
@@ -156,7 +186,10 @@ fn table(integers: &[u64]) -> Result<[u64; INTEGERS], LayoutError> {
 }
 
 /// The layouts' fingerprints for the problem whose integers these are.
-fn fingerprints(layouts: &[(&'static str, Layout)], integers: &[u64]) -> Result<String, LayoutError> {
+fn fingerprints(
+    layouts: &[(&'static str, Layout)],
+    integers: &[u64],
+) -> Result<String, LayoutError> {
     let integers: Vec<_> = integers.iter().map(u64::to_string).collect();
     let mut text = format!(
         "struct Problem {{\n  constexpr unsigned long long operator[](int i) const {{\n    constexpr unsigned long long integers[] = {{{}}};\n    return integers[i];\n  }}\n}};\n",
@@ -165,7 +198,10 @@ fn fingerprints(layouts: &[(&'static str, Layout)], integers: &[u64]) -> Result<
     for (name, layout) in layouts {
         let last = layout.rank() - 1;
         let (first, values) = layout.modes().split_at(last);
-        let map = Map::new(&Layout::concat([Layout::concat(first.iter().cloned())?, Layout::concat(values.iter().cloned())?])?)?;
+        let map = Map::new(&Layout::concat([
+            Layout::concat(first.iter().cloned())?,
+            Layout::concat(values.iter().cloned())?,
+        ])?)?;
         let _ = writeln!(
             text,
             "static_assert(index::fingerprint<layout::Map<Config::{name}, {last}, Problem>>() == {}u, \"{name}: the Rust layout and the CUDA layout differ\");",
@@ -184,6 +220,9 @@ mod tests {
         assert_eq!(table(&[7; INTEGERS]), Ok([7; INTEGERS]));
         assert_eq!(table(&[7, 8]).map(|table| table[..3].to_vec()), Ok(vec![7, 8, 0]));
         let refusal = table(&[0; INTEGERS + 1]).expect_err("one too many").to_string();
-        assert_eq!(refusal, "the layouts have 25 dynamic integers, and a launch gives 24 at most; the others are to be static");
+        assert_eq!(
+            refusal,
+            "the layouts have 25 dynamic integers, and a launch gives 24 at most; the others are to be static"
+        );
     }
 }

@@ -25,7 +25,8 @@ pub(super) const fn data_type(kind: ElementKind) -> DataType {
     }
 }
 
-/// The scalars' type that goes with a compute type; for integers, the one that goes with an i32 result.
+/// The scalars' type that goes with a compute type; for integers, the one that goes with an i32
+/// result.
 #[must_use]
 pub const fn scale(compute: Compute) -> ElementKind {
     match compute {
@@ -41,7 +42,10 @@ pub(in crate::sys) fn check(call: &'static str, answer: Answer) -> Result<(), Er
     if answer == CUBLAS_STATUS_SUCCESS as Answer {
         return Ok(());
     }
-    let name = STATUSES.into_iter().find(|status| *status as Answer == answer).map(|status| format!("{status:?}"));
+    let name = STATUSES
+        .into_iter()
+        .find(|status| *status as Answer == answer)
+        .map(|status| format!("{status:?}"));
     let name = name.unwrap_or_else(|| "a status cublas_api.h does not name".to_owned());
     Err(Error::Driver { call, code: answer as i32, name })
 }
@@ -74,6 +78,9 @@ mod tests {
     #[test]
     fn scalars_follow_the_compute_type() {
         assert_eq!(scale(CUBLAS_COMPUTE_32F_FAST_TF32), ElementKind::F32);
-        assert_eq!((scale(CUBLAS_COMPUTE_32I), scale(CUBLAS_COMPUTE_64F)), (ElementKind::I32, ElementKind::F64));
+        assert_eq!(
+            (scale(CUBLAS_COMPUTE_32I), scale(CUBLAS_COMPUTE_64F)),
+            (ElementKind::I32, ElementKind::F64)
+        );
     }
 }

@@ -10,8 +10,9 @@ use std::{marker::PhantomData, sync::Arc};
 
 /// Device memory that outlives `'a`.
 ///
-/// It is a shared borrow although products write to it: no reference to device memory exists on the host, any bits are a value
-/// of the element type, and the order of reads, writes and the release is the stream's.
+/// It is a shared borrow although products write to it: no reference to device memory exists on the
+/// host, any bits are a value of the element type, and the order of reads, writes and the release
+/// is the stream's.
 #[derive(Clone, Copy, Debug)]
 pub struct Region<'a> {
     address: u64,
@@ -25,7 +26,12 @@ impl<'a> Region<'a> {
     pub fn of<T: bytemuck::Pod>(slice: &'a impl DevicePtr<T>) -> Self {
         let stream = slice.stream();
         let (address, _guard) = slice.device_ptr(stream);
-        Self { address, bytes: slice.num_bytes(), stream: stream.cu_stream() as usize, _memory: PhantomData }
+        Self {
+            address,
+            bytes: slice.num_bytes(),
+            stream: stream.cu_stream() as usize,
+            _memory: PhantomData,
+        }
     }
 
     /// The memory from a byte on.
@@ -59,7 +65,8 @@ pub struct LtSet<'a> {
     pub d: Region<'a>,
 }
 
-/// One algorithm with all it needs to run: buffers checked against the problem once, so that a launch is one call.
+/// One algorithm with all it needs to run: buffers checked against the problem once, so that a
+/// launch is one call.
 pub struct LtLaunch<'a> {
     lt: &'a Lt,
     plan: &'a LtPlan,
@@ -74,11 +81,13 @@ impl Lt {
     /// Enqueues a product.
     ///
     /// # Safety
-    /// The addresses are of this device, aligned as the plan's problem says and the workspace to 256 bytes, as long as the problem's spans and `workspace_bytes`, and alive
-    /// until the stream has run the product; the workspace is no other launch's meanwhile.
+    /// The addresses are of this device, aligned as the plan's problem says and the workspace to
+    /// 256 bytes, as long as the problem's spans and `workspace_bytes`, and alive until the stream
+    /// has run the product; the workspace is no other launch's meanwhile.
     ///
     /// # Errors
-    /// What the library answers; [`Error::Measurement`] when `algorithm` is another plan's or the stream another device's.
+    /// What the library answers; [`Error::Measurement`] when `algorithm` is another plan's or the
+    /// stream another device's.
     pub unsafe fn launch(
         &self,
         plan: &LtPlan,
@@ -87,7 +96,9 @@ impl Lt {
         stream: &CudaStream,
     ) -> Result<(), Error> {
         if !plan.offers(algorithm) || stream.context() != self.context() {
-            return Err(refused("the algorithm is another plan's, or the stream another context's"));
+            return Err(refused(
+                "the algorithm is another plan's, or the stream another context's",
+            ));
         }
         self.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // SAFETY: the caller's promise, and the checks above.
@@ -99,7 +110,8 @@ impl<'a> LtLaunch<'a> {
     /// Binds `algorithm` to buffers; every set and the workspace are checked here.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when there is no set, or a buffer is too short, misaligned or of another stream.
+    /// [`Error::Measurement`] when there is no set, or a buffer is too short, misaligned or of
+    /// another stream.
     pub fn new(
         lt: &'a Lt,
         plan: &'a LtPlan,
@@ -120,7 +132,9 @@ impl<'a> LtLaunch<'a> {
             fits("D", set.d, (span(&p.d, p.m, p.n, p.batch)?, d), stream)?;
         }
         match workspace {
-            Some(region) => fits("the workspace", region, (algorithm.workspace_bytes, ALIGNMENT_BYTES), stream)?,
+            Some(region) => {
+                fits("the workspace", region, (algorithm.workspace_bytes, ALIGNMENT_BYTES), stream)?
+            }
             None if algorithm.workspace_bytes == 0 => {}
             None => return Err(refused("the algorithm needs a workspace and there is none")),
         }
@@ -148,17 +162,23 @@ impl<'a> LtLaunch<'a> {
             workspace: self.workspace.map_or(0, |region| region.address),
             workspace_bytes: self.workspace.map_or(0, |region| region.bytes),
         };
-        // SAFETY: `new` checked stream, alignment and length of each; the borrows keep them alive, and cudarc releases memory
-        // behind the work of the stream it was allocated on.
+        // SAFETY: `new` checked stream, alignment and length of each; the borrows keep them alive,
+        // and cudarc releases memory behind the work of the stream it was allocated on.
         unsafe { self.lt.launch(self.plan, &self.algorithm, &at, &self.stream) }
     }
 }
 
 fn span(x: &LtOperand, rows: u64, columns: u64, batch: u32) -> Result<usize, Error> {
-    x.span_bytes(rows, columns, batch).ok_or_else(|| refused("an operand is longer than the address space"))
+    x.span_bytes(rows, columns, batch)
+        .ok_or_else(|| refused("an operand is longer than the address space"))
 }
 
-fn fits(name: &str, region: Region<'_>, (bytes, alignment): (usize, u32), stream: &CudaStream) -> Result<(), Error> {
+fn fits(
+    name: &str,
+    region: Region<'_>,
+    (bytes, alignment): (usize, u32),
+    stream: &CudaStream,
+) -> Result<(), Error> {
     let because = if region.bytes < bytes {
         format!("{name} has {} bytes and the problem needs {bytes}", region.bytes)
     } else if !region.address.is_multiple_of(alignment.into()) {

@@ -6,9 +6,11 @@ use super::problem::{LtProblem, Stored};
 use super::table::{Destroy, SetAttribute, Table};
 use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
 use cudarc::cublaslt::sys::{
-    cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulDesc_t, cublasLtMatmulDescAttributes_t::*,
-    cublasLtMatmulHeuristicResult_t, cublasLtMatmulPreference_t, cublasLtMatmulPreferenceAttributes_t::*, cublasLtMatrixLayout_t,
-    cublasLtMatrixLayoutAttribute_t::*, cublasLtOrder_t::CUBLASLT_ORDER_ROW, cublasStatus_t::*, cudaStream_t,
+    cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulDesc_t,
+    cublasLtMatmulDescAttributes_t::*, cublasLtMatmulHeuristicResult_t, cublasLtMatmulPreference_t,
+    cublasLtMatmulPreferenceAttributes_t::*, cublasLtMatrixLayout_t,
+    cublasLtMatrixLayoutAttribute_t::*, cublasLtOrder_t::CUBLASLT_ORDER_ROW, cublasStatus_t::*,
+    cudaStream_t,
 };
 use falchion::{Error, numeric::ElementKind};
 use std::{
@@ -27,10 +29,16 @@ struct Descriptor<T: Copy> {
 
 impl<T: Copy> Descriptor<T> {
     /// Sets attribute `code` to `value`, whose type must be the attribute's own.
-    fn with<V: bytemuck::NoUninit>(self, call: &'static str, code: u32, value: V) -> Result<Self, Error> {
-        // SAFETY: the descriptor is alive, and the library copies `size_of::<V>()` initialized bytes; a size that is not the
-        // attribute's is answered with a status.
-        let status = unsafe { (self.set)(self.pointer, code, from_ref(&value).cast(), size_of::<V>()) };
+    fn with<V: bytemuck::NoUninit>(
+        self,
+        call: &'static str,
+        code: u32,
+        value: V,
+    ) -> Result<Self, Error> {
+        // SAFETY: the descriptor is alive, and the library copies `size_of::<V>()` initialized
+        // bytes; a size that is not the attribute's is answered with a status.
+        let status =
+            unsafe { (self.set)(self.pointer, code, from_ref(&value).cast(), size_of::<V>()) };
         codes::check(call, status)?;
         Ok(self)
     }
@@ -38,7 +46,8 @@ impl<T: Copy> Descriptor<T> {
 
 impl<T: Copy> Drop for Descriptor<T> {
     fn drop(&mut self) {
-        // SAFETY: the pointer came from the matching create function and is destroyed once. It holds host memory only.
+        // SAFETY: the pointer came from the matching create function and is destroyed once. It
+        // holds host memory only.
         unsafe { (self.destroy)(self.pointer) };
     }
 }
@@ -53,8 +62,11 @@ impl Scalar {
         match element {
             ElementKind::F64 => bytes = value.to_ne_bytes(),
             ElementKind::I32 => bytes[..4].copy_from_slice(&(value as i32).to_ne_bytes()),
-            ElementKind::F16 => bytes[..2].copy_from_slice(&half::f16::from_f64(value).to_ne_bytes()),
-            // The library reads no other type of scalar: descriptors of any other are refused when they are used.
+            ElementKind::F16 => {
+                bytes[..2].copy_from_slice(&half::f16::from_f64(value).to_ne_bytes())
+            }
+            // The library reads no other type of scalar: descriptors of any other are refused when
+            // they are used.
             _ => bytes[..4].copy_from_slice(&(value as f32).to_ne_bytes()),
         }
         Self(bytes)
@@ -112,11 +124,9 @@ impl LtPlan {
         let form = problem.column_major();
         let operation = |x: &Stored| if x.transposed { CUBLAS_OP_T } else { CUBLAS_OP_N } as i32;
         let set = "cublasLtMatmulDescSetAttribute";
-        let mut product = product(table, problem)?.with(set, CUBLASLT_MATMUL_DESC_TRANSA as u32, operation(&form.first))?.with(
-            set,
-            CUBLASLT_MATMUL_DESC_TRANSB as u32,
-            operation(&form.second),
-        )?;
+        let mut product = product(table, problem)?
+            .with(set, CUBLASLT_MATMUL_DESC_TRANSA as u32, operation(&form.first))?
+            .with(set, CUBLASLT_MATMUL_DESC_TRANSB as u32, operation(&form.second))?;
         if problem.fast_accumulation {
             product = product.with(set, CUBLASLT_MATMUL_DESC_FAST_ACCUM as u32, 1i8)?;
         }
@@ -147,7 +157,8 @@ impl LtPlan {
         algorithm.plan == self.identity
     }
 
-    /// What the addresses of the library's first and second operand, of C and of D are multiples of.
+    /// What the addresses of the library's first and second operand, of C and of D are multiples
+    /// of.
     fn alignments(&self) -> [u32; 4] {
         let [a, b, c, d] = self.problem.alignment;
         if self.exchanged { [b, a, c, d] } else { [a, b, c, d] }
@@ -161,9 +172,11 @@ impl LtPlan {
     ) -> Result<Vec<LtAlgorithm>, Error> {
         let preference = preference(self.table, workspace_bytes, self.alignments())?;
         let asked = c_int::try_from(requested).unwrap_or(c_int::MAX).min(1024);
-        let mut found = vec![MaybeUninit::<cublasLtMatmulHeuristicResult_t>::uninit(); asked as usize];
+        let mut found =
+            vec![MaybeUninit::<cublasLtMatmulHeuristicResult_t>::uninit(); asked as usize];
         let mut count = 0;
-        // SAFETY: handle and descriptors are alive, `found` has room for `asked` results, and the library writes no more.
+        // SAFETY: handle and descriptors are alive, `found` has room for `asked` results, and the
+        // library writes no more.
         let status = unsafe {
             (self.table.heuristic)(
                 handle,
@@ -183,12 +196,21 @@ impl LtPlan {
         }
         codes::check("cublasLtMatmulAlgoGetHeuristic", status)?;
         found.truncate(usize::try_from(count).unwrap_or(0));
-        Ok(found.iter().enumerate().filter_map(|(rank, result)| self.offered(rank, result.as_ptr())).collect())
+        Ok(found
+            .iter()
+            .enumerate()
+            .filter_map(|(rank, result)| self.offered(rank, result.as_ptr()))
+            .collect())
     }
 
     /// The algorithm of one result of the heuristic, where it is one.
-    fn offered(&self, rank: usize, result: *const cublasLtMatmulHeuristicResult_t) -> Option<LtAlgorithm> {
-        // SAFETY: the library has written the result. Its state is read as a number, for it may be none that the enum names.
+    fn offered(
+        &self,
+        rank: usize,
+        result: *const cublasLtMatmulHeuristicResult_t,
+    ) -> Option<LtAlgorithm> {
+        // SAFETY: the library has written the result. Its state is read as a number, for it may be
+        // none that the enum names.
         unsafe {
             let state = (&raw const (*result).state).cast::<Answer>().read();
             (state == CUBLAS_STATUS_SUCCESS as Answer).then(|| LtAlgorithm {
@@ -204,8 +226,10 @@ impl LtPlan {
     /// Enqueues the product on `stream`.
     ///
     /// # Safety
-    /// The addresses are of device memory of the handle's device, aligned as the problem says and the workspace to 256 bytes, as long as the problem's spans and the
-    /// workspace, and alive until the stream has run the product; `algorithm` is of this plan; `stream` is of this device.
+    /// The addresses are of device memory of the handle's device, aligned as the problem says and
+    /// the workspace to 256 bytes, as long as the problem's spans and the workspace, and alive
+    /// until the stream has run the product; `algorithm` is of this plan; `stream` is of this
+    /// device.
     pub(super) unsafe fn enqueue(
         &self,
         handle: cublasLtHandle_t,
@@ -214,8 +238,9 @@ impl LtPlan {
         stream: cudaStream_t,
     ) -> Result<(), Error> {
         let (first, second) = if self.exchanged { (at.b, at.a) } else { (at.a, at.b) };
-        // SAFETY: descriptors and scalars are alive and the scalars of the type the product was made with (host pointers are
-        // the default mode, read before the call returns); the rest is the caller's promise.
+        // SAFETY: descriptors and scalars are alive and the scalars of the type the product was
+        // made with (host pointers are the default mode, read before the call returns); the rest is
+        // the caller's promise.
         let status = unsafe {
             (self.table.matmul)(
                 handle,
@@ -243,16 +268,24 @@ impl LtPlan {
 fn product(table: &Table, problem: &LtProblem) -> Result<Descriptor<cublasLtMatmulDesc_t>, Error> {
     let mut pointer = null_mut();
     // SAFETY: `pointer` is a valid place.
-    let status = unsafe { (table.desc_create)(&raw mut pointer, problem.compute, codes::data_type(problem.scale)) };
+    let status = unsafe {
+        (table.desc_create)(&raw mut pointer, problem.compute, codes::data_type(problem.scale))
+    };
     codes::check("cublasLtMatmulDescCreate", status)?;
     Ok(Descriptor { pointer, set: table.desc_set, destroy: table.desc_destroy })
 }
 
-fn layout(table: &Table, x: &Stored, batch: u32) -> Result<Descriptor<cublasLtMatrixLayout_t>, Error> {
+fn layout(
+    table: &Table,
+    x: &Stored,
+    batch: u32,
+) -> Result<Descriptor<cublasLtMatrixLayout_t>, Error> {
     let mut pointer = null_mut();
     let ld = i64::try_from(x.ld).unwrap_or(i64::MAX);
     // SAFETY: `pointer` is a valid place.
-    let status = unsafe { (table.layout_create)(&raw mut pointer, codes::data_type(x.element), x.rows, x.columns, ld) };
+    let status = unsafe {
+        (table.layout_create)(&raw mut pointer, codes::data_type(x.element), x.rows, x.columns, ld)
+    };
     codes::check("cublasLtMatrixLayoutCreate", status)?;
     let mut made = Descriptor { pointer, set: table.layout_set, destroy: table.layout_destroy };
     let set = "cublasLtMatrixLayoutSetAttribute";
@@ -260,7 +293,10 @@ fn layout(table: &Table, x: &Stored, batch: u32) -> Result<Descriptor<cublasLtMa
         made = made.with(set, CUBLASLT_MATRIX_LAYOUT_ORDER as u32, CUBLASLT_ORDER_ROW as i32)?;
     }
     if batch != 1 {
-        let (count, stride) = (i32::try_from(batch).unwrap_or(i32::MAX), i64::try_from(x.batch_stride).unwrap_or(i64::MAX));
+        let (count, stride) = (
+            i32::try_from(batch).unwrap_or(i32::MAX),
+            i64::try_from(x.batch_stride).unwrap_or(i64::MAX),
+        );
         made = made.with(set, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT as u32, count)?.with(
             set,
             CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET as u32,
@@ -280,11 +316,12 @@ fn preference(
     let status = unsafe { (table.preference_create)(&raw mut pointer) };
     codes::check("cublasLtMatmulPreferenceCreate", status)?;
     let set = "cublasLtMatmulPreferenceSetAttribute";
-    let mut made = Descriptor { pointer, set: table.preference_set, destroy: table.preference_destroy }.with(
-        set,
-        CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32,
-        workspace_bytes as u64,
-    )?;
+    let mut made =
+        Descriptor { pointer, set: table.preference_set, destroy: table.preference_destroy }.with(
+            set,
+            CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32,
+            workspace_bytes as u64,
+        )?;
     for (attribute, bytes) in [
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -329,11 +366,31 @@ mod tests {
             (CUBLAS_COMPUTE_32I, ElementKind::I8, 1),
         ] {
             let x = |order| LtOperand { element, order, ld: 16, batch_stride: 256 };
-            let (a, b, c, d) = (x(Order::Row), LtOperand { batch_stride: 0, ..x(Order::Col) }, x(Order::Col), x(Order::Row));
+            let (a, b, c, d) = (
+                x(Order::Row),
+                LtOperand { batch_stride: 0, ..x(Order::Col) },
+                x(Order::Col),
+                x(Order::Row),
+            );
             let scale = scale(compute);
-            let (alpha, beta, fast_accumulation, alignment) = (1.0, 0.0, element == ElementKind::E4m3, [2, 256, 16, 4]);
-            let problem =
-                LtProblem { m: 16, n: 16, k: 16, a, b, c, d, batch, compute, scale, alpha, beta, fast_accumulation, alignment };
+            let (alpha, beta, fast_accumulation, alignment) =
+                (1.0, 0.0, element == ElementKind::E4m3, [2, 256, 16, 4]);
+            let problem = LtProblem {
+                m: 16,
+                n: 16,
+                k: 16,
+                a,
+                b,
+                c,
+                d,
+                batch,
+                compute,
+                scale,
+                alpha,
+                beta,
+                fast_accumulation,
+                alignment,
+            };
             let plan = LtPlan::new(table, &problem).unwrap();
             assert_eq!(plan.alignments(), [256, 2, 16, 4], "D is row-major: A and B change places");
             preference(table, 1 << 20, plan.alignments()).unwrap();

@@ -17,7 +17,8 @@ pub struct LtOperand {
 }
 
 impl LtOperand {
-    /// Bytes from the first element to past the last of `batch` matrices of `rows` x `columns`; `None` past the address space.
+    /// Bytes from the first element to past the last of `batch` matrices of `rows` x `columns`;
+    /// `None` past the address space.
     #[must_use]
     pub fn span_bytes(&self, rows: u64, columns: u64, batch: u32) -> Option<usize> {
         if rows == 0 || columns == 0 || batch == 0 {
@@ -67,10 +68,12 @@ pub struct LtProblem {
     pub alignment: [u32; 4],
 }
 
-/// The alignment that the heuristic counts on, in bytes, unless it is told of another (the default of `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).
+/// The alignment that the heuristic counts on, in bytes, unless it is told of another (the default
+/// of `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).
 pub const ALIGNMENT_BYTES: u32 = 256;
 
-/// A matrix the way the library sees it: column-major, `rows` x `columns`, `ld` elements from column to column.
+/// A matrix the way the library sees it: column-major, `rows` x `columns`, `ld` elements from
+/// column to column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
     pub(super) element: ElementKind,
@@ -86,8 +89,9 @@ pub(super) struct Stored {
 
 /// A problem with a column-major D.
 ///
-/// A row-major D is a column-major D^T = B^T A^T: the operands exchange and nothing moves in memory. This form, with
-/// transposes instead of `CUBLASLT_ORDER_ROW`, is the one that every kernel of the library can be offered for.
+/// A row-major D is a column-major D^T = B^T A^T: the operands exchange and nothing moves in
+/// memory. This form, with transposes instead of `CUBLASLT_ORDER_ROW`, is the one that every kernel
+/// of the library can be offered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ColumnMajor {
     /// The library's first operand is our B, its second our A.
@@ -102,9 +106,11 @@ impl LtProblem {
     pub(super) fn column_major(&self) -> ColumnMajor {
         let frame = self.d.order;
         let exchanged = frame == Order::Row;
-        // Seen in D's frame an r x c matrix is itself, or its transpose; a matrix of the other order needs a transpose flag.
+        // Seen in D's frame an r x c matrix is itself, or its transpose; a matrix of the other
+        // order needs a transpose flag.
         let operand = |x: &LtOperand, rows: u64, columns: u64| {
-            let (rows, columns) = if x.order == Order::Col { (rows, columns) } else { (columns, rows) };
+            let (rows, columns) =
+                if x.order == Order::Col { (rows, columns) } else { (columns, rows) };
             stored(x, rows, columns, x.order != frame, false)
         };
         // C has no transpose flag: the library is told of the order and says itself whether it can.
@@ -120,7 +126,15 @@ impl LtProblem {
 }
 
 fn stored(x: &LtOperand, rows: u64, columns: u64, transposed: bool, row_major: bool) -> Stored {
-    Stored { element: x.element, rows, columns, ld: x.ld, batch_stride: x.batch_stride, transposed, row_major }
+    Stored {
+        element: x.element,
+        rows,
+        columns,
+        ld: x.ld,
+        batch_stride: x.batch_stride,
+        transposed,
+        row_major,
+    }
 }
 
 #[cfg(test)]

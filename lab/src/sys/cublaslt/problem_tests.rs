@@ -20,7 +20,10 @@ fn address(x: &LtOperand, i: u64, j: u64) -> usize {
 #[test]
 fn the_column_major_form_is_the_same_product() {
     let (m, n, k) = (3, 4, 5);
-    for (a, b, d) in [Row, Col].into_iter().flat_map(|a| [Row, Col].map(|b| (a, b))).flat_map(|(a, b)| [(a, b, Row), (a, b, Col)])
+    for (a, b, d) in [Row, Col]
+        .into_iter()
+        .flat_map(|a| [Row, Col].map(|b| (a, b)))
+        .flat_map(|(a, b)| [(a, b, Row), (a, b, Col)])
     {
         let problem = LtProblem {
             m,
@@ -39,7 +42,9 @@ fn the_column_major_form_is_the_same_product() {
             alignment: [ALIGNMENT_BYTES; 4],
         };
         let filled = |x: &LtOperand, rows, columns, salt: u64| -> Vec<f64> {
-            (0..x.span_bytes(rows, columns, 1).unwrap() as u64 / 8).map(|i| ((i * 7 + salt) % 11) as f64).collect()
+            (0..x.span_bytes(rows, columns, 1).unwrap() as u64 / 8)
+                .map(|i| ((i * 7 + salt) % 11) as f64)
+                .collect()
         };
         let (ma, mb) = (filled(&problem.a, m, k, 1), filled(&problem.b, k, n, 5));
         let form = problem.column_major();
@@ -48,14 +53,21 @@ fn the_column_major_form_is_the_same_product() {
         let mut result = vec![f64::NAN; problem.d.span_bytes(m, n, 1).unwrap() / 8];
         for j in 0..form.d.columns {
             for i in 0..form.d.rows {
-                result[(i + j * form.d.ld) as usize] =
-                    (0..k).map(|p| read(first, &form.first, i, p) * read(second, &form.second, p, j)).sum();
+                result[(i + j * form.d.ld) as usize] = (0..k)
+                    .map(|p| read(first, &form.first, i, p) * read(second, &form.second, p, j))
+                    .sum();
             }
         }
         for i in 0..m {
             for j in 0..n {
-                let expected: f64 = (0..k).map(|p| ma[address(&problem.a, i, p)] * mb[address(&problem.b, p, j)]).sum();
-                assert_eq!(result[address(&problem.d, i, j)], expected, "{a:?} {b:?} {d:?} at ({i}, {j})");
+                let expected: f64 = (0..k)
+                    .map(|p| ma[address(&problem.a, i, p)] * mb[address(&problem.b, p, j)])
+                    .sum();
+                assert_eq!(
+                    result[address(&problem.d, i, j)],
+                    expected,
+                    "{a:?} {b:?} {d:?} at ({i}, {j})"
+                );
             }
         }
     }
@@ -82,14 +94,18 @@ fn row_major_tn_is_column_major_tn_exchanged() {
     let form = problem.column_major();
     // Both operands K-major: the library's favourite, transposed first and plain second.
     assert!(form.exchanged && form.first.transposed && !form.second.transposed);
-    assert_eq!((form.first.rows, form.first.columns, form.second.rows, form.second.columns), (5, 4, 5, 3));
+    assert_eq!(
+        (form.first.rows, form.first.columns, form.second.rows, form.second.columns),
+        (5, 4, 5, 3)
+    );
     assert!(form.c.row_major && !form.d.row_major);
     assert_eq!((form.c.rows, form.c.columns), (4, 3));
     problem.d.order = Col;
     assert!(!problem.column_major().exchanged && problem.column_major().first.transposed);
 }
 
-/// Matrices of a batch are as far apart in the library's form, the operands in each other's place or not; one that all products share has a stride of 0.
+/// Matrices of a batch are as far apart in the library's form, the operands in each other's place
+/// or not; one that all products share has a stride of 0.
 #[test]
 fn strides_of_a_batch_stay_with_their_operands() {
     for d in [Row, Col] {

@@ -1,14 +1,16 @@
 //! The library's functions, found by name when it is opened.
 //!
-//! The types are cudarc's. Its functions are not called: their loader knows no places, takes the first `libcublasLt.so` of the
-//! loader's path even where another one was named, and panics where there is none. Answers are numbers here, for a value that an
-//! enum of Rust does not name is none of it.
+//! The types are cudarc's. Its functions are not called: their loader knows no places, takes the
+//! first `libcublasLt.so` of the loader's path even where another one was named, and panics where
+//! there is none. Answers are numbers here, for a value that an enum of Rust does not name is none
+//! of it.
 #![allow(unsafe_code)]
 
 use super::codes::Answer;
 use cudarc::cublaslt::sys::{
-    cublasComputeType_t, cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulDesc_t, cublasLtMatmulHeuristicResult_t,
-    cublasLtMatmulPreference_t, cublasLtMatrixLayout_t, cudaDataType_t, cudaStream_t,
+    cublasComputeType_t, cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulDesc_t,
+    cublasLtMatmulHeuristicResult_t, cublasLtMatmulPreference_t, cublasLtMatrixLayout_t,
+    cudaDataType_t, cudaStream_t,
 };
 use falchion::{
     Error,
@@ -76,13 +78,14 @@ functions! {
     preference_create = c"cublasLtMatmulPreferenceCreate": Create<cublasLtMatmulPreference_t>;
     preference_set = c"cublasLtMatmulPreferenceSetAttribute": SetAttribute<cublasLtMatmulPreference_t>;
     preference_destroy = c"cublasLtMatmulPreferenceDestroy": Destroy<cublasLtMatmulPreference_t>;
-    /// Handle, product, A, B, C, D, preference, how many are asked for, the place for them, how many there are.
+    /// Handle, product, A, B, C, D, preference, how many are asked for, the place for them, how
+    /// many there are.
     heuristic = c"cublasLtMatmulAlgoGetHeuristic": unsafe extern "C" fn(
         cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
         cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, c_int, *mut cublasLtMatmulHeuristicResult_t, *mut c_int,
     ) -> Answer;
-    /// Handle, product, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout, algorithm, workspace, its
-    /// bytes, stream.
+    /// Handle, product, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout,
+    /// algorithm, workspace, its bytes, stream.
     matmul = c"cublasLtMatmul": unsafe extern "C" fn(
         cublasLtHandle_t, cublasLtMatmulDesc_t, *const c_void, *const c_void, cublasLtMatrixLayout_t, *const c_void,
         cublasLtMatrixLayout_t, *const c_void, *const c_void, cublasLtMatrixLayout_t, *mut c_void, cublasLtMatrixLayout_t,
@@ -102,7 +105,8 @@ impl Table {
 
     fn open(environment: &Environment) -> Result<Self, Error> {
         let library = Library::find(&CUBLASLT, environment)?;
-        // SAFETY: the file is named as cuBLASLt 12 or 13 by the search or by the user, whose functions have these types.
+        // SAFETY: the file is named as cuBLASLt 12 or 13 by the search or by the user, whose
+        // functions have these types.
         unsafe { Self::of(&library) }
     }
 }
@@ -112,13 +116,20 @@ mod tests {
     use super::*;
 
     fn refused(named: &str) -> String {
-        Table::open(&Environment::empty("/").with("FALCHION_CUBLASLT", named)).err().expect("it is not cuBLASLt").to_string()
+        Table::open(&Environment::empty("/").with("FALCHION_CUBLASLT", named))
+            .err()
+            .expect("it is not cuBLASLt")
+            .to_string()
     }
 
     #[test]
     fn a_missing_library_is_named_with_its_remedy() {
         let text = refused("/nowhere/libcublasLt.so.13");
-        for part in ["libcublasLt could not be loaded", "/nowhere/libcublasLt.so.13", "name the file in FALCHION_CUBLASLT"] {
+        for part in [
+            "libcublasLt could not be loaded",
+            "/nowhere/libcublasLt.so.13",
+            "name the file in FALCHION_CUBLASLT",
+        ] {
             assert!(text.contains(part), "{text}");
         }
     }
@@ -126,7 +137,10 @@ mod tests {
     #[test]
     fn a_library_that_is_another_one_is_refused() {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("this process's libraries");
-        let libc = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6")).expect("the C library");
+        let libc = maps
+            .split_whitespace()
+            .find(|word| word.ends_with("/libc.so.6"))
+            .expect("the C library");
         let text = refused(libc);
         assert!(text.contains("it has no cublasLtCreate") && text.contains(libc), "{text}");
     }

@@ -1,4 +1,5 @@
-//! A device, a compiler and a clock that are none: they do as they are told, and write down what they were asked.
+//! A device, a compiler and a clock that are none: they do as they are told, and write down what
+//! they were asked.
 
 use falchion::{Error, cuda::report::Report, desc::GemmDesc};
 use falchion_lab::{
@@ -81,7 +82,13 @@ impl Fake {
     }
 
     pub fn reference(&self, at: usize, us: f64) -> Reference {
-        Reference { at, us, asked: self.asked.clone(), spent: self.spent.clone(), slow: self.slow.clone() }
+        Reference {
+            at,
+            us,
+            asked: self.asked.clone(),
+            spent: self.spent.clone(),
+            slow: self.slow.clone(),
+        }
     }
 
     pub fn clock(&self) -> Clock {
@@ -99,9 +106,11 @@ impl Device for Fake {
         self.asked.borrow_mut().push(Asked::Verified(*desc));
         match (self.fate)(desc) {
             Fate::Wrong => Ok(Some("7 elements are wrong".to_owned())),
-            Fate::Kills => {
-                Err(Error::Driver { call: "cuStreamSynchronize", code: 700, name: "CUDA_ERROR_ILLEGAL_ADDRESS".into() })
-            }
+            Fate::Kills => Err(Error::Driver {
+                call: "cuStreamSynchronize",
+                code: 700,
+                name: "CUDA_ERROR_ILLEGAL_ADDRESS".into(),
+            }),
             _ => Ok(None),
         }
     }
@@ -139,7 +148,12 @@ impl Timer for Clock {
         Ok(self.spent.get())
     }
 
-    fn capture(&mut self, _slot: usize, _candidate: &mut dyn Launch, _stretch: Stretch) -> Result<bool, Error> {
+    fn capture(
+        &mut self,
+        _slot: usize,
+        _candidate: &mut dyn Launch,
+        _stretch: Stretch,
+    ) -> Result<bool, Error> {
         Ok(false)
     }
 
@@ -169,7 +183,9 @@ impl Compiler for FakeCompiler {
         self.compiled.lock().unwrap().push((*desc, std::thread::current().id()));
         match (self.fate)(desc) {
             Fate::Fails => Err(Error::Compile { log: "error: é".repeat(2000), node: None }),
-            Fate::Spills => Ok(Report { spill_store_bytes: 24, spill_load_bytes: 40, ..Report::default() }),
+            Fate::Spills => {
+                Ok(Report { spill_store_bytes: 24, spill_load_bytes: 40, ..Report::default() })
+            }
             _ => Ok(Report::default()),
         }
     }

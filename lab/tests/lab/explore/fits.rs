@@ -16,25 +16,44 @@ const SIZE: Mnk = Mnk::new(256, 256, 256);
 #[test]
 fn a_problem_of_odd_rows_fits_narrow_accesses_alone() {
     let read = |text: &str| Some(text.parse().unwrap());
-    // The main loop whose accesses are as wide as promised, also where a vector is taken apart on its way.
-    let knobs = [("mainloop", "pipelined"), ("stages", "2"), ("threadblock", "128x128x8"), ("warp", "32x64x8")];
+    // The main loop whose accesses are as wide as promised, also where a vector is taken apart on
+    // its way.
+    let knobs = [
+        ("mainloop", "pipelined"),
+        ("stages", "2"),
+        ("threadblock", "128x128x8"),
+        ("warp", "32x64x8"),
+    ];
     let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).to_vec();
-    let request = Request { a: read(SIMT), b: read(SIMT), c: read(SIMT), knobs, ..Request::default() };
+    let request =
+        Request { a: read(SIMT), b: read(SIMT), c: read(SIMT), knobs, ..Request::default() };
     let wide = request.resolve(ArchKind::Sm80).unwrap().desc;
     assert!(fits(&wide, SIZE).is_ok());
     let said = |desc: &GemmDesc, size| fits(desc, size).unwrap_err().to_string();
-    assert_eq!(said(&wide, Mnk::new(256, 255, 256)), "run of B = 255 is not a multiple of 4; try 256");
+    assert_eq!(
+        said(&wide, Mnk::new(256, 255, 256)),
+        "run of B = 255 is not a multiple of 4; try 256"
+    );
     assert_eq!(said(&wide, Mnk::new(256, 256, 6)), "run of A = 6 is not a multiple of 4; try 8");
-    assert_eq!(said(&wide.narrowed([4, 1, 4]), Mnk::new(256, 255, 256)), "run of C = 255 is not a multiple of 4; try 256");
+    assert_eq!(
+        said(&wide.narrowed([4, 1, 4]), Mnk::new(256, 255, 256)),
+        "run of C = 255 is not a multiple of 4; try 256"
+    );
     assert!(fits(&wide.narrowed([4, 1, 1]), Mnk::new(256, 255, 256)).is_ok());
     assert!(fits(&wide.narrowed([2, 4, 4]), Mnk::new(255, 256, 6)).is_ok());
     assert_eq!(said(&wide, Mnk::new(0, 4, 4)), "M = 0 is out of range (1 to 2147483647); try 1");
-    assert_eq!(said(&wide, Mnk::new(4, 4, u32::MAX)), "K = 4294967295 is out of range (1 to 2147483647); try 2147483647");
+    assert_eq!(
+        said(&wide, Mnk::new(4, 4, u32::MAX)),
+        "K = 4294967295 is out of range (1 to 2147483647); try 2147483647"
+    );
     // D by columns: what is refused is the user's A, whose columns run through memory.
     let col = Some("f32:col".parse().unwrap());
     let request = Request { a: col, b: col, c: col, ..Request::default() };
     let col = request.resolve(ArchKind::Sm80).unwrap().desc;
-    assert_eq!(said(&col, Mnk::new(255, 256, 256)), "run of A = 255 is not a multiple of 4; try 256");
+    assert_eq!(
+        said(&col, Mnk::new(255, 256, 256)),
+        "run of A = 255 is not a multiple of 4; try 256"
+    );
     // TMA reads whole vectors or nothing: no narrower kernel takes its place.
     let request = Request {
         a: read("bf16:row"),

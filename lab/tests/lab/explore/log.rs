@@ -44,14 +44,19 @@ fn a_log_reads_back() {
         text.split(|&b| b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
     assert_eq!(lines[0]["format"], "falchion explore 1");
     for line in lines.iter().filter(|line| line["kind"] == "trial") {
-        assert!(["compile_failed", "spilled", "wrong", "timed"].contains(&line["outcome"].as_str().unwrap()));
-        let description = falchion::desc::GemmDesc::from_json(&line["description"].to_string()).unwrap();
+        assert!(
+            ["compile_failed", "spilled", "wrong", "timed"]
+                .contains(&line["outcome"].as_str().unwrap())
+        );
+        let description =
+            falchion::desc::GemmDesc::from_json(&line["description"].to_string()).unwrap();
         assert!(description.check().is_ok() && line["size"]["m"] == 512);
     }
 }
 
-/// For every byte: the log cut there holds the trials of its whole lines, each as it was; a run goes on and comes to the same set, each
-/// trial once; and the file is then a log of all of them, of whole lines.
+/// For every byte: the log cut there holds the trials of its whole lines, each as it was; a run
+/// goes on and comes to the same set, each trial once; and the file is then a log of all of them,
+/// of whole lines.
 #[test]
 fn a_log_cut_at_any_byte_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -61,7 +66,8 @@ fn a_log_cut_at_any_byte_goes_on() {
     for cut in 0..=text.len() {
         fs::write(&path, &text[..cut]).unwrap();
         let whole = text[..cut].iter().filter(|&&byte| byte == b'\n').count().saturating_sub(1);
-        let (mut log, read) = Log::open(&path, &header()).unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
+        let (mut log, read) =
+            Log::open(&path, &header()).unwrap_or_else(|error| panic!("cut at {cut}: {error}"));
         assert_eq!(read, entries[..whole], "cut at {cut}");
         assert!(fs::read(&path).unwrap().ends_with(b"\n"), "cut at {cut}");
         let (added, all) = explored(&Fake::new(fate), &plan, read).unwrap();
@@ -69,7 +75,10 @@ fn a_log_cut_at_any_byte_goes_on() {
         drop(log);
         assert_eq!(all.len(), entries.len(), "cut at {cut}");
         for desc in &plan.candidates {
-            let tried = all.iter().filter(|entry| matches!(entry, Entry::Trial(trial) if trial.description == *desc)).count();
+            let tried = all
+                .iter()
+                .filter(|entry| matches!(entry, Entry::Trial(trial) if trial.description == *desc))
+                .count();
             assert_eq!(tried, 1, "cut at {cut}");
         }
         let (_, again) = Log::open(&path, &header()).unwrap();
@@ -88,16 +97,25 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
     let (_, text) = written(&path);
     let ours = header();
     for (other, part) in [
-        (Header { commit: "def".into(), ..ours.clone() }, "its commit is \"abc\", and this run's is \"def\""),
+        (
+            Header { commit: "def".into(), ..ours.clone() },
+            "its commit is \"abc\", and this run's is \"def\"",
+        ),
         (Header { device: "NVIDIA H100".into(), ..ours.clone() }, "its device is"),
         (Header { driver: "12.8".into(), ..ours.clone() }, "its driver is"),
         (Header { reference: "the default kernel".into(), ..ours.clone() }, "its reference is"),
-        (Header { a: "f32:col".into(), ..ours.clone() }, "its a is \"f32:row\", and this run's is \"f32:col\""),
+        (
+            Header { a: "f32:col".into(), ..ours.clone() },
+            "its a is \"f32:row\", and this run's is \"f32:col\"",
+        ),
         (Header { sizes: vec![SIZE, SIZE], ..ours.clone() }, "its sizes is"),
         (Header { arch: "sm90".into(), ..ours.clone() }, "its arch is"),
     ] {
         let sentence = refused(&path, &other);
-        assert!(sentence.contains("is the log of other trials") && sentence.contains(part), "{sentence}");
+        assert!(
+            sentence.contains("is the log of other trials") && sentence.contains(part),
+            "{sentence}"
+        );
         assert_eq!(sentence.lines().count(), 1);
     }
     assert_eq!(fs::read(&path).unwrap(), text);
@@ -114,7 +132,10 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
         ("{\"m\":4096}\n".to_owned(), "does not begin as a log"),
         (whole.replacen("\"acc\"", "\"bcc\"", 1), "its acc is null"),
         (whole.replacen(",\"acc\"", "\"acc\"", 1), "whose first line cannot be read"),
-        (whole.replacen("\"kind\":\"trial\"", "\"kind\":\"tryal\"", 1), "line 2 is no trial: unknown variant `tryal`"),
+        (
+            whole.replacen("\"kind\":\"trial\"", "\"kind\":\"tryal\"", 1),
+            "line 2 is no trial: unknown variant `tryal`",
+        ),
         (format!("{whole}\n"), "is no trial"),
         (
             whole.replacen("\"version\":", "\"version\":1", 1),
@@ -132,7 +153,10 @@ fn a_log_of_other_trials_is_refused_and_left_alone() {
 fn what_can_be_no_log_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     assert!(refused(folder.path(), &header()).contains("is no file that a log could be kept in"));
-    assert!(refused(&folder.path().join("no/log.jsonl"), &header()).contains("No such file or directory"));
+    assert!(
+        refused(&folder.path().join("no/log.jsonl"), &header())
+            .contains("No such file or directory")
+    );
     let path = folder.path().join("log.jsonl");
     let open = Log::open(&path, &header()).unwrap();
     assert!(refused(&path, &header()).contains("is being written by another run"));

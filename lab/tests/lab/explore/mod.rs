@@ -1,4 +1,5 @@
-//! Exploration: spaces against brute force, samples, logs cut at every byte, trials on a device that is none.
+//! Exploration: spaces against brute force, samples, logs cut at every byte, trials on a device
+//! that is none.
 
 mod fake;
 #[cfg(feature = "cuda")]

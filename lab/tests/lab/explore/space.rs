@@ -32,13 +32,16 @@ fn small(base: &GemmDesc) -> Space {
     space
 }
 
-/// `{ at(p) : p }` is the set that nested loops over the lists make, and the legal points are those that `check` accepts: for a row-major
-/// and for a column-major D, whose knobs belong to the user's A and B.
+/// `{ at(p) : p }` is the set that nested loops over the lists make, and the legal points are those
+/// that `check` accepts: for a row-major and for a column-major D, whose knobs belong to the user's
+/// A and B.
 #[test]
 fn the_census_is_brute_force() {
-    for base in
-        [base("f32:row", "f32:col", "f32:row"), base("f32:col", "f32:col", "f32:col"), base("i8:row", "i8:col", "i32:row")]
-    {
+    for base in [
+        base("f32:row", "f32:col", "f32:row"),
+        base("f32:col", "f32:col", "f32:col"),
+        base("i8:row", "i8:col", "i32:row"),
+    ] {
         let space = small(&base);
         let census = census(&space);
         let mut looped: Vec<GemmDesc> = Vec::new();
@@ -59,7 +62,8 @@ fn the_census_is_brute_force() {
             break;
         }
         assert_eq!(census.points, looped.len() as u64);
-        let wanted: HashSet<GemmDesc> = looped.iter().copied().filter(|desc| desc.check().is_ok()).collect();
+        let wanted: HashSet<GemmDesc> =
+            looped.iter().copied().filter(|desc| desc.check().is_ok()).collect();
         let found: HashSet<GemmDesc> = census.legal.iter().map(|&point| space.at(point)).collect();
         assert_eq!(found, wanted);
         assert!(wanted.len() > 10 && found.len() == census.legal.len());
@@ -68,8 +72,8 @@ fn the_census_is_brute_force() {
     }
 }
 
-/// `legal + sum of refusals = product of the lists' lengths`, each form is there once, the sentence it stands for has it, and the first point
-/// of a reason is refused by it.
+/// `legal + sum of refusals = product of the lists' lengths`, each form is there once, the sentence
+/// it stands for has it, and the first point of a reason is refused by it.
 #[test]
 fn the_counts_add_up() {
     for base in [base("f32:row", "f32:row", "f32:row"), base("f32:col", "f32:col", "f32:col")] {
@@ -77,8 +81,13 @@ fn the_counts_add_up() {
         let census = census(&space);
         let product: usize = LISTS.iter().map(|(_, values)| values.len()).product();
         assert_eq!((space.points().unwrap(), census.points), (product as u64, product as u64));
-        assert_eq!(census.legal.len() as u64 + census.refused.iter().map(|reason| reason.count).sum::<u64>(), census.points);
-        let forms: BTreeSet<&str> = census.refused.iter().map(|reason| reason.form.as_str()).collect();
+        assert_eq!(
+            census.legal.len() as u64
+                + census.refused.iter().map(|reason| reason.count).sum::<u64>(),
+            census.points
+        );
+        let forms: BTreeSet<&str> =
+            census.refused.iter().map(|reason| reason.form.as_str()).collect();
         assert_eq!(forms.len(), census.refused.len());
         assert!(census.refused.windows(2).all(|pair| pair[0].count >= pair[1].count));
         for reason in &census.refused {
@@ -89,7 +98,9 @@ fn the_counts_add_up() {
             assert!(reason.first.starts_with(before), "{reason:?}");
         }
         // Nothing is counted under another reason: without the sentence's own knob, the count goes.
-        let alignment = |census: &Census| census.refused.iter().find(|r| r.form.starts_with("alignment of A")).map(|r| r.count);
+        let alignment = |census: &Census| {
+            census.refused.iter().find(|r| r.form.starts_with("alignment of A")).map(|r| r.count)
+        };
         assert!(alignment(&census).is_some());
         let mut narrow = space.clone();
         narrow.set("align_a", &["1", "4"]).unwrap();
@@ -97,12 +108,17 @@ fn the_counts_add_up() {
     }
 }
 
-/// The families of [`Space::around`] are those of the main loops, all of them between the two operation classes, and each has kernels; on
-/// an architecture without asynchronous copies, what needs them is refused by that.
+/// The families of [`Space::around`] are those of the main loops, all of them between the two
+/// operation classes, and each has kernels; on an architecture without asynchronous copies, what
+/// needs them is refused by that.
 #[test]
 fn every_main_loop_has_a_family() {
     let simt = base("f32:row", "f32:row", "f32:row");
-    let hopper = Request { a: Some("bf16:row".parse().unwrap()), op: Some(OpKind::TensorOp), ..Request::default() };
+    let hopper = Request {
+        a: Some("bf16:row".parse().unwrap()),
+        op: Some(OpKind::TensorOp),
+        ..Request::default()
+    };
     let tensor_op = hopper.resolve(ArchKind::Sm90).unwrap().desc;
     let mut all = Vec::new();
     for (base, tile) in [(simt, "128x128x8"), (tensor_op, "128x128x64")] {
@@ -125,26 +141,40 @@ fn every_main_loop_has_a_family() {
     assert_eq!(fed.families().len(), 4);
     fed.narrow("mainloop", &["warpspecialized"]).unwrap();
     let found = census(&fed);
-    assert!(found.legal.len() > 100 && found.legal.iter().all(|&point| fed.at(point).class.op == simt.class.op), "{found:?}");
+    assert!(
+        found.legal.len() > 100
+            && found.legal.iter().all(|&point| fed.at(point).class.op == simt.class.op),
+        "{found:?}"
+    );
     let mut old = Space::of(&but!(simt, arch: ArchKind::Sm75));
     old.narrow("threadblock", &["128x128x8"]).unwrap();
-    assert_eq!(census(&old).refused[0].form, "the multistage main loop copies asynchronously, which sm75 cannot");
-    for (a, c) in
-        [("f64:row", "f64:row"), ("f16:row", "f16:row"), ("bf16:row", "f32:row"), ("i8:row", "i32:row"), ("u8:row", "u8:row")]
-    {
+    assert_eq!(
+        census(&old).refused[0].form,
+        "the multistage main loop copies asynchronously, which sm75 cannot"
+    );
+    for (a, c) in [
+        ("f64:row", "f64:row"),
+        ("f16:row", "f16:row"),
+        ("bf16:row", "f32:row"),
+        ("i8:row", "i32:row"),
+        ("u8:row", "u8:row"),
+    ] {
         let mut space = Space::around(&base(a, a, c)).unwrap();
         space.narrow("threadblock", &["64x64x16"]).unwrap();
         space.narrow("blocks_per_sm", &["1"]).unwrap();
         let census = census(&space);
-        let loops: BTreeSet<&str> = census.legal.iter().map(|&point| space.at(point).family.mainloop().name()).collect();
+        let loops: BTreeSet<&str> =
+            census.legal.iter().map(|&point| space.at(point).family.mainloop().name()).collect();
         assert_eq!(loops.len(), 3, "{a}: {loops:?}");
     }
 }
 
-/// Where tensor cores multiply by `mma.sync`, the space has every instruction that the architecture has for the types, and kernels of each.
+/// Where tensor cores multiply by `mma.sync`, the space has every instruction that the architecture
+/// has for the types, and kernels of each.
 #[test]
 fn mma_sync_has_a_family_on_every_architecture() {
-    let (f64s, halves, bytes) = (["f64:row"; 3], ["f16:row", "f16:col", "f16:row"], ["i8:row", "i8:col", "i32:row"]);
+    let (f64s, halves, bytes) =
+        (["f64:row"; 3], ["f16:row", "f16:col", "f16:row"], ["i8:row", "i8:col", "i32:row"]);
     let fp8 = ["e4m3:row", "e4m3:col", "bf16:row"];
     for ([a, b, c], arch, tile, instructions) in [
         (halves, ArchKind::Sm75, "64x64x32", &["16x8x8"][..]),
@@ -156,16 +186,24 @@ fn mma_sync_has_a_family_on_every_architecture() {
         (f64s, ArchKind::Sm90, "64x64x16", &["16x8x16", "16x8x8", "16x8x4", "8x8x4"]),
     ] {
         let [a, b, c] = [a, b, c].map(|matrix| matrix.parse().ok());
-        let request = Request { a, b, c, op: Some(OpKind::TensorOp), arch: Some(arch), ..Request::default() };
+        let request =
+            Request { a, b, c, op: Some(OpKind::TensorOp), arch: Some(arch), ..Request::default() };
         let mut space = Space::around(&request.resolve(arch).unwrap().desc).unwrap();
         space.narrow("threadblock", &[tile]).unwrap();
         space.narrow("stages", &["2"]).unwrap();
         let family = &space.families()[0];
         let found: BTreeSet<&str> = family.list("instruction").iter().map(String::as_str).collect();
-        assert_eq!((space.families().len(), found), (1, instructions.iter().copied().collect()), "{arch}");
+        assert_eq!(
+            (space.families().len(), found),
+            (1, instructions.iter().copied().collect()),
+            "{arch}"
+        );
         let census = census(&space);
-        let used: BTreeSet<String> =
-            census.legal.iter().map(|&point| space.at(point).user_pins().instruction.expect("one").to_string()).collect();
+        let used: BTreeSet<String> = census
+            .legal
+            .iter()
+            .map(|&point| space.at(point).user_pins().instruction.expect("one").to_string())
+            .collect();
         assert_eq!(used.len(), instructions.len(), "{arch}: {used:?}");
     }
 }
@@ -209,15 +247,30 @@ fn odd_spaces_are_refused() {
     let mut one = space();
     one.narrow("mainloop", &["pipelined"]).unwrap();
     let sentence = said(one.narrow("mainloop", &["multistage"]));
-    assert_eq!(sentence, "--mainloop cannot be `multistage`: the space has no such family; it has pipelined");
+    assert_eq!(
+        sentence,
+        "--mainloop cannot be `multistage`: the space has no such family; it has pipelined"
+    );
     assert!(said(Space::of_families::<&str>(&default, &[])).contains("no family"));
     // 7^9 points and more are refused before they are looked at, whatever 64 bits hold.
     let numbers: Vec<String> = (1..200).map(|number| number.to_string()).collect();
     let mut large = Space::of(&default);
-    for name in ["stages", "swizzle", "align_a", "align_b", "align_c", "blocks_per_sm", "interleave", "unroll"] {
+    for name in [
+        "stages",
+        "swizzle",
+        "align_a",
+        "align_b",
+        "align_c",
+        "blocks_per_sm",
+        "interleave",
+        "unroll",
+    ] {
         large.set(name, &numbers).unwrap();
     }
-    assert!(said(large.points()).contains("2459374191553118401 points, and at most 67108864 are looked at"));
+    assert!(
+        said(large.points())
+            .contains("2459374191553118401 points, and at most 67108864 are looked at")
+    );
     large.set("smem_a", &["auto", "k+1", "k+2", "k+3", "k+4", "k+5", "k+6", "k+7"]).unwrap();
     assert!(said(large.points()).contains("more than 2^64 points"));
     assert!(said(Census::of(&large, &|_| Ok(()))).contains("more than 2^64"));
@@ -225,9 +278,11 @@ fn odd_spaces_are_refused() {
 #[test]
 fn a_space_in_json() {
     let default = base("f32:row", "f32:row", "f32:row");
-    let space =
-        Space::from_json(&default, r#"[{"stages": [2, "3"], "warp": "32x32x8"}, {"mainloop": ["pipelined"], "stages": 2}]"#)
-            .unwrap();
+    let space = Space::from_json(
+        &default,
+        r#"[{"stages": [2, "3"], "warp": "32x32x8"}, {"mainloop": ["pipelined"], "stages": 2}]"#,
+    )
+    .unwrap();
     assert_eq!((space.families().len(), space.points().unwrap()), (2, 3));
     assert_eq!(space.at(2).family.mainloop().name(), "pipelined");
     assert_eq!(Space::from_json(&default, "{}").unwrap(), Space::of(&default));
@@ -247,7 +302,8 @@ fn a_space_in_json() {
     }
 }
 
-/// A description's point: every knob of [`Pins::TABLE`] counts in the order of the table, the last the fastest.
+/// A description's point: every knob of [`Pins::TABLE`] counts in the order of the table, the last
+/// the fastest.
 #[test]
 fn points_are_in_the_order_of_the_table() {
     let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
@@ -256,12 +312,16 @@ fn points_are_in_the_order_of_the_table() {
     let point = |stages, align_c| but!(space.at(0), stages, align_c);
     let wanted = [point(2, 1), point(2, 2), point(2, 4), point(3, 1), point(3, 2), point(3, 4)];
     assert_eq!((0..6).map(|at| space.at(at)).collect::<Vec<_>>(), wanted);
-    assert!(Pins::TABLE.iter().position(|row| row.0 == "stages") < Pins::TABLE.iter().position(|row| row.0 == "align_c"));
+    assert!(
+        Pins::TABLE.iter().position(|row| row.0 == "stages")
+            < Pins::TABLE.iter().position(|row| row.0 == "align_c")
+    );
 }
 
 proptest! {
-    /// `sample(P, n, s)` is a subset of P of `min(n, |P|)` points, each once; the same again for the same seed; `sample(P, n, s)` begins
-    /// `sample(P, n + 1, s)`; and all of P comes for `n >= |P|`.
+    /// `sample(P, n, s)` is a subset of P of `min(n, |P|)` points, each once; the same again for
+    /// the same seed; `sample(P, n, s)` begins `sample(P, n + 1, s)`; and all of P comes for `n
+    /// >= |P|`.
     #[test]
     fn samples_are_without_replacement(count in 0usize..60, wanted in 0usize..70, seed: u64) {
         let points: Vec<u64> = (0..count as u64).map(|point| point * 7 + 3).collect();
@@ -276,8 +336,8 @@ proptest! {
     }
 }
 
-/// Of 2 of 6 points, over many seeds, each ordered pair is about as frequent as any other: 30 pairs, 3000 draws, 100 each, within 5
-/// standard deviations of about 10.
+/// Of 2 of 6 points, over many seeds, each ordered pair is about as frequent as any other: 30
+/// pairs, 3000 draws, 100 each, within 5 standard deviations of about 10.
 #[test]
 fn samples_favour_none() {
     let points: Vec<u64> = (0..6).collect();

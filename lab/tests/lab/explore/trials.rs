@@ -49,7 +49,9 @@ pub fn fate(desc: &GemmDesc) -> Fate {
         (5, _) => Fate::Wrong,
         (4, 1..=3) => Fate::Fails,
         (4, 4..=6) => Fate::Spills,
-        (stages, group_size) => Fate::Takes(200.0 - 10.0 * f64::from(group_size) - f64::from(stages)),
+        (stages, group_size) => {
+            Fate::Takes(200.0 - 10.0 * f64::from(group_size) - f64::from(stages))
+        }
     }
 }
 
@@ -58,7 +60,11 @@ pub fn plan(count: usize) -> Plan {
 }
 
 /// Explores on a fake, from `entries` on; what was added, and all.
-pub fn explored(fake: &Fake, plan: &Plan, entries: Vec<Entry>) -> Result<(Vec<Entry>, Vec<Entry>), Error> {
+pub fn explored(
+    fake: &Fake,
+    plan: &Plan,
+    entries: Vec<Entry>,
+) -> Result<(Vec<Entry>, Vec<Entry>), Error> {
     let compiler = FakeCompiler::new(fate);
     let mut added = Vec::new();
     let mut keep = |entry: &Entry| {
@@ -75,22 +81,31 @@ pub fn explored(fake: &Fake, plan: &Plan, entries: Vec<Entry>) -> Result<(Vec<En
 }
 
 fn trials(entries: &[Entry]) -> Vec<&Trial> {
-    entries.iter().filter_map(|entry| if let Entry::Trial(trial) = entry { Some(&**trial) } else { None }).collect()
+    entries
+        .iter()
+        .filter_map(|entry| if let Entry::Trial(trial) = entry { Some(&**trial) } else { None })
+        .collect()
 }
 
-/// Every candidate has one trial, which ended as its fate says; `compile_failed + spilled + wrong + timed` is their number.
+/// Every candidate has one trial, which ended as its fate says; `compile_failed + spilled + wrong +
+/// timed` is their number.
 #[test]
 fn every_candidate_has_one_trial() {
     let (fake, plan) = (Fake::new(fate), plan(40));
     let (added, all) = explored(&fake, &plan, Vec::new()).unwrap();
     assert_eq!(added, all);
     let trials = trials(&all);
-    assert_eq!(trials.iter().map(|trial| trial.description).collect::<HashSet<_>>(), plan.candidates.iter().copied().collect());
+    assert_eq!(
+        trials.iter().map(|trial| trial.description).collect::<HashSet<_>>(),
+        plan.candidates.iter().copied().collect()
+    );
     assert_eq!(trials.len(), 40);
     for trial in trials {
         match (fate(&trial.description), &trial.outcome) {
             (Fate::Wrong, Outcome::Wrong { why }) => assert_eq!(why, "7 elements are wrong"),
-            (Fate::Fails, Outcome::CompileFailed { log }) => assert!(log.len() <= LOG_BYTES && log.len() > LOG_BYTES - 4),
+            (Fate::Fails, Outcome::CompileFailed { log }) => {
+                assert!(log.len() <= LOG_BYTES && log.len() > LOG_BYTES - 4)
+            }
             (Fate::Spills, Outcome::Spilled { bytes }) => assert_eq!(*bytes, 64),
             (Fate::Takes(us), Outcome::Timed { us: timed, reference_us, tflops, .. }) => {
                 assert!((us - timed).abs() < 1e-9 && (reference_us - 80.0).abs() < 1e-9);
@@ -99,12 +114,16 @@ fn every_candidate_has_one_trial() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(Tally::of(&all, SIZE), Tally { compile_failed: 3, spilled: 3, wrong: 10, timed: 24 });
+    assert_eq!(
+        Tally::of(&all, SIZE),
+        Tally { compile_failed: 3, spilled: 3, wrong: 10, timed: 24 }
+    );
     assert_eq!(Tally::of(&all, Mnk::new(1, 1, 1)), Tally::default());
 }
 
-/// No launch of a description comes before its verification: for every `Launched(d)` at place i there is a `Verified(d)` at j < i. What is
-/// wrong, spills or does not compile is never launched: the fake panics.
+/// No launch of a description comes before its verification: for every `Launched(d)` at place i
+/// there is a `Verified(d)` at j < i. What is wrong, spills or does not compile is never launched:
+/// the fake panics.
 #[test]
 fn nothing_is_timed_before_it_is_verified() {
     let fake = Fake::new(fate);
@@ -125,8 +144,8 @@ fn nothing_is_timed_before_it_is_verified() {
     assert!(verified.iter().all(|desc| !matches!(fate(desc), Fate::Fails | Fate::Spills)));
 }
 
-/// The fastest of all, had it been right, is nowhere in the standings; the best are those that the fates say, and the reference of the
-/// full protocol is the fastest one.
+/// The fastest of all, had it been right, is nowhere in the standings; the best are those that the
+/// fates say, and the reference of the full protocol is the fastest one.
 #[test]
 fn what_is_wrong_never_wins() {
     fn tempting(desc: &GemmDesc) -> Fate {
@@ -137,23 +156,34 @@ fn what_is_wrong_never_wins() {
     let standings = standings(&all, SIZE);
     assert!(standings.iter().all(|standing| matches!(fate(&standing.desc), Fate::Takes(_))));
     assert_eq!(standings.len(), 24);
-    let first: Vec<(u32, u32)> = standings[..4].iter().map(|s| (group_size(&s.desc), s.desc.stages())).collect();
+    let first: Vec<(u32, u32)> =
+        standings[..4].iter().map(|s| (group_size(&s.desc), s.desc.stages())).collect();
     assert_eq!(first, [(10, 4), (10, 3), (10, 2), (9, 4)]);
-    assert_eq!(standings.iter().map(|standing| standing.is_final).collect::<Vec<_>>()[..4], [true, true, true, false]);
+    assert_eq!(
+        standings.iter().map(|standing| standing.is_final).collect::<Vec<_>>()[..4],
+        [true, true, true, false]
+    );
     let last = last_final(&all, SIZE).unwrap();
-    assert!((last.reference_us - 80.0).abs() < 1e-9 && (standings[0].ratio - 80.0 / 96.0).abs() < 1e-9, "{last:?}");
+    assert!(
+        (last.reference_us - 80.0).abs() < 1e-9 && (standings[0].ratio - 80.0 / 96.0).abs() < 1e-9,
+        "{last:?}"
+    );
     assert!(standings[3..].windows(2).all(|pair| pair[0].ratio >= pair[1].ratio));
 
     let table = table(&standings[..4]);
-    assert_eq!(table[0], ["threadblock", "warp", "mainloop", "stages", "swizzle", "us", "TFLOP/s", "ratio"]);
+    assert_eq!(
+        table[0],
+        ["threadblock", "warp", "mainloop", "stages", "swizzle", "us", "TFLOP/s", "ratio"]
+    );
     assert_eq!(table[1][3..], ["4", "10", "96.0", "0.3", "0.833"]);
     assert!(table[4][7].ends_with(" ~"));
     let summary = Summary::of(&all, SIZE, 2);
     assert_eq!((summary.best.len(), summary.reference.as_deref()), (2, Some("the reference")));
 }
 
-/// In each pass over a batch every contender has one block, the reference among them; so a device that slows down does so for all. The order
-/// by the ratio to the reference is that of a device that does not slow down, and the order by time alone is another.
+/// In each pass over a batch every contender has one block, the reference among them; so a device
+/// that slows down does so for all. The order by the ratio to the reference is that of a device
+/// that does not slow down, and the order by time alone is another.
 #[test]
 fn all_are_timed_in_the_same_rounds() {
     let (still, drifting) = (Fake::new(fate), Fake::new(fate));
@@ -161,7 +191,8 @@ fn all_are_timed_in_the_same_rounds() {
     let plan = plan(40);
     let (_, calm) = explored(&still, &plan, Vec::new()).unwrap();
     let (_, drifted) = explored(&drifting, &plan, Vec::new()).unwrap();
-    let order = |standings: &[Standing]| standings.iter().map(|standing| standing.desc).collect::<Vec<_>>();
+    let order =
+        |standings: &[Standing]| standings.iter().map(|standing| standing.desc).collect::<Vec<_>>();
     let (calm, drifted) = (screened(&calm, SIZE), screened(&drifted, SIZE));
     assert_eq!(order(&calm), order(&drifted));
     let mut by_time = drifted.clone();
@@ -179,7 +210,8 @@ fn all_are_timed_in_the_same_rounds() {
             _ => {}
         }
     }
-    // The last passes are those of the finals: 3 finalists and 2 references, rotated from round to round.
+    // The last passes are those of the finals: 3 finalists and 2 references, rotated from round to
+    // round.
     let finals = &blocks[blocks.len() - 25..];
     for round in finals.chunks(5) {
         assert_eq!(round.iter().collect::<HashSet<_>>().len(), 5, "{round:?}");
@@ -188,7 +220,8 @@ fn all_are_timed_in_the_same_rounds() {
     assert_eq!(firsts.len(), 5);
 }
 
-/// A run that is given what another did does only the rest, and comes to the same: for every prefix of the entries.
+/// A run that is given what another did does only the rest, and comes to the same: for every prefix
+/// of the entries.
 #[test]
 fn a_run_goes_on_where_another_ended() {
     let plan = plan(20);
@@ -224,7 +257,9 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
         let mut book = Book::new(entries, &mut keep);
         let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
         let mut reference = fake.reference(0, 100.0);
-        let done = fake.with_session(|session| stage.explore(&plan, &mut [&mut reference], session, &mut book));
+        let done = fake.with_session(|session| {
+            stage.explore(&plan, &mut [&mut reference], session, &mut book)
+        });
         entries = book.entries().to_vec();
         match done {
             Ok(()) => break,
@@ -236,26 +271,38 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
     assert!(killers > 2 && deaths == killers);
     let wrong = |trial: &&&Trial| matches!(&trial.outcome, Outcome::Wrong { why } if why.contains("CUDA_ERROR_ILLEGAL_ADDRESS"));
     assert_eq!(trials(&entries).iter().filter(wrong).count(), killers);
-    assert_eq!(trials(&entries).iter().map(|trial| trial.description).collect::<HashSet<_>>().len(), 20);
+    assert_eq!(
+        trials(&entries).iter().map(|trial| trial.description).collect::<HashSet<_>>().len(),
+        20
+    );
     assert_eq!(trials(&entries).len(), 20);
 }
 
-/// References that cannot be launched are left out, whichever they are; without one that can, nothing is tried.
+/// References that cannot be launched are left out, whichever they are; without one that can,
+/// nothing is tried.
 #[test]
 fn without_anything_to_compare_with_nothing_is_tried() {
     let never = f64::INFINITY;
-    for (times, works) in [(&[][..], false), (&[never], false), (&[never, 100.0], true), (&[100.0, never], true)] {
+    for (times, works) in
+        [(&[][..], false), (&[never], false), (&[never, 100.0], true), (&[100.0, never], true)]
+    {
         let (fake, plan, compiler) = (Fake::new(fate), plan(8), FakeCompiler::new(fate));
         let mut keep = |_: &Entry| Ok(());
         let mut book = Book::new(Vec::new(), &mut keep);
         let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
-        let mut all: Vec<_> = times.iter().enumerate().map(|(at, &us)| fake.reference(at, us)).collect();
-        let mut references: Vec<&mut dyn Launch> = all.iter_mut().map(|reference| reference as &mut dyn Launch).collect();
-        let done = fake.with_session(|session| stage.explore(&plan, &mut references, session, &mut book));
+        let mut all: Vec<_> =
+            times.iter().enumerate().map(|(at, &us)| fake.reference(at, us)).collect();
+        let mut references: Vec<&mut dyn Launch> =
+            all.iter_mut().map(|reference| reference as &mut dyn Launch).collect();
+        let done =
+            fake.with_session(|session| stage.explore(&plan, &mut references, session, &mut book));
         match done {
             Ok(()) => assert!(works && book.entries().len() == 9),
             Err(error) => {
-                assert!(!works && error.to_string().contains("nothing that runs to compare with"), "{error}");
+                assert!(
+                    !works && error.to_string().contains("nothing that runs to compare with"),
+                    "{error}"
+                );
                 assert!(book.entries().is_empty());
             }
         }
@@ -270,11 +317,14 @@ fn a_book_that_cannot_be_kept_ends_the_run() {
     let mut book = Book::new(Vec::new(), &mut keep);
     let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
     let mut reference = fake.reference(0, 100.0);
-    let error = fake.with_session(|session| stage.explore(&plan, &mut [&mut reference], session, &mut book)).unwrap_err();
+    let error = fake
+        .with_session(|session| stage.explore(&plan, &mut [&mut reference], session, &mut book))
+        .unwrap_err();
     assert_eq!(error.to_string(), "log: the disk is full");
 }
 
-/// Each is compiled once, in as many threads as asked for at most, and the results are in the order of the descriptions.
+/// Each is compiled once, in as many threads as asked for at most, and the results are in the order
+/// of the descriptions.
 #[test]
 fn many_threads_compile_each_once() {
     let descs = candidates(40);
@@ -284,15 +334,25 @@ fn many_threads_compile_each_once() {
         assert_eq!(built.len(), 40);
         for (desc, built) in descs.iter().zip(&built) {
             assert_eq!(built.is_err(), fate(desc) == Fate::Fails);
-            assert_eq!(built.as_ref().is_ok_and(|report| report.spill_load_bytes > 0), fate(desc) == Fate::Spills);
+            assert_eq!(
+                built.as_ref().is_ok_and(|report| report.spill_load_bytes > 0),
+                fate(desc) == Fate::Spills
+            );
         }
         let compiled = compiler.compiled.lock().unwrap();
-        assert_eq!((compiled.len(), compiled.iter().map(|one| one.0).collect::<HashSet<_>>().len()), (40, 40));
-        assert!(compiled.iter().map(|one| format!("{:?}", one.1)).collect::<BTreeSet<_>>().len() <= jobs.max(1));
+        assert_eq!(
+            (compiled.len(), compiled.iter().map(|one| one.0).collect::<HashSet<_>>().len()),
+            (40, 40)
+        );
+        assert!(
+            compiled.iter().map(|one| format!("{:?}", one.1)).collect::<BTreeSet<_>>().len()
+                <= jobs.max(1)
+        );
     }
     assert!(compile_all(&FakeCompiler::new(fate), &[], 4).is_empty());
     let mut heard = Vec::new();
-    let compiled = compile_only(&descs, &FakeCompiler::new(fate), 2, &mut |count| heard.push(count)).unwrap();
+    let compiled =
+        compile_only(&descs, &FakeCompiler::new(fate), 2, &mut |count| heard.push(count)).unwrap();
     assert_eq!(compiled, Compiled { kernels: 34, spilled: 3, compile_failed: 3 });
     assert_eq!(heard, [BATCH, 2 * BATCH, 40]);
 }
@@ -306,12 +366,17 @@ fn compilations_go_on_side_by_side() {
             let mut begun = self.0.lock().unwrap();
             *begun += 1;
             self.1.notify_all();
-            let (_begun, waited) = self.1.wait_timeout_while(begun, Duration::from_secs(20), |begun| *begun < 2).unwrap();
+            let (_begun, waited) = self
+                .1
+                .wait_timeout_while(begun, Duration::from_secs(20), |begun| *begun < 2)
+                .unwrap();
             Ok(Report { registers: u32::from(!waited.timed_out()), ..Report::default() })
         }
     }
     let descs = candidates(2);
-    let met = |built: Vec<Result<Report, Error>>| built.into_iter().map(|report| report.unwrap().registers).collect::<Vec<_>>();
+    let met = |built: Vec<Result<Report, Error>>| {
+        built.into_iter().map(|report| report.unwrap().registers).collect::<Vec<_>>()
+    };
     let both = Both(Mutex::new(0), Condvar::new());
     assert_eq!(met(compile_all(&both, &descs, 2)), [1, 1]);
 }
@@ -325,7 +390,8 @@ fn spills_that_are_allowed_are_timed() {
     let mut space = Space::of(&base("f32:row", "f32:row", "f32:row"));
     space.set("spills", &["allowed"]).unwrap();
     let allowed = space.at(0);
-    let descs = [allowed, but!(allowed, spills: base("f32:row", "f32:row", "f32:row").one().knobs.spills)];
+    let descs =
+        [allowed, but!(allowed, spills: base("f32:row", "f32:row", "f32:row").one().knobs.spills)];
     let compiled = compile_only(&descs, &FakeCompiler::new(spilling), 1, &mut |_| {}).unwrap();
     assert_eq!(compiled, Compiled { kernels: 1, spilled: 1, compile_failed: 0 });
 }

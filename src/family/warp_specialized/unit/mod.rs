@@ -4,10 +4,11 @@ mod threads;
 
 use crate::{
     codegen::{
-        ArrayParams, DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap, TranslationUnit,
-        emulation_fingerprints, emulation_header, epilogue_header, fingerprint_assertion, fingerprints_of,
-        fingerprints_of_groups, fingerprints_of_parts, fingerprints_of_streams, order_header, records_fingerprint,
-        reduction_entry_point, work_facts,
+        ArrayParams, DecomposedLine, ENTRY, ORDERED, REDUCTION_ENTRY, TensorGemmParams, TensorMap,
+        TranslationUnit, emulation_fingerprints, emulation_header, epilogue_header,
+        fingerprint_assertion, fingerprints_of, fingerprints_of_groups, fingerprints_of_parts,
+        fingerprints_of_streams, order_header, records_fingerprint, reduction_entry_point,
+        work_facts,
     },
     desc::{GemmMode, WarpSpecializedDesc},
     epilogue::{
@@ -19,7 +20,8 @@ use crate::{
     operand::OperandKind,
     smem::Along,
     threadblock::{
-        ClusterTiles, ConsumerMma, MOST_PRODUCTS, PipelineLayout, RingPosition, StageTile, WarpSpecialized, Work, WorkKind,
+        ClusterTiles, ConsumerMma, MOST_PRODUCTS, PipelineLayout, RingPosition, StageTile,
+        WarpSpecialized, Work, WorkKind,
     },
     warp::mma_warpgroup::{AccumulatorMap, MmaWarpgroup},
 };
@@ -27,7 +29,10 @@ use core::fmt::Write;
 use std::sync::Arc;
 
 /// The kernel itself.
-const TWIN: &[(&str, &str)] = &[("family/warp_specialized.cuh", include_str!("../../../../kernels/family/warp_specialized.cuh"))];
+const TWIN: &[(&str, &str)] = &[(
+    "family/warp_specialized.cuh",
+    include_str!("../../../../kernels/family/warp_specialized.cuh"),
+)];
 
 /// One operand's facts, as a C++ struct, and `own` lines of it.
 fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str) -> String {
@@ -39,7 +44,10 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
         ("kCopies", components.copies(operand)),
     ];
     let along_k = tile.along().is(Along::K);
-    let mut text = format!("struct Operand{} {{\n  static constexpr bool kAlongK = {along_k};\n", operand.name());
+    let mut text = format!(
+        "struct Operand{} {{\n  static constexpr bool kAlongK = {along_k};\n",
+        operand.name()
+    );
     text.push_str(&facts("unsigned", &own_facts));
     text.push_str(own);
     text.push_str("};\n");
@@ -61,7 +69,9 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     ];
     let own = match &components.mma {
         ConsumerMma::Threads(tiles) => threads::own(d, components, tiles),
-        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => of_warpgroups(d, components, mma),
+        ConsumerMma::Warpgroup(mma) | ConsumerMma::Registers(mma, _) => {
+            of_warpgroups(d, components, mma)
+        }
     };
     let mut text = format!(
         "#pragma once\n#include \"numeric.cuh\"\n#include \"schedule/roles.cuh\"\n#include \"threadblock/work.cuh\"\n#include \"{}\"\n",
@@ -85,13 +95,23 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     }
     text.push_str(&order_header(d.knobs.swizzle));
     text.push_str(&epilogue_header(&d.class));
-    text.push_str("#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n");
-    let _ =
-        writeln!(text, "  using Accumulator = {};\n  using C = {};", d.class.accumulator.cuda(), d.class.output.element.cuda());
+    text.push_str(
+        "#line 1 \"config.cuh\"\nstruct Config {\n  using A = OperandA;\n  using B = OperandB;\n",
+    );
+    let _ = writeln!(
+        text,
+        "  using Accumulator = {};\n  using C = {};",
+        d.class.accumulator.cuda(),
+        d.class.output.element.cuda()
+    );
     text.push_str("  using Ring = threadblock::Pipeline<RingFacts>;\n  using Roles = ::Roles;\n");
     text.push_str(&own.aliases);
     text.push_str("  using Epilogue = ::Epilogue;\n  using Emulation = ::EmulationFacts;\n");
-    text.push_str(&work_facts(d.work(), (d.class.mode, d.group_step()), (d.has_parts(), components.ring.senders() + 1)));
+    text.push_str(&work_facts(
+        d.work(),
+        (d.class.mode, d.group_step()),
+        (d.has_parts(), components.ring.senders() + 1),
+    ));
     text.push_str(&facts("int", block.iter().chain(&own.facts)));
     text.push_str("};\n");
     text
@@ -114,7 +134,9 @@ struct Own {
 /// Those of warpgroups on the tensor cores.
 fn of_warpgroups(d: &WarpSpecializedDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
     let rows = components.fragment_rows().cuda();
-    let mut aliases = format!("  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n");
+    let mut aliases = format!(
+        "  using Mma = ::WarpgroupMma;\n  static constexpr warp::FragmentRows kFragmentRows = {rows};\n"
+    );
     let mut structs = mma.header("WarpgroupMma");
     if let Some(load) = components.fragment_load() {
         structs.push_str(&load.tile.header("FragmentTile"));
@@ -169,8 +191,9 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
                 None => "warp::OperandTile<Config::Mma::A>",
                 Some(_) => "Config::FragmentLoad::Tile",
             };
-            let load =
-                components.fragment_load().map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
+            let load = components
+                .fragment_load()
+                .map(|load| -> Mirrored { ("fragments", "Config::FragmentLoad", Arc::new(*load)) });
             let others: [Mirrored; 5] = [
                 ("smem_a", smem_a, tile(OperandKind::A)),
                 ("smem_b", "warp::OperandTile<Config::Mma::B>", tile(OperandKind::B)),
@@ -186,13 +209,20 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
         }
     };
     let ring: [Mirrored; 2] = [
-        ("ring", "threadblock::PipelineLayout<Config::Ring>", Arc::new(PipelineLayout(components.ring))),
-        ("position", "threadblock::RingPosition<Config::Ring>", Arc::new(RingPosition { stages: components.ring.stages })),
+        (
+            "ring",
+            "threadblock::PipelineLayout<Config::Ring>",
+            Arc::new(PipelineLayout(components.ring)),
+        ),
+        (
+            "position",
+            "threadblock::RingPosition<Config::Ring>",
+            Arc::new(RingPosition { stages: components.ring.stages }),
+        ),
     ];
-    let slot = components
-        .options
-        .split_k
-        .then(|| -> Mirrored { ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::of(components))) });
+    let slot = components.options.split_k.then(|| -> Mirrored {
+        ("slot", "epilogue::Partials<Config>::Map", Arc::new(SlotMap::of(components)))
+    });
     own.into_iter().chain(ring).chain(slot).collect()
 }
 
@@ -202,7 +232,8 @@ pub(super) fn translation_unit(
     components: &WarpSpecialized,
     with_fingerprints: bool,
 ) -> TranslationUnit {
-    let mut source = String::from("#include \"config.cuh\"\n#include \"family/warp_specialized.cuh\"\n");
+    let mut source =
+        String::from("#include \"config.cuh\"\n#include \"family/warp_specialized.cuh\"\n");
     let consumer = match components.threads() {
         None => "Consumer",
         Some(_) => {
@@ -213,7 +244,8 @@ pub(super) fn translation_unit(
     if with_fingerprints {
         let (order, cluster) = (d.knobs.swizzle, d.knobs.cluster);
         let mirrored = mirrored(components);
-        let aliases: String = mirrored.iter().map(|(name, twin, _)| format!("using {name} = {twin};\n")).collect();
+        let aliases: String =
+            mirrored.iter().map(|(name, twin, _)| format!("using {name} = {twin};\n")).collect();
         let _ = writeln!(source, "namespace maps {{\n{aliases}}}");
         let maps: Vec<_> = mirrored.into_iter().map(|(name, _, map)| (name, map)).collect();
         source.push_str(&fingerprints_of(&maps, order));
@@ -223,7 +255,11 @@ pub(super) fn translation_unit(
         } else if d.knobs.split_k > 1 {
             source.push_str(&fingerprints_of_parts());
         }
-        source.push_str(&fingerprints_of_groups((d.class.mode, d.group_step()), d.knobs.threadblock, (order, cluster)));
+        source.push_str(&fingerprints_of_groups(
+            (d.class.mode, d.group_step()),
+            d.knobs.threadblock,
+            (order, cluster),
+        ));
         match d.class.mode {
             GemmMode::Array => source.push_str(&ArrayParams::fingerprint(MOST_PRODUCTS)),
             GemmMode::MappedArray => source.push_str(&records_fingerprint()),
@@ -252,15 +288,27 @@ pub(super) fn translation_unit(
         GemmMode::MappedArray => "TensorRecordParams",
         _ => "TensorGemmParams",
     };
-    let cluster = if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
+    let cluster =
+        if blocks > 1 { format!("__cluster_dims__({blocks}, 1, 1) ") } else { String::new() };
     let _ = writeln!(
         source,
         "extern \"C\" __global__ void {cluster}__launch_bounds__(Config::kThreads, 1) {ENTRY}(const __grid_constant__ {params} params) {{\n  family::warp_specialized<Config, threadblock::{consumer}>(params);\n}}"
     );
     let second = d.geometry().reduction.map(|reduction| {
         source.push_str("#include \"epilogue/reduction.cuh\"\n");
-        source.push_str(&reduction_entry_point(reduction, params, "epilogue::ReduceOctets<Config>"));
+        source.push_str(&reduction_entry_point(
+            reduction,
+            params,
+            "epilogue::ReduceOctets<Config>",
+        ));
         REDUCTION_ENTRY
     });
-    TranslationUnit { entry: ENTRY, second, waits: true, source, config: header(d, components), headers: TWIN }
+    TranslationUnit {
+        entry: ENTRY,
+        second,
+        waits: true,
+        source,
+        config: header(d, components),
+        headers: TWIN,
+    }
 }

@@ -12,7 +12,11 @@ use crate::{
 use std::sync::Arc;
 
 /// One operand's facts: a box, and the fragments that are read from it.
-fn operand(d: &WarpSpecializedDesc, (components, tiles): (&WarpSpecialized, &ThreadTiles), operand: OperandKind) -> String {
+fn operand(
+    d: &WarpSpecializedDesc,
+    (components, tiles): (&WarpSpecialized, &ThreadTiles),
+    operand: OperandKind,
+) -> String {
     let (tile, index) = (components.boxed_tile(operand), operand.index());
     let (interleave, warp_mn, lanes) = match operand {
         OperandKind::A => (tiles.interleave[index], tiles.warp.m, tiles.lanes.m),
@@ -32,13 +36,22 @@ fn operand(d: &WarpSpecializedDesc, (components, tiles): (&WarpSpecialized, &Thr
 }
 
 /// What they add to `config.cuh`.
-pub(super) fn own(d: &WarpSpecializedDesc, components: &WarpSpecialized, tiles: &ThreadTiles) -> Own {
+pub(super) fn own(
+    d: &WarpSpecializedDesc,
+    components: &WarpSpecialized,
+    tiles: &ThreadTiles,
+) -> Own {
     Own {
         twin: "warp/mma_simt.cuh",
         structs: String::new(),
         operands: OperandKind::BOTH.map(|which| operand(d, (components, tiles), which)),
         aliases: String::new(),
-        facts: facts_of_threads(tiles, d.class.accumulator, d.knobs.align_c.min(tiles.interleave[1])).to_vec(),
+        facts: facts_of_threads(
+            tiles,
+            d.class.accumulator,
+            d.knobs.align_c.min(tiles.interleave[1]),
+        )
+        .to_vec(),
     }
 }
 
@@ -48,7 +61,15 @@ pub(super) fn mirrored(components: &WarpSpecialized, tiles: &ThreadTiles) -> Vec
     vec![
         ("smem_a", "smem::BoxedTile<Config::A>", Arc::new(components.boxed_tile(a))),
         ("smem_b", "smem::BoxedTile<Config::B>", Arc::new(components.boxed_tile(b))),
-        ("fragment_a", "warp::FragmentMap<Config, Config::A, true>", Arc::new(FragmentMap::of(*tiles, a))),
-        ("fragment_b", "warp::FragmentMap<Config, Config::B, false>", Arc::new(FragmentMap::of(*tiles, b))),
+        (
+            "fragment_a",
+            "warp::FragmentMap<Config, Config::A, true>",
+            Arc::new(FragmentMap::of(*tiles, a)),
+        ),
+        (
+            "fragment_b",
+            "warp::FragmentMap<Config, Config::B, false>",
+            Arc::new(FragmentMap::of(*tiles, b)),
+        ),
     ]
 }

@@ -23,7 +23,8 @@ impl<'a> Cluster<'a> {
         self.work.of_block(&self.program.ring, block)
     }
 
-    /// The rank of a warp's block, and the cells of its consumer's slots in the first block: four of each rank but that.
+    /// The rank of a warp's block, and the cells of its consumer's slots in the first block: four
+    /// of each rank but that.
     fn slots(&self, mover: usize, step: RoleStep) -> Result<(u32, usize), Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
         let senders = if ring.parts.is_some() { ring.senders() } else { 0 };
@@ -35,7 +36,8 @@ impl<'a> Cluster<'a> {
         Ok((name.block, first + (name.warpgroup * senders * WARPS) as usize))
     }
 
-    /// In the first block waits for the others' parts, in others until those have been read that it sent last.
+    /// In the first block waits for the others' parts, in others until those have been read that it
+    /// sent last.
     pub(super) fn await_partials(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let (rank, _) = self.slots(mover, step)?;
         if (rank == 0) != (step == RoleStep::AwaitParts) {
@@ -48,7 +50,8 @@ impl<'a> Cluster<'a> {
         Ok(moved)
     }
 
-    /// A warp's accumulators are those of its whole part, which it has not brought before: the unit, and whether they are zeros.
+    /// A warp's accumulators are those of its whole part, which it has not brought before: the
+    /// unit, and whether they are zeros.
     fn finished_part(&mut self, mover: usize) -> Result<(u32, bool), Fault> {
         let who = self.who(mover);
         let unit = self.warps[mover].at().0;
@@ -72,7 +75,8 @@ impl<'a> Cluster<'a> {
             return Err(Fault::BlockLeft { block: 0, arriving: false });
         }
         self.barrier(mover, step, 0, (Region::Landed, consumer), true)?;
-        let data = Arc::new(self.payload.partial(who.name, unit, zero, &self.warps[mover].accumulators));
+        let data =
+            Arc::new(self.payload.partial(who.name, unit, zero, &self.warps[mover].accumulators));
         let cell = slots + ((rank - 1) * WARPS + who.name.warp) as usize;
         let contents = Contents::Partial(unit, rank, data);
         if self.memory.send(cell, &self.warps[mover].progress.clock, 0, contents).is_err() {
@@ -108,7 +112,9 @@ impl<'a> Cluster<'a> {
         for rank in 1..=senders {
             let cell = slots + ((rank - 1) * WARPS + who.name.warp) as usize;
             match self.memory.read(cell, &self.warps[mover].progress.clock, 0) {
-                Ok(Contents::Partial(of, from, data)) if (*of, *from) == (unit, rank) => others.push(data.clone()),
+                Ok(Contents::Partial(of, from, data)) if (*of, *from) == (unit, rank) => {
+                    others.push(data.clone())
+                }
                 _ => return Err(Fault::PartNotThere { who, unit, rank }),
             }
         }
@@ -122,13 +128,18 @@ impl<'a> Cluster<'a> {
     pub(super) fn release_partials(&mut self, mover: usize, step: RoleStep) -> Result<(), Fault> {
         let (rank, _) = self.slots(mover, step)?;
         let who = self.who(mover);
-        if rank > 0 || !self.warps[mover].progress.cursor.goes_on_in(self.work_of(0).k_tiles.len()) {
+        if rank > 0 || !self.warps[mover].progress.cursor.goes_on_in(self.work_of(0).k_tiles.len())
+        {
             return Ok(());
         }
         let at = (Region::Read, who.name.warpgroup);
         for block in 1..=self.program.ring.senders() {
             let clock = self.barrier(mover, step, block, at, false)?.1.end_epoch().clone();
-            self.flights.push(Flight { block, stage: who.name.warpgroup, cargo: Cargo::Arrival(Region::Read, who, step, clock) });
+            self.flights.push(Flight {
+                block,
+                stage: who.name.warpgroup,
+                cargo: Cargo::Arrival(Region::Read, who, step, clock),
+            });
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! A producer and consumers over a ring of stages: the blocks of one cluster, in every order that a device may choose.
+//! A producer and consumers over a ring of stages: the blocks of one cluster, in every order that a
+//! device may choose.
 //!
 //! What a device does asynchronously happens between two points:
 //!
@@ -11,8 +12,9 @@
 //! | a store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
 //! | partial accumulators go to another block | `SendParts` | when the scheduler lets them land; their bytes are counted then |
 //!
-//! A cell of memory is a share of a stage, or a warp's part of a staging buffer or of a slot; what lies there has a name. Barriers have the hardware's
-//! parity: a wait for a phase that is two ahead passes. A [`Payload`] may carry bytes and accumulators along with the names.
+//! A cell of memory is a share of a stage, or a warp's part of a staging buffer or of a slot; what
+//! lies there has a name. Barriers have the hardware's parity: a wait for a phase that is two ahead
+//! passes. A [`Payload`] may carry bytes and accumulators along with the names.
 
 mod gathered;
 mod parts;
@@ -46,7 +48,8 @@ use warp::Warp;
 /// How much each block of a cluster computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClusterWork<'a> {
-    /// k-tiles of each of its units, one after the other; where blocks have parts of K, those of the first block, then those of the second, and so on.
+    /// k-tiles of each of its units, one after the other; where blocks have parts of K, those of
+    /// the first block, then those of the second, and so on.
     pub k_tiles: &'a [u32],
     /// Whether C is read.
     pub source: bool,
@@ -100,7 +103,8 @@ enum Contents {
     Partial(u32, u32, Arc<Accumulators>),
 }
 
-/// Something asynchronous that will land in a block: at a stage, or, of C and of partial accumulators, at a consumer.
+/// Something asynchronous that will land in a block: at a stage, or, of C and of partial
+/// accumulators, at a consumer.
 struct Flight {
     block: u32,
     stage: u32,
@@ -115,16 +119,18 @@ enum Cargo {
     Source(Range<usize>, u32),
     /// Partial accumulators of a warp, and the bytes that their barrier counts.
     Partial(usize, u32),
-    /// An arrival at an empty barrier, or a consumer's read barrier: whose, by which step, and what that warp knew.
+    /// An arrival at an empty barrier, or a consumer's read barrier: whose, by which step, and what
+    /// that warp knew.
     Arrival(Region, Who, RoleStep, Clock),
 }
 
 /// What a block has of its own beside its memory.
 struct Block {
-    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, those of C, and those of partial accumulators, landed and read; none
-    /// before they are set up.
+    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, those
+    /// of C, and those of partial accumulators, landed and read; none before they are set up.
     barriers: [Vec<Barrier>; 6],
-    /// When they were set up, and when they became visible to asynchronous copies and to other blocks.
+    /// When they were set up, and when they became visible to asynchronous copies and to other
+    /// blocks.
     set_up: Option<Event>,
     fenced: Option<Event>,
     /// All warps.
@@ -169,7 +175,12 @@ pub fn check(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Result<
 ///
 /// # Errors
 /// The first fault of that order.
-pub fn run(program: &RingProgram, work: ClusterWork<'_>, seed: u64, payload: &mut dyn Payload) -> Result<Tally, Fault> {
+pub fn run(
+    program: &RingProgram,
+    work: ClusterWork<'_>,
+    seed: u64,
+    payload: &mut dyn Payload,
+) -> Result<Tally, Fault> {
     let mut cluster = Cluster::new(program, work, payload)?;
     let warps = cluster.warps.len() as u32;
     Scheduler::new(seed, warps).run(&mut cluster)?;
@@ -185,21 +196,29 @@ fn stage_cells(program: &RingProgram) -> usize {
 /// Cells of a block.
 fn block_cells(program: &RingProgram) -> usize {
     let ring = &program.ring;
-    ring.stages as usize * stage_cells(program) + (ring.consumers * (ring.staging_buffers + ring.senders()) * WARPS) as usize
+    ring.stages as usize * stage_cells(program)
+        + (ring.consumers * (ring.staging_buffers + ring.senders()) * WARPS) as usize
 }
 
-/// Agents of a cluster: its warps, then, block by block, the barriers at which bytes land, then all other barriers as one.
+/// Agents of a cluster: its warps, then, block by block, the barriers at which bytes land, then all
+/// other barriers as one.
 fn agents(program: &RingProgram) -> [usize; 3] {
     let ring = &program.ring;
-    let (blocks, warps, barriers) = (ring.blocks(), (1 + ring.consumers) * WARPS, ring.stages + 2 * ring.consumers);
+    let (blocks, warps, barriers) =
+        (ring.blocks(), (1 + ring.consumers) * WARPS, ring.stages + 2 * ring.consumers);
     [(blocks * warps) as usize, barriers as usize, (blocks * (warps + barriers) + 1) as usize]
 }
 
 impl<'a> Cluster<'a> {
-    fn new(program: &'a RingProgram, work: ClusterWork<'a>, payload: &'a mut dyn Payload) -> Result<Self, Fault> {
+    fn new(
+        program: &'a RingProgram,
+        work: ClusterWork<'a>,
+        payload: &'a mut dyn Payload,
+    ) -> Result<Self, Fault> {
         let ring = &program.ring;
         ring.check().map_err(|refusal| Fault::NoRing { refusal })?;
-        let (blocks, in_block, [warps, _, agents]) = (ring.blocks(), (1 + ring.consumers) * WARPS, agents(program));
+        let (blocks, in_block, [warps, _, agents]) =
+            (ring.blocks(), (1 + ring.consumers) * WARPS, agents(program));
         let block = || Block {
             barriers: Default::default(),
             set_up: None,
@@ -242,17 +261,21 @@ impl<'a> Cluster<'a> {
     fn shares(&self, block: u32, stage: u32, operand: OperandKind) -> Range<usize> {
         let ring = &self.program.ring;
         let behind_a = if operand == OperandKind::B { ring.shares(OperandKind::A) } else { 0 };
-        let first = block as usize * block_cells(self.program) + stage as usize * stage_cells(self.program) + behind_a as usize;
+        let first = block as usize * block_cells(self.program)
+            + stage as usize * stage_cells(self.program)
+            + behind_a as usize;
         first..first + ring.shares(operand) as usize
     }
 
-    /// The cells of the staging buffer of a subtile: its warps' parts. Foreign to who has no buffers.
+    /// The cells of the staging buffer of a subtile: its warps' parts. Foreign to who has no
+    /// buffers.
     fn parts(&self, mover: usize, subtile: u8) -> Result<Range<usize>, Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
         let foreign = Fault::ForeignStep { step: "for subtiles" };
         let buffer = u32::from(subtile).checked_rem(ring.staging_buffers).ok_or(foreign)?;
         let part = (name.warpgroup * ring.staging_buffers + buffer) * WARPS;
-        let first = name.block as usize * block_cells(self.program) + ring.stages as usize * stage_cells(self.program);
+        let first = name.block as usize * block_cells(self.program)
+            + ring.stages as usize * stage_cells(self.program);
         Ok(first + part as usize..first + (part + WARPS) as usize)
     }
 
@@ -308,7 +331,12 @@ impl<'a> Cluster<'a> {
     }
 
     /// A subtile is stored.
-    fn count_stored(&mut self, who: Who, subtile: SubtileName, step: RoleStep) -> Result<(), Fault> {
+    fn count_stored(
+        &mut self,
+        who: Who,
+        subtile: SubtileName,
+        step: RoleStep,
+    ) -> Result<(), Fault> {
         self.tally.stores += 1;
         if subtile.subtile >= self.program.subtiles {
             return Err(Fault::ForeignStep { step: step.name() });
@@ -319,16 +347,20 @@ impl<'a> Cluster<'a> {
 
     fn all_stored(&self) -> Result<(), Fault> {
         let ring = &self.program.ring;
-        for (block, tile) in
-            (0..ring.blocks()).flat_map(|block| (0..self.work_of(block).k_tiles.len() as u32).map(move |tile| (block, tile)))
-        {
+        for (block, tile) in (0..ring.blocks()).flat_map(|block| {
+            (0..self.work_of(block).k_tiles.len() as u32).map(move |tile| (block, tile))
+        }) {
             // A tile of D that consumers take under ping-pong is stored by one of them.
             let owned = |&warpgroup: &u32| {
-                (!ring.pingpong || tile % ring.consumers == warpgroup) && !self.left.contains(&(block, warpgroup, tile))
+                (!ring.pingpong || tile % ring.consumers == warpgroup)
+                    && !self.left.contains(&(block, warpgroup, tile))
             };
             for warpgroup in (0..ring.consumers).filter(owned) {
-                let mut subtiles = (0..self.program.subtiles).map(|subtile| SubtileName { tile, subtile });
-                if let Some(subtile) = subtiles.find(|subtile| !self.stored.contains(&(block, warpgroup, *subtile))) {
+                let mut subtiles =
+                    (0..self.program.subtiles).map(|subtile| SubtileName { tile, subtile });
+                if let Some(subtile) =
+                    subtiles.find(|subtile| !self.stored.contains(&(block, warpgroup, *subtile)))
+                {
                     return Err(Fault::SubtileNeverStored { block, warpgroup, subtile });
                 }
             }
@@ -343,7 +375,10 @@ impl Movers for Cluster<'_> {
     }
 
     fn set(&self, mover: u32) -> u32 {
-        match (mover as usize).checked_sub(self.warps.len()).and_then(|flight| self.flights.get(flight)) {
+        match (mover as usize)
+            .checked_sub(self.warps.len())
+            .and_then(|flight| self.flights.get(flight))
+        {
             None => set_of_warp(mover),
             Some(Flight { cargo: Cargo::Source(..), .. }) => SOURCES,
             Some(_) => FLIGHTS,
@@ -362,7 +397,8 @@ impl Movers for Cluster<'_> {
         let work = self.work_of(self.who(mover).name.block);
         let warp = &mut self.warps[mover];
         let home = &mut self.blocks[warp.who.name.block as usize];
-        let blocked = |(at, parity)| home.barrier(at).is_some_and(|barrier| !barrier.is_over(parity));
+        let blocked =
+            |(at, parity)| home.barrier(at).is_some_and(|barrier| !barrier.is_over(parity));
         if warp.has_left || warp.blocked.is_some_and(blocked) {
             return Ok(false);
         }
@@ -381,7 +417,9 @@ impl Movers for Cluster<'_> {
     fn stuck(&mut self) -> Result<(), Fault> {
         let (program, work) = (self.program, self.work);
         let waits = self.warps.iter_mut().filter(|warp| !warp.has_left);
-        let step = |warp: &mut Warp| warp.step(&program.roles, work.of_block(&program.ring, warp.who.name.block));
+        let step = |warp: &mut Warp| {
+            warp.step(&program.roles, work.of_block(&program.ring, warp.who.name.block))
+        };
         let waits: Vec<_> = waits.filter_map(|warp| Some((warp.who, step(warp)?))).collect();
         match waits.first() {
             None => Ok(()),

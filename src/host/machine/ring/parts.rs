@@ -1,4 +1,5 @@
-//! What a step of split-K means: parts of K come together, of which the one that comes last adds all.
+//! What a step of split-K means: parts of K come together, of which the one that comes last adds
+//! all.
 
 use super::Cluster;
 use crate::{
@@ -17,7 +18,8 @@ impl Cluster<'_> {
         if summed { Ok(()) } else { Err(Fault::PartNotAdded { who: warp.who }) }
     }
 
-    /// A warp brings its accumulators to its slot; once all four have, their consumer counts its part. The warps of the last one hold the sum.
+    /// A warp brings its accumulators to its slot; once all four have, their consumer counts its
+    /// part. The warps of the last one hold the sum.
     pub(super) fn reduce_parts(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let name = self.who(mover).name;
         let tile = self.warps[mover].at().0;
@@ -33,7 +35,10 @@ impl Cluster<'_> {
         }
         while self.warps[mover].met < MEETINGS {
             // Whoever leads counts between the two.
-            if self.warps[mover].met == 1 && self.warps[mover].leads() && self.warps[mover].progress.waits.is_none() {
+            if self.warps[mover].met == 1
+                && self.warps[mover].leads()
+                && self.warps[mover].progress.waits.is_none()
+            {
                 let last = self.payload.arrives_last(name.block, name.warpgroup, tile);
                 self.blocks[name.block as usize].last[name.warpgroup as usize] = last;
             }
@@ -50,7 +55,8 @@ impl Cluster<'_> {
             warp.progress.cursor.leaves_sum = true;
             self.left.insert((name.block, name.warpgroup, tile));
         }
-        // Read and written by other instructions than products, accumulators are in no order with those.
+        // Read and written by other instructions than products, accumulators are in no order with
+        // those.
         warp.fenced = false;
         Ok(Moved::Done)
     }

@@ -1,7 +1,9 @@
-//! What steps of products mean: of whole stages or of parts, from shared memory or from sets of registers, by warpgroups or by threads.
+//! What steps of products mean: of whole stages or of parts, from shared memory or from sets of
+//! registers, by warpgroups or by threads.
 //!
-//! A stage in parts is multiplied part by part into partial accumulators, of which a warp has one set, and promoted from there. Where threads
-//! multiply, a warp is done with a stage when its lanes have met; the last k of a stage is multiplied later, from registers.
+//! A stage in parts is multiplied part by part into partial accumulators, of which a warp has one
+//! set, and promoted from there. Where threads multiply, a warp is done with a stage when its lanes
+//! have met; the last k of a stage is multiplied later, from registers.
 
 use super::{
     Bytes, Cluster, Contents,
@@ -20,7 +22,9 @@ impl Cluster<'_> {
         match step {
             RoleStep::FenceOperands => warp.fenced = true,
             RoleStep::MultiplyStage if parts == 0 => self.multiply(mover, None)?,
-            RoleStep::MultiplyPart { part } if u32::from(part) < parts => self.multiply(mover, Some(part))?,
+            RoleStep::MultiplyPart { part } if u32::from(part) < parts => {
+                self.multiply(mover, Some(part))?
+            }
             RoleStep::Promote { part } => self.promote(mover, part)?,
             RoleStep::CommitProducts => {
                 let products = core::mem::take(&mut warp.products);
@@ -59,7 +63,10 @@ impl Cluster<'_> {
             if let Some(set) = set {
                 warp.fragments[set].reading -= 1;
             }
-            cells.into_iter().flatten().for_each(|cell| self.memory.end_reading(cell, &warp.progress.clock));
+            cells
+                .into_iter()
+                .flatten()
+                .for_each(|cell| self.memory.end_reading(cell, &warp.progress.clock));
         }
     }
 
@@ -68,7 +75,8 @@ impl Cluster<'_> {
         Some(k.checked_rem(self.program.fragment_sets)? as usize)
     }
 
-    /// The lanes of a warp read A of a stage into registers. What they wrote is in order with products once it is fenced.
+    /// The lanes of a warp read A of a stage into registers. What they wrote is in order with
+    /// products once it is fenced.
     fn load_fragments(&mut self, mover: usize) -> Result<(), Fault> {
         let (who, of) = (self.who(mover), self.warps[mover].at());
         let foreign = Fault::ForeignStep { step: RoleStep::LoadFragments.name() };
@@ -99,7 +107,8 @@ impl Cluster<'_> {
     fn multiply(&mut self, mover: usize, part: Option<u8>) -> Result<(), Fault> {
         let who = self.who(mover);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;
-        let (by_threads, parts, needs) = (self.program.by_threads, self.program.promoted_parts, self.program.consumer_registers);
+        let (by_threads, parts, needs) =
+            (self.program.by_threads, self.program.promoted_parts, self.program.consumer_registers);
         let warp = &mut self.warps[mover];
         let ((tile, k), after) = (warp.at(), warp.multiplied());
         if warp.registers < needs {
@@ -122,13 +131,18 @@ impl Cluster<'_> {
             None => warp.summed = (tile, after + 1),
             Some(_) => {}
         }
-        let (first, accumulators) = if part.is_none() { (k == 0, &mut warp.accumulators) } else { (true, &mut warp.partial) };
+        let (first, accumulators) = if part.is_none() {
+            (k == 0, &mut warp.accumulators)
+        } else {
+            (true, &mut warp.partial)
+        };
         self.payload.multiply(who.name, part, first, accumulators, [&a, &b]);
         self.tally.products += u64::from(is_last);
         Ok(())
     }
 
-    /// A warp begins to read its tile from a stage, and its fragments where A comes from those: what it finds there.
+    /// A warp begins to read its tile from a stage, and its fragments where A comes from those:
+    /// what it finds there.
     fn read_stage(&mut self, mover: usize, stage: u32) -> Result<[Vec<Bytes>; 2], Fault> {
         let of = self.warps[mover].at();
         let set = self.fragment_set(of.1);
@@ -148,8 +162,15 @@ impl Cluster<'_> {
         Ok([a, b])
     }
 
-    /// A warp reads an operand of its tile from a stage, and goes on until that is waited for, or not.
-    fn read_operand(&mut self, mover: usize, stage: u32, operand: OperandKind, goes_on: bool) -> Result<Vec<Bytes>, Fault> {
+    /// A warp reads an operand of its tile from a stage, and goes on until that is waited for, or
+    /// not.
+    fn read_operand(
+        &mut self,
+        mover: usize,
+        stage: u32,
+        operand: OperandKind,
+        goes_on: bool,
+    ) -> Result<Vec<Bytes>, Fault> {
         let (who, (tile, k)) = (self.who(mover), self.warps[mover].at());
         let block = if self.program.ring.shares(operand) > 1 { None } else { Some(who.name.block) };
         let mut data = Vec::new();
@@ -157,7 +178,9 @@ impl Cluster<'_> {
             let wanted = ShareName { tile, k, operand, block, share };
             match self.memory.read(cell, &self.warps[mover].progress.clock, 0) {
                 Ok(Contents::Share(found, held)) if *found == wanted => data.push(held.clone()),
-                Ok(&Contents::Share(found, _)) => return Err(Fault::StaleShare { who, wanted, found }),
+                Ok(&Contents::Share(found, _)) => {
+                    return Err(Fault::StaleShare { who, wanted, found });
+                }
                 _ => return Err(Fault::NotFull { who, stage, operand }),
             }
             if goes_on {
@@ -178,7 +201,8 @@ impl Cluster<'_> {
             return Err(Fault::NothingToPromote { who, part, found: warp.held });
         }
         self.payload.promote(who.name, part, before == 0, &warp.partial, &mut warp.accumulators);
-        // Read by other instructions than products, partial accumulators are in no order with those.
+        // Read by other instructions than products, partial accumulators are in no order with
+        // those.
         (warp.held, warp.fenced) = (None, false);
         warp.promoted += 1;
         if warp.promoted == self.program.promoted_parts {
@@ -193,7 +217,11 @@ impl Cluster<'_> {
         let warp = &self.warps[mover];
         let wanted = self.work_of(warp.who.name.block).k_tiles_of(warp.at().0);
         let multiplied = warp.multiplied();
-        if multiplied == wanted { Ok(multiplied) } else { Err(Fault::TileUnfinished { who: warp.who, multiplied, wanted }) }
+        if multiplied == wanted {
+            Ok(multiplied)
+        } else {
+            Err(Fault::TileUnfinished { who: warp.who, multiplied, wanted })
+        }
     }
 
     /// The threads of the warp store what they hold.

@@ -1,4 +1,5 @@
-//! What steps of C and D mean: C on its way to the consumers, through the buffers in which D takes its place.
+//! What steps of C and D mean: C on its way to the consumers, through the buffers in which D takes
+//! its place.
 
 use super::{Bytes, Cargo, Cluster, Contents, Flight};
 use crate::{
@@ -35,12 +36,18 @@ impl Cluster<'_> {
     }
 
     /// A subtile of C begins to arrive.
-    pub(super) fn fetch_source(&mut self, mover: usize, step: RoleStep, subtile: u8) -> Result<(), Fault> {
+    pub(super) fn fetch_source(
+        &mut self,
+        mover: usize,
+        step: RoleStep,
+        subtile: u8,
+    ) -> Result<(), Fault> {
         if !self.warps[mover].leads() {
             return Ok(());
         }
         self.sees_maps(mover)?;
-        let (who, name, cells) = (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
+        let (who, name, cells) =
+            (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let (block, consumer) = (who.name.block, who.name.warpgroup);
         self.barrier(mover, step, block, (Region::Source, consumer), true)?;
         let over = |what| Fault::SourceOverwrites { who, subtile: name, what };
@@ -64,7 +71,12 @@ impl Cluster<'_> {
     }
 
     /// The elements of C that a subtile is made with; `None` where none come through its buffer.
-    fn source_of(&mut self, mover: usize, cell: usize, wanted: SubtileName) -> Result<Option<Bytes>, Fault> {
+    fn source_of(
+        &mut self,
+        mover: usize,
+        cell: usize,
+        wanted: SubtileName,
+    ) -> Result<Option<Bytes>, Fault> {
         if !(self.work.source && self.program.ring.source) {
             return Ok(None);
         }
@@ -87,10 +99,18 @@ impl Cluster<'_> {
         let cell = self.parts(mover, subtile)?.start + who.name.warp as usize;
         let source = self.source_of(mover, cell, name)?;
         let warp = &mut self.warps[mover];
-        let warp_part = self.payload.stage(who.name, name, multiplied == 0, &warp.accumulators, source.as_ref());
+        let warp_part = self.payload.stage(
+            who.name,
+            name,
+            multiplied == 0,
+            &warp.accumulators,
+            source.as_ref(),
+        );
         warp.fenced = false;
         let contents = Contents::Part(name, Arc::new(warp_part), None);
-        self.memory.write(cell, &warp.progress.clock, 0, contents).map_err(|_| Fault::StagingRead { who, subtile })
+        self.memory
+            .write(cell, &warp.progress.clock, 0, contents)
+            .map_err(|_| Fault::StagingRead { who, subtile })
     }
 
     /// Asynchronous copies see what the warp has staged.
@@ -110,7 +130,8 @@ impl Cluster<'_> {
             return Ok(());
         }
         self.sees_maps(mover)?;
-        let (who, wanted, cells) = (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
+        let (who, wanted, cells) =
+            (self.who(mover), self.subtile(mover, subtile), self.parts(mover, subtile)?);
         let mut parts = [const { None }; 4];
         for (part, cell) in parts.iter_mut().zip(cells.clone()) {
             let clock = &self.warps[mover].progress.clock;
@@ -129,7 +150,12 @@ impl Cluster<'_> {
             return Err(Fault::SubtileNotStaged { who, wanted, found });
         }
         if let [Some(a), Some(b), Some(c), Some(d)] = &parts {
-            self.payload.store(who.name.block, who.name.warpgroup, wanted, [a, b, c, d].map(|part| &**part));
+            self.payload.store(
+                who.name.block,
+                who.name.warpgroup,
+                wanted,
+                [a, b, c, d].map(|part| &**part),
+            );
         }
         self.warps[mover].stores.push(cells);
         self.count_stored(who, wanted, RoleStep::StoreTensor { subtile })

@@ -1,5 +1,5 @@
-//! What steps mean at barriers and at the ring: set up, meet, wait, arrive, copy. Those of products are in `products.rs`, those of C and D in
-//! `staging.rs`.
+//! What steps mean at barriers and at the ring: set up, meet, wait, arrive, copy. Those of products
+//! are in `products.rs`, those of C and D in `staging.rs`.
 
 use super::{Block, Cargo, Cluster, Contents, Flight, agents};
 use crate::{
@@ -32,7 +32,13 @@ impl Block {
 }
 
 /// Where a map sends a point, which has to be below `most`.
-fn ask(who: Who, name: &'static str, map: &dyn IndexMap, (row, column): (u32, u32), most: u32) -> Result<u32, Fault> {
+fn ask(
+    who: Who,
+    name: &'static str,
+    map: &dyn IndexMap,
+    (row, column): (u32, u32),
+    most: u32,
+) -> Result<u32, Fault> {
     match map.at(at(row, column)) {
         Some(found) if found < most => Ok(found),
         Some(found) => Err(Fault::Beyond { who, map: name, found, most }),
@@ -59,9 +65,18 @@ impl Cluster<'_> {
         let who = self.who(mover);
         let work = self.work_of(who.name.block);
         let its_role = match step {
-            RoleStep::InitBarriers | RoleStep::FenceBarrierInit | RoleStep::MeetBlock | RoleStep::MeetCluster => true,
-            RoleStep::RegistersDown { .. } | RoleStep::RegistersUp { .. } | RoleStep::Advance | RoleStep::AcquireMaps => true,
-            RoleStep::AwaitEmpty | RoleStep::Drain | RoleStep::Expect | RoleStep::CopyTensor { .. } => who.role == Role::Producer,
+            RoleStep::InitBarriers
+            | RoleStep::FenceBarrierInit
+            | RoleStep::MeetBlock
+            | RoleStep::MeetCluster => true,
+            RoleStep::RegistersDown { .. }
+            | RoleStep::RegistersUp { .. }
+            | RoleStep::Advance
+            | RoleStep::AcquireMaps => true,
+            RoleStep::AwaitEmpty
+            | RoleStep::Drain
+            | RoleStep::Expect
+            | RoleStep::CopyTensor { .. } => who.role == Role::Producer,
             _ => who.role == Role::Consumer,
         };
         if !its_role {
@@ -78,7 +93,9 @@ impl Cluster<'_> {
                     block.fenced = Some(warp.progress.clock.event());
                 }
             }
-            RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => return Ok(self.meet(mover, step)),
+            RoleStep::MeetBlock | RoleStep::MeetCluster | RoleStep::Meet => {
+                return Ok(self.meet(mover, step));
+            }
             RoleStep::ReduceParts => return self.reduce_parts(mover, step),
             RoleStep::AwaitRead | RoleStep::AwaitParts => return self.await_partials(mover, step),
             RoleStep::SendParts => self.send_partials(mover, step)?,
@@ -87,15 +104,25 @@ impl Cluster<'_> {
             RoleStep::ReleaseParts => self.release_partials(mover, step)?,
             RoleStep::RegistersDown { count } => {
                 let needs = u32::from(count);
-                let freed = warp.registers.checked_sub(needs).ok_or(Fault::Registers { who, has: warp.registers, needs })?;
+                let freed = warp.registers.checked_sub(needs).ok_or(Fault::Registers {
+                    who,
+                    has: warp.registers,
+                    needs,
+                })?;
                 warp.registers = needs;
                 self.blocks[who.name.block as usize].free_registers += freed * LANES;
             }
             RoleStep::RegistersUp { count } => {
                 let needs = u32::from(count);
-                let wanted = needs.checked_sub(warp.registers).ok_or(Fault::Registers { who, has: warp.registers, needs })?;
+                let wanted = needs.checked_sub(warp.registers).ok_or(Fault::Registers {
+                    who,
+                    has: warp.registers,
+                    needs,
+                })?;
                 let free = &mut self.blocks[who.name.block as usize].free_registers;
-                let Some(left) = free.checked_sub(wanted * LANES) else { return Ok(Moved::Blocked) };
+                let Some(left) = free.checked_sub(wanted * LANES) else {
+                    return Ok(Moved::Blocked);
+                };
                 (*free, warp.registers) = (left, needs);
             }
             RoleStep::Advance => {
@@ -104,7 +131,9 @@ impl Cluster<'_> {
             }
             RoleStep::AcquireMaps => warp.acquired = Some(unit),
             // Units whose stages others multiply.
-            RoleStep::SkipEarlier => warp.t += work.k_tiles_in(unit.saturating_sub(who.name.warpgroup)..unit),
+            RoleStep::SkipEarlier => {
+                warp.t += work.k_tiles_in(unit.saturating_sub(who.name.warpgroup)..unit)
+            }
             RoleStep::SkipLater => {
                 let others = consumers.saturating_sub(who.name.warpgroup + 1);
                 warp.t += work.k_tiles_in(unit + 1..unit + 1 + others);
@@ -118,11 +147,18 @@ impl Cluster<'_> {
             RoleStep::CopyTensor { operand } => self.copy(mover, step, operand)?,
             RoleStep::AwaitTurn => {
                 let (round, first) = (warp.round, u32::from(who.name.warpgroup == 0));
-                let moved = self.wait(mover, step, (Region::Turn, who.name.warpgroup), (round % 2) ^ first)?;
+                let moved = self.wait(
+                    mover,
+                    step,
+                    (Region::Turn, who.name.warpgroup),
+                    (round % 2) ^ first,
+                )?;
                 self.warps[mover].round += u32::from(moved == Moved::Done);
                 return Ok(moved);
             }
-            RoleStep::PassTurn => self.arrive(mover, step, (Region::Turn, (who.name.warpgroup + 1) % consumers), 0)?,
+            RoleStep::PassTurn => {
+                self.arrive(mover, step, (Region::Turn, (who.name.warpgroup + 1) % consumers), 0)?
+            }
             RoleStep::AwaitNext if warp.at().1 >= work.k_tiles_of(unit) => {}
             RoleStep::AwaitFull | RoleStep::AwaitNext => {
                 let (stage, phase) = self.position(mover, self.warps[mover].t)?;
@@ -131,11 +167,13 @@ impl Cluster<'_> {
             RoleStep::Release { behind } => self.release(mover, step, u32::from(behind))?,
             RoleStep::AwaitSource if work.source => {
                 let fetched = warp.fetched;
-                let moved = self.wait(mover, step, (Region::Source, who.name.warpgroup), fetched % 2)?;
+                let moved =
+                    self.wait(mover, step, (Region::Source, who.name.warpgroup), fetched % 2)?;
                 self.warps[mover].fetched += u32::from(moved == Moved::Done);
                 return Ok(moved);
             }
-            RoleStep::ExpectSource | RoleStep::FetchSource { .. } | RoleStep::AwaitSource if !work.source => {}
+            RoleStep::ExpectSource | RoleStep::FetchSource { .. } | RoleStep::AwaitSource
+                if !work.source => {}
             RoleStep::ExpectSource => self.expect_source(mover, step)?,
             RoleStep::FetchSource { subtile } => self.fetch_source(mover, step, subtile)?,
             RoleStep::AwaitStores { pending } => self.stores_have_read(mover, usize::from(pending)),
@@ -175,7 +213,9 @@ impl Cluster<'_> {
             some(ring.stages, program.empty_arrivals, &others),
             some(turns, WARPS, &others),
             some(sources, 1, &|consumer| first + (ring.stages + consumer) as usize),
-            some(gathering, 1, &|consumer| first + (ring.stages + ring.consumers + consumer) as usize),
+            some(gathering, 1, &|consumer| {
+                first + (ring.stages + ring.consumers + consumer) as usize
+            }),
             some(gathering, WARPS, &others),
         ];
         Ok(())
@@ -193,8 +233,8 @@ impl Cluster<'_> {
         meeting.pass(&mut progress.waits, &mut progress.clock)
     }
 
-    /// A barrier of a block, in a warp's eyes; of another block's, or where `asynchronous`, what set it up has to be fenced. And what the
-    /// warp knows.
+    /// A barrier of a block, in a warp's eyes; of another block's, or where `asynchronous`, what
+    /// set it up has to be fenced. And what the warp knows.
     pub(super) fn barrier(
         &mut self,
         mover: usize,
@@ -204,9 +244,11 @@ impl Cluster<'_> {
         asynchronous: bool,
     ) -> Result<(&mut Barrier, &mut Clock), Fault> {
         let who = self.who(mover);
-        let (home, clock) = (&mut self.blocks[block as usize], &mut self.warps[mover].progress.clock);
+        let (home, clock) =
+            (&mut self.blocks[block as usize], &mut self.warps[mover].progress.clock);
         let (set_up, fenced) = (clock.is_behind(home.set_up), clock.is_behind(home.fenced));
-        let barrier = home.barrier(at).filter(|_| set_up).ok_or(Fault::NotSetUp { who, step, block })?;
+        let barrier =
+            home.barrier(at).filter(|_| set_up).ok_or(Fault::NotSetUp { who, step, block })?;
         if (asynchronous || block != who.name.block) && !fenced {
             return Err(Fault::InitNotFenced { who, step, block });
         }
@@ -214,15 +256,31 @@ impl Cluster<'_> {
     }
 
     /// Arrives at a barrier of its own block, which from then on waits for so many bytes more.
-    pub(super) fn arrive(&mut self, mover: usize, step: RoleStep, at: (Region, u32), bytes: u32) -> Result<(), Fault> {
+    pub(super) fn arrive(
+        &mut self,
+        mover: usize,
+        step: RoleStep,
+        at: (Region, u32),
+        bytes: u32,
+    ) -> Result<(), Fault> {
         let who = self.who(mover);
         let (barrier, clock) = self.barrier(mover, step, who.name.block, at, false)?;
         barrier.expect(bytes);
-        if barrier.arrive(clock.end_epoch()) { Ok(()) } else { Err(too_many(who, step, who.name.block, at)) }
+        if barrier.arrive(clock.end_epoch()) {
+            Ok(())
+        } else {
+            Err(too_many(who, step, who.name.block, at))
+        }
     }
 
     /// Waits for a phase of a barrier of its own block.
-    pub(super) fn wait(&mut self, mover: usize, step: RoleStep, at: (Region, u32), parity: u32) -> Result<Moved, Fault> {
+    pub(super) fn wait(
+        &mut self,
+        mover: usize,
+        step: RoleStep,
+        at: (Region, u32),
+        parity: u32,
+    ) -> Result<Moved, Fault> {
         let block = self.who(mover).name.block;
         let (barrier, clock) = self.barrier(mover, step, block, at, false)?;
         let passes = barrier.passes(parity, clock);
@@ -263,7 +321,8 @@ impl Cluster<'_> {
     pub(super) fn sees_maps(&self, mover: usize) -> Result<(), Fault> {
         let (who, warp) = (self.who(mover), &self.warps[mover]);
         let unit = warp.at().0;
-        let unseen = self.program.acquires[usize::from(who.role == Role::Consumer)] && warp.acquired != Some(unit);
+        let unseen = self.program.acquires[usize::from(who.role == Role::Consumer)]
+            && warp.acquired != Some(unit);
         if unseen { Err(Fault::MapsNotAcquired { who, unit }) } else { Ok(()) }
     }
 
@@ -273,29 +332,43 @@ impl Cluster<'_> {
         let (rank, ring) = (who.name.block, &program.ring);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;
         let shared = ring.shares(operand) > 1;
-        let share = if shared { ask(who, "share", &*program.share, (0, rank), ring.blocks())? } else { 0 };
+        let share =
+            if shared { ask(who, "share", &*program.share, (0, rank), ring.blocks())? } else { 0 };
         let (tile, k) = self.warps[mover].at();
-        let name = ShareName { tile, k, operand, block: if shared { None } else { Some(rank) }, share };
+        let name =
+            ShareName { tile, k, operand, block: if shared { None } else { Some(rank) }, share };
         let data = self.payload.read(name);
         for i in 0..ring.shares(operand) {
-            let block = if shared { ask(who, "destinations", &*program.destinations, (rank, i), ring.blocks())? } else { rank };
+            let block = if shared {
+                ask(who, "destinations", &*program.destinations, (rank, i), ring.blocks())?
+            } else {
+                rank
+            };
             if self.blocks[block as usize].running == 0 {
                 return Err(Fault::BlockLeft { block, arriving: false });
             }
             self.barrier(mover, step, block, (Region::Full, stage), true)?;
             let cell = self.shares(block, stage, operand).start + share as usize;
             let clock = &self.warps[mover].progress.clock;
-            if let Err(conflict) = self.memory.send(cell, clock, 0, Contents::Share(name, data.clone())) {
+            if let Err(conflict) =
+                self.memory.send(cell, clock, 0, Contents::Share(name, data.clone()))
+            {
                 let Contents::Share(held, _) = *self.memory.content(cell) else {
                     return Err(Fault::NotFull { who, stage, operand });
                 };
                 return Err(match conflict {
-                    Conflict::OverRead(None) => Fault::OverwrittenWhileRead { who, block, read: held },
+                    Conflict::OverRead(None) => {
+                        Fault::OverwrittenWhileRead { who, block, read: held }
+                    }
                     Conflict::OverRead(Some(_)) => Fault::Overrun { who, block, lost: held },
                     _ => Fault::OverwrittenWhileWritten { who, block, written: held },
                 });
             }
-            self.flights.push(Flight { block, stage, cargo: Cargo::Copy(cell, program.copy_bytes[operand.index()]) });
+            self.flights.push(Flight {
+                block,
+                stage,
+                cargo: Cargo::Copy(cell, program.copy_bytes[operand.index()]),
+            });
         }
         Ok(())
     }
@@ -314,7 +387,11 @@ impl Cluster<'_> {
                 self.arrive(mover, step, at, 0)?;
             } else {
                 let clock = self.barrier(mover, step, block, at, false)?.1.end_epoch().clone();
-                self.flights.push(Flight { block, stage, cargo: Cargo::Arrival(Region::Empty, who, step, clock) });
+                self.flights.push(Flight {
+                    block,
+                    stage,
+                    cargo: Cargo::Arrival(Region::Empty, who, step, clock),
+                });
             }
         }
         Ok(())

@@ -64,7 +64,8 @@ pub(super) struct Warp {
     pub brought: Option<u32>,
     /// Registers of each of its threads.
     pub registers: u32,
-    /// Whether accumulators are in order with products: nothing else touched them since the last fence.
+    /// Whether accumulators are in order with products: nothing else touched them since the last
+    /// fence.
     pub fenced: bool,
     /// What products read which belong to no group yet; groups under way.
     pub products: Vec<Reads>,
@@ -143,11 +144,16 @@ impl Warp {
 
     /// The step is performed.
     pub fn performed(&mut self) {
-        let cursor = if self.setup.section().is_some() { &mut self.setup } else { &mut self.progress.cursor };
+        let cursor = if self.setup.section().is_some() {
+            &mut self.setup
+        } else {
+            &mut self.progress.cursor
+        };
         cursor.performed();
     }
 
-    /// Partial accumulators are of a part from now on. Whether the warp's products then read the last of so many parts of the stage.
+    /// Partial accumulators are of a part from now on. Whether the warp's products then read the
+    /// last of so many parts of the stage.
     pub fn begins_part(&mut self, part: u8, parts: u32) -> Result<bool, Fault> {
         let who = self.who;
         if let Some(lost) = self.held {

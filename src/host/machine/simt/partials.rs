@@ -1,4 +1,5 @@
-//! Slices of K of a block: their partial accumulators, to shared memory and from there to the first slice.
+//! Slices of K of a block: their partial accumulators, to shared memory and from there to the first
+//! slice.
 
 use super::{Block, Content, Lane, Place, Purpose};
 use crate::{index::at, schedule::Fault};
@@ -14,7 +15,12 @@ impl Block<'_> {
     }
 
     /// Where a thread's partial accumulator lies.
-    fn partials_place(&self, lane: &mut Lane<'_, '_>, index: u32, purpose: Purpose) -> Result<Place, Fault> {
+    fn partials_place(
+        &self,
+        lane: &mut Lane<'_, '_>,
+        index: u32,
+        purpose: Purpose,
+    ) -> Result<Place, Fault> {
         let row = self.slice(lane.thread).1;
         let left_out = Fault::LeftOut { map: "partials", row, column: index };
         let offset = self.program.maps.partials.at(at(row, index)).ok_or(left_out)?;
@@ -24,8 +30,16 @@ impl Block<'_> {
         Ok(place)
     }
 
-    pub(super) fn store_partials(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
-        let all = if self.slice(lane.thread).0 == slice { self.program.base.tiles.accumulators() } else { 0 };
+    pub(super) fn store_partials(
+        &mut self,
+        lane: &mut Lane<'_, '_>,
+        slice: u32,
+    ) -> Result<(), Fault> {
+        let all = if self.slice(lane.thread).0 == slice {
+            self.program.base.tiles.accumulators()
+        } else {
+            0
+        };
         for index in 0..all {
             let place = self.partials_place(lane, index, Purpose::EpilogueStore)?;
             let word = self.threads[lane.thread as usize].accumulators.word(index);
@@ -34,7 +48,11 @@ impl Block<'_> {
         Ok(())
     }
 
-    pub(super) fn reduce_partials(&mut self, lane: &mut Lane<'_, '_>, slice: u32) -> Result<(), Fault> {
+    pub(super) fn reduce_partials(
+        &mut self,
+        lane: &mut Lane<'_, '_>,
+        slice: u32,
+    ) -> Result<(), Fault> {
         if self.slice(lane.thread).0 != 0 {
             return Ok(());
         }
