@@ -319,6 +319,9 @@ pub struct BenchArgs {
     /// Whom to compare with; none for ours alone.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
+    /// The cuBLASLt to compare with, as a file; by default the library that `falchion doctor` finds.
+    #[arg(long, value_name = "FILE")]
+    pub peer_library: Option<PathBuf>,
     /// Compile the suite's kernels into the cache for this compute capability (90, say), and
     /// measure nothing: needs NVRTC, no GPU.
     #[arg(long, value_name = "SM", value_parser = elements)]

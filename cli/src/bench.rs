@@ -11,7 +11,7 @@ use crate::{
 use falchion_lab::bench::{
     Line,
     kernels::{Compiled, compile_all},
-    measure::Run,
+    measure::{PeerLibrary, Run},
     page,
     record::utc_date,
     suite,
@@ -114,12 +114,21 @@ fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), 
         args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(name).with_extension("jsonl"));
     let run = Run {
         suite: name.to_owned(),
-        with_peer: args.peers.iter().any(|peer| peer == "cublaslt"),
+        peer: peer_library(args),
         kernel: None,
         date: utc_date(SystemTime::now()),
         commit: commit(),
     };
     Ok((device, run, out))
+}
+
+/// The cuBLASLt that the arguments name.
+fn peer_library(args: &BenchArgs) -> PeerLibrary {
+    match (args.peers.iter().any(|peer| peer == "cublaslt"), &args.peer_library) {
+        (false, _) => PeerLibrary::None,
+        (true, None) => PeerLibrary::Found,
+        (true, Some(path)) => PeerLibrary::At(path.clone()),
+    }
 }
 
 /// The command that makes the page, as the page names it.

@@ -24,7 +24,7 @@ use falchion::{
 use falchion_lab::{
     bench::{
         EventTimer, Line, Session, Settings, SuiteProblem,
-        measure::{Bench, Run},
+        measure::{Bench, PeerLibrary, Run},
         transpose::{SuiteTranspose, TransposeLine, measure::TransposeBench},
     },
     explore::device::Gpu,
@@ -79,7 +79,7 @@ impl Device {
 
     /// Climbs the ladder beside cuBLASLt; `reached` hears of each rung's number as it is done.
     pub fn climb(&self, size: usize, reached: &mut dyn FnMut(usize)) -> Result<Climb, Failure> {
-        let bench = Bench::new(&self.stream, true)?;
+        let bench = Bench::new(&self.stream, &PeerLibrary::Found)?;
         let at = (size, &falchion_lab::ladder::Machine::H200, self.name.as_str());
         self.timed(|session| climb(self.stream.context(), &bench, session, at, reached))
     }
@@ -118,7 +118,7 @@ impl Device {
         run: &Run,
         measured: &mut dyn FnMut(Line) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let bench = Bench::new(&self.stream, run.with_peer)?;
+        let bench = Bench::new(&self.stream, &run.peer)?;
         self.each(problems, |session, problem| measured(bench.measure(session, problem, run)?))
     }
 
@@ -129,7 +129,7 @@ impl Device {
         run: &Run,
         measured: &mut dyn FnMut(TransposeLine) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut bench = TransposeBench::new(&self.stream, run.with_peer)?;
+        let mut bench = TransposeBench::new(&self.stream, run.peer != PeerLibrary::None)?;
         self.each(problems, |session, problem| measured(bench.measure(session, problem, run)?))
     }
 

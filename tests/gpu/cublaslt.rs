@@ -4,7 +4,7 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use falchion::internals::call::{Elements, View};
 use falchion_lab::bench::{
     EventTimer, Launch, Session, Settings, SuiteProblem,
-    measure::{Bench, Run},
+    measure::{Bench, PeerLibrary, Run},
     peer, protocol, suite,
 };
 use falchion_lab::sys::cublaslt::{Lt, LtLaunch, LtPlan, LtSet, Region};
@@ -34,7 +34,7 @@ fn plan(lt: &Lt, problem: &SuiteProblem) -> LtPlan {
 #[ignore = "needs an NVIDIA GPU"]
 fn every_layout_gives_the_product() {
     let (context, stream) = device();
-    let lt = Lt::open(&context).unwrap();
+    let lt = Lt::open(&context, None).unwrap();
     let (m, n, k) = (65, 34, 97);
     let workspace: CudaSlice<u8> = stream.alloc_zeros(peer::WORKSPACE_BYTES).unwrap();
     let batches =
@@ -97,7 +97,7 @@ fn every_layout_gives_the_product() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_session_measures_the_peer_against_itself() {
     let (context, stream) = device();
-    let lt = Lt::open(&context).unwrap();
+    let lt = Lt::open(&context, None).unwrap();
     for (size, captured) in [(256, true), (2048, false)] {
         let p = problem(&format!(
             r#"{{"m":{size},"n":{size},"k":{size},"a":"f32:row","b":"f32:col","c":"f32:row"}}"#
@@ -145,7 +145,7 @@ fn a_session_measures_the_peer_against_itself() {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_bench_replays_what_is_short() {
     let (_context, stream) = device();
-    let bench = Bench::new(&stream, true).unwrap();
+    let bench = Bench::new(&stream, &PeerLibrary::Found).unwrap();
     let mut timer = EventTimer::new(&stream).unwrap();
     let mut session = Session::new(
         &mut timer,
@@ -164,8 +164,38 @@ fn a_bench_replays_what_is_short() {
             .to_owned(),
     ] {
         let measured = bench
-            .measure(&mut session, &problem(&line), &Run { with_peer: true, ..Run::default() })
+            .measure(
+                &mut session,
+                &problem(&line),
+                &Run { peer: PeerLibrary::Found, ..Run::default() },
+            )
             .unwrap();
         assert!(measured.ours_us < 50.0 && measured.captured == Some(true), "{line}: {measured:?}");
+    }
+}
+
+/// cuBLASLt 13.1.0 drops the tail of K for some decode shapes. Its wrong algorithms are counted and
+/// not timed, and ours is right on the same operands.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn wrong_cublaslt_algorithms_are_counted_and_not_timed() {
+    let (context, stream) = device();
+    let version = Lt::open(&context, None).unwrap().version_name();
+    let bench = Bench::new(&stream, &PeerLibrary::Found).unwrap();
+    let mut timer = EventTimer::new(&stream).unwrap();
+    let settings = Settings { seconds: 0.2, first_warm_seconds: 0.1, ..Settings::default() };
+    let mut session = Session::new(&mut timer, settings);
+    let run = Run { peer: PeerLibrary::Found, ..Run::default() };
+    for (k, wrong) in [(11528, true), (4096, false)] {
+        let line = format!(
+            r#"{{"m":1,"n":8,"k":{k},"a":"f16:row","b":"f16:col","c":"f32:row","op":"tensorop"}}"#
+        );
+        let measured = bench.measure(&mut session, &problem(&line), &run).unwrap();
+        println!("cuBLASLt {version}: {measured:?}");
+        assert_eq!(measured.peer_version.as_deref(), Some(version.as_str()));
+        assert_eq!(measured.peer_verified, Some(true), "a right algorithm exists");
+        if version == "13.1.0" {
+            assert_eq!(measured.peer_wrong > 0, wrong, "K = {k}: {measured:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::{
     accuracy::errors,
     kernels::prepared,
     ours::{Launched, Ours},
-    peer_launches::against_peer,
+    peer_launches::{Comparison, IntegerCase, against_peer},
     protocol::{self, Session},
     record::{Circumstances, Line},
 };
@@ -30,7 +30,7 @@ use falchion::{
     numeric::{Combined, ElementKind, EmulationKind},
     refusal::Refusal,
 };
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 /// Rows of D that are computed again to verify a measured product.
 pub(crate) const VERIFIED_ROWS: usize = 24;
@@ -42,13 +42,25 @@ pub struct Bench {
     device: String,
 }
 
+/// The cuBLASLt that is measured beside ours.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum PeerLibrary {
+    /// None: ours is measured alone.
+    #[default]
+    None,
+    /// The library that the usual search finds.
+    Found,
+    /// The library in this file.
+    At(PathBuf),
+}
+
 /// What is measured of a problem, apart from the clock.
 #[derive(Clone, Default)]
 pub struct Run {
     /// The suite's name.
     pub suite: String,
-    /// Whether the peer is asked.
-    pub with_peer: bool,
+    /// The cuBLASLt to measure beside ours.
+    pub peer: PeerLibrary,
     /// A kernel instead of the default one.
     pub kernel: Option<CudaKernel>,
     /// The day.
@@ -58,14 +70,17 @@ pub struct Run {
 }
 
 impl Bench {
-    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLASLt is not looked
-    /// for.
+    /// Opens the device of `stream` for measurements beside `peer`.
     ///
     /// # Errors
-    /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
-    pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
+    /// [`Error::Library`] if cuBLASLt is requested and cannot be loaded; [`Error::Driver`].
+    pub fn new(stream: &Arc<CudaStream>, peer: &PeerLibrary) -> Result<Self, Error> {
         let device = stream.context().name().map_err(driver("cuDeviceGetName"))?;
-        let lt = if with_peer { Some(Lt::open(stream.context())?) } else { None };
+        let lt = match peer {
+            PeerLibrary::None => None,
+            PeerLibrary::Found => Some(Lt::open(stream.context(), None)?),
+            PeerLibrary::At(path) => Some(Lt::open(stream.context(), Some(path))?),
+        };
         Ok(Self { stream: stream.clone(), lt, device })
     }
 
@@ -108,7 +123,16 @@ impl Bench {
         let sets = [[upload(&a)?, upload(&b)?]];
         let (kernel, stream) = (&kernel, &self.stream);
         Ours::new((kernel, stream), &launched, types, &sets, &c)?.verify(&desc, &a, &b, &c)?;
-        drop(sets);
+        let [integer_a, integer_b, integer_c] = [a, b, c];
+        let [integer_set] = sets;
+        let mut integers = IntegerCase {
+            launched: &launched,
+            desc: &desc,
+            stream,
+            host: [&integer_a, &integer_b, &integer_c],
+            operands: &integer_set,
+            d: upload(&integer_c)?,
+        };
         let [a, b, c] = match problem.data {
             Some(data) => data.operands(numbers, seed)?,
             None => operands(numbers, types, Fill::Random, seed)?,
@@ -150,10 +174,14 @@ impl Bench {
                 d: Region::of(d),
             })
             .collect();
-        let lt = self.lt.as_ref().filter(|_| run.with_peer);
-        let (peer, outcome) = against_peer(session, &mut ours, (lt, stream), problem, &regions)?;
+        let lt = self.lt.as_ref().filter(|_| run.peer != PeerLibrary::None);
+        let Comparison { peer, outcome, peer_verified, peer_wrong } =
+            against_peer(session, &mut ours, (lt, stream), problem, &regions, &mut integers)?;
         let circumstances = Circumstances {
             peer: peer.map(str::to_owned),
+            peer_version: peer.and(lt).map(Lt::version_name),
+            peer_verified,
+            peer_wrong,
             error_over_bound,
             errors: measured.map(|errors| [errors.ours, errors.sgemm]),
             ..circumstances

@@ -6,7 +6,7 @@ use super::{
     measure::{VERIFIED_ROWS, measurement},
     timer::Launch,
 };
-use crate::verify::{self, Claim, HostBuffer, draw};
+use crate::verify::{self, Claim, HostBuffer, Verdict, draw};
 use core::ops::Range;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
@@ -68,6 +68,28 @@ impl Launched {
         };
         let (problem, offsets) = (problem.launched(), offsets.transpose()?);
         Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace })
+    }
+
+    /// Whether the launch reads what D holds before it.
+    pub(super) fn reads_c(&self) -> bool {
+        self.numbers.scalars[1] != 0.0
+    }
+
+    /// Compares [`VERIFIED_ROWS`] rows of each product of `d` with the reference. C is what D held
+    /// before the launch.
+    pub(super) fn verdict(
+        &self,
+        desc: &GemmDesc,
+        [a, b, c]: [&HostBuffer; 3],
+        d: &HostBuffer,
+    ) -> Result<Verdict, Error> {
+        let (problem, vectors) = (&self.numbers, Default::default());
+        let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), d.whole()?);
+        let claim = Claim { desc, problem, a, b, c, d, vectors };
+        match (&self.offsets, problem.groups) {
+            (Some((offsets, _)), Some(_)) => verify::grouped(&claim, offsets, Some(VERIFIED_ROWS)),
+            _ => verify::sampled(&claim, VERIFIED_ROWS, 1),
+        }
     }
 
     /// Bytes of each D in the memory of all: of an array one for each product, each of which lies
@@ -152,10 +174,10 @@ impl<'a> Ours<'a> {
         b: &HostBuffer,
         c: &HostBuffer,
     ) -> Result<f64, Error> {
-        let (stream, numbers) = (self.stream, &self.launched.numbers);
+        let stream = self.stream;
         let parts = self.launched.results(self.types.c, c.bytes().len());
         let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
-        if numbers.scalars[1] == 0.0 {
+        if !self.launched.reads_c() {
             // What is not written stays what it was: poison.
             for (part, d) in parts.iter().zip(&mut self.results[0]) {
                 stream
@@ -169,12 +191,7 @@ impl<'a> Ours<'a> {
             stream.memcpy_dtoh(d, into).map_err(driver("cuMemcpyDtoHAsync"))?;
         }
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-        let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), computed.whole()?);
-        let claim = Claim { desc, problem: numbers, a, b, c, d, vectors: Default::default() };
-        let verdict = match (&self.launched.offsets, numbers.groups) {
-            (Some((offsets, _)), Some(_)) => verify::grouped(&claim, offsets, Some(VERIFIED_ROWS))?,
-            _ => verify::sampled(&claim, VERIFIED_ROWS, 1)?,
-        };
+        let verdict = self.launched.verdict(desc, [a, b, c], &computed)?;
         if !verdict.is_right() {
             return Err(measurement(format!(
                 "our result is wrong, and what is wrong is not timed: {:?}",

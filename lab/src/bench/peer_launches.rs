@@ -3,48 +3,122 @@
 
 use super::{
     Outcome, SuiteProblem,
+    ours::Launched,
     peer::{NAME, OF_BATCH, OF_GROUPS, REQUESTED, WORKSPACE_BYTES, lt_problem},
     protocol::Session,
     timer::Launch,
 };
-use crate::sys::cublaslt::{
-    ALIGNMENT_BYTES, Lt, LtAlgorithm, LtLaunch, LtPlan, LtProblem, LtSet, Region,
+use crate::{
+    sys::cublaslt::{ALIGNMENT_BYTES, Lt, LtAlgorithm, LtLaunch, LtPlan, LtProblem, LtSet, Region},
+    verify::HostBuffer,
 };
 use core::ops::Range;
-use cudarc::driver::CudaStream;
-use falchion::{Error, internals::sys::driver::driver};
+use cudarc::driver::{CudaSlice, CudaStream};
+use falchion::{Error, desc::GemmDesc, internals::sys::driver::driver};
 use std::sync::Arc;
 
-/// Measures ours beside the peer on the same buffers: what the peer was asked for, and what came of
-/// it. Alone, where there is no peer, or it has no word for the problem.
+/// The measurement of one problem: what the peer was called for, the times, and how many of the
+/// peer's algorithms returned wrong results.
+pub(super) struct Comparison {
+    /// The peer's name; `None` if there is no peer, or if it does not support the problem.
+    pub peer: Option<&'static str>,
+    /// The times of ours and of the peer.
+    pub outcome: Outcome,
+    /// Whether the peer's timed algorithms are verified; `None` without a peer.
+    pub peer_verified: Option<bool>,
+    /// Algorithms of the peer whose result is wrong.
+    pub peer_wrong: usize,
+}
+
+/// Measures ours beside the peer on the same buffers. Algorithms with a wrong result are timed only
+/// if no algorithm is right.
 pub(super) fn against_peer(
     session: &mut Session<'_>,
     ours: &mut dyn Launch,
     (lt, stream): (Option<&Lt>, &Arc<CudaStream>),
     problem: &SuiteProblem,
     regions: &[LtSet<'_>],
-) -> Result<(Option<&'static str>, Outcome), Error> {
+    integers: &mut IntegerCase<'_>,
+) -> Result<Comparison, Error> {
     let count = regions.len();
     let workspace = stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(driver("cuMemAllocAsync"))?;
     let bound = Bound { stream, workspace: Region::of(&workspace) };
     let (lt, asked) = match (lt, lt_groups(problem), lt_problem(problem)) {
         (Some(lt), Some(groups), _) if !groups.is_empty() => {
-            let outcome =
-                bound.against_groups(session, ours, lt, (&groups, problem.products()), regions)?;
-            return Ok((Some(OF_GROUPS), outcome));
+            let groups = (&groups[..], problem.products());
+            return bound.against_groups(session, ours, lt, groups, regions, integers);
         }
         (Some(lt), _, Some(asked)) => (lt, asked),
-        _ => return Ok((None, session.against(ours, &mut [], count)?)),
+        _ => {
+            let outcome = session.against(ours, &mut [], count)?;
+            return Ok(Comparison { peer: None, outcome, peer_verified: None, peer_wrong: 0 });
+        }
     };
     let plan = lt.plan(&asked)?;
-    let mut peers = Vec::new();
+    let (mut right, mut wrong) = (Vec::new(), Vec::new());
     for algorithm in lt.algorithms(&plan, WORKSPACE_BYTES, REQUESTED)? {
+        let is_right = integers
+            .is_right(|sets| bound.launch(lt, &plan, algorithm.clone(), sets)?.enqueue(0))?;
+        if is_right { &mut right } else { &mut wrong }.push(algorithm);
+    }
+    let (peer_wrong, peer_verified) = (wrong.len(), !right.is_empty() || wrong.is_empty());
+    let first_is_wrong = wrong.iter().any(|algorithm| algorithm.rank == 0);
+    let mut peers = Vec::new();
+    for algorithm in if peer_verified { right } else { wrong } {
         peers.push(bound.launch(lt, &plan, algorithm, regions)?);
     }
     let mut contenders: Vec<&mut dyn Launch> =
         peers.iter_mut().map(|peer| peer as &mut dyn Launch).collect();
     let name = if problem.pointers { OF_BATCH } else { NAME };
-    Ok((Some(name), session.against(ours, &mut contenders, count)?))
+    let mut outcome = session.against(ours, &mut contenders, count)?;
+    if first_is_wrong {
+        outcome.peer_first_us = None;
+    }
+    let peer_verified = outcome.peer.is_some().then_some(peer_verified);
+    Ok(Comparison { peer: Some(name), outcome, peer_verified, peer_wrong })
+}
+
+/// A problem with whole numbers, whose exact result is known. The peer's algorithms run it before
+/// they are timed.
+pub(super) struct IntegerCase<'c> {
+    /// How ours is launched: extents, group offsets.
+    pub launched: &'c Launched,
+    /// The description whose element types and accumulator the reference uses.
+    pub desc: &'c GemmDesc,
+    /// The stream of all copies and launches.
+    pub stream: &'c Arc<CudaStream>,
+    /// A, B, and C on the host.
+    pub host: [&'c HostBuffer; 3],
+    /// A and B on the device.
+    pub operands: &'c [CudaSlice<u8>; 2],
+    /// D on the device.
+    pub d: CudaSlice<u8>,
+}
+
+impl IntegerCase<'_> {
+    /// Runs a launch on a D that holds C, or poison if C is not read, and compares rows of the
+    /// result. A launch that fails counts as right: it is not timed anyway.
+    fn is_right(
+        &mut self,
+        run: impl FnOnce(&[LtSet<'_>]) -> Result<(), Error>,
+    ) -> Result<bool, Error> {
+        let Self { launched, desc, stream, host, operands, d } = self;
+        let [_, _, c] = *host;
+        let mut computed = HostBuffer::poisoned(c.kind(), c.length())?;
+        let before = if launched.reads_c() { c } else { &computed };
+        stream.memcpy_htod(before.bytes(), d).map_err(driver("cuMemcpyHtoDAsync"))?;
+        let on_device = Region::of(&*d);
+        let [a_region, b_region] = [0, 1].map(|at: usize| Region::of(&operands[at]));
+        let set = LtSet { a: a_region, b: b_region, c: on_device, d: on_device };
+        if run(&[set]).is_err() {
+            return Ok(true);
+        }
+        stream
+            .memcpy_dtoh(d, computed.whole_mut()?.into_bytes())
+            .map_err(driver("cuMemcpyDtoHAsync"))?;
+        stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+        Ok(launched.verdict(desc, *host, &computed)?.is_right())
+    }
 }
 
 /// A group that has rows, as the peer is asked for it.
@@ -93,6 +167,13 @@ fn lt_groups(problem: &SuiteProblem) -> Option<Vec<LtGroup>> {
     lines.enumerate().filter(|(_, lines)| !lines.is_empty()).map(one).collect()
 }
 
+/// The buffers of each group in each set.
+fn sets_of<'r>(groups: &[LtGroup], all: &[LtSet<'r>]) -> Vec<Vec<LtSet<'r>>> {
+    let of_group =
+        |group: &LtGroup| all.iter().map(|set| group.set(set, group.first[1])).collect::<Vec<_>>();
+    groups.iter().map(of_group).collect()
+}
+
 /// What all launches of the peer share.
 struct Bound<'b> {
     stream: &'b Arc<CudaStream>,
@@ -123,7 +204,8 @@ impl<'b> Bound<'b> {
         lt: &Lt,
         (groups, products): (&[LtGroup], usize),
         regions: &[LtSet<'_>],
-    ) -> Result<Outcome, Error> {
+        integers: &mut IntegerCase<'_>,
+    ) -> Result<Comparison, Error> {
         let mut plans: Vec<(&LtGroup, LtPlan)> = Vec::new();
         for group in groups {
             if !plans.iter().any(|(_, plan)| *plan.problem() == group.problem) {
@@ -136,28 +218,43 @@ impl<'b> Bound<'b> {
             match self.fastest(session, lt, plan, (group, products), regions)? {
                 Some(both) => chosen.push(both),
                 // The peer refuses one of them, and so all.
-                None => return session.against(ours, &mut [], regions.len()),
+                None => {
+                    let outcome = session.against(ours, &mut [], regions.len())?;
+                    let peer = Some(OF_GROUPS);
+                    return Ok(Comparison { peer, outcome, peer_verified: None, peer_wrong: 0 });
+                }
             }
         }
-        let sets: Vec<Vec<_>> = groups
-            .iter()
-            .map(|group| regions.iter().map(|all| group.set(all, group.first[1])).collect())
-            .collect();
+        let algorithm = |group: &LtGroup, which: usize| {
+            let found =
+                plans.iter().zip(&chosen).find(|((_, plan), _)| *plan.problem() == group.problem);
+            found.map(|((_, plan), both)| (plan, both[which].clone()))
+        };
+        let mut peer_wrong = 0;
+        for which in [0, 1] {
+            let is_right = integers.is_right(|all| {
+                for (group, sets) in groups.iter().zip(&sets_of(groups, all)) {
+                    let Some((plan, algorithm)) = algorithm(group, which) else { continue };
+                    self.launch(lt, plan, algorithm, sets)?.enqueue(0)?;
+                }
+                Ok(())
+            })?;
+            peer_wrong += usize::from(!is_right);
+        }
+        let sets = sets_of(groups, regions);
         let each = |which: usize, name| {
             let mut calls = Vec::with_capacity(groups.len());
             for (group, sets) in groups.iter().zip(&sets) {
-                let of_group = plans
-                    .iter()
-                    .zip(&chosen)
-                    .find(|((_, plan), _)| *plan.problem() == group.problem);
-                let Some(((_, plan), both)) = of_group else { continue };
-                calls.push(self.launch(lt, plan, both[which].clone(), sets)?);
+                let Some((plan, algorithm)) = algorithm(group, which) else { continue };
+                calls.push(self.launch(lt, plan, algorithm, sets)?);
             }
             Ok::<_, Error>(LtCalls { calls, name })
         };
         let mut first = each(0, "cublaslt's first choice for each group")?;
         let mut fastest = each(1, "cublaslt's fastest for each group")?;
-        session.against(ours, &mut [&mut first, &mut fastest], regions.len())
+        let outcome = session.against(ours, &mut [&mut first, &mut fastest], regions.len())?;
+        let peer_verified = Some(peer_wrong == 0);
+        Ok(Comparison { peer: Some(OF_GROUPS), outcome, peer_verified, peer_wrong })
     }
 
     /// The peer's first choice for a group, and its fastest, on every B that is aligned as the

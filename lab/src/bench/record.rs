@@ -35,6 +35,17 @@ pub struct Line {
     pub ours_tflops: f64,
     /// The peer's name; null when it was not asked.
     pub peer: Option<String>,
+    /// The version of the peer's library: `13.1.0`. Absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_version: Option<String>,
+    /// Whether the timed algorithms of the peer computed a problem of whole numbers exactly, on the
+    /// rows on which ours is verified. Absent in older records, and without a peer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_verified: Option<bool>,
+    /// Algorithms of the peer that returned a wrong result. They are timed only if no algorithm is
+    /// right.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub peer_wrong: usize,
     /// The smallest of the peer's medians; null when it refuses.
     pub peer_us: Option<f64>,
     /// The peer's rate.
@@ -74,6 +85,12 @@ pub struct Line {
     pub commit: String,
 }
 
+/// Whether a count is left out of a record.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// The route of lines that were measured before there was another.
 fn direct() -> String {
     Route::Direct.name().to_owned()
@@ -107,6 +124,12 @@ pub struct Circumstances {
     pub route: String,
     /// The peer that was asked.
     pub peer: Option<String>,
+    /// The version of the peer's library.
+    pub peer_version: Option<String>,
+    /// Whether the timed algorithms of the peer are right.
+    pub peer_verified: Option<bool>,
+    /// Algorithms of the peer whose result is wrong.
+    pub peer_wrong: usize,
     /// The median of a kernel of ours to compare with, in microseconds.
     pub own_reference_us: Option<f64>,
     /// The largest error over its bound.
@@ -129,6 +152,9 @@ impl Line {
         let Circumstances { suite, kind, family, op, config, route, .. } = circumstances;
         let Circumstances {
             peer,
+            peer_version,
+            peer_verified,
+            peer_wrong,
             own_reference_us,
             error_over_bound,
             errors,
@@ -149,6 +175,9 @@ impl Line {
             ours_us,
             ours_tflops: tflops(ours_us),
             peer,
+            peer_version,
+            peer_verified,
+            peer_wrong,
             peer_us: outcome.peer_us,
             peer_tflops: outcome.peer_us.map(tflops),
             peer_first_us: outcome.peer_first_us,
@@ -259,6 +288,9 @@ pub(super) mod tests {
             config: "128x128x16".into(),
             route: direct(),
             peer: Some("cublaslt".into()),
+            peer_version: peer_us.map(|_| "13.1.0".into()),
+            peer_verified: peer_us.map(|_| true),
+            peer_wrong: 0,
             own_reference_us: None,
             error_over_bound: Some(0.25),
             errors: None,
@@ -278,7 +310,7 @@ pub(super) mod tests {
             .filter_map(|part| part.split_once(':'))
             .map(|(key, _)| key)
             .collect();
-        let documented = "m n k a b c lda suite kind family op config route ours_us ours_tflops peer peer_us peer_tflops peer_first_us \
+        let documented = "m n k a b c lda suite kind family op config route ours_us ours_tflops peer peer_version peer_verified peer_us peer_tflops peer_first_us \
                           peer_count ratio own_reference_us error_over_bound noisy captured device date commit";
         let named: Vec<String> =
             documented.split_whitespace().map(|key| format!("\"{key}\"")).collect();

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::bench::{
     Session, SuiteProblem,
-    measure::{Bench, Run},
+    measure::{Bench, PeerLibrary, Run},
     statistics::median,
     transpose::{SuiteTranspose, measure::TransposeBench},
 };
@@ -42,7 +42,7 @@ pub fn climb(
         let report = kernel.report().clone();
         let run = Run {
             suite: "ladder".to_owned(),
-            with_peer: true,
+            peer: PeerLibrary::Found,
             kernel: Some(kernel),
             ..Run::default()
         };

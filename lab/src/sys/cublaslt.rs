@@ -19,7 +19,7 @@ pub use problem::{ALIGNMENT_BYTES, LtOperand, LtProblem};
 use cudarc::{cublaslt::sys::cublasLtHandle_t, driver::CudaContext};
 use falchion::Error;
 use falchion::internals::sys::driver::driver;
-use std::{ptr::null_mut, sync::Arc};
+use std::{path::Path, ptr::null_mut, sync::Arc};
 use table::Table;
 
 /// A handle to cuBLASLt on one device's primary context.
@@ -30,14 +30,14 @@ pub struct Lt {
 }
 
 impl Lt {
-    /// Opens the library, found as [`falchion::internals::sys::library`] finds libraries, for the
-    /// device of `context`.
+    /// Opens the library for the device of `context`: the file `path`, or the library that
+    /// [`falchion::internals::sys::library`] finds. The first library opened serves the process.
     ///
     /// # Errors
-    /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start
-    /// on the device.
-    pub fn open(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        let table = Table::get()?;
+    /// [`Error::Library`] with every place tried; [`Error::Driver`] if the library does not start on
+    /// the device.
+    pub fn open(context: &Arc<CudaContext>, path: Option<&Path>) -> Result<Self, Error> {
+        let table = Table::get(path)?;
         context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = null_mut();
         // SAFETY: `handle` is a valid place for the handle, and a context is current on this
@@ -52,6 +52,13 @@ impl Lt {
     pub fn version(&self) -> usize {
         // SAFETY: the function takes nothing and reads a constant.
         unsafe { (self.table.get_version)() }
+    }
+
+    /// The library's version as text: `13.1.0`.
+    #[must_use]
+    pub fn version_name(&self) -> String {
+        let version = self.version();
+        format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
     }
 
     /// The context whose device this handle computes on.

@@ -121,7 +121,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
     pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
-        let lt = if with_peer { Some(Lt::open(stream.context())?) } else { None };
+        let lt = if with_peer { Some(Lt::open(stream.context(), None)?) } else { None };
         Ok(Self { stream: stream.clone(), lt, machine: machine_of(stream.context())? })
     }
 

@@ -356,7 +356,7 @@ mod tests {
         use crate::sys::cublaslt::{LtOperand, scale};
         use cudarc::cublaslt::sys::cublasComputeType_t::*;
         use falchion::layout::Order;
-        let table = Table::get().unwrap();
+        let table = Table::get(None).unwrap();
         for (compute, element, batch) in [
             (CUBLAS_COMPUTE_32F, ElementKind::E4m3, 1),
             (CUBLAS_COMPUTE_32F_PEDANTIC, ElementKind::F32, 1),

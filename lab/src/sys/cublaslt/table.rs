@@ -21,6 +21,7 @@ use falchion::{
 };
 use std::{
     ffi::{c_int, c_void},
+    path::Path,
     sync::OnceLock,
 };
 
@@ -94,13 +95,19 @@ functions! {
 }
 
 impl Table {
-    /// That of this process, found when it is first asked for.
-    pub(super) fn get() -> Result<&'static Self, Error> {
+    /// The table of this process, opened at the first call: from the file `path`, or from the
+    /// library that the search finds.
+    pub(super) fn get(path: Option<&Path>) -> Result<&'static Self, Error> {
         static FOUND: OnceLock<Table> = OnceLock::new();
-        match FOUND.get() {
-            Some(table) => Ok(table),
-            None => Self::open(&Environment::current()).map(|table| FOUND.get_or_init(|| table)),
+        if let Some(table) = FOUND.get() {
+            return Ok(table);
         }
+        let environment = Environment::current();
+        let environment = match path {
+            Some(path) => environment.with(CUBLASLT.variable, path),
+            None => environment,
+        };
+        Self::open(&environment).map(|table| FOUND.get_or_init(|| table))
     }
 
     fn open(environment: &Environment) -> Result<Self, Error> {
@@ -149,7 +156,7 @@ mod tests {
     #[ignore = "needs cuBLASLt"]
     fn the_library_has_every_function() {
         // SAFETY: the function takes nothing.
-        let version = unsafe { (Table::get().unwrap().get_version)() };
+        let version = unsafe { (Table::get(None).unwrap().get_version)() };
         assert!((120_000..140_000).contains(&version), "{version}");
     }
 }
