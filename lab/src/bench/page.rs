@@ -1,4 +1,5 @@
-//! The page made from the lines of one suite.
+//! The Markdown page of a suite: a summary, and a table with one row per problem size and one
+//! column per element type.
 
 use super::{
     data::Data,
@@ -7,58 +8,53 @@ use super::{
     statistics::geometric_mean,
     suite::{Broadcast, Operand, SuiteProblem},
 };
+use core::fmt::Write;
 use falchion::refusal::Route;
-use std::fmt::Write;
 
-/// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
+/// A Markdown page of `lines` with `title` above it; `command` is the command that made the lines.
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
-    let any = |of: fn(&SuiteProblem) -> bool| lines.iter().any(|line| of(&line.problem));
-    let (batches, data) = (
-        any(|problem| problem.batch.is_some() || problem.group_rows.is_some()),
-        any(|problem| problem.data.is_some()),
-    );
-    let (mut head, mut rule, mut said) = (HEAD.to_owned(), RULE.to_owned(), summary(lines));
-    if batches {
-        head.insert_str(0, "| batch ");
-        rule.insert_str(0, "|--:");
+    let said = summary(lines);
+    if lines.iter().any(|line| line.problem.data.is_some()) {
+        let said = format!("{said}\n{ERRORS}\n");
+        return laid_out(title, command, &said, ERROR_COLUMNS, lines.iter().map(error_row));
     }
-    if data {
-        head += " data | error | SGEMM's error | refused |";
-        rule += "---|--:|--:|---|";
-        // Errors are of all elements, as shares of |A||B|; the page says so.
-        said += "\nErrors are the largest |D - AB| / (|A||B|) of all elements, in units of 2^-24, against DGEMM; SGEMM's is cuBLAS's on the same operands.\n";
-    } else {
-        said += &refusals(lines);
-    }
-    let rows = lines.iter().map(|line| {
-        let batch = batches.then(|| products(&line.problem));
-        let errors = data.then(|| errors(line)).into_iter().flatten();
-        batch.into_iter().chain(row(line)).chain(errors).collect::<Vec<_>>()
-    });
-    laid_out(title, command, &said, &format!("{head}\n{rule}"), rows)
+    let (columns, rows) = by_type(lines);
+    let said = format!("{said}\n{}{}", cell_legend(lines), refusals(lines));
+    laid_out(title, command, &said, &columns, rows.into_iter())
 }
 
-/// The columns of every page.
-const HEAD: &str = "| m | n | k | A | B | C | op | kernel | ours µs | ours TFLOP/s | peer µs | peer TFLOP/s | first µs | ratio | error/bound |";
-/// Their alignments.
-const RULE: &str = "|--:|--:|--:|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|";
+/// What a suite's ratios come to. Problems without a peer and problems whose peer is wrong do not
+/// count.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'l> {
+    /// The geometric mean of the ratios.
+    pub mean: f64,
+    /// The smallest ratio.
+    pub worst: f64,
+    /// The problem with the smallest ratio.
+    pub worst_problem: &'l SuiteProblem,
+    /// Problems that count.
+    pub problems: usize,
+}
 
-/// A page: what made it, what it comes to, and a table whose head and rule are `columns`.
-pub(super) fn laid_out(
-    title: &str,
-    command: &str,
-    summary: &str,
-    columns: &str,
-    rows: impl Iterator<Item = impl AsRef<[String]>>,
-) -> String {
-    let made_by = wrapped(&format!("Made by `{command}`; edits here are lost."));
-    let mut text = format!("# {title}\n\n{made_by}\n\n{}\n{columns}\n", wrapped(summary));
-    for row in rows {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "| {} |", row.as_ref().join(" | "));
-    }
-    text
+/// The comparison of `lines` with the peer; `None` if no line has a correct peer.
+#[must_use]
+pub fn comparison(lines: &[Line]) -> Option<Comparison<'_>> {
+    let counted: Vec<(f64, &Line)> = lines
+        .iter()
+        .filter(|line| line.peer_verified != Some(false))
+        .filter_map(|line| line.ratio.map(|ratio| (ratio, line)))
+        .collect();
+    let ratios: Vec<f64> = counted.iter().map(|&(ratio, _)| ratio).collect();
+    let (worst, line) = counted.iter().min_by(|left, right| left.0.total_cmp(&right.0))?;
+    let (worst, worst_problem) = (*worst, &line.problem);
+    Some(Comparison {
+        mean: geometric_mean(&ratios)?,
+        worst,
+        worst_problem,
+        problems: counted.len(),
+    })
 }
 
 /// Columns of a page's prose.
@@ -87,70 +83,101 @@ pub(super) fn wrapped(text: &str) -> String {
     text.split('\n').map(wrap).collect::<Vec<_>>().join("\n")
 }
 
-/// A number, or a dash where there is none.
+/// A page: its title, the command that made it, a summary, and a table whose header is `columns`.
+pub(super) fn laid_out(
+    title: &str,
+    command: &str,
+    summary: &str,
+    columns: &str,
+    rows: impl Iterator<Item = impl AsRef<[String]>>,
+) -> String {
+    let made_by = wrapped(&format!("Made by `{command}`; do not edit."));
+    let mut text = format!("# {title}\n\n{made_by}\n\n{}\n{columns}\n", wrapped(summary));
+    for row in rows {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "| {} |", row.as_ref().join(" | "));
+    }
+    text
+}
+
+/// A number, or a dash if there is none.
 pub(super) fn optional(value: Option<f64>, digits: usize) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
 }
 
-/// Microseconds, to a hundredth of what is short: replayed from a graph it holds to that.
+/// Microseconds: two digits below 20 µs, one above.
 pub(super) fn microseconds(value: Option<f64>) -> String {
     const SHORT_US: f64 = 20.0;
     optional(value, if value.is_some_and(|us| us < SHORT_US) { 2 } else { 1 })
 }
 
-/// What is said of ratios that did not settle; nothing where all did.
+/// The sentence about ratios that did not settle; `None` if all did.
 pub(super) fn unsettled(noisy: usize) -> Option<String> {
-    (noisy > 0).then(|| format!("{} marked ~ did not settle to 1 %.", count(noisy, "ratio")))
+    (noisy > 0).then(|| {
+        format!(
+            "{} marked ~ did not settle to an interquartile range of 1 %.",
+            count(noisy, "ratio")
+        )
+    })
 }
 
-/// The geometric mean and the worst of the ratios, who was measured where and when, and what the
-/// words mean.
+/// The geometric mean and the worst ratio, and where, when, and beside what it was measured.
 fn summary(lines: &[Line]) -> String {
-    let compared: Vec<(f64, &Line)> =
-        lines.iter().filter_map(|line| line.ratio.map(|ratio| (ratio, line))).collect();
-    let ratios: Vec<f64> = compared.iter().map(|&(ratio, _)| ratio).collect();
     let mut said = Vec::new();
-    match (
-        geometric_mean(&ratios),
-        compared.iter().min_by(|left, right| left.0.total_cmp(&right.0)),
-    ) {
-        (Some(mean), Some((ratio, worst))) => said.push(format!(
-            "**Geometric mean of the ratio {mean:.3}, worst {ratio:.3}** ({}), over {} of {}.",
-            worst.problem,
-            count(compared.len(), "problem"),
+    match comparison(lines) {
+        Some(Comparison { mean, worst, worst_problem, problems }) => said.push(format!(
+            "**Geometric mean {mean:.3}, worst {worst:.3}** ({worst_problem}), over {} of {}.",
+            count(problems, "problem"),
             lines.len()
         )),
-        _ => said.push(format!("No ratio: {} without a peer.", count(lines.len(), "problem"))),
+        None => said.push(format!("No ratio: {} without a peer.", count(lines.len(), "problem"))),
     }
-    let refused =
+    said.push(
+        "A ratio is the peer's time divided by Falchion's: above 1, Falchion is faster.".to_owned(),
+    );
+    let unsupported =
         lines.iter().filter(|line| line.ratio.is_none() && line.refused.is_none()).count();
-    if refused > 0 && !compared.is_empty() {
-        said.push(format!("The peer refuses {}.", count(refused, "problem")));
+    if unsupported > 0 && unsupported < lines.len() {
+        said.push(format!("The peer does not support {}.", count(unsupported, "problem")));
     }
     said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
+    said.extend(wrong(lines));
     said.extend(replayed(
         lines
             .iter()
             .filter(|line| line.refused.is_none())
             .map(|line| (line.captured, line.ours_us)),
     ));
-    said.push(
-        "The ratio is the peer's time over ours: above 1 we are faster. `first` is the peer's own first choice.".to_owned(),
-    );
     let all = |of: fn(&Line) -> &str| distinct(lines.iter().map(of));
     let peers = distinct(lines.iter().filter_map(|line| line.peer.as_deref()));
+    let versions = distinct(lines.iter().filter_map(|line| line.peer_version.as_deref()));
+    let peers = if peers.is_empty() { "none".to_owned() } else { peers };
+    let versions = if versions.is_empty() { versions } else { format!(" (version {versions})") };
     format!(
-        "{}\n\nDevice: {}. Date: {}. Commit: {}. Peer: {}.\n",
+        "{}\n\nDevice: {}. Date: {}. Commit: {}. Peer: {peers}{versions}.\n",
         said.join(" "),
         all(|line| &line.device),
         all(|line| &line.date),
         all(|line| &line.commit),
-        if peers.is_empty() { "none" } else { &peers }
     )
 }
 
-/// Of how many problems launches were replayed from a graph, and of how many short ones they could
-/// not be: of each problem whether they were, where its line says so, and microseconds.
+/// The sentences about wrong algorithms of the peer.
+fn wrong(lines: &[Line]) -> Option<String> {
+    let some = lines.iter().filter(|line| line.peer_wrong > 0).count();
+    let none_right = lines.iter().filter(|line| line.peer_verified == Some(false)).count();
+    let some = (some > 0).then(|| {
+        format!("For {}, at least one algorithm of the peer is wrong.", count(some, "problem"))
+    });
+    let none_right = (none_right > 0).then(|| {
+        format!("{} marked ! have no right algorithm and do not count.", count(none_right, "ratio"))
+    });
+    let said: Vec<String> = some.into_iter().chain(none_right).collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// How many problems were replayed from a graph, and how many short ones could not be. Each item is
+/// one problem: whether its launches were replayed, and its microseconds.
 pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> Option<String> {
     let short = Settings::default().graph_below_us;
     let (mut captured, mut looped) = (0, 0);
@@ -162,13 +189,110 @@ pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> O
         .then(|| format!("Launches of {} were replayed from a graph.", count(captured, "problem")));
     let launched = (looped > 0).then(|| {
         let problems = count(looped, "problem");
-        format!("Launches of {problems} of less than {short} µs could not be captured: their times are the host's, too.")
+        format!(
+            "{problems} below {short} µs could not be captured; their times include host overhead."
+        )
     });
     let said: Vec<String> = replayed.into_iter().chain(launched).collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// A line for each problem that ours refuses, with its sentence.
+/// What a cell of [`by_type`] holds.
+fn cell_legend(lines: &[Line]) -> String {
+    let without = "A cell is Falchion's time in µs.";
+    let with = "A cell is Falchion's time in µs and the ratio. Kernels and errors are in the JSON \
+                lines beside this page.";
+    let legend = if comparison(lines).is_some() { with } else { without };
+    format!("{legend}\n")
+}
+
+/// The table of a page: the header, and a row per batch, size, and layouts. Each element type has a
+/// column. Two lines with the same row and column go into rows of their own.
+fn by_type(lines: &[Line]) -> (String, Vec<Vec<String>>) {
+    let mut types: Vec<String> = Vec::new();
+    let mut rows: Vec<([String; 3], Vec<Option<&Line>>)> = Vec::new();
+    for line in lines {
+        let of_line = types_of(line);
+        let column = types.iter().position(|types| *types == of_line).unwrap_or_else(|| {
+            types.push(of_line);
+            types.len() - 1
+        });
+        let key = row_key(&line.problem);
+        let free = |cells: &Vec<Option<&Line>>| cells.get(column).is_none_or(Option::is_none);
+        let row = rows.iter().position(|(other, cells)| *other == key && free(cells));
+        let row = row.unwrap_or_else(|| {
+            rows.push((key, Vec::new()));
+            rows.len() - 1
+        });
+        let cells = &mut rows[row].1;
+        cells.resize(cells.len().max(column + 1), None);
+        cells[column] = Some(line);
+    }
+    let batches = rows.iter().any(|(key, _)| !key[0].is_empty());
+    let skipped = usize::from(!batches);
+    let header = ["batch", "M x N x K", "A, B, D"].map(str::to_owned);
+    let header: Vec<String> = header.into_iter().skip(skipped).chain(types.clone()).collect();
+    let rule = header.iter().map(|_| "---").collect::<Vec<_>>().join("|");
+    let rows = rows.into_iter().map(|(key, cells)| {
+        let cells = (0..types.len())
+            .map(|at| cells.get(at).copied().flatten().map_or_else(String::new, cell));
+        key.into_iter().skip(skipped).chain(cells).collect()
+    });
+    (format!("| {} |\n|{rule}|", header.join(" | ")), rows.collect())
+}
+
+/// A line's column: its element types, and what else of the problem is not the default.
+fn types_of(line: &Line) -> String {
+    let p = &line.problem;
+    let [a, b, c] = [p.a, p.b, p.c].map(|operand| operand.element.name());
+    let factors = if a == b { a.to_owned() } else { format!("{a} x {b}") };
+    let mut said = if a == b && b == c { factors } else { format!("{factors} to {c}") };
+    for (word, what) in [(&p.acc, "accumulator"), (&p.epilogue, "epilogue")] {
+        if let Some(word) = word {
+            said += &format!(", {what} {word}");
+        }
+    }
+    if let Some(emulation) = p.emulation {
+        said += &format!(", {}", emulation.name());
+    }
+    if p.accumulate.is_some_and(|accumulate| accumulate == super::suite::Accumulate::Slow) {
+        said += ", slow accumulation";
+    }
+    // A pipe would end the cell.
+    said.replace('|', "\\|")
+}
+
+/// A line's row: its products, its size, and its layouts.
+fn row_key(p: &SuiteProblem) -> [String; 3] {
+    let order = |operand: Operand, ld: Option<usize>, shared: bool| {
+        let ld = ld.map_or(String::new(), |ld| format!(" ld {ld}"));
+        format!("{}{ld}{}", operand.order.name(), if shared { " shared" } else { "" })
+    };
+    let batch =
+        if p.products() == 1 && p.group_rows.is_none() { String::new() } else { products(p) };
+    let knobs = p.knobs.iter().filter(|(name, _)| *name != "mainloop");
+    let knobs: String = knobs.map(|(name, words)| format!(", {name} {words}")).collect();
+    let layouts = [
+        order(p.a, p.lda, p.broadcast == Some(Broadcast::A)),
+        order(p.b, p.ldb, p.broadcast == Some(Broadcast::B)),
+        order(p.c, p.ldc, false),
+    ];
+    [batch, format!("{} x {} x {}", p.m, p.n, p.k), layouts.join(", ") + &knobs]
+}
+
+/// A cell: microseconds, and the ratio with its marks.
+fn cell(line: &Line) -> String {
+    if line.refused.is_some() {
+        return "refused".to_owned();
+    }
+    let time = microseconds(Some(line.ours_us));
+    let noisy = if line.noisy { " ~" } else { "" };
+    let wrong = if line.peer_verified == Some(false) { " !" } else { "" };
+    let ratio = line.ratio.map_or(String::new(), |ratio| format!(" **{ratio:.3}**{noisy}{wrong}"));
+    time + &ratio
+}
+
+/// A list item for each problem that Falchion refuses, with its sentence.
 fn refusals(lines: &[Line]) -> String {
     let refused = lines.iter().filter_map(|line| Some((line, line.refused.as_ref()?)));
     let said: String = refused
@@ -177,20 +301,22 @@ fn refusals(lines: &[Line]) -> String {
     if said.is_empty() { said } else { format!("\n{said}") }
 }
 
-fn row(line: &Line) -> [String; 15] {
-    let p = &line.problem;
-    let matrix = |operand: Operand, ld: Option<usize>, shared: bool| {
-        let ld = ld.map_or(String::new(), |ld| format!(" ld {ld}"));
-        format!("{operand}{ld}{}", if shared { " shared" } else { "" })
-    };
+/// The unit of the errors of [`error_row`].
+const ERRORS: &str = "An error is the largest |D - AB| / (|A||B|) of all elements, in units of \
+                      2^-24, relative to DGEMM. SGEMM is cuBLAS's SGEMM on the same operands.";
+
+/// The columns of a suite whose problems name their data.
+const ERROR_COLUMNS: &str =
+    "| M x N x K | types | data | kernel | µs | TFLOP/s | ratio | error | SGEMM's error | refused |
+|---|---|---|---|--:|--:|--:|--:|--:|---|";
+
+fn error_row(line: &Line) -> [String; 10] {
+    let units = |error: Option<f64>| optional(error.map(|error| error * f64::from(1 << 24)), 2);
+    let [_, size, _] = row_key(&line.problem);
     [
-        p.m.to_string(),
-        p.n.to_string(),
-        p.k.to_string(),
-        matrix(p.a, p.lda, p.broadcast == Some(Broadcast::A)),
-        matrix(p.b, p.ldb, p.broadcast == Some(Broadcast::B)),
-        matrix(p.c, p.ldc, false),
-        line.op.clone(),
+        size,
+        types_of(line),
+        line.problem.data.map_or("random", Data::name).to_owned(),
         // A pipe would end the cell.
         [line.family.as_str(), line.config.as_str(), passes(line)]
             .join(" ")
@@ -198,38 +324,30 @@ fn row(line: &Line) -> [String; 15] {
             .replace('|', "\\|"),
         microseconds(Some(line.ours_us)),
         format!("{:.1}", line.ours_tflops),
-        microseconds(line.peer_us),
-        optional(line.peer_tflops, 1),
-        microseconds(line.peer_first_us),
         optional(line.ratio, 3) + if line.noisy { " ~" } else { "" },
-        optional(line.error_over_bound, 3),
+        units(line.error),
+        units(line.sgemm_error),
+        line.refused.clone().unwrap_or_default(),
     ]
 }
 
-/// How many products there are, and how ours is told of them where it is not a batch or groups
-/// alike.
+/// The number of GEMMs in one launch, and how the launch receives them if not as a strided batch.
 fn products(problem: &SuiteProblem) -> String {
     let by = if problem.pointers { " by pointers" } else { "" };
-    problem.unlike_groups().unwrap_or_else(|| format!("{}{by}", problem.products()))
+    let grouped = if problem.grouped { " groups" } else { "" };
+    problem.unlike_groups().unwrap_or_else(|| format!("{}{grouped}{by}", problem.products()))
 }
 
-/// What the operands are drawn from, and what came of it.
-fn errors(line: &Line) -> [String; 4] {
-    let units = |error: Option<f64>| optional(error.map(|error| error * f64::from(1 << 24)), 2);
-    let data = line.problem.data.map_or("random", Data::name).to_owned();
-    [data, units(line.error), units(line.sgemm_error), line.refused.clone().unwrap_or_default()]
-}
-
-/// How A and B reached the kernel, where one of them took a pass.
+/// How A and B reached the kernel, if a pass ran before it.
 fn passes(line: &Line) -> &str {
     if line.route == Route::Direct.name() { "" } else { &line.route }
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What occurs, each once, in order of appearance.
+/// The distinct words, in order of appearance.
 pub(super) fn distinct<'t>(words: impl Iterator<Item = &'t str>) -> String {
     let mut seen: Vec<&str> = Vec::new();
     for word in words {
@@ -241,136 +359,5 @@ pub(super) fn distinct<'t>(words: impl Iterator<Item = &'t str>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::page;
-    use crate::bench::record::tests::line;
-
-    /// Whether a page contains `part`, whose prose may be wrapped anywhere.
-    fn says(page: &str, part: &str) -> bool {
-        page.contains(part) || page.replace('\n', " ").contains(&part.replace('\n', " "))
-    }
-
-    #[test]
-    fn the_page_says_what_made_it_and_how_it_went() {
-        let mut noisy = line(2500.0, Some(2000.0));
-        noisy.noisy = true;
-        let text = page(
-            "SIMT",
-            "falchion bench --suite benches/suites/simt.jsonl",
-            &[line(2500.0, Some(3125.0)), noisy, line(2500.0, None)],
-        );
-        for part in [
-            "# SIMT\n\nMade by `falchion bench --suite benches/suites/simt.jsonl`; edits here are lost.\n",
-            "**Geometric mean of the ratio 1.000, worst 0.800** (4096x4096x4096, f32:row f32:col f32:row), over 2 problems of 3.",
-            "The peer refuses 1 problem.",
-            "1 ratio marked ~ did not settle",
-            "Device: NVIDIA H200. Date: 2026-11-20. Commit: c1066a8. Peer: cublaslt.\n",
-            "\n| 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col | f32:row | simt | multistage 128x128x16 | 2500.0 | 55.0 | 3125.0 | 44.0 \
-             | 3126.0 | 1.250 | 0.250 |\n",
-            "| 0.800 ~ |",
-            "| 2500.0 | 55.0 | – | – | – | – | 0.250 |\n",
-        ] {
-            assert!(says(&text, part), "{part}\nis not in\n{text}");
-        }
-        let columns: Vec<usize> =
-            text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
-        assert_eq!(columns, [16; 5]);
-    }
-
-    /// Where operands are of data that has a name, the errors stand beside each other, and a
-    /// refusal in its place.
-    #[test]
-    fn errors_have_columns_where_data_has_a_name() {
-        let mut measured = line(2500.0, Some(5000.0));
-        measured.problem.data = Some(super::Data::Cancelling);
-        (measured.error, measured.sgemm_error) =
-            (Some(1.5 / f64::from(1 << 24)), Some(3.0 / f64::from(1 << 24)));
-        let mut refused = line(0.0, None);
-        refused.problem.data = Some(super::Data::Wide);
-        refused.refused = Some("row 3 of A".to_owned());
-        let text = page("X", "c", &[measured, refused]);
-        assert!(text.contains("| cancelling | 1.50 | 3.00 |  |\n"), "{text}");
-        assert!(text.contains("| wide | – | – | row 3 of A |\n"), "{text}");
-        let columns: Vec<usize> =
-            text.lines().filter(|l| l.starts_with("| ")).map(|l| l.matches('|').count()).collect();
-        assert_eq!(columns, [20; 3]);
-    }
-
-    /// A suite with batches has a column for them, in which other problems have 1, and says what is
-    /// shared.
-    #[test]
-    fn batches_have_a_column_where_there_are_any() {
-        let mut of_batch = line(2500.0, Some(2000.0));
-        (of_batch.problem.batch, of_batch.problem.broadcast) =
-            (Some(64), Some(super::Broadcast::B));
-        let text = page("X", "c", &[of_batch, line(2500.0, Some(5000.0))]);
-        for part in [
-            "worst 0.800** (64 of 4096x4096x4096, f32:row f32:col f32:row), over 2 problems of 2.",
-            "\n| batch | m | n | k |",
-            "\n| 64 | 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col shared | f32:row |",
-            "\n| 1 | 4096 | 4096 | 4096 | f32:row ld 4100 | f32:col | f32:row |",
-        ] {
-            assert!(says(&text, part), "{part}\nis not in\n{text}");
-        }
-        let columns: Vec<usize> =
-            text.lines().filter(|l| l.starts_with('|')).map(|l| l.matches('|').count()).collect();
-        assert_eq!(columns, [17; 4]);
-    }
-
-    /// A page says whose launches the host made one by one: of short ones that is what their times
-    /// are of.
-    #[test]
-    fn what_was_replayed_from_a_graph_is_said() {
-        let (long, mut short) = (line(2500.0, Some(2000.0)), line(2.5, Some(2.5)));
-        let looped = "Launches of 1 problem of less than 50 µs could not be captured";
-        assert!(says(&page("X", "c", &[long.clone(), short.clone()]), looped));
-        short.captured = Some(true);
-        let text = page("X", "c", &[long, short]);
-        assert!(
-            text.contains("Launches of 1 problem were replayed from a graph.")
-                && !says(&text, looped),
-            "{text}"
-        );
-    }
-
-    /// Unlike groups are said by how many there are and of what rows, and arrays as what they are.
-    #[test]
-    fn unlike_groups_and_arrays_are_said_in_the_column_of_batches() {
-        let (mut groups, mut array) = (line(2500.0, Some(2000.0)), line(2500.0, Some(5000.0)));
-        groups.problem.group_rows = Some(vec![3, 1900, 2193]);
-        groups.peer = Some("cublaslt called for each group".into());
-        (array.problem.batch, array.problem.pointers) = (Some(64), true);
-        let text = page("X", "c", &[groups, array]);
-        for part in [
-            "worst 0.800** (3 of 3 to 2193 rows, 4096x4096x4096, f32:row f32:col f32:row), over 2 problems of 2.",
-            "Peer: cublaslt called for each group, cublaslt.\n",
-            "\n| batch | m | n | k |",
-            "\n| 3 of 3 to 2193 rows | 4096 | 4096 | 4096 | f32:row ld 4100 |",
-            "\n| 64 by pointers | 4096 | 4096 | 4096 |",
-        ] {
-            assert!(says(&text, part), "{part}\nis not in\n{text}");
-        }
-    }
-
-    #[test]
-    fn what_ours_refuses_is_said_with_its_sentence() {
-        let mut refused = line(0.0, None);
-        refused.refused = Some("stages = 99".to_owned());
-        let text = page("X", "c", &[line(2.0, Some(2.0)), refused]);
-        assert!(
-            text.contains("- 4096x4096x4096, f32:row f32:col f32:row is refused: stages = 99\n\n|"),
-            "{text}"
-        );
-        assert!(!text.contains("The peer refuses"), "{text}");
-    }
-
-    #[test]
-    fn a_page_without_ratios_says_so() {
-        let text = page("X", "c", &[line(1.0, None)]);
-        assert!(
-            text.contains("No ratio: 1 problem without a peer.") && !text.contains("refuses"),
-            "{text}"
-        );
-        assert!(page("X", "c", &[]).contains("No ratio: 0 problems"), "an empty page is a page");
-    }
-}
+#[path = "page_tests.rs"]
+mod tests;
