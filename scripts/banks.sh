@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The wavefronts that ncu counts against those that falchion predicts, access by access: scripts/banks.sh [FOLDER]
 #
+# The output of an H200 is lab/data/banks.txt.
+#
 # FOLDER is what scripts/bundle.sh made, or any folder with the binary `falchion`; NCU names another profiler than the one on the
 # path. Needs a GPU, NVRTC and permission to read counters. Prints every case, `!` before those that differ; the last line sums
 # up. Ends with 1 if any case differs.

@@ -1,5 +1,5 @@
 //! What `run` promises on a device: streams, capture, alignment, memory, threads, cost. See
-//! `docs/what-run-promises.md`.
+//! `book/src/guarantees.md`.
 
 use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, LaunchConfig, PushKernelArg, sys::CUstreamCaptureMode,

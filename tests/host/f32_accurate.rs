@@ -419,7 +419,7 @@ fn the_bound_is_below_that_of_plain_sums() {
             );
         }
     }
-    // The number of docs/f32_accurate.md.
+    // The number in book/src/f32_accurate.md.
     let units =
         Accumulation::of(&desc(EmulationKind::Bf16x6, ORDERS[0]), 4096).relative * 2f64.powi(24);
     assert_eq!(units.round(), 425.0, "{units}");

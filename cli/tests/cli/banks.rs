@@ -183,11 +183,11 @@ fn every_access_of_a_warp_specialized_kernel() {
     assert!(done(&["banks", "--op", "tensorop"]).contains("no thread accesses it"));
 }
 
-/// The numbers of `docs/banks.md` for Hopper's kernels are what its commands print.
+/// The commands of `book/src/banks.md` print the blocks below them.
 #[test]
 fn the_page_prints_what_it_says() {
-    let commands = commands(include_str!("../../../docs/banks.md"));
-    assert_eq!(commands.len(), 4);
+    let commands = commands(include_str!("../../../book/src/banks.md"));
+    assert_eq!(commands.len(), 5);
     commands.iter().for_each(prints_what_it_says);
 }
 
@@ -212,17 +212,19 @@ fn pictures() {
     assert!(says.contains("banks.svg cannot be written: there is no folder"), "{says}");
 }
 
-/// The pictures of `docs/banks.md` are what its commands draw.
+/// The pictures of `book/src/banks.md` are what its commands draw.
 #[test]
 fn the_pictures_of_the_page_are_the_commands() {
     let folder = folder();
-    let page = include_str!("../../../docs/banks.md");
+    let page = include_str!("../../../book/src/banks.md");
     for (name, picture) in [
         (
             "banks-cute-walk-through.svg",
             include_str!("../../../docs/pictures/banks-cute-walk-through.svg"),
         ),
         ("banks-f32.svg", include_str!("../../../docs/pictures/banks-f32.svg")),
+        ("banks-column.svg", include_str!("../../../docs/pictures/banks-column.svg")),
+        ("banks-padded.svg", include_str!("../../../docs/pictures/banks-padded.svg")),
     ] {
         let target = format!("docs/pictures/{name}");
         let command = page

@@ -23,10 +23,9 @@ fn cases() -> Vec<(String, WarpAccess)> {
     cases.collect()
 }
 
-/// What a device counted of each case: `docs/performance/banks.txt`, the table of
-/// `scripts/banks.sh`.
+/// Counted wavefronts of each case, from `lab/data/banks.txt`, which `scripts/banks.sh` prints.
 fn measured() -> Vec<(String, &'static str, u32, u32)> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance/banks.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/banks.txt");
     let table = std::fs::read_to_string(path).unwrap();
     let rows = table.lines().filter_map(|line| {
         let mut words = line.split_whitespace().rev();

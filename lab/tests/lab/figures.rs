@@ -116,7 +116,7 @@ fn the_readmes_figures_of_hopper_are_the_tables() {
     }
 }
 
-/// The rows of `docs/f32_accurate.md`: times of the peer over ours, least and most, and errors in
+/// The rows of `book/src/f32_accurate.md`: times of the peer over ours, least and most, and errors in
 /// units of 2^-24, ours and SGEMM's.
 #[test]
 fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
@@ -124,7 +124,7 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
         read_lines(include_str!("../../../docs/performance/f32_accurate.jsonl")).expect("lines");
     let lines: Vec<Value> =
         lines.iter().map(|line| serde_json::to_value(line).expect("JSON")).collect();
-    let rows: Vec<Vec<&str>> = rows(include_str!("../../../docs/f32_accurate.md"))
+    let rows: Vec<Vec<&str>> = rows(include_str!("../../../book/src/f32_accurate.md"))
         .filter(|row| ["bf16x6", "bf16x3", "f16x3", "tf32x3"].contains(&row[0]) && row.len() == 6)
         .collect();
     assert_eq!(rows.len(), 8);
@@ -485,7 +485,7 @@ fn what_the_swizzles_page_says_is_what_its_table_comes_to() {
 /// measured cases, two where a source's array is padded or not.
 #[test]
 fn the_wavefronts_of_the_banks_page_were_measured() {
-    let table = include_str!("../../../docs/performance/banks.txt");
+    let table = include_str!("../../data/banks.txt");
     let (end, measured) = (table.lines().last().expect("a last line"), |name: &str| {
         let line = table.lines().find(|line| {
             line.trim_start().strip_prefix(name).is_some_and(|rest| rest.starts_with("  "))
@@ -494,7 +494,7 @@ fn the_wavefronts_of_the_banks_page_were_measured() {
             .unwrap_or_else(|| panic!("{name} was not measured"))
             .to_owned()
     });
-    let page = include_str!("../../../docs/banks.md");
+    let page = include_str!("../../../book/src/banks.md");
     let accesses = end.split(' ').next().expect("a number");
     assert!(
         flat(page).contains(&format!("on one NVIDIA H200: {accesses} accesses, one launch each")),

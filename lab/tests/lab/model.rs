@@ -16,8 +16,8 @@ use falchion_lab::{
 };
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// Microseconds below which launches that the host made one by one say what it takes, and not the
-/// device: `docs/performance/learned.md`.
+/// Microseconds below which individual launches measure the host and not the device:
+/// `docs/performance/lessons.md`, lesson 1.
 const OF_THE_HOST_US: f64 = 15.0;
 
 /// What a problem's configurations were predicted to take, and took.

@@ -51,8 +51,8 @@ const fn three(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc
 }
 
 /// The same behind a tile of twice the columns and twice as deep, where shared memory has room for
-/// three stages of it: 144 KB, whatever the type. It measured best on an H100, or within one part
-/// in a hundred of the best (docs/performance/learned.md).
+/// three stages of it: 144 KB, whatever the type. It was the fastest on an H100, or within 1 %
+/// of the fastest (docs/performance/lessons.md names the notebook).
 const fn four(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc; 4] {
     let [most, half, quarter] = three(k, instruction, stages, align);
     [

@@ -43,8 +43,8 @@ const DOUBLE: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
 
 /// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that
-/// the fewest instructions go to anything but products. Chosen on an H200 among those of
-/// `docs/performance/learned.md`.
+/// the fewest instructions go to anything but products. Chosen on an H200; the notebook
+/// that `docs/performance/lessons.md` names lists the candidates.
 const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     threadblock: Mnk::new(256, 128, 8),
     warp: Mnk::new(64, 64, 8),
@@ -109,8 +109,8 @@ const LEAST_DEEP: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..CLASSIC };
 
 /// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which
-/// registers leave room for three on a multiprocessor. Chosen among those of
-/// `docs/performance/learned.md`, which were bound to three and four blocks.
+/// registers leave room for three on a multiprocessor. The notebook
+/// that `docs/performance/lessons.md` names lists the candidates, bound to three and four blocks.
 const HALF: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
 

@@ -41,7 +41,7 @@ fn is_there(path: &str) -> bool {
 fn every_path_that_is_named_is_there() {
     let mut texts = files(&["src", "layout", "kernels", "lab", "cli", "tests", "peers"], "rs");
     texts.extend(files(&["kernels", "layout/kernels", "lab/kernels"], "cuh"));
-    texts.extend(files(&["docs"], "md"));
+    texts.extend(files(&["docs", "book"], "md"));
     texts.insert(
         "README.md".to_owned(),
         std::fs::read_to_string(root().join("README.md")).expect("text"),

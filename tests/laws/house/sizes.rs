@@ -129,7 +129,8 @@ fn overwide(name: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn comments_and_markdown_wrap_at_100_columns() {
-    let folders = ["src", "layout", "kernels", "lab", "cli", "tests", "peers", "examples", "docs"];
+    let folders =
+        ["src", "layout", "kernels", "lab", "cli", "tests", "peers", "examples", "docs", "book"];
     let mut wide = Vec::new();
     for extension in ["rs", "cuh", "md"] {
         for (name, text) in files(&folders, extension) {

@@ -73,8 +73,8 @@ fn found(text: &str) -> Vec<(usize, &'static str)> {
 /// words that they had.
 fn texts() -> BTreeMap<String, String> {
     let folders = [
-        "src", "layout", "kernels", "lab", "cli", "tests", "docs", "benches", "scripts", "peers",
-        "examples",
+        "src", "layout", "kernels", "lab", "cli", "tests", "docs", "book", "benches", "scripts",
+        "peers", "examples",
     ];
     let mut texts = BTreeMap::new();
     for extension in ["rs", "cuh", "md", "sh", "toml", "json", "stderr", "txt"] {
