@@ -13,7 +13,7 @@
 //! Integers are 64 bits wide and remember whether a type knows them ([`Int`]). Results nest as CuTe
 //! nests those of static operands; of dynamic ones CuTe keeps modes of extent 1 that it cannot see
 //! to be so, and a value can always be seen. What is no layout is a [`LayoutError`] that says which
-//! divisibility failed. `docs/layouts.md` shows each operation at work.
+//! divisibility failed. `book/src/layouts.md` shows each operation at work.
 //!
 //! The C++ types that layouts are spelled as, for kernels that include it, are [`LAYOUT_CUH`].
 #![deny(missing_docs)]

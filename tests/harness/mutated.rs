@@ -38,6 +38,14 @@ pub fn mutate(
     *map = mutant(map, f);
 }
 
+/// A sentence without numbers, and without the letters T, W, and B that replace numbers in the book.
+pub fn without_numbers(sentence: &str) -> String {
+    let is_number = |word: &str| {
+        word.contains(|c: char| c.is_ascii_digit()) || ["T", "W", "W's", "B"].contains(&word)
+    };
+    sentence.split_whitespace().filter(|word| !is_number(word)).collect::<Vec<_>>().join(" ")
+}
+
 /// A schedule with one step left out.
 pub fn without<S: Spelled>(schedule: &Schedule<S>, section: Section, index: usize) -> Schedule<S> {
     let mut mutant = schedule.clone();

@@ -7,7 +7,7 @@
 use crate::harness::{
     OfFamily,
     integers::{ragged, wrong},
-    mutated::{mutant, without},
+    mutated::{mutant, without, without_numbers},
     random_cases::{cases, default_f32, legal, ring, shipped, types},
 };
 use falchion::{
@@ -127,6 +127,28 @@ fn every_step_of_every_schedule_is_needed() {
     println!("{mutants} mutants, {} survivors", survivors.len());
     assert!(survivors.is_empty(), "{survivors:#?}");
     assert!(mutants >= 300);
+}
+
+#[test]
+fn main_loop_page_names_the_faults_of_removed_steps() {
+    let page: Vec<_> =
+        include_str!("../../book/src/mainloop.md").lines().map(without_numbers).collect();
+    let program = default_f32(ArchKind::Sm80, ROWS).one().program();
+    for removed in [
+        Step::Wait { pending: 2 },
+        Step::Commit,
+        Step::Barrier,
+        Step::Copy { part: 0, of: 2 },
+        Step::Load { k_block: 3 },
+        Step::Multiply { k_block: 3 },
+    ] {
+        let index = program.schedule.body.iter().position(|step| *step == removed);
+        let schedule =
+            without(&program.schedule, Section::Body, index.expect("a step of the body"));
+        let fault = caught(&with_schedule(&program, schedule)).expect("a fault");
+        let fault = without_numbers(&fault);
+        assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
+    }
 }
 
 /// Whether two neighbouring steps may change places: neither touches what the other does.

@@ -3,7 +3,7 @@
 //! `roles_faults.rs`.
 
 use crate::harness::{
-    mutated::{mutate, role_without},
+    mutated::{mutate, role_without, without_numbers},
     ring_programs::{
         A, B, SEEDS, WORKS, by_threads, caught, caught_among, from_registers, gathering, kind,
         legal, options, program, promoting, ring, subjects,
@@ -121,6 +121,27 @@ fn every_step_of_every_role_is_needed() {
     }
     println!("{mutants} mutants, {} survivors; the slowest took {slowest} runs", survivors.len());
     assert!(survivors.is_empty(), "{survivors:#?}");
+}
+
+#[test]
+fn main_loop_page_names_the_faults_of_removed_role_steps() {
+    let page: Vec<_> =
+        include_str!("../../book/src/mainloop.md").lines().map(without_numbers).collect();
+    let program = legal(Pipeline { pingpong: true, ..ring(6, None) }, &options(1));
+    for (role, removed) in [
+        (Role::Consumer, RoleStep::AwaitFull),
+        (Role::Consumer, RoleStep::FenceOperands),
+        (Role::Consumer, RoleStep::AwaitProducts { pending: 1 }),
+        (Role::Consumer, RoleStep::Release { behind: 1 }),
+        (Role::Producer, RoleStep::Expect),
+    ] {
+        let body = program.roles.of(role).steps(Section::Body);
+        let index = body.iter().position(|step| *step == removed).expect("a step of the body");
+        let roles = role_without(&program.roles, role, Section::Body, index);
+        let (fault, _) = caught(&RingProgram { roles, ..program.clone() }).expect("a fault");
+        let fault = without_numbers(&fault.to_string());
+        assert!(page.iter().any(|line| line.contains(&fault)), "{removed}: {fault}");
+    }
 }
 
 /// Whether two neighbouring steps may change places, and why.

@@ -1,5 +1,5 @@
 //! `falchion layout`: one line, a caret under a fault, pictures; and every command of
-//! docs/layouts.md.
+//! book/src/layouts.md.
 
 use crate::common::{
     done, falchion, object,
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::{fs, path::Path};
 
 /// The page, and the root of the repository.
-const PAGE: &str = include_str!("../../../docs/layouts.md");
+const PAGE: &str = include_str!("../../../book/src/layouts.md");
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Runs an expression that has to be refused, and returns the three lines on stderr.
@@ -111,7 +111,7 @@ fn the_pages_pictures_are_those_of_its_commands() {
             fs::read_to_string(Path::new(ROOT).join(&named)).unwrap(),
             "{named}"
         );
-        assert!(PAGE.contains(&named.replace("docs/", "](")), "{named} is shown");
+        assert!(PAGE.contains(&named.replace("docs/", "](../../docs/")), "{named} is shown");
     }
 }
 

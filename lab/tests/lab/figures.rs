@@ -410,7 +410,7 @@ fn the_ladders_table_and_chart_are_the_measured_climb() {
     }
     let peer = climb.peer_tflops.expect("a peer");
     expected.push(["cuBLASLt", "", &format!("{peer:.1}"), "1.00", "", ""].map(str::to_owned));
-    assert_eq!(rows(include_str!("../../../docs/ladder.md")).collect::<Vec<_>>(), expected);
+    assert_eq!(rows(include_str!("../../../book/src/ladder.md")).collect::<Vec<_>>(), expected);
 }
 
 /// What the page says of rungs that are below others, and of the estimate of registers.
@@ -443,7 +443,7 @@ fn what_the_ladders_page_says_holds_of_the_climb() {
         "estimate of registers is {} above what the assembler needs",
         desc.base().registers() - measured.registers
     );
-    assert!(flat(include_str!("../../../docs/ladder.md")).contains(&said), "{said}");
+    assert!(flat(include_str!("../../../book/src/ladder.md")).contains(&said), "{said}");
 }
 
 /// What the page on the order of tiles says in prose is what its table, which `scripts/swizzle.sh`
