@@ -7,6 +7,7 @@
 //! | know what this machine has | [`resources`] |
 //! | know the limits of another GPU | [`gpus`] |
 //! | measure against a peer | `bench` (with CUDA) |
+//! | generate pages, tables, and pictures of the suites | `pages` (with CUDA) |
 //! | search the space of descriptions | [`explore`] |
 //! | climb from three loops to the ring of copies | [`ladder`] |
 //! | count the bank conflicts of an access or a kernel | [`banks`] |
@@ -27,6 +28,8 @@ mod kernels;
 pub mod ladder;
 pub mod layout;
 pub mod owned;
+#[cfg(feature = "cuda")]
+pub mod pages;
 pub mod resources;
 mod svg;
 #[cfg(feature = "cuda")]

@@ -38,17 +38,24 @@ impl Value for &str {
 }
 
 impl Svg {
-    /// The picture on a white sheet of so many pixels, its texts in `font`.
-    pub fn on_a_sheet(self, (width, height): (f64, f64), font: &str) -> String {
-        let mut sheet = String::new();
-        let head = Element::of(&mut sheet, "svg").set("xmlns", "http://www.w3.org/2000/svg");
-        let _ = write!(head.0, " viewBox=\"0 0 {width} {height}\"");
-        head.set("width", width).set("height", height).set("font-family", font).0.push_str(">\n");
-        Element::of(&mut sheet, "rect")
+    /// The picture of `width` x `height` pixels on a white sheet, its texts in `font`.
+    pub fn on_a_sheet(self, size: (f64, f64), font: &str) -> String {
+        let mut sheet = Self::default();
+        Element::of(&mut sheet.0, "rect")
             .set("width", "100%")
             .set("height", "100%")
             .set("fill", "#ffffff")
             .end();
+        sheet.0 += &self.0;
+        sheet.bare(size, font)
+    }
+
+    /// The picture of `width` x `height` pixels without a background, its texts in `font`.
+    pub fn bare(self, (width, height): (f64, f64), font: &str) -> String {
+        let mut sheet = String::new();
+        let head = Element::of(&mut sheet, "svg").set("xmlns", "http://www.w3.org/2000/svg");
+        let _ = write!(head.0, " viewBox=\"0 0 {width} {height}\"");
+        head.set("width", width).set("height", height).set("font-family", font).0.push_str(">\n");
         sheet + &self.0 + "</svg>\n"
     }
 
@@ -59,6 +66,15 @@ impl Svg {
             .set("y", y)
             .set("width", width)
             .set("height", height)
+            .set("fill", fill)
+    }
+
+    /// A circle.
+    pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) -> Element<'_> {
+        Element::of(&mut self.0, "circle")
+            .set("cx", x)
+            .set("cy", y)
+            .set("r", radius)
             .set("fill", fill)
     }
 

@@ -348,7 +348,7 @@ fn count(number: usize, noun: &str) -> String {
 }
 
 /// The distinct words, in order of appearance.
-pub(super) fn distinct<'t>(words: impl Iterator<Item = &'t str>) -> String {
+pub(crate) fn distinct<'t>(words: impl Iterator<Item = &'t str>) -> String {
     let mut seen: Vec<&str> = Vec::new();
     for word in words {
         if !seen.contains(&word) {

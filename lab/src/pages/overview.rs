@@ -1,0 +1,154 @@
+//! The overview of all suites, and the README's table.
+
+use crate::bench::{
+    Line,
+    page::{Comparison, comparison, distinct},
+};
+use core::fmt::Write;
+
+/// A suite of the overview.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// The name of its files: `benches/suites/NAME.jsonl`, `docs/performance/NAME.{jsonl,md}`.
+    pub name: &'static str,
+    /// What its problems have in common.
+    pub title: &'static str,
+    /// Whether the README's table and chart show it.
+    pub in_readme: bool,
+}
+
+/// All suites whose peer is cuBLASLt, in the order of the overview.
+pub const SUITES: [Suite; 16] = [
+    suite("hopper", "large, aligned, K-major operands, tensor cores", true),
+    suite("hopper_layouts", "large, the other operand layouts", true),
+    suite("hopper_odd", "large, odd sizes (K-major and others)", true),
+    suite("pitch", "large, rows of 16 mod 32 bytes", true),
+    suite("small", "squares up to 3072", true),
+    suite("decode", "decode: M of 1 to 64", true),
+    suite("deep", "small M and N, large K", true),
+    suite("batched", "strided batches and pointer arrays", true),
+    suite("grouped", "grouped GEMM (MoE)", true),
+    suite("untuned", "shapes that no table or fit contains", true),
+    suite("simt", "exact f32 on CUDA cores, large", true),
+    suite("simt_shapes", "exact f32 on CUDA cores, other shapes", true),
+    suite("f64", "f64 on tensor cores", true),
+    suite("f32_accurate", "f32 emulated on tensor cores", true),
+    suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
+    suite("f32_simt", "TMA-fed SIMT kernels, pinned", false),
+];
+
+const fn suite(name: &'static str, title: &'static str, in_readme: bool) -> Suite {
+    Suite { name, title, in_readme }
+}
+
+/// A suite with its committed lines.
+pub struct SuiteResult {
+    /// The suite.
+    pub suite: Suite,
+    /// The lines of `docs/performance/NAME.jsonl`.
+    pub lines: Vec<Line>,
+}
+
+impl SuiteResult {
+    /// The comparison with the peer.
+    pub fn comparison(&self) -> Option<Comparison<'_>> {
+        comparison(&self.lines)
+    }
+}
+
+/// The results of [`SUITES`]. `read` returns the text of the lines of a suite.
+///
+/// # Errors
+/// The errors of `read`, and a line that is not a record, as text.
+pub fn results(
+    mut read: impl FnMut(&str) -> Result<String, String>,
+) -> Result<Vec<SuiteResult>, String> {
+    let result = |suite: Suite| {
+        let lines = crate::bench::record::read_lines(&read(suite.name)?);
+        Ok(SuiteResult { suite, lines: lines.map_err(|error| error.to_string())? })
+    };
+    SUITES.into_iter().map(result).collect()
+}
+
+/// `docs/performance/README.md`.
+#[must_use]
+pub fn overview(results: &[SuiteResult]) -> String {
+    let mut text = "# Performance
+
+Made by `cargo run --release -p falchion-lab --example pages`; do not edit. Every row is a suite in
+`benches/suites/`, measured by `falchion bench --suite benches/suites/NAME.jsonl`. The ratio is
+cuBLASLt's time divided by Falchion's: above 1, Falchion is faster. [Lessons](lessons.md) explains
+the figures, [host](host.md) has the CPU, and [transposes](transpose.md) have their own table.
+
+How it is measured: cuBLASLt is asked for 64 heuristics. Every algorithm that it returns computes a
+problem of whole numbers, and wrong algorithms are excluded. All others are timed; the three fastest
+and the first run interleaved with Falchion until the ratio's interquartile range is below 1 %.
+Buffers rotate beyond the L2 cache, data are random, and launches below 50 µs are replayed from a
+CUDA graph.
+
+| suite | problems | mean | worst | worst problem | GPU | date | commit | cuBLASLt |
+|---|--:|--:|--:|---|---|---|---|---|
+"
+    .to_owned();
+    for result in results {
+        let Suite { name, title, .. } = result.suite;
+        let all = |of: fn(&Line) -> &str| distinct(result.lines.iter().map(of));
+        let versions =
+            distinct(result.lines.iter().filter_map(|line| line.peer_version.as_deref()));
+        let (problems, [mean, worst, problem]) = match result.comparison() {
+            Some(found) => (found.problems, figures(&found)),
+            None => (0, [const { String::new() }; 3]),
+        };
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "| [{name}]({name}.md): {title} | {problems} | {mean} | {worst} | {problem} | {} | {} | {} | {versions} |",
+            all(|line| &line.device),
+            all(|line| &line.date),
+            all(|line| &line.commit),
+        );
+    }
+    text
+}
+
+/// The README's table: a row per suite.
+fn readme_table(results: &[SuiteResult]) -> String {
+    let mut text = "| problems | number | mean | worst |\n|---|--:|--:|--:|\n".to_owned();
+    for result in results.iter().filter(|result| result.suite.in_readme) {
+        let Suite { name, title, .. } = result.suite;
+        let Some(found) = result.comparison() else { continue };
+        let [mean, worst, _] = figures(&found);
+        let _ = writeln!(
+            text,
+            "| [{title}](docs/performance/{name}.md) | {} | {mean} | {worst} |",
+            found.problems
+        );
+    }
+    text
+}
+
+/// The lines around the README's table.
+const MARKS: [&str; 2] = ["<!-- speed: made by the example `pages` -->\n", "<!-- end -->"];
+
+/// The README with its table made anew.
+///
+/// # Errors
+/// A README without the two marks, as text.
+pub fn with_table(readme: &str, results: &[SuiteResult]) -> Result<String, String> {
+    let missing = || format!("README.md has no lines `{}` and `{}`", MARKS[0].trim(), MARKS[1]);
+    let (before, rest) = readme.split_once(MARKS[0]).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(MARKS[1]).ok_or_else(missing)?;
+    Ok(format!("{before}{}{}{}{after}", MARKS[0], readme_table(results), MARKS[1]))
+}
+
+/// The command that measures a suite, as its page names it.
+#[must_use]
+pub fn bench_command(suite: &str) -> String {
+    format!("falchion bench --suite benches/suites/{suite}.jsonl --peers cublaslt")
+}
+
+/// Mean, worst, and the worst problem.
+fn figures(found: &Comparison<'_>) -> [String; 3] {
+    let short = |ratio: f64| format!("{ratio:.2}");
+    [short(found.mean), short(found.worst), found.worst_problem.to_string()]
+}
