@@ -31,3 +31,7 @@ bench:
 # Which lines of a suite, measured again, are slower than its committed table.
 compare table:
     scripts/compare.sh {{table}}
+
+# The book, into book/book.
+book:
+    mdbook build book

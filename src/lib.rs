@@ -101,7 +101,17 @@ pub mod prelude {
     };
 }
 
-/// The README's program runs.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-pub struct Readme;
+/// The programs of the README and the book compile, and those for the CPU run.
+#[cfg(all(doctest, feature = "cuda"))]
+mod programs {
+    #[doc = include_str!("../README.md")]
+    pub struct Readme;
+    #[doc = include_str!("../book/src/cpu.md")]
+    pub struct Cpu;
+    #[doc = include_str!("../book/src/gpu.md")]
+    pub struct Gpu;
+    #[doc = include_str!("../book/src/epilogues.md")]
+    pub struct Epilogues;
+    #[doc = include_str!("../book/src/grouped.md")]
+    pub struct Grouped;
+}

@@ -174,11 +174,11 @@ fn a_bench_replays_what_is_short() {
     }
 }
 
-/// cuBLASLt 13.1.0 drops the tail of K for some decode shapes. Its wrong algorithms are counted and
-/// not timed, and ours is right on the same operands.
+/// Every algorithm that cuBLASLt 13.1.0 offers for 1x8x11528 drops the tail of K: the record marks
+/// the peer as wrong. Ours is right on the same operands, or `measure` would fail.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn wrong_cublaslt_algorithms_are_counted_and_not_timed() {
+fn wrong_cublaslt_results_are_marked() {
     let (context, stream) = device();
     let version = Lt::open(&context, None).unwrap().version_name();
     let bench = Bench::new(&stream, &PeerLibrary::Found).unwrap();
@@ -193,9 +193,9 @@ fn wrong_cublaslt_algorithms_are_counted_and_not_timed() {
         let measured = bench.measure(&mut session, &problem(&line), &run).unwrap();
         println!("cuBLASLt {version}: {measured:?}");
         assert_eq!(measured.peer_version.as_deref(), Some(version.as_str()));
-        assert_eq!(measured.peer_verified, Some(true), "a right algorithm exists");
         if version == "13.1.0" {
             assert_eq!(measured.peer_wrong > 0, wrong, "K = {k}: {measured:?}");
+            assert_eq!(measured.peer_verified, Some(!wrong), "K = {k}: {measured:?}");
         }
     }
 }

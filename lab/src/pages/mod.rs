@@ -9,9 +9,7 @@ mod overview;
 mod speed;
 
 pub use hierarchy::hierarchy;
-pub use overview::{
-    SUITES, Suite, SuiteResult, bench_command, overview, results, with_table,
-};
+pub use overview::{SUITES, Suite, SuiteResult, bench_command, overview, results, with_table};
 pub use speed::speed;
 
 /// The colors of a picture.

@@ -47,9 +47,7 @@ pub fn speed(results: &[SuiteResult], colors: &Palette) -> String {
         let color = if slower { colors.warning } else { colors.accent };
         let name = title.replace('`', "");
         svg.text((NAMES - 14.0, middle + 4.5), 13.0, colors.ink).anchor("end").says(&name);
-        svg.rect([from, middle - BAR / 2.0, (to - from).max(2.0), BAR], color)
-            .set("rx", 2.0)
-            .end();
+        svg.rect([from, middle - BAR / 2.0, (to - from).max(2.0), BAR], color).set("rx", 2.0).end();
         svg.line([x(found.worst), middle, x(found.mean), middle], colors.quiet).end();
         svg.circle((x(found.worst), middle), 4.0, colors.background)
             .set("stroke", colors.quiet)
