@@ -322,6 +322,9 @@ pub struct BenchArgs {
     /// The cuBLASLt to compare with, as a file; by default the library that `falchion doctor` finds.
     #[arg(long, value_name = "FILE")]
     pub peer_library: Option<PathBuf>,
+    /// Seconds per problem, at most: fewer make more ratios noisy. By default 3.
+    #[arg(long, value_name = "N", value_parser = elements)]
+    pub seconds: Option<u32>,
     /// Compile the suite's kernels into the cache for this compute capability (90, say), and
     /// measure nothing: needs NVRTC, no GPU.
     #[arg(long, value_name = "SM", value_parser = elements)]

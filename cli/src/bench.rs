@@ -115,6 +115,7 @@ fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), 
     let run = Run {
         suite: name.to_owned(),
         peer: peer_library(args),
+        seconds: args.seconds.map(f64::from),
         kernel: None,
         date: utc_date(SystemTime::now()),
         commit: commit(),

@@ -119,7 +119,7 @@ impl Device {
         measured: &mut dyn FnMut(Line) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let bench = Bench::new(&self.stream, &run.peer)?;
-        self.each(problems, |session, problem| measured(bench.measure(session, problem, run)?))
+        self.each(problems, run, |session, problem| measured(bench.measure(session, problem, run)?))
     }
 
     /// The same of transposes.
@@ -130,17 +130,20 @@ impl Device {
         measured: &mut dyn FnMut(TransposeLine) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut bench = TransposeBench::new(&self.stream, run.peer != PeerLibrary::None)?;
-        self.each(problems, |session, problem| measured(bench.measure(session, problem, run)?))
+        self.each(problems, run, |session, problem| measured(bench.measure(session, problem, run)?))
     }
 
     /// Does `work` with each problem, on one clock of this device.
     fn each<P>(
         &self,
         problems: &[P],
+        run: &Run,
         mut work: impl FnMut(&mut Session<'_>, &P) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut timer = EventTimer::new(&self.stream)?;
-        let mut session = Session::new(&mut timer, Settings::default());
+        let defaults = Settings::default();
+        let seconds = run.seconds.unwrap_or(defaults.seconds);
+        let mut session = Session::new(&mut timer, Settings { seconds, ..defaults });
         problems.iter().try_for_each(|problem| work(&mut session, problem))
     }
 }

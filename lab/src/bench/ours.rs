@@ -166,14 +166,15 @@ impl<'a> Ours<'a> {
         self.results.first()?.first()
     }
 
-    /// Runs once, and computes some rows of each product again: the largest error over its bound.
+    /// Runs once, and compares some rows of each product with the reference: the largest error over
+    /// its bound, and D.
     pub(super) fn verify(
         &mut self,
         desc: &GemmDesc,
         a: &HostBuffer,
         b: &HostBuffer,
         c: &HostBuffer,
-    ) -> Result<f64, Error> {
+    ) -> Result<(f64, HostBuffer), Error> {
         let stream = self.stream;
         let parts = self.launched.results(self.types.c, c.bytes().len());
         let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
@@ -198,7 +199,7 @@ impl<'a> Ours<'a> {
                 verdict.first_wrong
             )));
         }
-        Ok(verdict.error_over_bound)
+        Ok((verdict.error_over_bound, computed))
     }
 }
 

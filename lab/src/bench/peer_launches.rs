@@ -89,6 +89,8 @@ pub(super) struct IntegerCase<'c> {
     pub stream: &'c Arc<CudaStream>,
     /// A, B, and C on the host.
     pub host: [&'c HostBuffer; 3],
+    /// Our result, whose rows are verified.
+    pub verified: &'c HostBuffer,
     /// A and B on the device.
     pub operands: &'c [CudaSlice<u8>; 2],
     /// D on the device.
@@ -96,13 +98,14 @@ pub(super) struct IntegerCase<'c> {
 }
 
 impl IntegerCase<'_> {
-    /// Runs a launch on a D that holds C, or poison if C is not read, and compares rows of the
-    /// result. A launch that fails counts as right: it is not timed anyway.
+    /// Runs a launch on a D that holds C, or poison if C is not read. The result is right if it is
+    /// ours bit for bit, or if its rows agree with the reference. A launch that fails counts as
+    /// right: it is not timed anyway.
     fn is_right(
         &mut self,
         run: impl FnOnce(&[LtSet<'_>]) -> Result<(), Error>,
     ) -> Result<bool, Error> {
-        let Self { launched, desc, stream, host, operands, d } = self;
+        let Self { launched, desc, stream, host, verified, operands, d } = self;
         let [_, _, c] = *host;
         let mut computed = HostBuffer::poisoned(c.kind(), c.length())?;
         let before = if launched.reads_c() { c } else { &computed };
@@ -117,7 +120,8 @@ impl IntegerCase<'_> {
             .memcpy_dtoh(d, computed.whole_mut()?.into_bytes())
             .map_err(driver("cuMemcpyDtoHAsync"))?;
         stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
-        Ok(launched.verdict(desc, *host, &computed)?.is_right())
+        let is_ours = computed.bytes() == verified.bytes();
+        Ok(is_ours || launched.verdict(desc, *host, &computed)?.is_right())
     }
 }
 
