@@ -3,7 +3,7 @@
 
 use super::{CODE, FONT, Palette};
 use crate::svg::Svg;
-use falchion::{desc::FamilyDesc, prelude::*};
+use falchion::{desc::FamilyDesc, device::Explanation, prelude::*};
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 330.0;
@@ -28,7 +28,7 @@ fn levels() -> Vec<Level> {
     let (tile, stages) = (desc.threadblock(), desc.stages());
     let FamilyDesc::Simt(knobs) = desc.family else { return Vec::new() };
     let warp = knobs.warp;
-    let Explanation::Simt(explained) = desc.explain() else { return Vec::new() };
+    let Ok(Explanation::Simt(explained)) = desc.explain() else { return Vec::new() };
     let (lanes, [rows, columns]) = (explained.lanes, explained.thread_tile);
     let shape = |[m, n, k]: [u32; 3]| format!("GemmShape<{m}, {n}, {k}>");
     let block = shape([tile.m, tile.n, tile.k]);
