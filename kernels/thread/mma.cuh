@@ -20,7 +20,7 @@ __device__ __forceinline__ void outer_product(T const (&a)[M], T const (&b)[N], 
 
 // The same of halves, two neighbours a register: of (a0, a1) and (b0, b1) the products (a0 b0, a1
 // b1), and of (a1, a0) the other two, so one permutation serves four products. Every
-// row runs in the same direction: a serpentine order was slower (docs/performance/lessons.md names
+// row runs in the same direction: a serpentine order was slower (book/src/lessons.md names
 // the notebook).
 template <int M, int N>
 __device__ __forceinline__ void outer_product(f16x2 const (&a)[M / 2], f16x2 const (&b)[N / 2], f16x2 (&accumulators)[M * N / 2]) {

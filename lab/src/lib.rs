@@ -34,6 +34,8 @@ pub mod resources;
 mod svg;
 #[cfg(feature = "cuda")]
 pub mod sys;
+#[cfg(feature = "cuda")]
+pub mod trials;
 pub mod verify;
 pub mod warpgroup;
 

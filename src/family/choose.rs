@@ -6,7 +6,7 @@
 //! operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
 //! and where the workspace has no room for the copies, the best of those is taken. Two repacked
 //! operands are one launch of passes. What is so weighed was replayed from graphs
-//! (`docs/performance/explore/odd_in_graphs.jsonl`): `mma.sync` takes less time of 255 and 516
+//! (`lab/data/trials.csv`, log `odd_in_graphs`): `mma.sync` takes less time of 255 and 516
 //! cubed of bf16, and more from 511 cubed on where rows are read by one or two bytes, and from some
 //! 1000 cubed on where they are read by four or eight.
 
@@ -179,7 +179,7 @@ impl GemmDesc {
     /// `None` where there is none.
     fn passes(&self, size: &ProblemSize) -> Option<Passes> {
         // Of an element, in products: beside a kernel of threads it is hidden less, and products
-        // are fewer (`docs/performance/explore/streams_f32.jsonl`).
+        // are fewer (`lab/data/trials.csv`, log `streams_f32`).
         let of_element = if matches!(self.class.op, OpKind::TensorOp) { 3.0 } else { 0.85 };
         let tensors = self.warp_specialized().filter(|desc| !desc.knobs.emulation.decomposes())?;
         let rows = self.operand_rows(size);
@@ -205,7 +205,7 @@ impl GemmDesc {
         // The widest that divides all rows.
         passes.access = access & access.wrapping_neg();
         // Of a launch, in microseconds: rows that are read by one or two bytes take longer to begin
-        // with (`docs/performance/explore/odd_in_graphs.jsonl`).
+        // with (`lab/data/trials.csv`, log `odd_in_graphs`).
         let of_launch = match self.class.op {
             OpKind::Simt => 2.5,
             OpKind::TensorOp if passes.access < 4 => 4.2,
@@ -296,7 +296,7 @@ mod tests {
     }
 
     /// Rows that TMA cannot read are read in place where that measured less time than copies and a
-    /// kernel behind them (`docs/performance/explore/odd_in_graphs.jsonl`); rows that it can never
+    /// kernel behind them (`lab/data/trials.csv`, log `odd_in_graphs`); rows that it can never
     /// are.
     #[test]
     fn rows_that_lie_anywhere_are_read_in_place_where_that_takes_less_time() {
@@ -330,7 +330,7 @@ mod tests {
 
     /// What TMA reads where it lies is left to it, however soon threads would be done: replayed
     /// from a graph the smallest products take less by it
-    /// (`docs/performance/explore/in_graphs.jsonl`).
+    /// (`lab/data/trials.csv`, log `in_graphs`).
     #[test]
     fn what_tma_reads_is_left_to_it() {
         for kind in [

@@ -15,9 +15,9 @@
 //!
 //! | | tensor cores of Hopper | CUDA cores |
 //! |---|---|---|
-//! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, of f32 `m n (1.25 + 8 (1/wm + 1/wn))`, twice that where copies and products take turns; `256 n / m` more for f32 where B lies along K, `24 n` at most, and `8 m` less where A lies along M, whose elements are copied four at a time; `1.1 m n + 3 (m + n)` for f64 under mma.sync (`f64_few_tiles.jsonl`), whose copies take `28 (m + n)` for f32 in parts |
+//! | `each`, a step along K of one tile | `max(m n (1 + 5 (1/64 + 1/w)) / (1 + 5 (1/64 + 1/128)), 60 (m + n))` for instructions of 64 x w: products and their reads of shared memory, or what the second-level cache brings | `m n (1 + 16 (1/wm + 1/wn))` for warp tiles of wm x wn, of f32 `m n (1.25 + 8 (1/wm + 1/wn))`, twice that where copies and products take turns; `256 n / m` more for f32 where B lies along K, `24 n` at most, and `8 m` less where A lies along M, whose elements are copied four at a time; `1.1 m n + 3 (m + n)` for f64 under mma.sync (log `f64_few_tiles`), whose copies take `28 (m + n)` for f32 in parts |
 //! | `latency`, a step along K that nobody else fills | 0: the blocks are persistent, one a multiprocessor | 2600 under `multistage`, 1600 for f64 on tensor cores, 9000 under `singlestage`, and 230,000 for each k-tile under `pipelined`: the barriers and the loads between them |
-//! | `alone`, the same of a multiprocessor's only unit | 0 | 2600 of f32 in 64x64 and less, eight deep: a barrier for few products (`short_tiles_simt.jsonl`) |
+//! | `alone`, the same of a multiprocessor's only unit | 0 | 2600 of f32 in 64x64 and less, eight deep: a barrier for few products (log `short_tiles_simt`) |
 //! | `ends`, begins and ends of tiles | `2900 m n` of a consumer's share, of 128 x 64 at least, once under ping-pong; where consumers share tiles `4700 m n` for a second one, and 300 for each behind it; of elements of 32 bits, whose products are half as many in a microsecond, half of all three | `16 m n (1 + s)` for each tile, whose depth `s` warps share |
 //! | `begun`, clearing tickets and drawing them | 2.5 us | 1,200,000 |
 //! | `stored`, a unit's accumulators to its slot | 0.15 us, and as much for each 32 that a thread holds; of `mma.sync` 0.3 us | `4900 a` for threads that hold `a` accumulators |
@@ -32,15 +32,15 @@
 //! A microsecond is 4.5 million products of 16 bits on Hopper's tensor cores, 9 million of 8, and
 //! so on. There `load * each` is no less than what memory takes, too: 2 products for each element
 //! of A and B, and 0.4 for each time that a tile reads one again, 0.55 where a cluster's blocks all
-//! do at once (`few_tiles_tensor_op.jsonl`); and, of the busiest unit, 60 for each element that it
+//! do at once (log `few_tiles_tensor_op`); and, of the busiest unit, 60 for each element that it
 //! loads and 40 for each that no other unit brings
-//! (`docs/performance/explore/split_k_tensor_op.jsonl`, `docs/performance/decode.jsonl`).
+//! (`lab/data/trials.csv`, log `split_k_tensor_op`, `docs/performance/decode.jsonl`).
 //!
 //! Of streams, `load` and `waves` are no whole numbers: tiles by multiprocessors, since none waits
 //! for another; the exchange is `begun`, and `stored` and `added` for the tile that a block ends
 //! and the one that it begins. Of `f32` on an H100 that is within 7 hundredths of 20 times from
 //! 1024 cubed on; fewer tiles than multiprocessors are cut into parts
-//! (`docs/performance/explore/streams_f32.jsonl`).
+//! (`lab/data/trials.csv`, log `streams_f32`).
 //!
 //! Threads that TMA feeds take `1.45 m n` a step and `44 m n` for each tile, and where an operand
 //! lies otherwise a pass before: 2.5 us, and 2.8 ps for each element (the same file).
@@ -50,12 +50,12 @@
 //! in tiles of 128x128 and 446 in 128x256 on an H100, which `120 (m + n)` says within a twentieth;
 //! 15 products of 1000 cubed take 68 a line. Blocks of a cluster that share an operand bring their
 //! share of it, and wait for one another, a sixteenth of their products: 633 in 256x160 of two
-//! (`docs/performance/explore/pitches_tensor_op.jsonl`).
+//! (`lab/data/trials.csv`, log `pitches_tensor_op`).
 //!
 //! Where memory is what limits, boxes of the only tile along an extent of which 64 rows and more
 //! lie beyond their operand take a third longer: 64 rows of 16384x7168 take 78 to 94 us in every
 //! tile of 128 rows, whatever its columns and schedule, and 58 to 66 in those of 64, in which 100
-//! rows take 67 to 104 and 65 to 69 in those of 128 (`few_rows_of_weights.jsonl`).
+//! rows take 67 to 104 and 65 to 69 in those of 128 (log `few_rows_of_weights`).
 //!
 //! A multiprocessor that has no unit in the last wave does not ask for any, and memory takes longer
 //! by 0.3 of their share: 64 rows of 24576x1536 take 23.3 us in 384 tiles of 64x64 and 24.9 in 192
@@ -64,12 +64,12 @@
 //! On CUDA cores two blocks of a multiprocessor end their first tiles at the same time, and both
 //! their places are taken again while another multiprocessor's are not: three tiles on two places
 //! take what four do. f32 of 1536x2816x256 takes 52 us in 264 tiles of 128x128, and 1536x4224x256
-//! 97 in 396 (`docs/performance/explore/waves_of_two_simt.jsonl`). Parts, and tiles of a third
+//! 97 in 396 (`lab/data/trials.csv`, log `waves_of_two_simt`). Parts, and tiles of a third
 //! wave, end one after another.
 //!
 //! What D has beyond the 50 MB that the second-level cache keeps is written to device memory while
 //! the products last, at the rate at which A and B come: 8 products of 4096x4096x512 of e4m3, 268
-//! MB of D, take 135 us in 128x192, 147 in 128x128, 165 in 64x128 (`tiles_in_graphs.jsonl`).
+//! MB of D, take 135 us in 128x192, 147 in 128x128, 165 in 64x128 (log `tiles_in_graphs`).
 //!
 //! Of clusters of more than two blocks fewer run at once than there are multiprocessors for: 33 of
 //! four count as two rounds, and 4104 cubed in 128x192 of four as seven.
@@ -77,24 +77,24 @@
 //! A cluster's parts are added in its first block's shared memory: no memset comes before the
 //! kernel, and no slot is in memory. What a problem takes longer by is in the model what it
 //! measured, 0.6 to 0.9 us for one tile a cluster in two parts, and of more up to 2 us, which
-//! bandwidth may hide (`docs/performance/explore/split_k_cluster.jsonl`).
+//! bandwidth may hide (`lab/data/trials.csv`, log `split_k_cluster`).
 //!
 //! Parts are as many as fill one block of each multiprocessor, or two, and so on up to all that are
 //! resident; fewer, where K or the workspace has no more.
 //!
 //! The unit is one product. The numbers were fitted to times on an H200. On CUDA cores, 16, 2600
 //! and 230,000 come from the problems and tiles of
-//! `docs/performance/explore/small_tiles_simt.jsonl`: of bf16, 512 cubed takes 37.6 us in 64x64x16
+//! `lab/data/trials.csv`, log `small_tiles_simt`: of bf16, 512 cubed takes 37.6 us in 64x64x16
 //! and 56.2 in 64x64x8, 110 ns a step in place of 73; of f32, 64x64x32 takes 29.7 ns a step where
 //! it is alone on a multiprocessor (512 cubed) and 50.3 ns for two of them (1024 cubed); and those
-//! of parts from `split_k_simt.jsonl` there, whose times the model has within 14 hundredths, at
+//! of parts from log `split_k_simt`, whose times the model has within 14 hundredths, at
 //! 3.25 us for a million products and 2.6 us for a launch, but for tiles of 64 threads, which take
 //! longer. On tensor cores, 60, 5 and 2900 are such that problems take what measured best of their
-//! tiles in `small_tiles_tensor_op.jsonl`, `hopper_tiles_*.jsonl` and `hopper_promoted.jsonl`
+//! tiles in log `small_tiles_tensor_op`, log `hopper_tiles_*` and log `hopper_promoted`
 //! there, from 256 to 16384 cubed: 2900 lies below 3330, above which 2048 cubed takes 64x128;
 //! without the 5, 16384 cubed takes 128x128 in place of 128x192. 4700 and 300 are such that 2560,
 //! 3456 and 5120 cubed, 15 products of 1000 cubed and 5000 x 4096 x 4096 take tiles that consumers
-//! share, and 3072 cubed does not (`cooperative_tiles.jsonl`): a multiprocessor that is idle
+//! share, and 3072 cubed does not (log `cooperative_tiles`): a multiprocessor that is idle
 //! between two tiles leaves the others its power. Where memory is what limits there is none to
 //! leave, and each tile counts as the first: 32 groups of 192 rows take 468 us in 128x192 and 499
 //! in 256x160.

@@ -62,7 +62,7 @@ fn from_registers(desc: &GemmDesc) -> bool {
 }
 
 /// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it
-/// was measured (`docs/performance/explore/hopper_tiles_*.jsonl`, `hopper_promoted.jsonl`).
+/// was measured (`lab/data/trials.csv`, log `hopper_tiles_*`, log `hopper_promoted`).
 #[test]
 fn problems_take_the_tiles_that_measured_best() {
     let along_k = [Order::Row, Order::Col];
@@ -77,8 +77,8 @@ fn problems_take_the_tiles_that_measured_best() {
             assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
         }
     }
-    // Where much of D goes to device memory, what has fewer bytes a product (`short_k.jsonl`,
-    // `tiles_in_graphs.jsonl` there).
+    // Where much of D goes to device memory, what has fewer bytes a product (log `short_k`,
+    // log `tiles_in_graphs`).
     for (kind, of_24576, of_7168) in [
         (ElementKind::Bf16, (128, 176), (128, 128)),
         (ElementKind::E4m3, (128, 192), (128, 128)),
@@ -104,7 +104,7 @@ fn problems_take_the_tiles_that_measured_best() {
 }
 
 /// What measured best of small squares, or within a tenth of it
-/// (`docs/performance/explore/small_tiles_*.jsonl`, `squares_tensor_op.jsonl`, `in_graphs.jsonl`).
+/// (`lab/data/trials.csv`, log `small_tiles_*`, log `squares_tensor_op`, log `in_graphs`).
 #[test]
 fn small_problems_take_small_tiles() {
     let wanted = [(64, 16), (64, 32), (64, 128), (128, 144), (128, 128), (128, 192)];
@@ -138,8 +138,8 @@ fn small_problems_take_small_tiles() {
 }
 
 /// Few rows of `f32` take tiles of as many, with K in parts; `f64` of few tiles small ones, the
-/// fastest or one within three hundredths of it (`docs/performance/explore/few_rows_simt.jsonl`,
-/// `f64_few_tiles.jsonl`).
+/// fastest or one within three hundredths of it (`lab/data/trials.csv`, log `few_rows_simt`,
+/// log `f64_few_tiles`).
 #[test]
 fn few_rows_and_few_tiles_have_tiles_of_their_own() {
     let taken = |element, op, b, extents| {
@@ -179,7 +179,7 @@ fn few_rows_and_few_tiles_have_tiles_of_their_own() {
 }
 
 /// `f32` on the CUDA cores: what measured best, or within a twentieth of it
-/// (`docs/performance/explore/streams_f32.jsonl`). Without a workspace nothing is streamed or
+/// (`lab/data/trials.csv`, log `streams_f32`). Without a workspace nothing is streamed or
 /// transposed.
 #[test]
 fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
@@ -228,8 +228,8 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
 }
 
 /// Idle multiprocessors of the last wave count where memory limits, and clusters of the small tile
-/// pay only where rows begin within sectors (`docs/performance/explore/few_rows_of_weights.jsonl`,
-/// `small_clusters.jsonl`).
+/// pay only where rows begin within sectors (`lab/data/trials.csv`, log `few_rows_of_weights`,
+/// log `small_clusters`).
 #[test]
 fn what_is_idle_and_shared_counts() {
     let along_k = [Order::Row, Order::Col];
@@ -243,7 +243,7 @@ fn what_is_idle_and_shared_counts() {
 }
 
 /// Two blocks of a multiprocessor end at the same time, and both places are taken again: three
-/// tiles of f32 take what four do (`docs/performance/explore/waves_of_two_simt.jsonl`).
+/// tiles of f32 take what four do (`lab/data/trials.csv`, log `waves_of_two_simt`).
 #[test]
 fn three_tiles_on_two_places_count_as_four() {
     let of = |batch| ProblemSize { batch, ..ProblemSize::of((333, 511, 255)) };
@@ -255,7 +255,7 @@ fn three_tiles_on_two_places_count_as_four() {
 }
 
 /// Of f32 a short K and 64 rows take tiles that are eight deep; a deep K, whose parts have a
-/// multiprocessor each, does not (`docs/performance/explore/short_tiles_simt.jsonl`).
+/// multiprocessor each, does not (`lab/data/trials.csv`, log `short_tiles_simt`).
 #[test]
 fn singles_take_shallow_tiles_where_that_measured_best() {
     let taken = |orders, size| {
@@ -327,7 +327,7 @@ fn a_deep_k_is_cut_where_the_workspace_has_room() {
 }
 
 /// What measured best of parts, all of which a second kernel adds
-/// (`docs/performance/explore/parallel_tensor_op.jsonl`).
+/// (`lab/data/trials.csv`, log `parallel_tensor_op`).
 #[test]
 fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
     let (deep, long) = ((512, 512, 32768), (1024, 256, 16384));
@@ -354,8 +354,8 @@ fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
 
 /// A cluster's blocks have the parts of K where that measured less time than all else, with a
 /// workspace and without one; where it measured more, none is taken
-/// (`docs/performance/explore/split_k_cluster.jsonl`, `few_tiles_tensor_op.jsonl`,
-/// `deep_parts.jsonl`).
+/// (`lab/data/trials.csv`, log `split_k_cluster`, log `few_tiles_tensor_op`,
+/// log `deep_parts`).
 #[test]
 fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
     let along_k = [Order::Row, Order::Col];
@@ -400,7 +400,7 @@ fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
 }
 
 /// Where rows begin within sectors of memory, blocks of a cluster share what TMA brings
-/// (`docs/performance/explore/pitches_tensor_op.jsonl`).
+/// (`lab/data/trials.csv`, log `pitches_tensor_op`).
 #[test]
 fn rows_within_sectors_take_clusters() {
     let cluster = |kind, orders, size: ProblemSize| {

@@ -22,7 +22,7 @@ pub(super) const fn products_of_a_microsecond(op: OpKind, element: ElementKind) 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
     /// How many operands a call transposes to its workspace first: no kernel measured was so much
-    /// slower without that it paid (`docs/performance/explore/hopper_registers_*.jsonl`).
+    /// slower without that it paid (`lab/data/trials.csv`, log `hopper_registers_*`).
     pub transposed: u32,
     /// Time of one step along K of one tile, in products.
     pub each: f64,

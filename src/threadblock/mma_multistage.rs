@@ -12,7 +12,7 @@ use crate::schedule::{Schedule, Step};
 
 /// Over how many k-blocks, from the first on, the copies of a tile are spread. Measured: one bunch
 /// keeps the multiplications waiting, and each bunch costs instructions of its own; the
-/// notebook that `docs/performance/lessons.md` names has the table.
+/// notebook that `book/src/lessons.md` names has the table.
 const COPY_PARTS: u8 = 2;
 
 /// The order of steps of [`MainloopKind::Multistage`](super::MainloopKind::Multistage).

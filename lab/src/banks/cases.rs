@@ -1,8 +1,8 @@
 //! The accesses that the rule is held against: by tests on every machine, and by `scripts/banks.sh`
 //! on a device.
 //!
-//! The sources are five documents that teach GEMM by example (`docs/references.md`); their accesses
-//! are here at their true counts.
+//! The sources are five documents that teach GEMM by example (`book/src/banks.md` names them);
+//! their accesses are here at their true counts.
 
 use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 use crate::verify::draw;

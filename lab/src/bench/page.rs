@@ -20,7 +20,7 @@ pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
         return laid_out(title, command, &said, ERROR_COLUMNS, lines.iter().map(error_row));
     }
     let (columns, rows) = by_type(lines);
-    let said = format!("{said}\n{}{}", cell_legend(lines), refusals(lines));
+    let said = said + &refusals(lines);
     laid_out(title, command, &said, &columns, rows.into_iter())
 }
 
@@ -114,10 +114,7 @@ pub(super) fn microseconds(value: Option<f64>) -> String {
 /// The sentence about ratios that did not settle; `None` if all did.
 pub(super) fn unsettled(noisy: usize) -> Option<String> {
     (noisy > 0).then(|| {
-        format!(
-            "{} marked ~ did not settle to an interquartile range of 1 %.",
-            count(noisy, "ratio")
-        )
+        format!("{} marked ~ varied by more than 1 % (interquartile range).", count(noisy, "ratio"))
     })
 }
 
@@ -148,6 +145,7 @@ fn summary(lines: &[Line]) -> String {
             .filter(|line| line.refused.is_none())
             .map(|line| (line.captured, line.ours_us)),
     ));
+    said.extend(cell_legend(lines).map(str::to_owned));
     let all = |of: fn(&Line) -> &str| distinct(lines.iter().map(of));
     let peers = distinct(lines.iter().filter_map(|line| line.peer.as_deref()));
     let versions = distinct(lines.iter().filter_map(|line| line.peer_version.as_deref()));
@@ -170,7 +168,7 @@ fn wrong(lines: &[Line]) -> Option<String> {
         format!("For {}, at least one algorithm of the peer is wrong.", count(some, "problem"))
     });
     let none_right = (none_right > 0).then(|| {
-        format!("{} marked ! have no right algorithm and do not count.", count(none_right, "ratio"))
+        format!("Ratios marked ! ({none_right}) have no right algorithm and do not count.")
     });
     let said: Vec<String> = some.into_iter().chain(none_right).collect();
     (!said.is_empty()).then(|| said.join(" "))
@@ -189,21 +187,19 @@ pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> O
         .then(|| format!("Launches of {} were replayed from a graph.", count(captured, "problem")));
     let launched = (looped > 0).then(|| {
         let problems = count(looped, "problem");
-        format!(
-            "{problems} below {short} µs could not be captured; their times include host overhead."
-        )
+        format!("{problems} below {short} µs could not be captured: times include the host's.")
     });
     let said: Vec<String> = replayed.into_iter().chain(launched).collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// What a cell of [`by_type`] holds.
-fn cell_legend(lines: &[Line]) -> String {
-    let without = "A cell is Falchion's time in µs.";
-    let with = "A cell is Falchion's time in µs and the ratio. Kernels and errors are in the JSON \
-                lines beside this page.";
-    let legend = if comparison(lines).is_some() { with } else { without };
-    format!("{legend}\n")
+/// The content of a cell of [`by_type`]; `None` for suites with a table of errors.
+fn cell_legend(lines: &[Line]) -> Option<&'static str> {
+    const TIME: &str = "A cell is Falchion's time in µs.";
+    const BOTH: &str = "A cell is Falchion's time in µs and the ratio; the JSON lines beside this \
+                        page have the kernels.";
+    let errors = lines.iter().any(|line| line.problem.data.is_some());
+    (!errors).then(|| if comparison(lines).is_some() { BOTH } else { TIME })
 }
 
 /// The table of a page: the header, and a row per batch, size, and layouts. Each element type has a

@@ -29,7 +29,7 @@ fn page_has_command_summary_and_one_cell_per_problem() {
         "# SIMT\n\nMade by `falchion bench --suite benches/suites/simt.jsonl`; do not edit.\n",
         "**Geometric mean 1.000, worst 0.800** (4096x64x4096, f32:row f32:col f32:row), over 2 problems of 3.",
         "The peer does not support 1 problem.",
-        "1 ratio marked ~ did not settle",
+        "1 ratio marked ~ varied by more than 1 %",
         "Device: NVIDIA H200. Date: 2026-11-20. Commit: c1066a8. Peer: cublaslt (version 13.1.0).\n",
         "\n| M x N x K | A, B, D | f32 |\n|---|---|---|\n",
         "\n| 4096 x 4096 x 4096 | row ld 4100, col, row | 2500.0 **1.250** |\n",
@@ -52,7 +52,7 @@ fn wrong_peers_are_marked_and_excluded_from_the_mean() {
         "**Geometric mean 2.000, worst 2.000**",
         "over 1 problem of 2.",
         "For 2 problems, at least one algorithm of the peer is wrong.",
-        "1 ratio marked ! have no right algorithm and do not count.",
+        "Ratios marked ! (1) have no right algorithm and do not count.",
         "| 10.00 **0.100** ! |",
     ] {
         assert!(says(&text, part), "{part}\nis not in\n{text}");

@@ -18,7 +18,7 @@ pub struct Suite {
 }
 
 /// All suites whose peer is cuBLASLt, in the order of the overview.
-pub const SUITES: [Suite; 16] = [
+pub const SUITES: [Suite; 15] = [
     suite("hopper", "large, aligned, K-major operands, tensor cores", true),
     suite("hopper_layouts", "large, the other operand layouts", true),
     suite("hopper_odd", "large, odd sizes (K-major and others)", true),
@@ -34,7 +34,6 @@ pub const SUITES: [Suite; 16] = [
     suite("f64", "f64 on tensor cores", true),
     suite("f32_accurate", "f32 emulated on tensor cores", true),
     suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
-    suite("f32_simt", "TMA-fed SIMT kernels, pinned", false),
 ];
 
 const fn suite(name: &'static str, title: &'static str, in_readme: bool) -> Suite {
@@ -77,8 +76,8 @@ pub fn overview(results: &[SuiteResult]) -> String {
 
 Made by `cargo run --release -p falchion-lab --example pages`; do not edit. Every row is a suite in
 `benches/suites/`, measured by `falchion bench --suite benches/suites/NAME.jsonl`. The ratio is
-cuBLASLt's time divided by Falchion's: above 1, Falchion is faster. [Lessons](lessons.md) explains
-the figures, [host](host.md) has the CPU, and [transposes](transpose.md) have their own table.
+cuBLASLt's time divided by Falchion's: above 1, Falchion is faster. [Lessons](../../book/src/lessons.md)
+explains the figures, [host](host.md) has the CPU, and [transposes](transpose.md) have their own table.
 
 How it is measured: cuBLASLt is asked for 64 heuristics. Every algorithm that it returns computes a
 problem of whole numbers, and wrong algorithms are excluded. All others are timed; the three fastest

@@ -3,6 +3,7 @@
 
 use falchion_lab::bench::record::read_lines;
 use falchion_lab::ladder::{Climb, Machine, Measured, Program, rungs};
+use falchion_lab::trials::parse;
 use serde_json::Value;
 
 /// The cells of a table's row.
@@ -24,8 +25,8 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// The rows of `book/src/f32_accurate.md`: times of the peer over ours, least and most, and errors in
-/// units of 2^-24, ours and SGEMM's.
+/// The rows of `book/src/f32_accurate.md`: times of the peer over ours, least and most, and errors
+/// in units of 2^-24, ours and SGEMM's.
 #[test]
 fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
     let lines =
@@ -65,39 +66,35 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
     }
 }
 
-/// The page of each suite of products is what its lines make.
+/// Every file that the example `pages` writes is up to date.
 #[test]
-fn the_suites_pages_are_those_of_their_lines() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance");
-    let read = |suite: &str, extension: &str| {
-        std::fs::read_to_string(folder.join(suite).with_extension(extension)).expect("text")
+fn generated_pages_and_pictures_are_current() {
+    use falchion_lab::{bench::page::page, pages};
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: String| {
+        std::fs::read_to_string(root.join(&path)).map_err(|error| format!("{path}: {error}"))
     };
-    for suite in [
-        "f32_accurate",
-        "f32_simt",
-        "hopper",
-        "hopper_layouts",
-        "hopper_odd",
-        "pending",
-        "simt",
-        "f16_simt",
-        "batched",
-        "small",
-        "simt_shapes",
-        "deep",
-        "decode",
-    ] {
-        let page = read(suite, "md");
-        let command = page.split('`').nth(1).expect("the command that made the page");
-        assert_eq!(
-            falchion_lab::bench::page::page(
-                suite,
-                command,
-                &read_lines(&read(suite, "jsonl")).expect("lines")
-            ),
-            page
-        );
+    let lines = |suite: &str| read(format!("docs/performance/{suite}.jsonl"));
+    let results = pages::results(lines).expect("the lines of every suite");
+    let mut files = vec![("docs/performance/README.md".to_owned(), pages::overview(&results))];
+    for result in &results {
+        let name = result.suite.name;
+        let text = page(name, &pages::bench_command(name), &result.lines);
+        files.push((format!("docs/performance/{name}.md"), text));
     }
+    for palette in &pages::PALETTES {
+        let name = palette.name;
+        files.push((format!("docs/pictures/speed-{name}.svg"), pages::speed(&results, palette)));
+        files.push((format!("docs/pictures/hierarchy-{name}.svg"), pages::hierarchy(palette)));
+    }
+    let readme = read("README.md".to_owned()).expect("README.md");
+    files.push(("README.md".to_owned(), pages::with_table(&readme, &results).expect("marks")));
+    let stale: Vec<_> = files
+        .iter()
+        .filter(|(path, text)| read(path.clone()).as_ref() != Ok(text))
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(stale, [""; 0], "run `cargo run --release -p falchion-lab --example pages`");
 }
 
 /// What `src/family/extents.rs` says of its model of parts of K: how near their recorded times it
@@ -109,30 +106,24 @@ fn the_model_of_parts_is_as_near_their_times_as_it_says() {
     assert!(said.contains(
         "within 14 hundredths, at 3.25 us for a million products and 2.6 us for a launch"
     ));
-    let lines = read_lines(include_str!("../../../docs/performance/explore/split_k_simt.jsonl"))
-        .expect("lines");
     let mut compared = 0;
-    for mut line in lines
-        .into_iter()
-        .filter(|line| line.problem.knobs.get("split_k").is_some_and(|parts| parts != "1"))
-    {
-        // The tile that ran, whatever a row of defaults has become.
-        let ran = ["threadblock", "warp", "stages"].into_iter().zip(line.config.split('_'));
-        line.problem.knobs.extend(
-            ran.map(|(knob, words)| (knob.to_owned(), words.trim_start_matches('s').to_owned())),
-        );
-        line.problem.op = Some(line.op);
-        let desc = falchion_lab::bench::kernels::description(&line.problem, ArchKind::Sm90)
-            .expect("a kernel");
+    let trials = parse(include_str!("../../data/trials.csv")).expect("trials");
+    let of_log = trials.iter().filter(|trial| trial.log == "split_k_simt");
+    for trial in of_log {
+        let problem = &trial.problem;
+        let desc =
+            falchion_lab::bench::kernels::description(problem, ArchKind::Sm90).expect("a kernel");
+        if desc.split_k() == 1 {
+            continue;
+        }
         if desc.threads() > 64 {
-            let size = ProblemSize::of((line.problem.m, line.problem.n, line.problem.k));
+            let size = ProblemSize::of((problem.m, problem.n, problem.k));
             let (_, products) = desc.predicted(&size, &ArchKind::Sm90.machine());
             let time = products as f64 * 3.25e-6 + 2.6;
             assert!(
-                (time / line.ours_us - 1.0).abs() < 0.14,
-                "{time:.1} us for {:.1} us: {}",
-                line.ours_us,
-                line.problem
+                (time / trial.us - 1.0).abs() < 0.14,
+                "{time:.1} us predicted, {:.1} us measured: {problem}",
+                trial.us
             );
             compared += 1;
         }
@@ -146,44 +137,37 @@ fn the_model_of_parts_is_as_near_their_times_as_it_says() {
 fn the_model_of_streams_is_as_near_their_times_as_it_says() {
     use falchion::{arch::ArchKind, device::ProblemSize};
     let said = include_str!("../../../src/family/extents.rs");
-    let lines = read_lines(include_str!("../../../docs/performance/explore/streams_f32.jsonl"))
-        .expect("lines");
+    let trials = parse(include_str!("../../data/trials.csv")).expect("trials");
     let (machine, mut compared) = (ArchKind::Sm90.machine(), 0);
-    for line in &lines {
-        let problem = &line.problem;
-        // Whole vectors, of as many tiles as multiprocessors or more.
-        let streams = line.config.starts_with("128x128x8_")
-            && problem.knobs.get("decomposition").is_some_and(|how| how == "streamk");
+    for trial in trials.iter().filter(|trial| trial.log == "streams_f32") {
+        let problem = &trial.problem;
+        let desc =
+            falchion_lab::bench::kernels::description(problem, ArchKind::Sm90).expect("a kernel");
+        let size = (problem.m, problem.n, problem.k);
+        // Aligned problems with at least one tile per multiprocessor.
         let tiles = problem.m.div_ceil(128) * problem.n.div_ceil(128);
-        if !streams
-            || problem.n % 4 > 0
-            || problem.m * problem.n * problem.k < 1024 * 1024 * 1024
-            || tiles < 132
-        {
+        let is_large = problem.m * problem.n * problem.k >= 1024 * 1024 * 1024 && tiles >= 132;
+        let tile = desc.threadblock();
+        let streams = desc.streams_k() && [tile.m, tile.n, tile.k] == [128, 128, 8];
+        if !streams || problem.n % 4 > 0 || !is_large {
             continue;
         }
-        let mut problem = problem.clone();
-        problem.op = Some(line.op.clone());
-        let desc =
-            falchion_lab::bench::kernels::description(&problem, ArchKind::Sm90).expect("a kernel");
-        let (_, products) =
-            desc.predicted(&ProblemSize::of((problem.m, problem.n, problem.k)), &machine);
+        let (_, products) = desc.predicted(&ProblemSize::of(size), &machine);
         let time = products as f64 * 3.25e-6 + 2.6;
-        println!("{time:.1} us for {:.1} us: {problem}", line.ours_us);
+        println!("{time:.1} us predicted, {:.1} us measured: {problem}", trial.us);
         assert!(
-            (time / line.ours_us - 1.0).abs() < 0.07,
-            "{time:.1} us for {:.1} us: {problem}",
-            line.ours_us
+            (time / trial.us - 1.0).abs() < 0.07,
+            "{time:.1} us, {:.1} us: {problem}",
+            trial.us
         );
         compared += 1;
     }
     assert!(said.contains(&format!("within 7 hundredths of {compared} times")), "{compared}");
 }
 
-/// The page of the transposes is what their lines make, and the prose of `docs/transpose.md` rounds
-/// those lines.
+/// The page of the transposes is generated from their lines.
 #[test]
-fn the_transposes_pages_are_those_of_their_lines() {
+fn transposes_page_is_generated_from_its_lines() {
     use falchion_lab::bench::transpose::{TransposeLine, page::page};
     let said = include_str!("../../../docs/performance/transpose.md");
     let command = said.split('`').nth(1).expect("the command that made the page");
@@ -191,72 +175,6 @@ fn the_transposes_pages_are_those_of_their_lines() {
     let lines: Vec<TransposeLine> =
         lines.map(|line| serde_json::from_str(line).expect("a line")).collect();
     assert_eq!(page("transpose", command, &lines), said);
-    let lines: Vec<Value> = include_str!("../../../docs/performance/transpose.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
-        .collect();
-    let of_copy = |element: &str, odd: bool| {
-        let is = |line: &&Value| {
-            let gathered =
-                line["config"].as_str().is_some_and(|config| config.contains("gathered"));
-            line["type"] == element
-                && line["family"] == "transpose"
-                && line["alpha"].is_null()
-                && gathered == odd
-        };
-        let ratios: Vec<f64> =
-            lines.iter().filter(is).map(|line| number(&line["ratio_to_copy"])).collect();
-        assert!(!ratios.is_empty());
-        ratios.iter().fold((f64::INFINITY, 0.0f64), |(least, most), &ratio| {
-            (least.min(ratio), most.max(ratio))
-        })
-    };
-    let rounded = |(least, most): (f64, f64)| (format!("{least:.2}"), format!("{most:.2}"));
-    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    let prose = flat(include_str!("../../../docs/transpose.md"));
-    // What the sweep taught: each figure is the line of one kernel.
-    let sweep: Vec<TransposeLine> = include_str!("../../../docs/performance/transpose_sweep.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a line"))
-        .collect();
-    let swept = |rows: usize, config: &str| {
-        let of = |line: &&TransposeLine| {
-            line.problem.rows == rows && line.problem.element == "f32" && line.config == config
-        };
-        sweep.iter().find(of).unwrap_or_else(|| panic!("{config}")).ratio_to_copy
-    };
-    for (figure, ratio) in [
-        ("0.972 of a copy at 8192² in f32", swept(8192, "64x64_t256_a4x4x4_x3.2.2_o0_b4")),
-        ("the second 0.948", swept(8192, "64x64_t256_a4x4x4_x3.2.2_o1_b4")),
-        ("are as fast (0.968)", swept(8192, "64x64_t128_a4x2x4_x3.2.2_o0_b4")),
-    ] {
-        assert!(
-            prose.contains(figure) && figure.contains(&format!("{ratio:.3}")),
-            "{figure}: {ratio}"
-        );
-    }
-    let anywhere = ["64x32_t256_a4x1x4_gathered_o0_b3_w", "64x32_t256_a4x1x4_gathered_o1_b2_w"]
-        .map(|config| swept(8191, config));
-    assert!(
-        prose.contains(&format!(
-            "(tiles of 64 x 32) it is {:.2} against {:.2}",
-            anywhere[0], anywhere[1]
-        )),
-        "{anywhere:?}"
-    );
-    assert!(prose.contains("f32 and f16 reach 0.98 of the copy"));
-    assert_eq!(rounded(of_copy("f32", false)), pair("0.98", "0.98"));
-    assert!(of_copy("f16", false).0 >= 0.97);
-    assert!(
-        prose.contains(
-            "f32 and f16 reach 0.83 to 0.86 of it, f64 0.89, and elements of one byte 0.75"
-        )
-    );
-    assert_eq!(rounded(of_copy("f32", true)), pair("0.83", "0.86"));
-    assert_eq!(
-        [of_copy("f16", true), of_copy("f64", true), of_copy("i8", true)].map(|x| rounded(x).0),
-        ["0.84", "0.89", "0.75"]
-    );
 }
 
 /// The climb that `docs/performance/ladder.json` holds. Its rungs, counts and predictions are
@@ -352,41 +270,6 @@ fn what_the_ladders_page_says_holds_of_the_climb() {
         desc.base().registers() - measured.registers
     );
     assert!(flat(include_str!("../../../book/src/ladder.md")).contains(&said), "{said}");
-}
-
-/// What the page on the order of tiles says in prose is what its table, which `scripts/swizzle.sh`
-/// wrote, comes to.
-#[test]
-fn what_the_swizzles_page_says_is_what_its_table_comes_to() {
-    let page = include_str!("../../../docs/performance/swizzle.md");
-    let rows: Vec<_> = rows(page).skip(1).collect();
-    // In hundredths, as the table has them.
-    let figure = |tile: &str, group_size: &str, column: usize| {
-        let row = rows
-            .iter()
-            .find(|row| row[..2] == [tile, group_size])
-            .unwrap_or_else(|| panic!("no row {tile} {group_size}"));
-        row[column].replace('.', "").parse::<i32>().expect("two decimals")
-    };
-    let change = |tile: &str, column: usize| (figure(tile, "1", column), figure(tile, "8", column));
-    let points = |tile: &str, digit: i32| {
-        let (one, eight) = change(tile, 2);
-        f64::from((eight - one + digit / 2) / digit * digit) / 100.0
-    };
-    let percent = |tile: &str| {
-        let (one, eight) = change(tile, 5);
-        (f64::from(100 * (one - eight)) / f64::from(one)).round()
-    };
-    let (default, smaller) = ("256x128x8", "128x128x8");
-    let said = format!(
-        "The hit rate rises by {} points from 1 to 8 columns with the default tile, and by {} with the smaller one; the time falls by \
-         {} % and by {} %.",
-        points(default, 10),
-        points(smaller, 100),
-        percent(default),
-        percent(smaller),
-    );
-    assert!(flat(page).contains(&said), "{said}");
 }
 
 /// The wavefronts of the page on banks are those that were measured; its rows have the names of the

@@ -7,17 +7,14 @@ use falchion::{
     internals::family::default_gemm_configuration::default_gemm_configurations,
 };
 use falchion_lab::{
-    bench::{
-        kernels::description,
-        measure::configuration,
-        record::{Line, read_lines},
-    },
+    bench::kernels::description,
     explain::size_of,
+    trials::{Trial, parse},
 };
-use std::{collections::BTreeMap, fs, path::Path};
+use std::collections::BTreeMap;
 
 /// Microseconds below which individual launches measure the host and not the device:
-/// `docs/performance/lessons.md`, lesson 1.
+/// `book/src/lessons.md`, lesson 1.
 const OF_THE_HOST_US: f64 = 15.0;
 
 /// What a problem's configurations were predicted to take, and took.
@@ -49,20 +46,13 @@ fn mean(of: impl Iterator<Item = f64>) -> f64 {
     (sum / f64::from(count.max(1))).exp()
 }
 
-/// The description that a line ran with, where its knobs say all of it that its name does.
-fn pinned(line: &Line) -> Option<GemmDesc> {
-    let mut problem = line.problem.clone();
-    problem.op = Some(line.op.clone());
-    let whole = problem.knobs.contains_key("threadblock")
-        && !problem.pointers
-        && problem.group_rows.is_none();
-    let desc =
-        description(&problem, ArchKind::Sm90).ok().filter(|_| whole && line.refused.is_none())?;
-    // Into how many parts a problem cut K by itself then, its line does not say.
-    let told = problem.knobs.contains_key("split_k") || desc.split_k() == 1;
-    // Lines since 27 November 2026 say more than the configuration.
-    let ran = line.config.split(' ').next() == Some(configuration(&desc).as_str());
-    (told && ran && is_chosen_among(&desc)).then_some(desc)
+/// The description of a trial that the heuristic could select; `None` for others.
+fn selectable(trial: &Trial) -> Option<GemmDesc> {
+    let problem = &trial.problem;
+    if problem.pointers || problem.group_rows.is_some() {
+        return None;
+    }
+    description(problem, ArchKind::Sm90).ok().filter(is_chosen_among)
 }
 
 /// Whether a choice among the defaults has it, in whatever parts of K, and whether or not it may
@@ -84,35 +74,21 @@ fn is_chosen_among(desc: &GemmDesc) -> bool {
     all.iter().any(|family| whole(*family) == whole(desc.family_of_user()))
 }
 
-/// Lines of what was explored, by device and problem, and by how they were launched.
+/// The trials of each GPU, problem, main loop, and way of launching, if there are at least three.
 fn tried() -> BTreeMap<String, Tried> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance/explore");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("what was explored")
-        .map(|entry| entry.expect("a file").path())
-        .collect();
-    files.sort();
     let mut all = BTreeMap::<_, Tried>::new();
-    for file in
-        files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "jsonl"))
-    {
-        for line in read_lines(&fs::read_to_string(file).expect("lines")).unwrap_or_default() {
-            let replayed = line.captured == Some(true);
-            let Some(desc) = pinned(&line).filter(|_| replayed || line.ours_us >= OF_THE_HOST_US)
-            else {
-                continue;
-            };
-            let mut problem = line.problem.clone();
-            problem.knobs.clear();
-            let size = size_of(&problem.launched());
-            let predicted = desc.predicted(&size, &ArchKind::Sm90.machine()).1;
-            let (how, problem) = (
-                if replayed { "replayed" } else { "launched" },
-                serde_json::to_string(&problem).expect("a problem"),
-            );
-            let key = format!("{} {} {how} {problem}", line.device, line.family);
-            all.entry(key).or_default().add(desc, predicted, line.ours_us);
-        }
+    for trial in parse(include_str!("../../data/trials.csv")).expect("trials") {
+        let timed = trial.replayed || trial.us >= OF_THE_HOST_US;
+        let Some(desc) = selectable(&trial).filter(|_| timed) else { continue };
+        let mut problem = trial.problem.clone();
+        problem.knobs.clear();
+        let size = size_of(&problem.launched());
+        let predicted = desc.predicted(&size, &ArchKind::Sm90.machine()).1;
+        let how = if trial.replayed { "replayed" } else { "launched" };
+        let (gpu, mainloop) = (&trial.gpu, desc.family.mainloop().name());
+        let problem = serde_json::to_string(&problem).expect("a problem");
+        let key = format!("{gpu} {mainloop} {how} {problem}");
+        all.entry(key).or_default().add(desc, predicted, trial.us);
     }
     all.retain(|_, tried| tried.0.len() >= 3);
     all

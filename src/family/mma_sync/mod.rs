@@ -121,8 +121,8 @@ impl MmaSyncDesc {
 
     /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted
     /// on an H200: its instruction takes as long whatever feeds it, and waits little
-    /// (`docs/performance/explore/f64_few_tiles.jsonl`). Of others, by
-    /// `docs/performance/explore/odd_in_place.jsonl`, on an H100, where products take 3.8 times as
+    /// (`lab/data/trials.csv`, log `f64_few_tiles`). Of others, by
+    /// `lab/data/trials.csv`, log `odd_in_place`, on an H100, where products take 3.8 times as
     /// long as by `wgmma`, of tf32 5.4 times, and a tile's begin and end as long as there. Copies
     /// take the longer, the narrower they are; through registers everything takes twice as long,
     /// and waits.

@@ -52,7 +52,7 @@ const fn three(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc
 
 /// The same behind a tile of twice the columns and twice as deep, where shared memory has room for
 /// three stages of it: 144 KB, whatever the type. It was the fastest on an H100, or within 1 %
-/// of the fastest (docs/performance/lessons.md names the notebook).
+/// of the fastest (book/src/lessons.md names the notebook).
 const fn four(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc; 4] {
     let [most, half, quarter] = three(k, instruction, stages, align);
     [
@@ -71,7 +71,7 @@ const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
 /// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the
 /// instruction of 16x8x8, which takes as long as that of 16x8x4 in the smallest, within a few
 /// hundredths of a microsecond, and up to 6 % less in others
-/// (`docs/performance/explore/f64_two_fragments.jsonl`).
+/// (`lab/data/trials.csv`, log `f64_two_fragments`).
 const DOUBLE: [FamilyDesc; 6] = [
     FamilyDesc::MmaSync(double((128, 128), (32, 64), 16)),
     FamilyDesc::MmaSync(double((128, 64), (32, 32), 32)),
@@ -95,7 +95,7 @@ const HALVES: [FamilyDesc; 4] = four(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS: [FamilyDesc; 4] = four(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES: [FamilyDesc; 4] = four(64, Mnk::new(16, 8, 32), 4, 16);
 /// 64x64 and 32x64, 128 bytes deep, in accesses of so many elements: of
-/// `docs/performance/explore/odd_in_place.jsonl` those that took the least time below 1000 cubed.
+/// `lab/data/trials.csv`, log `odd_in_place` those that took the least time below 1000 cubed.
 const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
     [
         tiled((64, 64), (32, 32), k, instruction, 3, align),

@@ -108,7 +108,7 @@ pub(super) struct Costs {
 
 impl Costs {
     /// Of f32 on the CUDA cores: fitted to tiles that fill a multiprocessor
-    /// (`docs/performance/explore/small_tiles_simt.jsonl`, `few_rows_simt.jsonl`).
+    /// (`lab/data/trials.csv`, log `small_tiles_simt`, log `few_rows_simt`).
     pub const OF_F32: Self = Self { product: 5, read: 32 };
     /// Of all others.
     pub const OF_OTHERS: Self = Self { product: 4, read: 64 };

@@ -72,7 +72,7 @@ impl SimtDesc {
     /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K,
     /// so that each of its elements turns on its way to shared memory and is copied by itself; of
     /// f32, what it takes that those of B are is told: the more, the fewer products there are of
-    /// each to hide behind (`docs/performance/explore/few_rows_simt.jsonl`).
+    /// each to hide behind (`lab/data/trials.csv`, log `few_rows_simt`).
     pub(super) const fn features(&self) -> Features {
         const TURNED: u64 = 256;
         const MOST: u64 = 24;

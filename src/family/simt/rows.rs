@@ -44,7 +44,7 @@ const DOUBLE: SimtKnobs =
 
 /// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that
 /// the fewest instructions go to anything but products. Chosen on an H200; the notebook
-/// that `docs/performance/lessons.md` names lists the candidates.
+/// that `book/src/lessons.md` names lists the candidates.
 const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     threadblock: Mnk::new(256, 128, 8),
     warp: Mnk::new(64, 64, 8),
@@ -55,12 +55,12 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
 
 /// `f32` of one wave and of few: half that tile; one whose depth two warps share; one of the same
 /// extent for sums in many parts, of which a thread has half as many accumulators
-/// (`docs/performance/explore/split_k_simt.jsonl`); and the least, whose depth four share. These
+/// (`lab/data/trials.csv`, log `split_k_simt`); and the least, whose depth four share. These
 /// but that one, and those of `f64` and of fewer bits below, chosen among those of
-/// `docs/performance/explore/small_tiles_simt.jsonl`.
+/// `lab/data/trials.csv`, log `small_tiles_simt`.
 const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
 /// Half that tile in streams, for tiles that whole waves would leave multiprocessors without
-/// (`docs/performance/explore/streams_f32.jsonl`).
+/// (`lab/data/trials.csv`, log `streams_f32`).
 const STREAMED: SimtKnobs =
     SimtKnobs { decomposition: DecompositionKind::StreamK, ..HALF_AS_LARGE };
 const DEEP: SimtKnobs =
@@ -79,13 +79,13 @@ const LEAST: SimtKnobs = SimtKnobs {
 };
 /// Half of [`HALF_AS_LARGE`] and a quarter of it, as shallow: a short K, 64 rows, and groups that
 /// leave tiles half empty took less time in them
-/// (`docs/performance/explore/short_tiles_simt.jsonl`).
+/// (`lab/data/trials.csv`, log `short_tiles_simt`).
 const SHALLOW_AND_WIDE: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
 const SHALLOW: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 /// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of
-/// `docs/performance/explore/few_rows_simt.jsonl` those that took the least time with B along N and
+/// `lab/data/trials.csv`, log `few_rows_simt` those that took the least time with B along N and
 /// along K, or a few hundredths more.
 const ROWS_OF_8: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
@@ -110,7 +110,7 @@ const LEAST_DEEP: SimtKnobs =
 
 /// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which
 /// registers leave room for three on a multiprocessor. The notebook
-/// that `docs/performance/lessons.md` names lists the candidates, bound to three and four blocks.
+/// that `book/src/lessons.md` names lists the candidates, bound to three and four blocks.
 const HALF: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
 

@@ -73,15 +73,15 @@ const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 }
 
 /// 64 x 128, which small problems have more of: half the rows a consumer under ping-pong. Chosen
-/// among those of `docs/performance/explore/small_tiles_tensor_op.jsonl`.
+/// among those of `lab/data/trials.csv`, log `small_tiles_tensor_op`.
 const fn small(a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(of_64_rows(a, c))
 }
 
 /// The same of 16 bits, whose columns of B two blocks share: that pays where rows of 2000 bytes
-/// begin in the middle of lines (`squares_tensor_op.jsonl` there), and takes up to a tenth longer
-/// where they do not (`small_clusters.jsonl`). Of few k-tiles six stages take less time than eight,
-/// which all ask for theirs at once: 1000 cubed 7.35 us for 7.6 (`stages_of_clusters.jsonl`).
+/// begin in the middle of lines (log `squares_tensor_op`), and takes up to a tenth longer
+/// where they do not (log `small_clusters`). Of few k-tiles six stages take less time than eight,
+/// which all ask for theirs at once: 1000 cubed 7.35 us for 7.6 (log `stages_of_clusters`).
 const fn small_shared(c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
         cluster: Mn { m: 2, n: 1 },
@@ -92,7 +92,7 @@ const fn small_shared(c: ElementKind) -> FamilyDesc {
 
 /// 64 x 128 of two consumers that have half the columns each, and so the end of the tile: parts of
 /// a deep K take up to a tenth less by it than by 128 x 64, and squares take the same
-/// (`docs/performance/explore/side_by_side.jsonl`).
+/// (`lab/data/trials.csv`, log `side_by_side`).
 const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
     let all = of_64_rows(a, c);
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
@@ -111,8 +111,8 @@ const fn of_64_rows(a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
 
 /// 128 x `n`, of which two consumers have half the rows each: a tile that is its multiprocessor's
 /// only one has nobody to take turns with. 1536 squared has as many of 128 x 144 as there are
-/// multiprocessors (`docs/performance/explore/squares_tensor_op.jsonl`), and parts of a deep K are
-/// of 128 x 128, or smaller (`parallel_tensor_op.jsonl` there).
+/// multiprocessors (`lab/data/trials.csv`, log `squares_tensor_op`), and parts of a deep K are
+/// of 128 x 128, or smaller (log `parallel_tensor_op`).
 const fn together(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(
         128,
@@ -126,8 +126,8 @@ const fn together(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
 
 /// 256 x `n` of two consumers, whose rows of A two blocks share: where rows begin within sectors of
 /// memory, the second-level cache is asked for twice as many lines, and that is what limits
-/// (`docs/performance/explore/pitches_tensor_op.jsonl`). 192 columns are three boxes of 64 where B
-/// lies along N (`wide_tiles.jsonl` there).
+/// (`lab/data/trials.csv`, log `pitches_tensor_op`). 192 columns are three boxes of 64 where B
+/// lies along N (log `wide_tiles`).
 const fn wide(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 160 { 3 } else { 4 };
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
@@ -159,9 +159,9 @@ const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
 
 /// 64 x `n` whose K a cluster's blocks have in `parts`, which pays where tiles are few and K is
 /// deep: 33 tiles of 2112 columns leave most multiprocessors without any. Of
-/// `docs/performance/explore/split_k_cluster.jsonl` those by which a problem takes less time than
+/// `lab/data/trials.csv`, log `split_k_cluster` those by which a problem takes less time than
 /// by any other line: two parts of each tile, and four of the smallest; and eight of 64 x 32, by
-/// `deep_parts.jsonl` there. Slots of 64 x 64 take a stage.
+/// log `deep_parts`. Slots of 64 x 64 take a stage.
 const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 32 { 11 } else { 16 };
     let decomposition = DecompositionKind::SplitKCluster;
@@ -284,8 +284,8 @@ const fn of_fp8(c: ElementKind) -> [Combined; 4] {
 }
 
 /// Knobs of `f32` on the CUDA cores whose tiles TMA brings: 16x8 a thread, which measured best of
-/// `docs/performance/f32_simt.md`. Not [`Auto`](crate::desc::Auto)'s, since operands that are
-/// K-major need a workspace.
+/// the table `docs/performance/f32_simt.md` at e863db3. Not [`Auto`](crate::desc::Auto)'s, since
+/// operands that are K-major need a workspace.
 pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
     threadblock: Mnk::new(256, 128, 16),
     warp: Mnk::new(64, 64, 16),
@@ -316,7 +316,7 @@ const fn and_of_columns(
 }
 
 /// The same, and what stands beside: tiles of 128 x 192 whose columns are rows of D, so that of 192
-/// of those none are left over (`docs/performance/explore/rows_of_192.jsonl`).
+/// of those none are left over (`lab/data/trials.csv`, log `rows_of_192`).
 const fn and_beside(
     types: &'static [Combined],
     families: &'static [FamilyDesc],

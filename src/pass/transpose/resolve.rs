@@ -5,7 +5,7 @@
 //! more shared memory. Elsewhere rows are gathered: accesses to global memory are as wide as ever,
 //! and elements come out of shared memory one by one. Where a B is added, it would have to be
 //! gathered too, and accesses are as wide as addresses, leading dimensions and extents allow.
-//! Measured: `docs/transpose.md`.
+//! Measured: `docs/performance/transpose.md`.
 
 use super::{
     call::TransposeProblem,
