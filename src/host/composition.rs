@@ -64,9 +64,14 @@ impl Panel {
         self.elements.len() / self.slots().max(1)
     }
 
+    /// Whether slot i is stored to row or column i.
+    fn is_in_order(&self) -> bool {
+        (0..).zip(&self.stored).all(|(slot, &stored)| slot == stored)
+    }
+
     /// The first element, when the panel is a rectangle of the tile: slots along MN, k-blocks along
     /// K.
-    pub fn rectangle(&self) -> Option<Name> {
+    fn rectangle(&self) -> Option<Name> {
         let first = *self.elements.first()?;
         let slots = self.slots() as u32;
         let expected =
@@ -99,8 +104,20 @@ impl Panel {
 pub struct Share {
     /// Of A, and of B.
     pub panels: [Panel; 2],
+    /// The first element of each panel that is a rectangle of its tile.
+    pub rectangles: [Option<Name>; 2],
     /// Slice of K.
     pub slice: u32,
+    /// Whether both panels are stored in the order of their slots.
+    in_order: bool,
+}
+
+impl Share {
+    fn new(panels: [Panel; 2], slice: u32) -> Self {
+        let rectangles = panels.each_ref().map(Panel::rectangle);
+        let in_order = panels.iter().all(Panel::is_in_order);
+        Self { panels, rectangles, slice, in_order }
+    }
 }
 
 /// A block, composed.
@@ -130,7 +147,7 @@ impl Composition {
             let warps =
                 (0..tiles.threads() / WARP).filter(|&warp| tiles.warp_place(warp).2 == slice);
             let shares_of_warps: Vec<Share> = warps
-                .map(|warp| Ok(Share { panels: panels_of(program, &threads, warp)?, slice }))
+                .map(|warp| Ok(Share::new(panels_of(program, &threads, warp)?, slice)))
                 .collect::<Result<_, Fault>>()?;
             match joined(&shares_of_warps) {
                 Some(share) => shares.push(share),
@@ -148,15 +165,12 @@ impl Composition {
                 .flat_map(|k| (0..extent).map(move |mn| Name { tile: 0, mn, k }))
                 .collect(),
         };
-        Self { shares: vec![Share { panels: [panel(block.m), panel(block.n)], slice: 0 }] }
+        Self { shares: vec![Share::new([panel(block.m), panel(block.n)], 0)] }
     }
 
     /// Whether each slice is one product, its rows and columns stored in order.
     pub fn is_whole(&self, slices: u32) -> bool {
-        let in_order =
-            |panel: &Panel| (0..).zip(&panel.stored).all(|(slot, &stored)| slot == stored);
-        self.shares.len() == slices as usize
-            && self.shares.iter().all(|share| share.panels.iter().all(in_order))
+        self.shares.len() == slices as usize && self.shares.iter().all(|share| share.in_order)
     }
 }
 
@@ -250,7 +264,7 @@ fn joined(warps: &[Share]) -> Option<Share> {
     pairs.dedup();
     let whole = pairs.len() == warps.len() && pairs.len() == distinct[0].len() * distinct[1].len();
     let slice = warps.first()?.slice;
-    whole.then(|| Share { panels: distinct.map(|panels| Panel::joined(&panels)), slice })
+    whole.then(|| Share::new(distinct.map(|panels| Panel::joined(&panels)), slice))
 }
 
 /// Whether the threads of a slice store each element of the tile once, and each partial accumulator

@@ -110,8 +110,13 @@ impl Batch {
     /// The accumulators of each block, at the head of its piece of `numbers`.
     fn multiply<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut Vec<A::Number>) {
         let piece = arithmetic.numbers();
-        numbers.clear();
-        numbers.resize(self.tiles.len() * piece, A::Number::default());
+        let count = self.tiles.len() * piece;
+        if numbers.len() == count {
+            // As bytes: a debug build sets elements one by one. All types have zeros as 0 bytes.
+            bytemuck::cast_slice_mut::<_, u8>(numbers).fill(0);
+        } else {
+            *numbers = vec![A::Number::default(); count];
+        }
         if arithmetic.most_parts() > 1 {
             self.multiply_parts(arithmetic, numbers);
         } else {

@@ -6,11 +6,13 @@
 
 use crate::{
     numeric::Accumulator,
-    sys::simd::{Vectorized, vector_bytes},
+    sys::{
+        fma::Section,
+        simd::{Vectorized, vector_bytes},
+    },
 };
 
-/// Rows of a section of A.
-pub(super) const ROWS: usize = 8;
+pub(super) use crate::sys::fma::ROWS;
 
 /// Columns of accumulators kept in registers: two vectors. With 32 registers there are 8 rows of
 /// them, with 16 there are 4, so that a step of K loads 6 vectors for 8 multiply-adds.
@@ -110,6 +112,16 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.a.len() / self.rows;
         let b = &self.b[column * depth..][..COLUMNS * depth];
         for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
+            let mut section = Section {
+                a,
+                b,
+                columns: COLUMNS,
+                accumulators: &mut self.accumulators[row * self.columns + column..],
+                pitch: self.columns,
+            };
+            if T::multiply_section(&mut section) {
+                continue;
+            }
             each!(PART in [0 1] {
                 let rows = const { register_rows(COLUMNS * size_of::<T>()) };
                 if PART * rows < ROWS {

@@ -36,8 +36,10 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
         operand: OperandKind,
         widest: usize,
     ) -> Result<Self, Error> {
-        let panels = composition.shares.iter().map(|share| &share.panels[operand.index()]);
-        let panels = panels.map(|panel| (panel, panel.rectangle())).collect();
+        let at = operand.index();
+        let panels =
+            composition.shares.iter().map(|share| (&share.panels[at], share.rectangles[at]));
+        let panels = panels.collect();
         let (matrix, widening) = (operands.matrix(operand), operands.widening(operand)?);
         Ok(Self { operands, operand, matrix, widening, panels, widest })
     }

@@ -1,6 +1,7 @@
 //! The arithmetic of accumulators and epilogues, rounded where the device rounds.
 
 use super::{ElementKind, F16, convert::round_to_odd};
+use crate::sys::fma::{self, Section};
 use core::fmt::Debug;
 
 /// A number that products are accumulated in.
@@ -11,6 +12,11 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
     const IN_STEPS: bool = false;
     /// `a * b + self`, rounded once; integers wrap.
     fn mul_add(self, a: Self, b: Self) -> Self;
+    /// Adds the product of a section in one call, as [`mul_add`](Self::mul_add) in the order of k
+    /// does. `false`, and nothing is added, if there is no such loop.
+    fn multiply_section(_: &mut Section<'_, Self>) -> bool {
+        false
+    }
     /// `self + other`, rounded once; integers wrap. Adds the partial accumulators of a sliced K.
     fn plus(self, other: Self) -> Self;
     /// What the parts of an accumulator are added in under split-K: `f32` of `f16`.
@@ -158,12 +164,15 @@ pub trait Compute: Copy + PartialOrd + Default + Debug + Send + Sync + 'static {
 }
 
 macro_rules! floating {
-    ($($float:ident, $kind:ident;)*) => {
+    ($($float:ident, $kind:ident, $multiply:ident;)*) => {
         $(impl Accumulator for $float {
             const KIND: ElementKind = ElementKind::$kind;
             #[inline(always)]
             fn mul_add(self, a: Self, b: Self) -> Self {
                 a.mul_add(b, self)
+            }
+            fn multiply_section(section: &mut Section<'_, Self>) -> bool {
+                fma::$multiply(section)
             }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -194,8 +203,8 @@ macro_rules! floating {
 }
 
 floating! {
-    f32, F32;
-    f64, F64;
+    f32, F32, multiply_f32;
+    f64, F64, multiply_f64;
 }
 
 impl Compute for i32 {

@@ -3,6 +3,8 @@
 //!
 //! The arithmetic is the same on each: no set contracts or reorders floating-point operations.
 
+use std::sync::OnceLock;
+
 /// A loop that is worth wide vectors. `run` has to be `#[inline(always)]`, or it is compiled for
 /// the baseline only.
 pub trait Vectorized {
@@ -15,7 +17,7 @@ pub trait Vectorized {
 /// Bytes of the widest vectors that [`dispatch`] chooses on this CPU; elsewhere, those of most
 /// CPUs.
 pub fn vector_bytes() -> usize {
-    match Width::of_this_cpu() {
+    match Width::detected() {
         Width::Avx512 => 64,
         Width::Avx2 => 32,
         Width::Baseline => 16,
@@ -33,7 +35,13 @@ enum Width {
 }
 
 impl Width {
-    fn of_this_cpu() -> Self {
+    /// The widest set of this CPU, detected once per process.
+    fn detected() -> Self {
+        static DETECTED: OnceLock<Width> = OnceLock::new();
+        *DETECTED.get_or_init(Self::detect)
+    }
+
+    fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512f")
@@ -60,7 +68,7 @@ impl Width {
 /// Runs a loop with the widest instructions of this CPU.
 #[inline]
 pub fn dispatch<V: Vectorized>(work: V) -> V::Output {
-    match Width::of_this_cpu() {
+    match Width::detected() {
         // SAFETY: the CPU has every feature that the function is compiled for; they were just asked
         // for.
         #[cfg(target_arch = "x86_64")]
