@@ -131,16 +131,17 @@ impl Combined {
         self.likeness(self.nearest(op))
     }
 
-    /// Why an operation class has no kernel of these types.
+    /// Why an operation class has no kernel of these types. The combination that is named keeps A
+    /// and B, if units multiply them.
     pub(crate) const fn refused_by(self, op: OpKind) -> Refusal {
         let other = match op {
             OpKind::Simt => OpKind::TensorOp,
             OpKind::TensorOp => OpKind::Simt,
         };
         if self.is_of(other) {
-            Refusal::OfOtherUnits { types: self, op, other }
-        } else {
-            Refusal::NoSuchCombination { types: self, nearest: self.nearest(op) }
+            return Refusal::OfOtherUnits { types: self, op, other };
         }
+        let of = if self.likeness_to(other) > self.likeness_to(op) { other } else { op };
+        Refusal::NoSuchCombination { types: self, nearest: self.nearest(of) }
     }
 }
