@@ -2,7 +2,7 @@
 
 use crate::{
     arch::OpKind,
-    numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
+    numeric::{Bf16, Combined, E4m3, E5m2, F16, MathType, Tf32},
     refusal::Refusal,
 };
 
@@ -10,10 +10,10 @@ macro_rules! combinations {
     ($(#[$doc:meta])* $table:ident { $($a:ty, $b:ty, $accumulator:ty, $c:ty;)* }) => {
         $(#[$doc])*
         pub const $table: &[Combined] = &[$(Combined {
-            a: <$a as Element>::KIND,
-            b: <$b as Element>::KIND,
-            accumulator: <$accumulator as Element>::KIND,
-            c: <$c as Element>::KIND,
+            a: <$a as MathType>::KIND,
+            b: <$b as MathType>::KIND,
+            accumulator: <$accumulator as MathType>::KIND,
+            c: <$c as MathType>::KIND,
         }),*];
     };
 }
