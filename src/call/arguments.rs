@@ -1,10 +1,9 @@
 //! What a user passes to [`Gemm::run`](crate::device::Gemm::run), in the layouts of the types.
 
 use super::{
-    Elements, Further, Groups, ReadOffsets, Source,
+    Elements, Further, Groups, OperandWorkspace, ReadOffsets, Source, WorkspaceMemory,
     space::{
         MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
-        Writable,
     },
 };
 use crate::{
@@ -40,7 +39,7 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
-    pub(crate) workspace: Option<S::Mut<'a, u8>>,
+    pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
 }
 
 /// Where groups begin, and the last one ends.
@@ -297,12 +296,12 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         strides_d[3];
     }
 
-    /// Bytes in which operands may be repacked, transposed or decomposed, parts of K added, maps of
-    /// an [array](Self::array) made and offsets of [`groups_by_value`](Self::groups_by_value) kept,
-    /// of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are
-    /// enough. What they hold is lost; on the host they are left alone.
-    pub fn workspace(mut self, bytes: impl Writable<'a, u8, In = S>) -> Self {
-        self.workspace = Some(bytes.view());
+    /// Passes a workspace: device memory for copies of operands, split-K partials, and tables of
+    /// arrays and groups. A `Workspace` grows to what the call needs. Other memory has the size that
+    /// [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) returns, or less: then fewer
+    /// configurations are candidates. The call overwrites the workspace. The host ignores it.
+    pub fn workspace(mut self, memory: impl OperandWorkspace<'a, S>) -> Self {
+        self.workspace = Some(memory.memory());
         self
     }
 

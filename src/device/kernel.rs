@@ -201,15 +201,37 @@ impl<G> Kernel<G> {
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
         // Types and orders are the same of all.
         arguments.check(kernel.desc())?;
+        let several = arguments.products()?.is_some();
+        let arguments = arguments.grown(&desc.unwrap_or(*kernel.desc()), stream)?;
         let (kernel, orders) = match desc {
             None => (kernel.clone(), kernel.desc().orders()),
             Some(desc) => (CudaKernel::for_run(stream, &desc)?, desc.orders()),
         };
-        match arguments.products()? {
-            None => kernel.run(stream, arguments.call(orders, stream)),
-            Some(_) => kernel.run_array(stream, arguments.calls(orders, stream)),
+        if several {
+            kernel.run_array(stream, arguments.calls(orders, stream))
+        } else {
+            kernel.run(stream, arguments.call(orders, stream))
         }
     }
+}
+
+/// [`run`](Gemm::run) on a stream of the caller's choice.
+macro_rules! runs_on {
+    () => {
+        /// Enqueues the GEMM on another stream of D's device, as [`run`](Self::run) does on D's
+        /// stream. The caller orders the two streams.
+        ///
+        /// # Errors
+        /// Those of [`run`](Self::run); [`Refusal::NotOnStream`] if the stream belongs to another
+        /// device.
+        pub fn run_on(
+            &self,
+            stream: &Arc<CudaStream>,
+            arguments: Arguments<'_, Cuda, A, B, C>,
+        ) -> Result<(), Error> {
+            self.operation_on(stream)?.run_in(stream, arguments)
+        }
+    };
 }
 
 impl<
@@ -225,6 +247,12 @@ impl<
     Cfg: Config,
 > Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
+    runs_on!();
+
+    fn operation_on(&self, _: &Arc<CudaStream>) -> Result<&'static GemmOperation, Refusal> {
+        Ok(Self::OPERATION)
+    }
+
     /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that
     /// runs neither wait for one nor are refused under capture, whatever their extents. Not those
     /// of narrower accesses, nor a transpose of an operand in another order than its type's; those
@@ -313,6 +341,11 @@ impl<
 > GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
     prepares!();
+    runs_on!();
+
+    fn operation_on(&self, stream: &Arc<CudaStream>) -> Result<&'static GemmOperation, Refusal> {
+        self.operation(Cuda::machine(stream).as_ref())
+    }
 
     fn prepared(
         &self,
@@ -325,6 +358,20 @@ impl<
 
 impl GemmOperation {
     prepares!();
+
+    /// Enqueues the GEMM on another stream of D's device, as [`run`](Self::run) does on D's stream.
+    /// The caller orders the two streams.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run); [`Refusal::NotOnStream`] if the stream belongs to another
+    /// device.
+    pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        stream: &Arc<CudaStream>,
+        arguments: Arguments<'_, Cuda, A, B, C>,
+    ) -> Result<(), Error> {
+        self.run_in(stream, arguments)
+    }
 
     fn prepared<G>(
         &self,

@@ -13,8 +13,8 @@ mod universal;
 pub use crate::host::run_on_host;
 pub use crate::{
     call::{
-        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, Readable, Space,
-        Writable,
+        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, OperandWorkspace,
+        Readable, Space, Writable,
     },
     family::{Explanation, ProblemSize, Request, Target},
     pass::transpose::TransposeArguments,

@@ -278,14 +278,25 @@ impl GemmOperation {
         &self,
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
-        let queue = arguments.queue();
-        let operation = self.here::<S>(&queue)?;
+        self.run_in(&arguments.queue(), arguments)
+    }
+
+    /// [`run`](Self::run) in another queue.
+    pub(super) fn run_in<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        queue: &S::Queue,
+        arguments: Arguments<'_, S, A, B, C>,
+    ) -> Result<(), Error> {
+        let operation = self.here::<S>(queue)?;
         let size = arguments.size_for(&operation.desc(), arguments.workspace_given());
-        let desc = operation.desc_of::<S>(&queue, &size);
+        let desc = operation.desc_of::<S>(queue, &size);
         arguments.check(&desc)?;
-        match arguments.products()? {
-            None => S::execute(&desc, &queue, arguments.call(desc.orders(), &queue)),
-            Some(_) => S::execute_array(&desc, &queue, arguments.calls(desc.orders(), &queue)),
+        let several = arguments.products()?.is_some();
+        let arguments = arguments.grown(&desc, queue)?;
+        if several {
+            S::execute_array(&desc, queue, arguments.calls(desc.orders(), queue))
+        } else {
+            S::execute(&desc, queue, arguments.call(desc.orders(), queue))
         }
     }
 
