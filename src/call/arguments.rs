@@ -6,6 +6,8 @@ use super::{
         MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
     },
 };
+use core::fmt;
+
 use crate::{
     epilogue::SCALARS,
     numeric::ElementKind,
@@ -40,6 +42,35 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
+}
+
+impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Debug
+    for Arguments<'_, S, A, B, C>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (m, n, k) = self.extents;
+        let of = |kind: ElementKind, length: usize| format!("{length} x {kind}");
+        let vectors: Vec<_> = self.vectors.iter().map(|(kind, _)| kind.name()).collect();
+        let source = match &self.c {
+            Source::None => "none".to_owned(),
+            Source::InPlace => "D".to_owned(),
+            Source::Matrix(c) => of(C::kind(c), C::length(c)),
+        };
+        f.debug_struct("Arguments")
+            .field("m_n_k", &(m, n, k))
+            .field("a", &format_args!("{}", of(A::kind(&self.a), A::length(&self.a))))
+            .field("b", &format_args!("{}", of(B::kind(&self.b), B::length(&self.b))))
+            .field("c", &format_args!("{source}"))
+            .field("d", &format_args!("{}", of(C::kind_mut(&self.d), C::length_mut(&self.d))))
+            .field("scalars", &self.scalars)
+            .field("vectors", &vectors)
+            .field("leading_dimensions", &self.leading)
+            .field("strides", &self.strides)
+            .field("batch", &self.batch)
+            .field("array", &(self.further.len() + 1))
+            .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
+            .finish_non_exhaustive()
+    }
 }
 
 /// Where groups begin, and the last one ends.

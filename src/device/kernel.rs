@@ -19,7 +19,7 @@ use crate::{
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
 };
-use core::marker::PhantomData;
+use core::{fmt, marker::PhantomData};
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
@@ -105,6 +105,12 @@ struct PreparedKernels {
 impl<G> Clone for Kernel<G> {
     fn clone(&self) -> Self {
         Self { prepared: self.prepared.clone(), _gemm: PhantomData }
+    }
+}
+
+impl<G> fmt::Debug for Kernel<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernel").field(&format_args!("{}", self.desc())).finish()
     }
 }
 

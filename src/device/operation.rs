@@ -13,6 +13,7 @@ use crate::{
     layout::MatrixType,
     refusal::Refusal,
 };
+use core::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's
@@ -72,7 +73,7 @@ use std::sync::{Arc, OnceLock};
 /// assert_eq!(GemmOperation::of(&request)?.desc().stages(), 4);
 /// # Ok::<(), falchion::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct GemmOperation {
     configurations: Configurations,
 }
@@ -306,6 +307,17 @@ impl GemmOperation {
             Some(machine) => self.desc_for(size, &machine),
             None => self.desc(),
         }
+    }
+}
+
+impl fmt::Debug for GemmOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let desc = self.desc();
+        f.debug_tuple("GemmOperation")
+            .field(&desc.user_types())
+            .field(&desc.orders())
+            .field(&format_args!("{desc}"))
+            .finish()
     }
 }
 
