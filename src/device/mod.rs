@@ -6,6 +6,8 @@ mod gemm;
 #[cfg(feature = "cuda")]
 mod kernel;
 mod operation;
+#[cfg(feature = "cuda")]
+mod prepare;
 pub mod transpose;
 mod universal;
 
