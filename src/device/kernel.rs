@@ -1,4 +1,4 @@
-//! Device slices run on their device: the typed door to [`CudaKernel`].
+//! GEMMs on device slices, by kernels that are compiled when they are first needed or prepared.
 
 use super::{Executor, Gemm, GemmOperation, GemmUniversal};
 use crate::{
@@ -78,13 +78,12 @@ pub(super) const fn of_groups(desc: GemmDesc) -> GemmDesc {
     desc.for_groups(Axis::M)
 }
 
-/// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or
-/// a [`GemmOperation`] make. `Clone + Send + Sync`; clones share the kernels.
+/// The compiled kernels of a GEMM on one GPU. `prepare`, `prepare_batched`, `prepare_array`, and
+/// `prepare_grouped` return it.
 ///
-/// A configuration that leaves a choice to the problem has a kernel for each description that may
-/// be chosen, and one more for all numbers of parts of K; every call of the kind that was prepared
-/// takes the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a
-/// single product one of those that were prepared.
+/// A prepared kernel runs without compiling, so a stream capture can hold it. It contains the
+/// kernel of every candidate configuration, and each call selects among them as [`Gemm::run`] does.
+/// Clones share the kernels, and threads may share clones.
 pub struct Kernel<G> {
     prepared: Arc<PreparedKernels>,
     _gemm: PhantomData<fn() -> G>,
@@ -112,7 +111,7 @@ impl<G> fmt::Debug for Kernel<G> {
     }
 }
 
-/// What has kernels whose arguments hold `A`, `B`, and `C` in C and D.
+/// Ties a [`Kernel`] to the operand types of its operator.
 pub trait Operator<A, B, C> {}
 
 impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Op: OpClass, Ar, Cfg> Operator<A, B, C>
@@ -146,22 +145,22 @@ impl<G> Kernel<G> {
         }
     }
 
-    /// What the assembler said of the first kernel: registers, shared memory, spills.
+    /// Returns the registers, shared memory, and spills of the first candidate's kernel.
     pub fn report(&self) -> &Report {
         self.prepared.first.report()
     }
 
-    /// The text of the first kernel.
+    /// Returns the CUDA source of the first candidate's kernel.
     pub fn source(&self) -> &TranslationUnit {
         self.prepared.first.source()
     }
 
-    /// The description of the first kernel: that of the types.
+    /// Returns the description of the first candidate configuration.
     pub fn desc(&self) -> &GemmDesc {
         self.prepared.first.desc()
     }
 
-    /// Bytes of the workspace that the product takes.
+    /// Returns the size in bytes of the workspace for the fastest configuration.
     ///
     /// # Errors
     /// Those of [`Gemm::workspace_size`].
@@ -179,7 +178,7 @@ impl<G> Kernel<G> {
         Cuda::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&arguments.queue())))
     }
 
-    /// Enqueues the product on D's stream.
+    /// Enqueues the GEMM on D's stream.
     ///
     /// # Errors
     /// Those of [`CudaKernel::run`].
@@ -193,7 +192,7 @@ impl<G> Kernel<G> {
         self.run_on(&arguments.queue(), arguments)
     }
 
-    /// Enqueues the product on another stream of the same device.
+    /// Enqueues the GEMM on another stream of the same device.
     ///
     /// # Errors
     /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the

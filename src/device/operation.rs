@@ -1,4 +1,4 @@
-//! The operator whose types are values: what [`Gemm`](super::Gemm) is once its types are.
+//! The GEMM whose types are values.
 
 use super::{
     chosen::{CHOSEN, Choice},
@@ -16,18 +16,17 @@ use crate::{
 use core::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's
-/// `library::GemmUniversalOperation`.
+/// A GEMM, `D = epilogue(A * B, C)`, whose element types and layouts are known only at run time:
+/// CUTLASS's `library::GemmUniversalOperation`.
 ///
-/// It has the kernels of the [`Gemm`](super::Gemm) of the same types, and its [`run`](Self::run) is
-/// that one's: on the host for host slices, on their device for device slices. Operands are
-/// [`AnySlice`](super::AnySlice)s, or slices whose types the program names; they have to hold what
-/// the operation was made of.
+/// The kernels are those of a [`GemmUniversal`](super::GemmUniversal) of the same types. Operands
+/// are [`AnySlice`](super::AnySlice)s, or slices whose types the program names. A slice of another
+/// element type is refused.
 ///
 /// ```
 /// use falchion::prelude::*;
 ///
-/// // Of a file, for one: which elements, and their bytes.
+/// // A file names an element type and holds bytes.
 /// let (kind, bytes) = ("bf16".parse()?, vec![0x80, 0x3f].repeat(6));
 /// let (a, b) = (AnySlice::of_bytes(kind, &bytes), AnySlice::of_bytes(kind, &bytes));
 /// let mut d = [0.0f32; 4];
@@ -37,7 +36,7 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// A caller of BLAS, which says transposed or not in a letter:
+/// A BLAS interface, in which a letter selects a transposed operand:
 ///
 /// ```
 /// use falchion::{numeric::ElementKind::F32, prelude::*};
@@ -61,8 +60,7 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// What else can be said, units, an architecture, knobs in the command line's words, is a
-/// [`Request`]:
+/// A [`Request`] also names units, an architecture, and knobs in the words of the command line:
 ///
 /// ```
 /// use falchion::{arch::OpKind, device::Request, prelude::*};
@@ -148,8 +146,8 @@ impl GemmOperation {
     /// [`Gemm`](super::Gemm) with these units.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value
-    /// of a knob, [`Error::Description`] when types contradict the description.
+    /// [`Error::Refused`] or [`Error::Unresolved`] if there is no such kernel, [`Error::KnobText`]
+    /// if words are no value of a knob, [`Error::Description`] if types contradict the description.
     pub fn of(request: &Request) -> Result<Self, Error> {
         if let Some(description) = request.description {
             return Ok(Self::made(request.completions_of(description)?));
@@ -179,7 +177,8 @@ impl GemmOperation {
         Self { configurations: Configurations::Made(Arc::new(completions)) }
     }
 
-    /// The description of these types, before a problem chooses.
+    /// Returns the description of the first candidate configuration, on the host if each machine
+    /// has its own.
     pub fn desc(&self) -> GemmDesc {
         self.configurations.get().first()
     }
@@ -231,11 +230,10 @@ impl GemmOperation {
             .map(|desc| [Some(*desc), (!completions.ways(desc).is_empty()).then(|| desc.cut(2))])
     }
 
-    /// Whether these kernels can compute the product: types, sizes, leading dimensions, what the
-    /// epilogue reads.
+    /// Checks element types, sizes, leading dimensions, and the arguments that the epilogue reads.
     ///
     /// # Errors
-    /// A [`Refusal`] with the operand, its value and the limit.
+    /// A [`Refusal`] names the operand, its value, and the limit.
     pub fn can_implement<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
@@ -250,8 +248,8 @@ impl GemmOperation {
             .try_for_each(|problem| problem.seen_by(&desc).map(drop))
     }
 
-    /// Bytes of the [workspace](Arguments::workspace) that the product takes, as
-    /// [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
+    /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest
+    /// configuration, as [`Gemm::workspace_size`](super::Gemm::workspace_size) does.
     ///
     /// # Errors
     /// Those of [`can_implement`](Self::can_implement).
@@ -268,13 +266,13 @@ impl GemmOperation {
         S::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&queue)))
     }
 
-    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Arguments are of
-    /// [`AnySlice`](super::AnySlice)s, or name their elements: `Arguments::<_, f32, f32,
-    /// f32>::new(..)`.
+    /// Computes the GEMM, as [`Gemm::run`](super::Gemm::run) does. The operands are
+    /// [`AnySlice`](super::AnySlice)s, or the arguments name their element types: `Arguments::<_,
+    /// f32, f32, f32>::new(..)`.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit the kernel or the machine, or an operand
-    /// holds elements of another type; see [`Error`] for the others.
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, if an operand has
+    /// another element type, or if an argument is not read; see [`Error`] for the others.
     pub fn run<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: Arguments<'_, S, A, B, C>,

@@ -56,10 +56,10 @@ impl<
         Ok(Self::OPERATION)
     }
 
-    /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that
-    /// runs neither wait for one nor are refused under capture, whatever their extents. Not those
-    /// of narrower accesses, nor a transpose of an operand in another order than its type's; those
-    /// of batches are [`prepare_batched`](Self::prepare_batched)'s.
+    /// Compiles and loads every kernel that [`run`](Gemm::run) may select on a device, for any
+    /// size. Later runs do not compile, so a stream capture accepts them. Kernels with narrower
+    /// accesses and transposes of operands are compiled at their first use. Batches need
+    /// [`prepare_batched`](Self::prepare_batched).
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
@@ -67,7 +67,7 @@ impl<
         Self::OPERATION.prepared(context, of_one)
     }
 
-    /// The same of every kernel that a [batch](Arguments::batch) of more than one product may take.
+    /// Compiles and loads the kernels of a [batch](Arguments::batch).
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
@@ -75,9 +75,8 @@ impl<
         Self::OPERATION.prepared(context, of_batches)
     }
 
-    /// The same of every kernel that an [array](Arguments::array) of more than one product may
-    /// take, what makes maps in its workspace among them, but for arrays of which an operand takes
-    /// a pass: their kernels are those of [`prepare`](Self::prepare).
+    /// Compiles and loads the kernels of an [array](Arguments::array). An array whose operands must
+    /// be copied uses the kernels of [`prepare`](Self::prepare).
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
@@ -85,7 +84,7 @@ impl<
         Self::OPERATION.prepared(context, of_arrays)
     }
 
-    /// The same of every kernel that [groups](Arguments::groups) of rows may take.
+    /// Compiles and loads the kernels of [groups](Arguments::groups).
     ///
     /// # Errors
     /// Those of [`CudaKernel::prepare`].
@@ -97,8 +96,8 @@ impl<
 /// What prepares an operator that has no types of its own units: by `prepared`, as [`Gemm`] does.
 macro_rules! prepares {
     () => {
-        /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`]
-        /// does.
+        /// Compiles and loads the kernels that [`run`](Self::run) may select on a device, as
+        /// [`Gemm::prepare`] does.
         ///
         /// # Errors
         /// Those of [`CudaKernel::prepare`].
@@ -106,7 +105,8 @@ macro_rules! prepares {
             self.prepared(context, of_one)
         }
 
-        /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
+        /// Compiles and loads the kernels of a [batch](Arguments::batch), as
+        /// [`Gemm::prepare_batched`] does.
         ///
         /// # Errors
         /// Those of [`CudaKernel::prepare`].
@@ -114,7 +114,8 @@ macro_rules! prepares {
             self.prepared(context, of_batches)
         }
 
-        /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
+        /// Compiles and loads the kernels of an [array](Arguments::array), as
+        /// [`Gemm::prepare_array`] does.
         ///
         /// # Errors
         /// Those of [`CudaKernel::prepare`].
@@ -122,7 +123,8 @@ macro_rules! prepares {
             self.prepared(context, of_arrays)
         }
 
-        /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
+        /// Compiles and loads the kernels of [groups](Arguments::groups), as
+        /// [`Gemm::prepare_grouped`] does.
         ///
         /// # Errors
         /// Those of [`CudaKernel::prepare`].

@@ -1,4 +1,4 @@
-//! The operator of the machine that it runs on.
+//! The GEMM of the machine at hand.
 #![allow(
     clippy::type_complexity,
     reason = "eight parameters are the point: each is something a user may say"
@@ -22,17 +22,13 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-/// `D = epilogue(A·B, C)`, by the units and the architecture of the machine that it runs on; its
-/// name is of CUTLASS's `GemmUniversal`.
+/// A GEMM whose units and architecture are those of the GPU at hand: CUTLASS's `GemmUniversal`.
 ///
-/// A [`Gemm`](super::Gemm) says which units multiply and which instructions may be used, and is
-/// refused by an older machine. This one asks the device: tensor cores multiply what they can
-/// exactly, the newest instructions that there are, and everything else, true `f32` among it, is
-/// the CUDA cores'. Which description runs is chosen as [`Gemm::desc_for`](super::Gemm::desc_for)
-/// says; with a [workspace](Self::workspace_size) there are more to choose among. Its knobs are the
-/// machine's: who pins one takes a [`Gemm`](super::Gemm), whose units and architecture are known.
-/// On the host it is the description of the CUDA cores where they have the types, else that of
-/// Hopper's tensor cores.
+/// Tensor cores multiply 16-bit, 8-bit, tf32, and f64 types if the GPU has instructions for them.
+/// `f32` runs on the CUDA cores, because tensor cores only emulate it. On the host, the description
+/// is that of the CUDA cores if they multiply the types, and that of Hopper's tensor cores
+/// otherwise. A cost model selects the configuration for each problem. To fix a knob, use a
+/// [`Gemm`](super::Gemm).
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -99,7 +95,7 @@ impl<
     };
     const ON_HOST: &GemmOperation = &GemmOperation::of_types(valid(&Self::COMPLETIONS));
 
-    /// The operator of these types.
+    /// Creates the operator.
     #[must_use]
     pub fn new() -> Self {
         const {
@@ -109,7 +105,7 @@ impl<
         Self(PhantomData)
     }
 
-    /// The same operator with another epilogue.
+    /// Sets the epilogue, an expression of [`epilogue`](crate::epilogue) nodes.
     #[must_use]
     pub fn epilogue<E: Node>(
         self,
@@ -120,11 +116,10 @@ impl<
         GemmUniversal::new()
     }
 
-    /// The operation that it is on a machine; on the host without one. It is made once in a
-    /// process.
+    /// Returns the operation on a machine, or on the host for `None`. The process creates it once.
     ///
     /// # Errors
-    /// A [`Refusal`] when the machine has no units that multiply such types.
+    /// A [`Refusal`] if no units of the machine multiply such types.
     pub fn operation(&self, machine: Option<&Machine>) -> Result<&'static GemmOperation, Refusal> {
         let Some(machine) = machine else { return Ok(Self::ON_HOST) };
         static KNOWN: RwLock<Option<HashMap<(GemmDesc, ArchKind), &'static GemmOperation>>> =
@@ -161,12 +156,12 @@ impl<
         self.operation(S::machine(&arguments.queue()).as_ref())
     }
 
-    /// Bytes of the workspace with which the product takes the least time, as
-    /// [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
+    /// Returns the size in bytes of the workspace for the fastest configuration, as
+    /// [`Gemm::workspace_size`](super::Gemm::workspace_size) does.
     ///
     /// # Errors
-    /// A [`Refusal`] with the operand, its value and the limit, or of types that the machine does
-    /// not multiply.
+    /// A [`Refusal`] names the operand, its value, and the limit, or the types that the machine
+    /// does not multiply.
     pub fn workspace_size<S: Executor>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
@@ -174,18 +169,17 @@ impl<
         self.here(arguments)?.workspace_size(arguments)
     }
 
-    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Without a
-    /// [workspace](Arguments::workspace) it takes the best of what needs none.
+    /// Computes the GEMM, as [`Gemm::run`](super::Gemm::run) does. Without a
+    /// [workspace](Arguments::workspace), only configurations that need none are candidates.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`]
-    /// for the others.
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if an argument
+    /// is not read; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         self.here(&arguments)?.run(arguments)
     }
 
-    /// [`run`](Self::run) of so many products, of matrices one behind another: of
-    /// [`Arguments::batch`].
+    /// Computes a batch of `count` GEMMs, as [`run`](Self::run) with [`Arguments::batch`] does.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -197,10 +191,11 @@ impl<
         self.run(arguments.batch(count))
     }
 
-    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`].
+    /// Computes a grouped GEMM, as [`Gemm::grouped`](super::Gemm::grouped) does.
     ///
     /// # Errors
     /// Those of [`Gemm::grouped`](super::Gemm::grouped).
+    #[doc(alias = "moe")]
     pub fn grouped<'a, S: Executor>(
         &self,
         arguments: Arguments<'a, S, A, B, C>,
@@ -246,9 +241,7 @@ impl<
     }
 }
 
-/// `D = A·B` of packed row-major matrices, A of m x k, B of k x n, by the best kernel of the
-/// machine that they are on: one line for [`GemmUniversal`], which takes everything else that can
-/// be said of a product.
+/// Computes `D = A * B` for packed row-major matrices: A is m x k, B is k x n, and D is m x n.
 ///
 /// ```
 /// let (m, n, k) = (300, 200, 100);
@@ -258,11 +251,14 @@ impl<
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// Device slices run on their device, on D's stream.
+/// Host slices run on the CPU. Device slices run on their GPU, on the stream of D. The function
+/// calls [`GemmUniversal`], which also accepts layouts, scalars, a C, an epilogue, and a workspace.
 ///
 /// # Errors
-/// [`Error::Refused`] when a slice is shorter than its matrix, or the machine has no kernel that
-/// needs no workspace; see [`Error`] for the others.
+/// [`Error::Refused`] if a slice is shorter than its matrix, or if the machine has no kernel for
+/// the types that needs no workspace; see [`Error`] for the others.
+#[doc(alias = "matmul")]
+#[doc(alias = "sgemm")]
 pub fn gemm<'a, A, B, C, S>(
     (m, n, k): (usize, usize, usize),
     a: impl Readable<'a, A, In = S>,

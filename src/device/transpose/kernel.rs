@@ -37,7 +37,8 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     /// addresses, extents, leading dimensions and strides.
     ///
     /// # Errors
-    /// Those of [`CudaPass::prepare`].
+    /// [`Error::Library`], [`Error::Compile`], and
+    /// [`Error::Driver`].
     pub fn prepare(
         &self,
         context: &Arc<CudaContext>,
