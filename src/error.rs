@@ -118,14 +118,14 @@ pub enum Error {
         suite: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         because: String,
     },
     /// Reserved for the benchmark tool: a measurement failed.
     #[doc(hidden)]
     #[error("this cannot be measured: {because}")]
     Measurement {
-        /// What is in the way.
+        /// The reason.
         because: String,
     },
 }
@@ -150,7 +150,7 @@ impl Error {
     }
 }
 
-/// What a driver's code asks of the caller, behind a colon, where that is not said by its name.
+/// A remedy for an error code of the driver, if its name does not suggest one.
 fn remedy(name: &str) -> &'static str {
     match name {
         "CUDA_ERROR_STREAM_CAPTURE_ISOLATION" | "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" => {

@@ -74,11 +74,11 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
     }
 }
 
-/// Where groups begin, and the last one ends.
+/// The group offsets of a grouped GEMM.
 pub(crate) enum Offsets<'a, S: Space> {
-    /// Where the operands lie.
+    /// In the memory of the operands.
     InSpace(S::Ref<'a, u32>),
-    /// There, too, and checked before anything is enqueued.
+    /// In the memory of the operands, and checked before anything is enqueued.
     Checked(S::Ref<'a, u32>),
     /// In host memory.
     ByValue(&'a [u32]),
@@ -157,7 +157,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         Self::of((m, n, k), a.elements(), b.elements(), d.elements())
     }
 
-    /// The same of elements.
+    /// The arguments of elements.
     pub(super) fn of(
         extents: (usize, usize, usize),
         a: A::Ref<'a, S>,

@@ -22,8 +22,8 @@ pub trait GrowingWorkspace<S: Space> {
     fn grow(&mut self, queue: &S::Queue, bytes: u64) -> Result<S::Mut<'_, u8>, Error>;
 }
 
-/// What [`Arguments::workspace`](super::Arguments::workspace) accepts: bytes in the operands'
-/// space, or a `&mut Workspace`.
+/// Memory that [`Arguments::workspace`](super::Arguments::workspace) accepts: bytes in the
+/// operands' space, or a `&mut Workspace`.
 #[diagnostic::on_unimplemented(
     message = "a workspace cannot be `{Self}`",
     note = "a workspace is &mut Workspace, &mut CudaSlice<u8>, or &mut CudaViewMut<u8> on a device; &mut [u8] or &mut Vec<u8> on the host"

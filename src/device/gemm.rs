@@ -166,10 +166,10 @@ impl<
     /// The description of the kernel, checked at compile time.
     pub const DESC: GemmDesc = valid(&Self::COMPLETIONS).first();
 
-    /// What completes what is pinned: what a problem chooses among.
+    /// The candidate configurations.
     const COMPLETIONS: Result<Completions, Unresolved> =
         resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
-    /// What these types are as values.
+    /// The same GEMM with types as values.
     pub(super) const OPERATION: &GemmOperation =
         &GemmOperation::of_types(valid(&Self::COMPLETIONS));
     const CLASS: Class = {
@@ -333,7 +333,7 @@ impl<
     }
 }
 
-/// What completes what is pinned; while compiling, why nothing does.
+/// The candidate configurations. At compile time, a panic says why there are none.
 #[track_caller]
 pub(super) const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
     match completions {

@@ -57,23 +57,22 @@ impl Executor for Cuda {
     }
 }
 
-/// The kernel of single products.
+/// The kernel of a single GEMM.
 pub(super) const fn of_one(desc: GemmDesc) -> GemmDesc {
     desc
 }
 
-/// The kernel of any batch.
+/// The kernel of a batch.
 pub(super) const fn of_batches(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
-/// The kernel of any array: of products whose maps lie in a workspace, where there is one; of few
-/// is another.
+/// The kernel of an array whose tensor maps lie in a workspace. A short array has another one.
 pub(super) const fn of_arrays(desc: GemmDesc) -> GemmDesc {
     desc.for_array(usize::MAX)
 }
 
-/// The kernel of any groups of rows; with K in parts it is refused.
+/// The kernel of a grouped GEMM, which does not support split-K.
 pub(super) const fn of_groups(desc: GemmDesc) -> GemmDesc {
     desc.for_groups(Axis::M)
 }
@@ -90,10 +89,10 @@ pub struct Kernel<G> {
 }
 
 pub(super) struct PreparedKernels {
-    /// That of the description of the types.
+    /// The kernel of the first candidate configuration.
     pub first: CudaKernel,
-    /// Of each configuration that the operation chooses among: with K whole, and in parts; `None`
-    /// of what the device does not take.
+    /// Two kernels per candidate configuration: without and with split-K. `None` if the device
+    /// cannot run one.
     pub kernels: Vec<[Option<CudaKernel>; 2]>,
     pub operation: GemmOperation,
     pub machine: Machine,
@@ -195,8 +194,8 @@ impl<G> Kernel<G> {
     /// Enqueues the GEMM on another stream of the same device.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the
-    /// stream is of another device.
+    /// Those of [`CudaKernel::run`]; [`Refusal::NotOnStream`](crate::Refusal::NotOnStream) if
+    /// the stream belongs to another device.
     pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         stream: &Arc<CudaStream>,

@@ -30,7 +30,8 @@ use std::sync::{Arc, OnceLock};
 /// let (kind, bytes) = ("bf16".parse()?, vec![0x80, 0x3f].repeat(6));
 /// let (a, b) = (AnySlice::of_bytes(kind, &bytes), AnySlice::of_bytes(kind, &bytes));
 /// let mut d = [0.0f32; 4];
-/// let gemm = GemmOperation::new(MatrixType::row(kind), MatrixType::row(kind), "f32:row".parse()?)?;
+/// let bf16 = MatrixType::row(kind);
+/// let gemm = GemmOperation::new(bf16, bf16, "f32:row".parse()?)?;
 /// gemm.run(Arguments::new((2, 2, 3), a, b, AnySliceMut::of::<f32>(&mut d)))?;
 /// assert_eq!(d, [3.0; 4]);
 /// # Ok::<(), falchion::Error>(())
@@ -44,11 +45,18 @@ use std::sync::{Arc, OnceLock};
 /// /// C <- alpha op(A) op(B) + beta C, as SGEMM.
 /// #[allow(clippy::too_many_arguments)]
 /// fn sgemm(
-///     [transa, transb]: [char; 2], (m, n, k): (usize, usize, usize), alpha: f32, (a, lda): (&[f32], usize), (b, ldb): (&[f32], usize),
-///     beta: f32, (c, ldc): (&mut [f32], usize),
+///     [transa, transb]: [char; 2],
+///     (m, n, k): (usize, usize, usize),
+///     alpha: f32,
+///     (a, lda): (&[f32], usize),
+///     (b, ldb): (&[f32], usize),
+///     beta: f32,
+///     (c, ldc): (&mut [f32], usize),
 /// ) -> Result<(), falchion::Error> {
-///     let gemm = GemmOperation::new(MatrixType::blas(F32, transa)?, MatrixType::blas(F32, transb)?, MatrixType::col(F32))?;
-///     let arguments = Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, c).lda(lda).ldb(ldb).ldd(ldc);
+///     let [of_a, of_b] = [MatrixType::blas(F32, transa)?, MatrixType::blas(F32, transb)?];
+///     let gemm = GemmOperation::new(of_a, of_b, MatrixType::col(F32))?;
+///     let arguments = Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, c);
+///     let arguments = arguments.lda(lda).ldb(ldb).ldd(ldc);
 ///     gemm.run(arguments.alpha(alpha.into()).in_place(beta.into()))
 /// }
 ///
@@ -66,8 +74,9 @@ use std::sync::{Arc, OnceLock};
 /// use falchion::{arch::OpKind, device::Request, prelude::*};
 ///
 /// let [a, b, c] = ["f16:row", "f16:col", "f32:row"].map(|text| text.parse().ok());
-/// let knobs = [("stages", "4"), ("epilogue", "relu(alpha*acc)")].map(|(name, words)| (name.to_owned(), words.to_owned()));
-/// let request = Request { a, b, c, op: Some(OpKind::TensorOp), knobs: knobs.into(), ..Request::default() };
+/// let knobs = [("stages", "4"), ("epilogue", "relu(alpha*acc)")];
+/// let knobs = knobs.map(|(name, words)| (name.to_owned(), words.to_owned())).into();
+/// let request = Request { a, b, c, op: Some(OpKind::TensorOp), knobs, ..Request::default() };
 /// assert_eq!(GemmOperation::of(&request)?.desc().stages(), 4);
 /// # Ok::<(), falchion::Error>(())
 /// ```
@@ -167,12 +176,12 @@ impl GemmOperation {
         Ok(Self::made(wanted.completions(Target::Gpu(arch))?))
     }
 
-    /// Of kernels that have been checked, of types.
+    /// Creates an operation from checked kernels of constant types.
     pub(super) const fn of_types(completions: &'static Completions) -> Self {
         Self { configurations: Configurations::Constant(completions) }
     }
 
-    /// Of kernels that have been checked.
+    /// Creates an operation from checked kernels.
     pub(super) fn made(completions: Completions) -> Self {
         Self { configurations: Configurations::Made(Arc::new(completions)) }
     }
@@ -321,7 +330,7 @@ impl fmt::Debug for GemmOperation {
 
 #[cfg(test)]
 impl Configurations {
-    /// Those of f32, made anew.
+    /// The candidate configurations of f32.
     pub fn of_f32() -> Self {
         let f32 = MatrixType::row(crate::numeric::ElementKind::F32);
         GemmOperation::new(f32, f32, f32).expect("a row").configurations

@@ -93,7 +93,7 @@ impl<
     }
 }
 
-/// What prepares an operator that has no types of its own units: by `prepared`, as [`Gemm`] does.
+/// The `prepare` functions of an operator without units of its own.
 macro_rules! prepares {
     () => {
         /// Compiles and loads the kernels that [`run`](Self::run) may select on a device, as
@@ -189,7 +189,7 @@ impl GemmOperation {
             return here.prepared(context, mode);
         }
         let descs: Vec<_> = self.kernels().flatten().collect();
-        // Side by side: compilers wait for nobody.
+        // NVRTC compiles kernels in parallel.
         let prepared = parallel_map(descs.len(), |i| {
             let first = descs[i] == Some(self.desc());
             let desc = descs[i].map(mode).filter(|desc| first || desc.check_on(&machine).is_ok());

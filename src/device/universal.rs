@@ -84,7 +84,7 @@ impl<
 > GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
     const TYPES: Combined = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
-    /// What completes these types on the host.
+    /// The candidate configurations on the host.
     const COMPLETIONS: Result<Completions, Unresolved> = {
         let op = OpKind::on_host(Self::TYPES);
         resolve(

@@ -12,8 +12,8 @@ use crate::{
     refusal::Unresolved,
 };
 
-/// Where a request runs. The target decides which units multiply if the request names neither
-/// units nor an architecture.
+/// The place at which a request runs. The target decides which units multiply if the request names
+/// neither units nor an architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     /// The host: CUDA cores if they multiply the types, tensor cores otherwise. Kernels use the

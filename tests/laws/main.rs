@@ -23,6 +23,7 @@ mod layouts_of_maps;
 mod mma_sync;
 mod mma_sync_kernels;
 mod numeric_types;
+mod public_surface;
 mod refusals;
 mod repack;
 mod request_refusals;

@@ -128,7 +128,7 @@ fn pinned_value_selects_the_family_that_has_it() {
             .desc;
         assert!(desc.warp_specialized().is_none(), "{knobs:?}");
     }
-    // What no family has is refused by the first.
+    // The first family refuses a value that no family has.
     let refused =
         said(&request(Some(OpKind::TensorOp), f32_d, &[("align_a", "3")]), ArchKind::Sm90);
     assert!(refused.starts_with("alignment of A = 3"), "{refused}");
