@@ -3,6 +3,7 @@
 use falchion::{device::GemmUniversal, prelude::*};
 
 #[derive(Clone, Debug, Default)]
+#[allow(dead_code, reason = "the fields are printed")]
 struct Layer {
     gemm: Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>,
     universal: GemmUniversal<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor>,
