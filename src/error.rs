@@ -1,8 +1,4 @@
-//! Everything that can go wrong in a call, as one type.
-//!
-//! A [`Refusal`](crate::refusal::Refusal) is ours: the request asks for what cannot be. The other
-//! variants are the world's: a library that is not there, a driver that answers no, a file that
-//! cannot be written.
+//! The error type of every call.
 
 use crate::{
     layout::algebra::LayoutError,
@@ -12,94 +8,98 @@ use crate::{
 };
 use std::path::PathBuf;
 
-/// Why a call did not do what it was asked.
+/// The error of a call.
+///
+/// [`Refused`](Self::Refused) and [`Unresolved`](Self::Unresolved) reject a request before anything
+/// runs: the sentence names the field, its value, the limit, and a fix. The other variants report
+/// the environment, such as a missing library or a code of the CUDA driver.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request asks for what cannot be.
+    /// The request is invalid or unsupported.
     #[error("{0}")]
     Refused(#[from] Refusal),
-    /// No kernel was found that has what is pinned.
+    /// No kernel has all pinned knobs.
     #[error("{0}")]
     Unresolved(#[from] Unresolved),
-    /// A layout, or the result of an operation on layouts, does not exist.
+    /// A layout, or the result of a layout operation, does not exist.
     #[error("{0}")]
     Layout(#[from] LayoutError),
-    /// The checked host executor found what a kernel must not do.
+    /// The checked host executor found a fault, such as a race.
     #[error("{0}")]
     Fault(#[from] Fault),
-    /// A knob was given words that are no value of it.
+    /// A text is no value of a knob.
     #[error("{flag} cannot be `{text}`: {because}")]
     KnobText {
         /// The knob's flag.
         flag: String,
-        /// The words.
+        /// The text.
         text: String,
-        /// What it takes instead.
+        /// The values that the knob accepts.
         because: String,
     },
-    /// A text is not what it was read as: the type of a matrix, or of its elements.
+    /// A text is no matrix type, element type, or other word.
     #[error("the {what} `{text}` {because}")]
     Text {
-        /// What it was to be.
+        /// The expected kind of word.
         what: &'static str,
         /// The text.
         text: String,
-        /// What is the matter with it.
+        /// The reason.
         because: String,
     },
     /// A description in JSON could not be read.
     #[error("the description cannot be read: {because}")]
     Description {
-        /// What is the matter, with line and column where there are any.
+        /// The reason, with line and column if known.
         because: String,
     },
-    /// A shared library could not be loaded; every place that was tried is named.
+    /// A shared library could not be loaded.
     #[error("{library} could not be loaded: {because}. Tried {}. {remedy}", tried.join(", "))]
     Library {
-        /// The library's plain name, `libnvrtc` for one.
+        /// The library, such as `libnvrtc`.
         library: &'static str,
         /// The paths and names that were tried, in order.
         tried: Vec<String>,
-        /// What the loader said of the last of them.
+        /// The loader's message for the last path.
         because: String,
-        /// What to install or to set.
+        /// The package to install or the variable to set.
         remedy: &'static str,
     },
-    /// NVRTC did not accept a translation unit.
+    /// NVRTC rejected a kernel's source.
     #[error("NVRTC refused the kernel{}:\n{log}", node.as_ref().map(|n| format!(" (epilogue node `{n}`)")).unwrap_or_default())]
     Compile {
-        /// NVRTC's log, whole.
+        /// The complete log of NVRTC.
         log: String,
-        /// The user's epilogue node whose text the first error lies in, when it does.
+        /// The epilogue node of the user that contains the first error, if any.
         node: Option<String>,
     },
-    /// This NVRTC does not compile for an architecture.
+    /// This version of NVRTC does not compile for an architecture.
     #[error("NVRTC {}.{} does not compile for {arch}: {takes}", version.0, version.1)]
     Architecture {
         /// NVRTC's version, major and minor.
         version: (i32, i32),
-        /// The architecture asked for, `sm_70` for one.
+        /// The requested architecture, such as `sm_70`.
         arch: String,
-        /// What it does compile for, and what else might.
+        /// The architectures that it compiles for.
         takes: String,
     },
-    /// A text for NVRTC holds a NUL byte, at which NVRTC would stop reading.
+    /// A source text contains a NUL byte, at which NVRTC stops reading.
     #[error("{text} holds a NUL at byte {at}: NVRTC would read no further")]
     Nul {
-        /// Which text.
+        /// The name of the text.
         text: String,
-        /// The byte's place in it, from 0.
+        /// The offset of the byte.
         at: usize,
     },
-    /// A call into the CUDA driver, NVRTC or a peer library answered with an error code.
+    /// A function of the CUDA driver, NVRTC, or a peer library returned an error code.
     #[error("{call} answered {code} ({name}){}", remedy(name))]
     Driver {
-        /// The function called, `cuLaunchKernel` for one.
+        /// The function, such as `cuLaunchKernel`.
         call: &'static str,
-        /// The code it answered.
+        /// The error code.
         code: i32,
-        /// The code's name, when the library gives one.
+        /// The name of the code.
         name: String,
     },
     /// A file could not be read or written.
@@ -107,30 +107,32 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The message of the operating system.
         because: String,
     },
-    /// A line of a suite is not a problem, or the suite has none.
+    /// Reserved for the benchmark tool: a line of a suite is no problem.
+    #[doc(hidden)]
     #[error("suite {suite}, line {line}: {because}")]
     Suite {
         /// The suite's name.
         suite: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         because: String,
     },
-    /// A measurement could not be set up or read back.
+    /// Reserved for the benchmark tool: a measurement failed.
+    #[doc(hidden)]
     #[error("this cannot be measured: {because}")]
     Measurement {
-        /// What is in the way.
+        /// The reason.
         because: String,
     },
 }
 
 impl Error {
-    /// Why a text could not be read, for a sentence that names the text itself; of another error,
-    /// its whole sentence.
+    /// Returns the reason without the text that could not be read; for other errors, the whole
+    /// message.
     pub fn because(&self) -> String {
         match self {
             Self::Text { because, .. } | Self::KnobText { because, .. } => because.clone(),
@@ -148,7 +150,7 @@ impl Error {
     }
 }
 
-/// What a driver's code asks of the caller, behind a colon, where that is not said by its name.
+/// A remedy for an error code of the driver, if its name does not suggest one.
 fn remedy(name: &str) -> &'static str {
     match name {
         "CUDA_ERROR_STREAM_CAPTURE_ISOLATION" | "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" => {

@@ -1,44 +1,70 @@
-//! GEMM in Rust the way CUTLASS does it in C++: `D = epilogue(alpha * A·B, beta * C)`.
+//! GEMM in Rust with CUTLASS's hierarchy: `D = epilogue(alpha * A * B, beta * C)`.
+//!
+//! Each level of the loop nest is a trait, and each knob is a type. A configuration becomes one
+//! CUDA kernel, which NVRTC compiles at run time for the GPU at hand. The same configuration runs
+//! on the CPU and returns the same bits. Neither building nor testing needs nvcc or a GPU.
 //!
 //! ```
 //! use falchion::prelude::*;
 //!
-//! // D = A·B, column-major like BLAS.
-//! let gemm = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new();
+//! // D = A * B, packed and row-major: A is 2 x 3, B is 3 x 4, and D is 2 x 4.
 //! let (a, b, mut d) = (vec![1.0f32; 6], vec![2.0f32; 12], vec![0.0f32; 8]);
-//! gemm.run(Arguments::new((2, 4, 3), &a, &b, &mut d))?;
+//! falchion::gemm((2, 4, 3), &a, &b, &mut d)?;
 //! assert_eq!(d, [6.0; 8]);
+//!
+//! // The same with a bias and an activation in the epilogue.
+//! use falchion::epilogue::{Acc, Add, BiasN, Relu};
+//! let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+//! let bias = [-7.0, 0.0, 1.0, 2.0];
+//! let arguments = Arguments::new((2, 4, 3), &a, &b, &mut d).bias_n(&bias);
+//! gemm.epilogue::<Relu<Add<Acc, BiasN>>>().run(arguments)?;
+//! assert_eq!(d, [0.0, 6.0, 7.0, 8.0, 0.0, 6.0, 7.0, 8.0]);
 //! # Ok::<(), falchion::Error>(())
 //! ```
 //!
+//! Host slices run on the CPU. `CudaSlice`s of the re-exported `cudarc` run on their GPU, on the
+//! stream of D.
+//!
+//! # Which operator to use
+//!
+//! | you have | use |
+//! |---|---|
+//! | packed row-major slices | [`gemm()`] |
+//! | element types known at compile time, any GPU | [`device::GemmUniversal`] |
+//! | a fixed architecture, or knobs to set | [`device::Gemm`] |
+//! | element types known only at run time | [`device::GemmOperation`] |
+//! | a matrix to transpose | [`device::Transpose`] |
+//!
+//! [`device::Arguments`] holds the operands, scalars, strides, batches, and groups of a call. A
+//! [`Refusal`] explains why a call or a configuration is invalid. Generic code needs one bound:
+//! [`Element`].
+//!
+//! # Features
+//!
+//! | feature | default | effect |
+//! |---|---|---|
+//! | `cuda-13000` | yes | the CUDA executor with the interface of CUDA 13.0 |
+//! | `cuda-12000` to `cuda-13040` | no | the same with another version; exactly one may be enabled |
+//! | `serde` | no | descriptions as JSON: `GemmDesc::to_json` and `GemmDesc::from_json` |
+//! | `tracing` | no | spans around compilations and launches |
+//!
+//! The build needs no CUDA toolkit. At run time the CUDA executor loads `libcuda` and `libnvrtc`.
+//! Without default features, the crate runs on the CPU only.
+//!
 //! # The loop nest
 //!
-//! A block, a warp and a thread are each a level: a trait here, and a folder of the same name in
-//! `kernels/`. Each map is a value and its twin; every knob is a type that becomes a field of one
-//! value, [`desc::GemmDesc`]. The value runs on the host and on a device, and gives the same bits
-//! on both.
-//!
-//! | loop | who | Rust | CUDA |
+//! | loop | level | Rust | CUDA |
 //! |---|---|---|---|
-//! | over tiles of D | the grid; persistent clusters | [`threadblock::Work`], [`threadblock::TileOrder`] | `family/*.cuh`, `threadblock/{work,swizzle}.cuh` |
-//! | over k-tiles | a block | [`threadblock::Mma`]: [`threadblock::MmaSingleStage`], [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] over a [`threadblock::Pipeline`] | `threadblock/{mma_*,pipeline}.cuh` |
-//! | copying a tile | its threads; TMA | [`threadblock::ThreadMap`], [`threadblock::SmemTile`]; [`threadblock::TensorCopy`] | `threadblock/{thread_map,tensor_copy}.cuh`, `smem.cuh` |
-//! | over k of a tile | a warp | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `warp/mma_simt.cuh`, `warp/mma_tensor_op.cuh`, `warp/mma_warpgroup.cuh` |
-//! | over i, j of a fragment | a thread | `thread::Mma` | `thread/mma.cuh` |
-//! | over accumulators | a thread | [`epilogue`]: [`epilogue::Node`] | `epilogue/{tile_store,tensor_store}.cuh` |
+//! | tiles of D | grid, persistent clusters | [`threadblock`]: `Work`, `TileOrder` | `kernels/threadblock/{work,swizzle}.cuh` |
+//! | k-tiles | thread block | [`threadblock::Mma`]: [`threadblock::MmaSingleStage`], [`threadblock::MmaPipelined`], [`threadblock::MmaMultistage`], [`threadblock::MmaWarpSpecialized`] | `kernels/threadblock/mma_*.cuh` |
+//! | vectors of a tile | threads, or TMA | `ThreadMap`, `SmemTile`; `TensorCopy` | `kernels/threadblock/{thread_map,tensor_copy}.cuh` |
+//! | k-steps of a tile | warp, warpgroup | [`warp::Mma`]: [`warp::MmaSimt`], [`warp::MmaTensorOp`] | `kernels/warp/mma_*.cuh` |
+//! | elements of a fragment | thread | `thread::Mma` | `kernels/thread/mma.cuh` |
+//! | accumulators | thread | [`epilogue::Node`] | `kernels/epilogue/*.cuh` |
 //!
-//! [`device::Transpose`] has the same anatomy: types, a value, the host, one kernel.
-//!
-//! A family of kernels is one room, `src/family/simt/` for one: its knobs' rule book, its rows of
-//! defaults, and what it makes of a description, a `plan::Plan`. The levels know no family, but for
-//! [`threadblock::WarpSpecialized`], the components of one.
-//!
-//! What is between the loops: [`schedule::Schedule`], the order of copies, waits and barriers;
-//! [`index::IndexMap`], who does what and where it lies; [`refusal::Refusal`], why a configuration
-//! is invalid or unsupported; `call`, a problem and how its operands reach a kernel; `pass`, what
-//! runs before one (transposes, repacking, decomposing); `codegen` and `facts`, what crosses to
-//! C++; `host` and `cuda`, what runs it. The crate `falchion-layout` is the algebra of layouts,
-//! `falchion-lab` verifies, measures, explores and draws.
+//! Every knob of every level is a field of one value, [`desc::GemmDesc`]. The value is checked at
+//! compile time, lowered to CUDA source, and executed on the CPU. The crate `falchion-layout` is
+//! CuTe's layout algebra, and `falchion-lab` verifies, measures, and explores kernels.
 #![deny(missing_docs)]
 
 pub mod arch;
@@ -72,15 +98,16 @@ pub mod threadblock;
 pub mod warp;
 mod words;
 
-/// The cudarc that Falchion is built with. A program that names its types through this needs no
-/// cudarc of its own, which could name another CUDA.
+/// The version of cudarc that Falchion uses. A program that imports cudarc from here cannot mix two
+/// versions of CUDA.
 #[cfg(feature = "cuda")]
 pub use cudarc;
 pub use device::gemm;
 pub use error::Error;
+pub use numeric::Element;
 pub use refusal::Refusal;
 
-/// What most programs need.
+/// The names that most programs need.
 pub mod prelude {
     pub use crate::{
         arch::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
@@ -94,7 +121,7 @@ pub mod prelude {
             TransposeArguments,
         },
         layout::{ColMajor, MatrixType, RowMajor},
-        numeric::{Bf16, E4m3, E5m2, F16, Tf32},
+        numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},
         shape::GemmShape,
         threadblock::{MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized},
         warp::{MmaSimt, MmaTensorOp},

@@ -1,20 +1,22 @@
-//! What a user passes to [`Gemm::run`](crate::device::Gemm::run), in the layouts of the types.
+//! The arguments of a GEMM.
 
 use super::{
-    Elements, Further, Groups, ReadOffsets, Source,
+    Elements, Further, Groups, OperandWorkspace, ReadOffsets, Source, WorkspaceMemory,
     space::{
         MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
-        Writable,
     },
 };
+use core::fmt;
+
 use crate::{
     epilogue::SCALARS,
     numeric::ElementKind,
     operand::{Axis, VectorKind, Vectors},
 };
 
-/// `D = epilogue(A·B, C)`: what to multiply. Leading dimensions are those of packed matrices unless
-/// given.
+/// The arguments of a GEMM: sizes, operands, scalars, strides, batches or groups, and a workspace.
+/// Matrices are packed unless leading dimensions or strides are set. A call refuses an argument
+/// that its epilogue does not read.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -40,14 +42,43 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
-    pub(crate) workspace: Option<S::Mut<'a, u8>>,
+    pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
 }
 
-/// Where groups begin, and the last one ends.
+impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Debug
+    for Arguments<'_, S, A, B, C>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (m, n, k) = self.extents;
+        let of = |kind: ElementKind, length: usize| format!("{length} x {kind}");
+        let vectors: Vec<_> = self.vectors.iter().map(|(kind, _)| kind.name()).collect();
+        let source = match &self.c {
+            Source::None => "none".to_owned(),
+            Source::InPlace => "D".to_owned(),
+            Source::Matrix(c) => of(C::kind(c), C::length(c)),
+        };
+        f.debug_struct("Arguments")
+            .field("m_n_k", &(m, n, k))
+            .field("a", &format_args!("{}", of(A::kind(&self.a), A::length(&self.a))))
+            .field("b", &format_args!("{}", of(B::kind(&self.b), B::length(&self.b))))
+            .field("c", &format_args!("{source}"))
+            .field("d", &format_args!("{}", of(C::kind_mut(&self.d), C::length_mut(&self.d))))
+            .field("scalars", &self.scalars)
+            .field("vectors", &vectors)
+            .field("leading_dimensions", &self.leading)
+            .field("strides", &self.strides)
+            .field("batch", &self.batch)
+            .field("array", &(self.further.len() + 1))
+            .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
+            .finish_non_exhaustive()
+    }
+}
+
+/// The group offsets of a grouped GEMM.
 pub(crate) enum Offsets<'a, S: Space> {
-    /// Where the operands lie.
+    /// In the memory of the operands.
     InSpace(S::Ref<'a, u32>),
-    /// There, too, and checked before anything is enqueued.
+    /// In the memory of the operands, and checked before anything is enqueued.
     Checked(S::Ref<'a, u32>),
     /// In host memory.
     ByValue(&'a [u32]),
@@ -115,7 +146,8 @@ macro_rules! strides {
 impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     Arguments<'a, S, A, B, C>
 {
-    /// `D = A·B`: A is m x k, B is k x n, D is m x n. Alpha is 1 and beta 0 until said otherwise.
+    /// Creates the arguments of `D = A * B`: A is m x k, B is k x n, and D is m x n. Alpha is 1 and
+    /// beta is 0 by default.
     pub fn new(
         (m, n, k): (usize, usize, usize),
         a: impl OperandA<'a, A, S>,
@@ -125,7 +157,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         Self::of((m, n, k), a.elements(), b.elements(), d.elements())
     }
 
-    /// The same of elements.
+    /// The arguments of elements.
     pub(super) fn of(
         extents: (usize, usize, usize),
         a: A::Ref<'a, S>,
@@ -154,13 +186,13 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         }
     }
 
-    /// So many products, of matrices one behind another: product `i` is of A, B, C and D `i` [batch
-    /// strides](Self::batch_stride_a) further on.
+    /// Sets the number of GEMMs in a batch. The matrices of GEMM `i` begin `i` [batch
+    /// strides](Self::batch_stride_a) after the first ones.
     ///
     /// ```
     /// use falchion::prelude::*;
     ///
-    /// // Three products of 2 x 4 matrices with one 4 x 5 matrix.
+    /// // Three 2 x 4 matrices times one 4 x 5 matrix.
     /// let (a, b, mut d) = (vec![1.0f32; 3 * 8], vec![2.0f32; 20], vec![0.0f32; 3 * 10]);
     /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     /// gemm.run(Arguments::new((2, 5, 4), &a, &b, &mut d).batch(3).batch_stride_b(0))?;
@@ -172,39 +204,38 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// One product of each group of rows, one behind another: rows `offsets[i]` to `offsets[i + 1]`
-    /// of A times the `i`-th B are the same rows of D. There are as many Bs as groups, [a batch
-    /// stride](Self::batch_stride_b) apart; m is all rows that A and D have, those of no group are
-    /// left alone, and groups may be of any length, 0 too. Vectors are of all of D:
-    /// [`bias_m`](Self::bias_m) has a value for each of the m rows, and [`bias_n`](Self::bias_n) is
-    /// the same for each group.
+    /// Sets the group offsets of a grouped GEMM, one more than there are groups. Rows `offsets[i]`
+    /// to `offsets[i + 1]` of A times the B number `i` are the same rows of D. The Bs lie one
+    /// [batch stride](Self::batch_stride_b) apart. Groups may be empty. Rows outside all groups
+    /// stay as they are; m counts all rows of A and D. [`bias_m`](Self::bias_m) has one value per
+    /// row of D, and all groups share [`bias_n`](Self::bias_n).
     ///
-    /// The offsets, one more than groups, lie where the operands do;
-    /// [`groups_by_value`](Self::groups_by_value) takes the host's for operands on a device. In
-    /// host memory they are checked; on a device nobody but the kernel reads them, when it runs, so
-    /// that a captured graph may compute them: an offset that descends or leaves D makes groups
-    /// short or empty, and nothing is written outside D; [`groups_checked`](Self::groups_checked)
-    /// waits, and says which it is. K of groups is not cut into parts.
+    /// The offsets lie in the memory of the operands; [`groups_by_value`](Self::groups_by_value)
+    /// accepts host offsets for device operands. Offsets in host memory are checked. Offsets on a
+    /// device are read by the kernel only, so an earlier kernel of a graph may write them. A bad
+    /// offset on a device makes groups shorter or empty, and nothing outside D is written;
+    /// [`groups_checked`](Self::groups_checked) finds it. K of groups is not split.
     ///
     /// ```
     /// use falchion::prelude::*;
     ///
-    /// // Three experts of 4 x 5 weights: two rows of A go to the first, none to the second, one to the third.
+    /// // Three experts: two rows of A use the first, none the second, and one the third.
     /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 3 * 20], vec![0.0f32; 3 * 5]);
     /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups(&[0, 2, 2, 3]))?;
     /// assert_eq!(d, [8.0; 15]);
     /// # Ok::<(), falchion::Error>(())
     /// ```
+    #[doc(alias = "moe")]
+    #[doc(alias = "grouped")]
     pub fn groups(mut self, offsets: impl Readable<'a, u32, In = S>) -> Self {
         self.groups = Some(Offsets::InSpace(offsets.view()));
         self
     }
 
-    /// [`groups`](Self::groups), whose offsets are checked wherever they lie. Those on a device are
-    /// read back first: the call waits for the stream, refuses the first offset that descends or
-    /// leaves D before anything is enqueued, and cannot be captured. For finding what is wrong with
-    /// offsets that a kernel has written; [`groups`](Self::groups) does not wait.
+    /// Sets the group offsets, as [`groups`](Self::groups) does, and checks them also on a device.
+    /// The call reads them back, so it waits for the stream and cannot be captured. It refuses the
+    /// first offset that descends or leaves D. Use it to debug offsets that a kernel writes.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -219,10 +250,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// The same by offsets in host memory, wherever the operands lie: they are checked, and what is
-    /// bad is refused before anything is enqueued. On a device launches take them by value, and
-    /// write them to the [workspace](Self::workspace): the slice is not read once the call has
-    /// returned, and a captured graph holds the offsets that it had.
+    /// Sets group offsets in host memory, for operands in any memory. Bad offsets are refused. On a
+    /// device, kernel parameters carry the offsets to the [workspace](Self::workspace): the slice
+    /// is not read after the call, and a captured graph keeps the offsets.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -238,21 +268,24 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// The scalar alpha. As every scalar, C and vectors, it is of no effect on an epilogue that
-    /// does not read it.
+    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1: a
+    /// call refuses every argument that its epilogue does not read.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.scalars[0] = alpha;
         self
     }
 
-    /// C, m x n, and the scalar beta.
+    /// Passes C, an m x n matrix, and the scalar beta. If beta is 0, C is not read, as in BLAS. An
+    /// epilogue that reads C without beta accepts only 1.
+    #[doc(alias = "beta")]
     pub fn source(mut self, beta: f64, c: impl OperandC<'a, C, S>) -> Self {
         self.c = Source::Matrix(c.elements());
         self.scalars[1] = beta;
         self
     }
 
-    /// C is what D holds: `D <- alpha A·B + beta D`.
+    /// Uses D as C: `D = alpha * A*B + beta * D`.
+    #[doc(alias = "beta")]
     pub fn in_place(mut self, beta: f64) -> Self {
         self.c = Source::InPlace;
         self.scalars[1] = beta;
@@ -260,19 +293,20 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     }
 
     vectors! {
-        /// The vector `bias_m` of the epilogue, m elements at least: one value a row of D, in each
-        /// product of a batch.
+        /// Passes the vector `bias_m` of the epilogue: one value per row of D, the same for each
+        /// GEMM of a batch.
         bias_m: BiasM;
-        /// The vector `bias_n` of the epilogue, n elements at least: one value a column of D, in
-        /// each product of a batch.
+        /// Passes the vector `bias_n` of the epilogue: one value per column of D, the same for each
+        /// GEMM of a batch.
         bias_n: BiasN;
-        /// The vector `scale_m` of the epilogue, as long as [`bias_m`](Self::bias_m).
+        /// Passes the vector `scale_m` of the epilogue: one value per row of D.
         scale_m: ScaleM;
-        /// The vector `scale_n` of the epilogue, as long as [`bias_n`](Self::bias_n).
+        /// Passes the vector `scale_n` of the epilogue: one value per column of D.
         scale_n: ScaleN;
     }
 
-    /// A scalar of the user's, `s2` to `s7`: `scalar::<2>(x)`; 0 unless given.
+    /// Sets a scalar of the epilogue by its slot: `scalar::<2>(x)` is `s2`. Slots 2 to 7 are 0 by
+    /// default.
     pub fn scalar<const SLOT: usize>(mut self, x: f64) -> Self {
         const { assert!(SLOT < SCALARS, "an epilogue has the scalars alpha, beta and s2 to s7") };
         self.scalars[SLOT] = x;
@@ -280,50 +314,48 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     }
 
     strides! {
-        /// Elements from one row of A to the next, and from one of its columns to the next, one of
-        /// which is 1; its rows, or columns, do not overlap. A may lie in either order, whatever
-        /// the types say. The distance of an extent of 1 is not looked at. A device transposes what
-        /// its kernel does not read, in the [workspace](Self::workspace).
+        /// Sets the strides of A: elements between neighboring rows, and between neighboring
+        /// columns. One of them must be 1. The order may differ from the layout of the type; a GPU
+        /// then may transpose A in the [workspace](Self::workspace).
         strides_a[0];
-        /// The same of B.
+        /// Sets the strides of B.
         strides_b[1];
-        /// The same of C, which lies in the order of its type; of D, when C is D and
-        /// [`strides_d`](Self::strides_d) does not say it.
+        /// Sets the strides of C, in the order of its layout. With [`in_place`](Self::in_place),
+        /// they are also those of D.
         strides_c[2];
-        /// The same of D, which lies in the order of its type.
+        /// Sets the strides of D, in the order of its layout.
         strides_d[3];
     }
 
-    /// Bytes in which operands may be repacked, transposed or decomposed, parts of K added, maps of
-    /// an [array](Self::array) made and offsets of [`groups_by_value`](Self::groups_by_value) kept,
-    /// of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are
-    /// enough. What they hold is lost; on the host they are left alone.
-    pub fn workspace(mut self, bytes: impl Writable<'a, u8, In = S>) -> Self {
-        self.workspace = Some(bytes.view());
+    /// Passes a workspace: device memory for copies of operands, split-K partials, and tables of
+    /// arrays and groups. A `Workspace` grows to what the call needs. Other memory has the size
+    /// that [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) returns, or less: then
+    /// fewer configurations are candidates. The call overwrites the workspace. The host ignores it.
+    pub fn workspace(mut self, memory: impl OperandWorkspace<'a, S>) -> Self {
+        self.workspace = Some(memory.memory());
         self
     }
 
     setters! {
-        /// A's leading dimension, in elements; of no effect beside [`strides_a`](Self::strides_a),
-        /// and so are the others beside theirs.
-        lda(leading[0]: leading);
-        /// B's leading dimension, in elements.
-        ldb(leading[1]: leading);
-        /// C's leading dimension, in elements; D's, when C is D and [`ldd`](Self::ldd) does not say
+        /// Sets the leading dimension of A in elements. [`strides_a`](Self::strides_a) overrides
         /// it.
+        lda(leading[0]: leading);
+        /// Sets the leading dimension of B in elements.
+        ldb(leading[1]: leading);
+        /// Sets the leading dimension of C in elements. With [`in_place`](Self::in_place), it is
+        /// also that of D.
         ldc(leading[2]: leading);
-        /// D's leading dimension, in elements.
+        /// Sets the leading dimension of D in elements.
         ldd(leading[3]: leading);
-        /// Elements from one A of the batch to the next, one behind another unless given; 0 takes
-        /// the same A for each product.
+        /// Sets the elements between the As of a batch. With 0, all GEMMs share one A.
         batch_stride_a(batch_strides[0]: elements);
-        /// The same of B.
+        /// Sets the elements between the Bs of a batch. With 0, all GEMMs share one B.
         batch_stride_b(batch_strides[1]: elements);
-        /// The same of C; of D, when C is D and [`batch_stride_d`](Self::batch_stride_d) does not
-        /// say it.
+        /// Sets the elements between the Cs of a batch. With [`in_place`](Self::in_place), they are
+        /// also those between the Ds.
         batch_stride_c(batch_strides[2]: elements);
-        /// Elements from one D of the batch to the next. The D's may be interleaved line by line,
-        /// and may not overlap.
+        /// Sets the elements between the Ds of a batch. The Ds may interleave row by row, and must
+        /// not overlap.
         batch_stride_d(batch_strides[3]: elements);
     }
 }

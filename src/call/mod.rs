@@ -14,7 +14,9 @@ mod launch;
 mod partials;
 mod route;
 mod space;
+mod unread;
 mod view;
+mod workspace;
 
 pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
@@ -35,7 +37,9 @@ pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB,
     OperandC, OperandD, OperandVector, Readable, Space, Writable,
 };
+pub(crate) use unread::check_read;
 pub use view::{Elements, Memory, TypedMemory, View};
+pub use workspace::{GrowingWorkspace, OperandWorkspace, WorkspaceMemory};
 
 use crate::{
     desc::{Class, GemmDesc},

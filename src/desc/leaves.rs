@@ -110,9 +110,9 @@ leaves! {
     GroupedSwizzle<const TILE> => swizzle: SwizzleKind::Grouped(TILE);
     /// [`SwizzleKind::Hilbert`]: a curve in squares of tiles.
     HilbertSwizzle => swizzle: SwizzleKind::Hilbert;
-    /// [`ScheduleKind::Cooperative`].
+    /// All consumer warpgroups multiply one tile together.
     CooperativeSchedule => schedule: ScheduleKind::Cooperative;
-    /// [`ScheduleKind::Pingpong`].
+    /// Consumer warpgroups alternate between tiles: one multiplies while the other stores.
     PingpongSchedule => schedule: ScheduleKind::Pingpong;
     /// `N` groups of products under way, at most, when a consumer goes on to the next stage.
     Pending<const N> => pending: N;

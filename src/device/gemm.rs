@@ -1,5 +1,5 @@
-//! The type a user writes.
-//!
+//! The GEMM whose parameters are types.
+
 #![allow(
     clippy::type_complexity,
     reason = "ten parameters are the point: each is something a user may say"
@@ -14,40 +14,43 @@ use crate::{
     error::Error,
     family::{Completions, ProblemSize, resolve},
     layout::Layout,
-    numeric::{Combined, Element},
+    numeric::{Combined, MathType},
     refusal::{Refusal, Unresolved},
     shape::Shape,
 };
-use core::marker::PhantomData;
+use core::{fmt, marker::PhantomData};
 
-/// `D = epilogue(A·B, C)`, by one kernel.
+/// A GEMM, `D = epilogue(A * B, C)`, whose types fix the kernel: CUTLASS's `device::Gemm`.
 ///
-/// The types of the operands and their layouts come first. What follows has defaults: what products
-/// are accumulated in, which units multiply, which instructions may be used, and the configuration,
-/// every knob of which [`default_gemm_configuration`](crate::family::default_gemm_configuration)
-/// chooses.
+/// The element types and layouts of A, B, and C come first; D has the type and layout of C. The
+/// other parameters have defaults: the accumulator, the units that multiply, the architecture, and
+/// the configuration. [`GemmUniversal`](super::GemmUniversal) selects units and architecture for
+/// the GPU at hand. [`GemmOperation`] does so for types that are known only at run time.
 ///
 /// ```
 /// use falchion::prelude::*;
 ///
-/// // D = A·B, column-major like BLAS.
-/// let gemm = Gemm::<f32, ColMajor, f32, ColMajor, f32, ColMajor>::new();
+/// // D = A * B, row-major.
+/// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
 /// let (a, b, mut d) = (vec![1.0f32; 64 * 32], vec![1.0f32; 32 * 48], vec![0.0f32; 64 * 48]);
 /// gemm.run(Arguments::new((64, 48, 32), &a, &b, &mut d))?;
 /// assert!(d.iter().all(|&x| x == 32.0));
 ///
-/// // The same with three stages.
+/// // The same GEMM with three stages.
 /// assert_eq!(gemm.stages::<3>().desc().stages(), 3);
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// A loop nest is one leaf, and tiles that do not nest do not compile:
+/// A loop nest is one configuration type. Tiles that do not nest do not compile:
 ///
 /// ```compile_fail,E0277
 /// use falchion::prelude::*;
 /// type Uneven = With<Auto, MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<48, 64, 8>>, 4>>;
 /// Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Uneven>::new();
 /// ```
+#[doc(alias = "matmul")]
+#[doc(alias = "sgemm")]
+#[doc(alias = "split_k")]
 pub struct Gemm<
     A,
     LayoutA,
@@ -55,7 +58,7 @@ pub struct Gemm<
     LayoutB,
     C,
     LayoutC,
-    Accumulator = <A as Element>::Accumulator,
+    Accumulator = <A as MathType>::Accumulator,
     Op = Simt,
     Architecture = <Op as OpClass>::Arch,
     Configuration = Auto,
@@ -65,15 +68,15 @@ pub struct Gemm<
     >,
 )
 where
-    A: Element,
+    A: MathType,
     Op: OpClass;
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy
+impl<A: MathType, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy
     for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
 }
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone
+impl<A: MathType, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone
     for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     fn clone(&self) -> Self {
@@ -82,24 +85,20 @@ impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Op: OpClass,
     Ar: Arch,
     Cfg,
 > Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
-    /// The kernel of these types. An invalid configuration does not compile.
+    /// Creates the GEMM. An invalid configuration does not compile.
     #[must_use]
-    #[allow(
-        clippy::new_without_default,
-        reason = "Default would hide the bound whose message names the missing configuration"
-    )]
     pub fn new() -> Self
     where
         Cfg: Config,
@@ -113,14 +112,14 @@ impl<
         Self(PhantomData)
     }
 
-    /// The same GEMM with one leaf more: `with::<PingpongSchedule>()`.
+    /// Adds one knob to the configuration, such as `with::<PingpongSchedule>()`.
     #[must_use]
     pub fn with<L: Leaf>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, L>> {
         L::register();
         Gemm(PhantomData)
     }
 
-    /// The same GEMM with `N` stages.
+    /// Sets the number of stages of the main loop.
     #[must_use]
     pub fn stages<const N: u32>(
         self,
@@ -128,7 +127,7 @@ impl<
         self.with()
     }
 
-    /// The same GEMM with another threadblock tile.
+    /// Sets the threadblock tile.
     #[must_use]
     pub fn threadblock<S: Shape>(
         self,
@@ -136,13 +135,13 @@ impl<
         self.with()
     }
 
-    /// The same GEMM with another warp tile.
+    /// Sets the warp tile.
     #[must_use]
     pub fn warp<S: Shape>(self) -> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, With<Cfg, Warp<S>>> {
         self.with()
     }
 
-    /// The same GEMM with another epilogue.
+    /// Sets the epilogue, an expression of [`epilogue`](crate::epilogue) nodes.
     #[must_use]
     pub fn epilogue<E: Node>(
         self,
@@ -152,25 +151,25 @@ impl<
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Op: OpClass,
     Ar: Arch,
     Cfg: Config,
 > Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
-    /// The description of these types, checked while compiling.
+    /// The description of the kernel, checked at compile time.
     pub const DESC: GemmDesc = valid(&Self::COMPLETIONS).first();
 
-    /// What completes what is pinned: what a problem chooses among.
+    /// The candidate configurations.
     const COMPLETIONS: Result<Completions, Unresolved> =
         resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
-    /// What these types are as values.
+    /// The same GEMM with types as values.
     pub(super) const OPERATION: &GemmOperation =
         &GemmOperation::of_types(valid(&Self::COMPLETIONS));
     const CLASS: Class = {
@@ -178,15 +177,13 @@ impl<
         Class::new(Op::KIND, Ar::KIND, types, [LA::ORDER, LB::ORDER])
     };
 
-    /// The description of these types.
+    /// Returns [`DESC`](Self::DESC).
     pub fn desc(&self) -> GemmDesc {
         Self::DESC
     }
 
-    /// [`DESC`](Self::DESC), by a call: a `const` of the caller's is evaluated by `cargo check`,
-    /// too, which sees no other invalid configuration. In a `const` of the caller's, an invalid
-    /// configuration fails the build with the compiler's arrow at that `const`. An invalid `DESC`
-    /// has the first arrow in this library, and the second at the caller.
+    /// Returns [`DESC`](Self::DESC). In a `const` of the caller, an invalid configuration is an
+    /// error at that line, and `cargo check` reports it.
     ///
     /// ```compile_fail,E0080
     /// use falchion::prelude::*;
@@ -204,11 +201,10 @@ impl<
         Self::DESC
     }
 
-    /// Whether this kernel can compute the product: sizes, leading dimensions, what its epilogue
-    /// reads.
+    /// Checks sizes, leading dimensions, lengths, and the arguments that the epilogue reads.
     ///
     /// # Errors
-    /// A [`Refusal`] with the operand, its value and the limit.
+    /// A [`Refusal`] names the operand, its value, and the limit.
     pub fn can_implement<S: Executor>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
@@ -216,12 +212,11 @@ impl<
         Self::OPERATION.can_implement(arguments)
     }
 
-    /// Bytes of the [workspace](Arguments::workspace) with which the product takes the least time:
-    /// 0 on the host, and where every operand is read where it lies, no sum is cut into parts, and
-    /// no maps of an [array](Arguments::array) and no offsets [by
-    /// value](Arguments::groups_by_value) lie there. With less, K is in fewer parts or whole, and
-    /// an array of many products is several launches; an operand that is not read where it lies is
-    /// refused, and [`Route`](crate::refusal::Route) says which are not.
+    /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest
+    /// configuration. The size is 0 on the host, and if the kernel needs no copy of an operand, no
+    /// split-K partials, and no tables. A smaller workspace excludes configurations: K is split
+    /// less, and an array of many GEMMs becomes several launches. A call is refused if an operand
+    /// must be copied and there is no room; [`Route`](crate::refusal::Route) lists the copies.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -241,23 +236,21 @@ impl<
         Self::OPERATION.workspace_size(arguments)
     }
 
-    /// Computes the product: on the host for host slices, on their device for device slices.
+    /// Computes the GEMM: on the CPU for host slices, on their GPU for device slices.
     ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated. Nothing waits but for
-    /// a kernel that is not prepared, where `emulation` is f16x3 for what the operands are scaled
-    /// by, and for offsets of [`groups_checked`](Arguments::groups_checked). Operands that have to
-    /// be repacked are, in the arguments' [workspace](Arguments::workspace). See "What `run`
-    /// promises" in the documentation.
+    /// On a GPU, `run` enqueues the work on the stream of D and returns. It allocates only to grow
+    /// a `Workspace`. The first call of a kernel compiles it; `prepare` does so ahead of time. A
+    /// call waits for the stream only if `f16x3` must find the range of the operands, or if
+    /// [`groups_checked`](Arguments::groups_checked) must read offsets.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`]
-    /// for the others.
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if an argument
+    /// is not read; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         Self::OPERATION.run(arguments)
     }
 
-    /// [`run`](Self::run) of so many products, of matrices one behind another: of
-    /// [`Arguments::batch`].
+    /// Computes a batch of `count` GEMMs, as [`run`](Self::run) with [`Arguments::batch`] does.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -269,13 +262,13 @@ impl<
         self.run(arguments.batch(count))
     }
 
-    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`].
-    /// Offsets in host memory for operands on a device are [`Arguments::groups_by_value`]'s.
+    /// Computes a grouped GEMM: each group of rows of A is multiplied by its own B, as in a mixture
+    /// of experts. [`Arguments::groups`] describes the offsets.
     ///
     /// ```
     /// use falchion::prelude::*;
     ///
-    /// // A mixture of two experts: rows 0 to 2 of A go to the first, row 3 to the second.
+    /// // Two experts: rows 0 to 2 of A use the first, and row 3 uses the second.
     /// let (m, n, k) = (4, 2, 3);
     /// let (a, mut d) = (vec![1.0f32; m * k], vec![0.0f32; m * n]);
     /// let experts: Vec<f32> = [vec![1.0; k * n], vec![10.0; k * n]].concat();
@@ -286,8 +279,9 @@ impl<
     /// ```
     ///
     /// # Errors
-    /// Those of [`run`](Self::run); [`Error::Refused`] for no group, and in host memory for offsets
-    /// that descend or leave D.
+    /// Those of [`run`](Self::run); [`Error::Refused`] without a group, and for host offsets that
+    /// descend or leave D.
+    #[doc(alias = "moe")]
     pub fn grouped<'a, S: Executor>(
         &self,
         arguments: Arguments<'a, S, A, B, C>,
@@ -296,15 +290,50 @@ impl<
         self.run(arguments.groups(offsets))
     }
 
-    /// The description that a problem runs with on a machine: of those that complete what is
-    /// pinned, with as many parts of K as the workspace has room for, the one that should take the
-    /// least time, by the model of `src/family/extents.rs`.
+    /// Returns the description that a problem runs with on a machine: the candidate configuration
+    /// with the least predicted time whose workspace fits.
     pub fn desc_for(size: &ProblemSize, machine: &Machine) -> GemmDesc {
         Self::OPERATION.desc_for(size, machine)
     }
 }
 
-/// What completes what is pinned; while compiling, why nothing does.
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Config,
+> Default for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Config,
+> fmt::Debug for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Gemm").field(&format_args!("{}", self.desc())).finish()
+    }
+}
+
+/// The candidate configurations. At compile time, a panic says why there are none.
 #[track_caller]
 pub(super) const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
     match completions {

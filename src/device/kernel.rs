@@ -1,26 +1,24 @@
-//! Device slices run on their device: the typed door to [`CudaKernel`].
+//! GEMMs on device slices, by kernels that are compiled when they are first needed or prepared.
 
 use super::{Executor, Gemm, GemmOperation, GemmUniversal};
 use crate::{
-    arch::{Arch, Machine, OpClass},
+    arch::{Machine, OpClass},
     call::{Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
     cuda::{
-        Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, machine_of,
-        report::Report, transpose,
+        Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, report::Report,
+        transpose,
     },
-    desc::{Config, GemmDesc, GemmMode},
+    desc::GemmDesc,
     error::Error,
     family::ProblemSize,
-    host::parallel_map,
-    layout::Layout,
-    numeric::Element,
+    numeric::MathType,
     operand::Axis,
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
 };
-use core::marker::PhantomData;
-use cudarc::driver::{CudaContext, CudaStream};
+use core::{fmt, marker::PhantomData};
+use cudarc::driver::CudaStream;
 use std::sync::Arc;
 
 impl Executor for Cuda {
@@ -59,47 +57,45 @@ impl Executor for Cuda {
     }
 }
 
-/// The kernel of single products.
-const fn of_one(desc: GemmDesc) -> GemmDesc {
+/// The kernel of a single GEMM.
+pub(super) const fn of_one(desc: GemmDesc) -> GemmDesc {
     desc
 }
 
-/// The kernel of any batch.
-const fn of_batches(desc: GemmDesc) -> GemmDesc {
+/// The kernel of a batch.
+pub(super) const fn of_batches(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
-/// The kernel of any array: of products whose maps lie in a workspace, where there is one; of few
-/// is another.
-const fn of_arrays(desc: GemmDesc) -> GemmDesc {
+/// The kernel of an array whose tensor maps lie in a workspace. A short array has another one.
+pub(super) const fn of_arrays(desc: GemmDesc) -> GemmDesc {
     desc.for_array(usize::MAX)
 }
 
-/// The kernel of any groups of rows; with K in parts it is refused.
-const fn of_groups(desc: GemmDesc) -> GemmDesc {
+/// The kernel of a grouped GEMM, which does not support split-K.
+pub(super) const fn of_groups(desc: GemmDesc) -> GemmDesc {
     desc.for_groups(Axis::M)
 }
 
-/// A GEMM compiled and loaded on one device: what `prepare` and `prepare_batched` of a [`Gemm`] or
-/// a [`GemmOperation`] make. `Clone + Send + Sync`; clones share the kernels.
+/// The compiled kernels of a GEMM on one GPU. `prepare`, `prepare_batched`, `prepare_array`, and
+/// `prepare_grouped` return it.
 ///
-/// A configuration that leaves a choice to the problem has a kernel for each description that may
-/// be chosen, and one more for all numbers of parts of K; every call of the kind that was prepared
-/// takes the one that [`Gemm::run`] takes. A batch takes a kernel of batches in any case, and a
-/// single product one of those that were prepared.
+/// A prepared kernel runs without compiling, so a stream capture can hold it. It contains the
+/// kernel of every candidate configuration, and each call selects among them as [`Gemm::run`] does.
+/// Clones share the kernels, and threads may share clones.
 pub struct Kernel<G> {
     prepared: Arc<PreparedKernels>,
     _gemm: PhantomData<fn() -> G>,
 }
 
-struct PreparedKernels {
-    /// That of the description of the types.
-    first: CudaKernel,
-    /// Of each configuration that the operation chooses among: with K whole, and in parts; `None`
-    /// of what the device does not take.
-    kernels: Vec<[Option<CudaKernel>; 2]>,
-    operation: GemmOperation,
-    machine: Machine,
+pub(super) struct PreparedKernels {
+    /// The kernel of the first candidate configuration.
+    pub first: CudaKernel,
+    /// Two kernels per candidate configuration: without and with split-K. `None` if the device
+    /// cannot run one.
+    pub kernels: Vec<[Option<CudaKernel>; 2]>,
+    pub operation: GemmOperation,
+    pub machine: Machine,
 }
 
 impl<G> Clone for Kernel<G> {
@@ -108,22 +104,32 @@ impl<G> Clone for Kernel<G> {
     }
 }
 
-/// What has kernels whose arguments hold `A`, `B`, and `C` in C and D.
+impl<G> fmt::Debug for Kernel<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernel").field(&format_args!("{}", self.desc())).finish()
+    }
+}
+
+/// Ties a [`Kernel`] to the operand types of its operator.
 pub trait Operator<A, B, C> {}
 
-impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg> Operator<A, B, C>
+impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Op: OpClass, Ar, Cfg> Operator<A, B, C>
     for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
 }
 
 impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> for GemmOperation {}
 
-impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Cfg> Operator<A, B, C>
+impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Cfg> Operator<A, B, C>
     for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
 }
 
 impl<G> Kernel<G> {
+    pub(super) fn of_prepared(prepared: PreparedKernels) -> Self {
+        Self { prepared: Arc::new(prepared), _gemm: PhantomData }
+    }
+
     /// The kernel of a problem, and the description that it runs with, where that is not the
     /// kernel's own. The first stands in for one that the device does not take.
     fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
@@ -138,22 +144,22 @@ impl<G> Kernel<G> {
         }
     }
 
-    /// What the assembler said of the first kernel: registers, shared memory, spills.
+    /// Returns the registers, shared memory, and spills of the first candidate's kernel.
     pub fn report(&self) -> &Report {
         self.prepared.first.report()
     }
 
-    /// The text of the first kernel.
+    /// Returns the CUDA source of the first candidate's kernel.
     pub fn source(&self) -> &TranslationUnit {
         self.prepared.first.source()
     }
 
-    /// The description of the first kernel: that of the types.
+    /// Returns the description of the first candidate configuration.
     pub fn desc(&self) -> &GemmDesc {
         self.prepared.first.desc()
     }
 
-    /// Bytes of the workspace that the product takes.
+    /// Returns the size in bytes of the workspace for the fastest configuration.
     ///
     /// # Errors
     /// Those of [`Gemm::workspace_size`].
@@ -167,11 +173,11 @@ impl<G> Kernel<G> {
         arguments.products()?;
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), u64::MAX));
         let desc = desc.unwrap_or(*kernel.desc());
-        arguments.check_types(desc.user_types())?;
+        arguments.check(&desc)?;
         Cuda::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&arguments.queue())))
     }
 
-    /// Enqueues the product on D's stream.
+    /// Enqueues the GEMM on D's stream.
     ///
     /// # Errors
     /// Those of [`CudaKernel::run`].
@@ -185,11 +191,11 @@ impl<G> Kernel<G> {
         self.run_on(&arguments.queue(), arguments)
     }
 
-    /// Enqueues the product on another stream of the same device.
+    /// Enqueues the GEMM on another stream of the same device.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run`]; [`Refusal::OtherDevice`](crate::Refusal::OtherDevice) when the
-    /// stream is of another device.
+    /// Those of [`CudaKernel::run`]; [`Refusal::NotOnStream`](crate::Refusal::NotOnStream) if
+    /// the stream belongs to another device.
     pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         stream: &Arc<CudaStream>,
@@ -200,166 +206,18 @@ impl<G> Kernel<G> {
     {
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
         // Types and orders are the same of all.
-        arguments.check_types(kernel.desc().user_types())?;
+        arguments.check(kernel.desc())?;
+        let several = arguments.products()?.is_some();
+        let arguments = arguments.grown(&desc.unwrap_or(*kernel.desc()), stream)?;
         let (kernel, orders) = match desc {
             None => (kernel.clone(), kernel.desc().orders()),
             Some(desc) => (CudaKernel::for_run(stream, &desc)?, desc.orders()),
         };
-        match arguments.products()? {
-            None => kernel.run(stream, arguments.call(orders, stream)),
-            Some(_) => kernel.run_array(stream, arguments.calls(orders, stream)),
+        if several {
+            kernel.run_array(stream, arguments.calls(orders, stream))
+        } else {
+            kernel.run(stream, arguments.call(orders, stream))
         }
-    }
-}
-
-impl<
-    A: Element,
-    LA: Layout,
-    B: Element,
-    LB: Layout,
-    C: Element,
-    LC: Layout,
-    Acc: Element,
-    Op: OpClass,
-    Ar: Arch,
-    Cfg: Config,
-> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
-{
-    /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that
-    /// runs neither wait for one nor are refused under capture, whatever their extents. Not those
-    /// of narrower accesses, nor a transpose of an operand in another order than its type's; those
-    /// of batches are [`prepare_batched`](Self::prepare_batched)'s.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_one)
-    }
-
-    /// The same of every kernel that a [batch](Arguments::batch) of more than one product may take.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_batches)
-    }
-
-    /// The same of every kernel that an [array](Arguments::array) of more than one product may
-    /// take, what makes maps in its workspace among them, but for arrays of which an operand takes
-    /// a pass: their kernels are those of [`prepare`](Self::prepare).
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_arrays)
-    }
-
-    /// The same of every kernel that [groups](Arguments::groups) of rows may take.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_groups)
-    }
-}
-
-/// What prepares an operator that has no types of its own units: by `prepared`, as [`Gemm`] does.
-macro_rules! prepares {
-    () => {
-        /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`]
-        /// does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_one)
-        }
-
-        /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_batches)
-        }
-
-        /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_arrays)
-        }
-
-        /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_groups)
-        }
-    };
-}
-
-impl<
-    A: Element,
-    LA: Layout,
-    B: Element,
-    LB: Layout,
-    C: Element,
-    LC: Layout,
-    Acc: Element,
-    Cfg: Config,
-> GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
-{
-    prepares!();
-
-    fn prepared(
-        &self,
-        context: &Arc<CudaContext>,
-        mode: fn(GemmDesc) -> GemmDesc,
-    ) -> Result<Kernel<Self>, Error> {
-        self.operation(Some(&machine_of(context)?))?.prepared(context, mode)
-    }
-}
-
-impl GemmOperation {
-    prepares!();
-
-    fn prepared<G>(
-        &self,
-        context: &Arc<CudaContext>,
-        mode: fn(GemmDesc) -> GemmDesc,
-    ) -> Result<Kernel<G>, Error> {
-        let machine = machine_of(context)?;
-        let descs: Vec<_> = self.kernels().flatten().collect();
-        // Side by side: compilers wait for nobody.
-        let prepared = parallel_map(descs.len(), |i| {
-            let first = descs[i] == Some(self.desc());
-            let desc = descs[i].map(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
-            if let Some(desc) = desc.filter(|desc| desc.class.mode.is_of_many()) {
-                CudaKernel::prepare(context, &desc.in_mode(GemmMode::Array))?;
-            }
-            desc.map(|desc| CudaKernel::prepare(context, &desc)).transpose()
-        });
-        let mut all = prepared.into_iter();
-        let mut kernels = Vec::new();
-        while let (Some(whole), Some(in_parts)) = (all.next(), all.next()) {
-            kernels.push([whole?, in_parts?]);
-        }
-        let first = match &kernels[..] {
-            [[Some(first), _], ..] => first.clone(),
-            _ => CudaKernel::prepare(context, &mode(self.desc()))?,
-        };
-        Ok(Kernel {
-            prepared: Arc::new(PreparedKernels {
-                first,
-                kernels,
-                operation: self.clone(),
-                machine,
-            }),
-            _gemm: PhantomData,
-        })
     }
 }
 

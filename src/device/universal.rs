@@ -1,4 +1,4 @@
-//! The operator of the machine that it runs on.
+//! The GEMM of the machine at hand.
 #![allow(
     clippy::type_complexity,
     reason = "eight parameters are the point: each is something a user may say"
@@ -11,29 +11,24 @@ use crate::{
     desc::{Auto, Class, Config, EpilogueTree, GemmDesc, With},
     epilogue::Node,
     error::Error,
-    family::{Completions, default_gemm_configuration::default_gemm_configurations, resolve},
+    family::{Completions, resolve},
     layout::{Layout, RowMajor},
-    numeric::{Combined, Element, ElementKind},
+    numeric::{Combined, Element, MathType},
     refusal::{Refusal, Unresolved},
 };
-use bytemuck::Pod;
-use core::marker::PhantomData;
+use core::{fmt, marker::PhantomData};
 use std::{
     collections::HashMap,
     sync::{PoisonError, RwLock},
 };
 
-/// `D = epilogue(A·B, C)`, by the units and the architecture of the machine that it runs on; its
-/// name is of CUTLASS's `GemmUniversal`.
+/// A GEMM whose units and architecture are those of the GPU at hand: CUTLASS's `GemmUniversal`.
 ///
-/// A [`Gemm`](super::Gemm) says which units multiply and which instructions may be used, and is
-/// refused by an older machine. This one asks the device: tensor cores multiply what they can
-/// exactly, the newest instructions that there are, and everything else, true `f32` among it, is
-/// the CUDA cores'. Which description runs is chosen as [`Gemm::desc_for`](super::Gemm::desc_for)
-/// says; with a [workspace](Self::workspace_size) there are more to choose among. Its knobs are the
-/// machine's: who pins one takes a [`Gemm`](super::Gemm), whose units and architecture are known.
-/// On the host it is the description of the CUDA cores where they have the types, else that of
-/// Hopper's tensor cores.
+/// Tensor cores multiply 16-bit, 8-bit, tf32, and f64 types if the GPU has instructions for them.
+/// `f32` runs on the CUDA cores, because tensor cores only emulate it. On the host, the description
+/// is that of the CUDA cores if they multiply the types, and that of Hopper's tensor cores
+/// otherwise. A cost model selects the configuration for each problem. To fix a knob, use a
+/// [`Gemm`](super::Gemm).
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -58,15 +53,18 @@ pub struct GemmUniversal<
     LayoutB,
     C,
     LayoutC,
-    Accumulator = <A as Element>::Accumulator,
+    Accumulator = <A as MathType>::Accumulator,
     Configuration = Auto,
 >(PhantomData<fn() -> (A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Configuration)>)
 where
-    A: Element;
+    A: MathType;
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Copy for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg> {}
+impl<A: MathType, LA, B, LB, C, LC, Acc, Cfg> Copy
+    for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+}
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Clone
+impl<A: MathType, LA, B, LB, C, LC, Acc, Cfg> Clone
     for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
     fn clone(&self) -> Self {
@@ -75,20 +73,20 @@ impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Clone
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Cfg: Config,
 > GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
     const TYPES: Combined = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
-    /// What completes these types on the host.
+    /// The candidate configurations on the host.
     const COMPLETIONS: Result<Completions, Unresolved> = {
-        let op = if Self::TYPES.is_of(OpKind::Simt) { OpKind::Simt } else { OpKind::TensorOp };
+        let op = OpKind::on_host(Self::TYPES);
         resolve(
             Class::new(op, op.default_arch(), Self::TYPES, [LA::ORDER, LB::ORDER]),
             LC::ORDER.frame(),
@@ -97,9 +95,8 @@ impl<
     };
     const ON_HOST: &GemmOperation = &GemmOperation::of_types(valid(&Self::COMPLETIONS));
 
-    /// The operator of these types.
+    /// Creates the operator.
     #[must_use]
-    #[allow(clippy::new_without_default, reason = "Default would hide why types do not compile")]
     pub fn new() -> Self {
         const {
             let _ = valid(&Self::COMPLETIONS);
@@ -108,7 +105,7 @@ impl<
         Self(PhantomData)
     }
 
-    /// The same operator with another epilogue.
+    /// Sets the epilogue, an expression of [`epilogue`](crate::epilogue) nodes.
     #[must_use]
     pub fn epilogue<E: Node>(
         self,
@@ -119,11 +116,10 @@ impl<
         GemmUniversal::new()
     }
 
-    /// The operation that it is on a machine; on the host without one. It is made once in a
-    /// process.
+    /// Returns the operation on a machine, or on the host for `None`. The process creates it once.
     ///
     /// # Errors
-    /// A [`Refusal`] when the machine has no units that multiply such types.
+    /// A [`Refusal`] if no units of the machine multiply such types.
     pub fn operation(&self, machine: Option<&Machine>) -> Result<&'static GemmOperation, Refusal> {
         let Some(machine) = machine else { return Ok(Self::ON_HOST) };
         static KNOWN: RwLock<Option<HashMap<(GemmDesc, ArchKind), &'static GemmOperation>>> =
@@ -139,8 +135,12 @@ impl<
         {
             return Ok(known);
         }
-        let class =
-            Class::new(units_of(Self::TYPES, arch), arch, Self::TYPES, [LA::ORDER, LB::ORDER]);
+        let class = Class::new(
+            OpKind::fastest(Self::TYPES, arch),
+            arch,
+            Self::TYPES,
+            [LA::ORDER, LB::ORDER],
+        );
         let completions = resolve(class, LC::ORDER.frame(), Cfg::PINS)
             .map_err(|unresolved| unresolved.because)?;
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
@@ -156,12 +156,12 @@ impl<
         self.operation(S::machine(&arguments.queue()).as_ref())
     }
 
-    /// Bytes of the workspace with which the product takes the least time, as
-    /// [`Gemm::workspace_size`](super::Gemm::workspace_size) says.
+    /// Returns the size in bytes of the workspace for the fastest configuration, as
+    /// [`Gemm::workspace_size`](super::Gemm::workspace_size) does.
     ///
     /// # Errors
-    /// A [`Refusal`] with the operand, its value and the limit, or of types that the machine does
-    /// not multiply.
+    /// A [`Refusal`] names the operand, its value, and the limit, or the types that the machine
+    /// does not multiply.
     pub fn workspace_size<S: Executor>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
@@ -169,18 +169,17 @@ impl<
         self.here(arguments)?.workspace_size(arguments)
     }
 
-    /// Computes the product, as [`Gemm::run`](super::Gemm::run) does. Without a
-    /// [workspace](Arguments::workspace) it takes the best of what needs none.
+    /// Computes the GEMM, as [`Gemm::run`](super::Gemm::run) does. Without a
+    /// [workspace](Arguments::workspace), only configurations that need none are candidates.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit the kernel or the machine; see [`Error`]
-    /// for the others.
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if an argument
+    /// is not read; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         self.here(&arguments)?.run(arguments)
     }
 
-    /// [`run`](Self::run) of so many products, of matrices one behind another: of
-    /// [`Arguments::batch`].
+    /// Computes a batch of `count` GEMMs, as [`run`](Self::run) with [`Arguments::batch`] does.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -192,10 +191,11 @@ impl<
         self.run(arguments.batch(count))
     }
 
-    /// [`run`](Self::run) of groups of rows, each with a B of its own: of [`Arguments::groups`].
+    /// Computes a grouped GEMM, as [`Gemm::grouped`](super::Gemm::grouped) does.
     ///
     /// # Errors
     /// Those of [`Gemm::grouped`](super::Gemm::grouped).
+    #[doc(alias = "moe")]
     pub fn grouped<'a, S: Executor>(
         &self,
         arguments: Arguments<'a, S, A, B, C>,
@@ -205,17 +205,43 @@ impl<
     }
 }
 
-/// Which units multiply on an architecture: tensor cores what they have as it is, or what nothing
-/// else has. `f32` they only have in parts.
-fn units_of(types: Combined, arch: ArchKind) -> OpKind {
-    let exact = !matches!(types.a, ElementKind::F32);
-    let have = exact && default_gemm_configurations(OpKind::TensorOp, arch, types).is_ok();
-    if have || !types.is_of(OpKind::Simt) { OpKind::TensorOp } else { OpKind::Simt }
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Cfg: Config,
+> Default for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-/// `D = A·B` of packed row-major matrices, A of m x k, B of k x n, by the best kernel of the
-/// machine that they are on: one line for [`GemmUniversal`], which takes everything else that can
-/// be said of a product.
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Cfg: Config,
+> fmt::Debug for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The kernel depends on the machine.
+        f.debug_tuple("GemmUniversal")
+            .field(&Self::TYPES)
+            .field(&Self::ON_HOST.desc().orders())
+            .finish()
+    }
+}
+
+/// Computes `D = A * B` for packed row-major matrices: A is m x k, B is k x n, and D is m x n.
 ///
 /// ```
 /// let (m, n, k) = (300, 200, 100);
@@ -225,11 +251,14 @@ fn units_of(types: Combined, arch: ArchKind) -> OpKind {
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// Device slices run on their device, on D's stream.
+/// Host slices run on the CPU. Device slices run on their GPU, on the stream of D. The function
+/// calls [`GemmUniversal`], which also accepts layouts, scalars, a C, an epilogue, and a workspace.
 ///
 /// # Errors
-/// [`Error::Refused`] when a slice is shorter than its matrix, or the machine has no kernel that
-/// needs no workspace; see [`Error`] for the others.
+/// [`Error::Refused`] if a slice is shorter than its matrix, or if the machine has no kernel for
+/// the types that needs no workspace; see [`Error`] for the others.
+#[doc(alias = "matmul")]
+#[doc(alias = "sgemm")]
 pub fn gemm<'a, A, B, C, S>(
     (m, n, k): (usize, usize, usize),
     a: impl Readable<'a, A, In = S>,
@@ -237,9 +266,9 @@ pub fn gemm<'a, A, B, C, S>(
     d: impl Writable<'a, C, In = S>,
 ) -> Result<(), Error>
 where
-    A: Element<Storage = A> + Pod,
-    B: Element<Storage = B> + Pod,
-    C: Element<Storage = C> + Pod,
+    A: Element,
+    B: Element,
+    C: Element,
     S: Executor,
 {
     GemmUniversal::<A, RowMajor, B, RowMajor, C, RowMajor>::new().run(Arguments::new(

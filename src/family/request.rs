@@ -7,9 +7,14 @@
 
 use crate::{
     arch::{ArchKind, Machine, OpKind},
-    desc::{Class, GemmDesc, Pins},
+    desc::{GemmDesc, Pins},
     error::Error,
-    family::resolve::{Completions, check_pins, resolve},
+    family::{
+        Target,
+        check_pins::{check_pins, without_thread_instruction},
+        resolve::Completions,
+        units::TypedRequest,
+    },
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
 };
@@ -25,7 +30,7 @@ pub struct Request {
     pub c: Option<MatrixType>,
     /// What products are accumulated in.
     pub accumulator: Option<ElementKind>,
-    /// Which units multiply.
+    /// Which units multiply; `None` selects the fastest that multiply the types as they are.
     pub op: Option<OpKind>,
     /// Which instructions may be used.
     pub arch: Option<ArchKind>,
@@ -152,14 +157,13 @@ pub struct Resolved {
 }
 
 impl Request {
-    /// The description, with `newest` as the architecture when none is asked for: of several that
-    /// complete what is asked for, the first.
+    /// The description on a target: of several that complete what is asked for, the first.
     ///
     /// # Errors
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no
     /// value, [`Error::Description`] when types contradict the description.
-    pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {
-        self.chosen(newest, Completions::first)
+    pub fn resolve(&self, target: impl Into<Target>) -> Result<Resolved, Error> {
+        self.chosen(target.into(), Completions::first)
     }
 
     /// The same, of several the one that a problem takes on a machine; on the architecture's own if
@@ -169,27 +173,30 @@ impl Request {
     /// Those of [`resolve`](Self::resolve).
     pub fn resolve_for(
         &self,
-        newest: ArchKind,
+        target: impl Into<Target>,
         size: ProblemSize,
         machine: Option<&Machine>,
     ) -> Result<Resolved, Error> {
-        self.chosen(newest, |completions| {
+        self.chosen(target.into(), |completions| {
             let machine = machine.copied().unwrap_or(completions.first().class.arch.machine());
             completions.choose(&size, &machine)
         })
     }
 
-    /// The kernels that have what is asked for, with `newest` as the architecture when none is.
+    /// The request without a description: types, layouts, units, and pins.
+    ///
+    /// # Errors
+    /// [`Error::KnobText`] if words are no value of a knob.
+    pub(crate) fn wanted(&self) -> Result<TypedRequest, Error> {
+        Ok(self.with_pins(self.pins()?))
+    }
+
+    /// The kernels of a description, with the request's knobs.
     ///
     /// # Errors
     /// Those of [`resolve`](Self::resolve).
-    pub(crate) fn completions(&self, newest: ArchKind) -> Result<Completions, Error> {
-        self.pinned(newest, self.pins()?)
-    }
-
-    /// Which units multiply: the description's, or those that are asked for, or the CUDA cores.
-    pub(crate) fn units(&self) -> OpKind {
-        self.description.map(|desc| desc.class.op).or(self.op).unwrap_or(OpKind::Simt)
+    pub(crate) fn completions_of(&self, description: GemmDesc) -> Result<Completions, Error> {
+        Ok(Completions::of(self.changed(description, self.pins()?)?))
     }
 
     fn pins(&self) -> Result<Pins, Error> {
@@ -198,26 +205,38 @@ impl Request {
         Ok(pins)
     }
 
-    /// Those of these pins.
-    fn pinned(&self, newest: ArchKind, pins: Pins) -> Result<Completions, Error> {
+    fn with_pins(&self, pins: Pins) -> TypedRequest {
+        let order = |given: Option<MatrixType>| given.map_or(Order::Row, |matrix| matrix.order);
+        TypedRequest {
+            types: self.types(),
+            orders: Orders { a: order(self.a), b: order(self.b), c: order(self.c) },
+            op: self.op,
+            arch: self.arch,
+            pins,
+        }
+    }
+
+    /// The kernels with these pins.
+    fn pinned(&self, target: Target, pins: Pins) -> Result<Completions, Error> {
         match self.description {
             Some(given) => Ok(Completions::of(self.changed(given, pins)?)),
-            None => self.by_default(newest, pins),
+            None => Ok(self.with_pins(pins).completions(target)?),
         }
     }
 
     fn chosen(
         &self,
-        newest: ArchKind,
+        target: Target,
         choice: impl Fn(&Completions) -> GemmDesc,
     ) -> Result<Resolved, Error> {
         let pins = self.pins()?;
-        let desc = choice(&self.pinned(newest, pins)?);
+        let desc = choice(&self.pinned(target, pins)?);
         let origin = if self.description.is_some() { Origin::Description } else { Origin::Default };
         // What a knob would be if none were pinned; of a description that is given all are.
         let unpinned = match self.description {
             None if !pins.is_none() => self
-                .by_default(newest, Pins::NONE)
+                .with_pins(Pins::NONE)
+                .of_units(desc.class.op, desc.class.arch)
                 .map_or(Pins::NONE, |all| choice(&all).user_pins()),
             _ => desc.user_pins(),
         };
@@ -258,23 +277,17 @@ impl Request {
     fn changed(&self, mut given: GemmDesc, pins: Pins) -> Result<GemmDesc, Error> {
         self.agrees(given.user_types(), given.orders(), given.class.op)?;
         given.class.arch = self.arch.unwrap_or(given.class.arch);
+        let pins = without_thread_instruction(pins, &given.class);
         check_pins(&given.family, &pins, given.class.op, given.class.arch)?;
         let desc = given.with(pins);
         desc.check().map_err(|refusal| refusal.framed(desc.frame))?;
         Ok(desc)
     }
 
-    /// What completes these types and pins.
-    fn by_default(&self, newest: ArchKind, pins: Pins) -> Result<Completions, Error> {
-        let (op, arch) = (self.units(), self.arch.unwrap_or(newest));
-        let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
-        let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
-        Ok(resolve(class, order(self.c).frame(), pins)?)
-    }
-
     /// The first row of the table that agrees with what is given, or of the other table, to be
     /// refused by its names; without one, what is given.
-    fn types(&self, op: OpKind) -> Combined {
+    fn types(&self) -> Combined {
+        let op = self.op.unwrap_or(OpKind::Simt);
         let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
         let (a, b, c) = (kind(self.a), kind(self.b), kind(self.c));
         let agree = |wanted: Option<ElementKind>, kind| wanted.is_none_or(|wanted| wanted == kind);
@@ -285,12 +298,14 @@ impl Request {
                 && agree(c, row.c)
                 && agree(self.accumulator, row.accumulator)
         });
+        // Without a row, what is not given is that of the most similar row.
         let first = a.or(b).or(c).or(self.accumulator).unwrap_or(ElementKind::F32);
-        row.copied().unwrap_or(Combined {
-            a: a.unwrap_or(first),
-            b: b.unwrap_or(first),
-            accumulator: self.accumulator.unwrap_or(first),
-            c: c.unwrap_or(first),
+        row.copied().unwrap_or_else(|| {
+            let [a, b, c] = [a, b, c].map(|kind| kind.unwrap_or(first));
+            let types = Combined { a, b, accumulator: self.accumulator.unwrap_or(first), c };
+            let op = if types.likeness_to(other) > types.likeness_to(op) { other } else { op };
+            let nearest = types.nearest(op).accumulator;
+            Combined { accumulator: self.accumulator.unwrap_or(nearest), ..types }
         })
     }
 
@@ -355,6 +370,26 @@ mod tests {
         }
         let says = sentence(&typed("f32:row", "f64:row", ""));
         assert!(says.starts_with("no kernel multiplies f32 by f64"), "{says}");
+    }
+
+    #[test]
+    fn target_selects_units_that_the_request_does_not_name() {
+        let units = |request: &Request, target: Target| {
+            let class = request.resolve(target).unwrap().desc.class;
+            (class.op, class.arch)
+        };
+        let bf16 = typed("bf16:row", "", "");
+        let [host, gpu] = [Target::Host(ArchKind::Sm90), Target::Gpu(ArchKind::Sm90)];
+        assert_eq!(units(&bf16, host), (OpKind::Simt, ArchKind::Sm90));
+        assert_eq!(units(&bf16, gpu), (OpKind::TensorOp, ArchKind::Sm90));
+        assert_eq!(units(&bf16, ArchKind::Sm75.into()), (OpKind::Simt, ArchKind::Sm75));
+        assert_eq!(units(&typed("e4m3:row", "", ""), host).0, OpKind::TensorOp);
+        assert_eq!(units(&typed("f32:row", "", ""), gpu).0, OpKind::Simt);
+        // An architecture that is named reproduces the bits of its GPUs on the host.
+        let hopper = Request { arch: Some(ArchKind::Sm90), ..bf16.clone() };
+        assert_eq!(units(&hopper, host).0, OpKind::TensorOp);
+        let simt = Request { op: Some(OpKind::Simt), ..bf16 };
+        assert_eq!(units(&simt, gpu).0, OpKind::Simt);
     }
 
     #[test]

@@ -104,9 +104,10 @@ pub enum Refusal {
         mainloop: Word,
         other: Word,
     },
-    KnobOfMmaSync {
+    KnobOfOtherUnits {
         flag: Word,
-        mainloop: Word,
+        op: OpKind,
+        other: OpKind,
     },
     OtherMainloop {
         mainloop: Word,
@@ -173,6 +174,10 @@ pub enum Refusal {
         threads: u32,
         blocks: u32,
     },
+    ClusterAlongBothAxes {
+        m: u32,
+        n: u32,
+    },
     UnevenBoxes {
         axis: Axis,
         blocks: u32,
@@ -224,6 +229,7 @@ pub enum Refusal {
     TooManyTiles {
         tiles: u64,
         most: u64,
+        batch: u64,
     },
     LeadingDimension {
         operand: Operand,
@@ -279,6 +285,17 @@ pub enum Refusal {
     MissingOperand {
         operand: Operand,
     },
+    UnreadVector {
+        operand: Operand,
+    },
+    UnreadSource {
+        beta: f64,
+    },
+    UnreadScalar {
+        scalar: Scalar,
+        value: f64,
+        neutral: f64,
+    },
     UnknownNode {
         id: u64,
     },
@@ -299,6 +316,10 @@ pub enum Refusal {
         a: Route,
         b: Route,
         partials: bool,
+        needed: u64,
+    },
+    WorkspaceCaptured {
+        given: u64,
         needed: u64,
     },
     NotOnStream {

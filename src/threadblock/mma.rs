@@ -1,6 +1,6 @@
 //! The main loop of a block, along K.
 //!
-//! A main loop is a [`Schedule`]. The type ([`Mma`]) carries facts; the behaviour belongs to the
+//! A main loop is a `Schedule`. The type ([`Mma`]) carries facts; the behaviour belongs to the
 //! value, [`MainloopKind`], so that a description from a file runs the same code as one from types.
 //!
 //! Twin: `kernels/threadblock/mma.cuh`.

@@ -1,10 +1,10 @@
 //! What the threads of a block do together.
 //!
-//! A block computes a tile of D, or one tile after another: [`work`] says which. Its main loop
-//! ([`Mma`]) walks along K: a [`tile_iterator`] says which elements of A and B make up a tile, a
-//! [`ThreadMap`] which thread copies which vector of it, a [`SmemTile`] where each element lies in
+//! A block computes a tile of D, or one tile after another: `work` says which. Its main loop
+//! ([`Mma`]) walks along K: a `tile_iterator` says which elements of A and B make up a tile, a
+//! `ThreadMap` which thread copies which vector of it, a `SmemTile` where each element lies in
 //! shared memory. [`swizzle`] is the rasterization order of tiles. On Hopper TMA moves tiles: a
-//! [`TensorMapDesc`] says which, and [`TensorCopy`] what one copy does.
+//! `TensorMapDesc` says which, and `TensorCopy` what one copy does.
 
 #[doc(hidden)]
 pub mod addresses;

@@ -76,7 +76,13 @@ impl Space {
                 .map(move |word| (knob.clone(), word.to_owned()))
         });
         let mut all: Option<Self> = None;
-        for knob in words.filter(|_| request.op == Some(OpKind::TensorOp)) {
+        let on_tensor_cores = match request.op {
+            Some(op) => op == OpKind::TensorOp,
+            None => {
+                request.resolve(newest).is_ok_and(|found| found.desc.class.op == OpKind::TensorOp)
+            }
+        };
+        for knob in words.filter(|_| on_tensor_cores) {
             let own = Request {
                 knobs: request.knobs.iter().cloned().chain([knob]).collect(),
                 ..request.clone()

@@ -1,7 +1,7 @@
 //! `D = Aᵀ`, and `D = alpha Aᵀ + beta B`: the transpose as a device operator.
 //!
-//! The anatomy is GEMM's. [`Transpose`] is the type that a user writes; a [`TransposeDesc`] is the
-//! value that it becomes; the host runs the value, or the generated header makes it a kernel.
+//! [`Transpose`] is the operator and `TransposeDesc` the value that describes its kernel. The host
+//! executes the value, and a generated header makes it a CUDA kernel.
 //!
 //! ```text
 //!            A, row-major                    shared memory                      D, row-major
@@ -27,13 +27,14 @@ use crate::{
     desc::Auto,
     error::Error,
     layout::Order,
-    numeric::Element,
+    numeric::MathType,
     pass::transpose::{Configuration, TransposeArguments, TransposeDesc, TransposeProblem},
     refusal::Refusal,
 };
-use core::marker::PhantomData;
+use core::{fmt, marker::PhantomData};
 
-/// The transpose of matrices of `T`, by one kernel.
+/// A matrix transpose, `D = A^T`. For f32 and f64 it also computes `D = alpha * A^T + beta * B`.
+/// [`TransposeArguments`] describes the layouts.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -54,24 +55,34 @@ impl<T, Config> Clone for Transpose<T, Config> {
     }
 }
 
-impl<T: Element, Config: Configuration> Transpose<T, Config> {
-    /// The transpose of these types.
+impl<T: MathType, Config: Configuration> Default for Transpose<T, Config> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: MathType, Config: Configuration> fmt::Debug for Transpose<T, Config> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Transpose").field(&T::KIND).finish()
+    }
+}
+
+impl<T: MathType, Config: Configuration> Transpose<T, Config> {
+    /// Creates the transpose.
     #[must_use]
-    #[allow(clippy::new_without_default, reason = "as Gemm has none")]
     pub fn new() -> Self {
         Self(PhantomData)
     }
 
-    /// The description of the kernel that runs these arguments, were all addresses multiples of 16
-    /// bytes.
+    /// Returns the description of the kernel, for addresses that are multiples of 16 bytes.
     pub fn desc<S: Executor>(&self, arguments: &TransposeArguments<'_, S, T>) -> TransposeDesc {
         Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &arguments.problem())
     }
 
-    /// Whether these arguments can be computed: sizes, leading dimensions, strides.
+    /// Checks sizes, leading dimensions, and strides.
     ///
     /// # Errors
-    /// A [`Refusal`] with the operand, its value and the limit.
+    /// A [`Refusal`] names the operand, its value, and the limit.
     pub fn can_implement<S: Executor>(
         &self,
         arguments: &TransposeArguments<'_, S, T>,
@@ -79,20 +90,19 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
         arguments.problem().check(&self.desc(arguments))
     }
 
-    /// Transposes: on the host for host slices, on their device for device slices.
-    ///
-    /// On a device, the work is enqueued on D's stream; nothing is allocated, and nothing waits but
-    /// for a kernel that is not compiled yet.
+    /// Computes the transpose: on the CPU for host slices, on their GPU for device slices. On a
+    /// GPU, `run` enqueues the work on the stream of D and allocates nothing. The first call of a
+    /// kernel compiles it.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the arguments do not fit; see [`Error`] for the others.
+    /// [`Error::Refused`] if the arguments do not fit; see [`Error`] for the others.
     pub fn run<S: Executor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
         let (queue, combine) = (S::queue(&arguments.d), arguments.combine);
         S::transpose(Config::CHOICE, combine, &queue, arguments.call(&queue))
     }
 }
 
-impl<'a, S: Executor, T: Element> TransposeArguments<'a, S, T> {
+impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
     /// The problem without its data; what was not given is that of packed matrices.
     fn problem(&self) -> TransposeProblem {
         let ((rows, columns), batch, scalars) = (self.extents, self.batch, self.scalars);

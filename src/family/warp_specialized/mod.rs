@@ -85,7 +85,7 @@ impl WarpSpecializedDesc {
     /// What the host runs.
     ///
     /// # Errors
-    /// Those of [`WarpSpecialized::of`].
+    /// A [`Refusal`](crate::Refusal) of the main loop, the instruction, or the tiles.
     pub fn program(&self) -> Result<WarpSpecializedProgram, Refusal> {
         Ok(WarpSpecializedProgram::of([*self, self.multiplied()], WarpSpecialized::of(self)?))
     }

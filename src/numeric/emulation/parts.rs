@@ -51,7 +51,7 @@ fn nearest_bf16(x: f32) -> Bf16 {
 
 impl EmulationKind {
     /// The bits of a number's parts, the first the largest, of which there are
-    /// [`parts`](Self::parts). `shift` is that of its row or column ([`shift_of`]) where those are
+    /// [`parts`](Self::parts). `shift` is that of its row or column (`shift_of`) where those are
     /// scaled.
     ///
     /// ```

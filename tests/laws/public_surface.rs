@@ -1,0 +1,55 @@
+//! Traits that users expect of the public types.
+
+use falchion::{device::GemmUniversal, prelude::*};
+
+#[derive(Clone, Debug, Default)]
+#[allow(dead_code, reason = "the fields are printed")]
+struct Layer {
+    gemm: Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>,
+    universal: GemmUniversal<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor>,
+    transpose: Transpose<f32>,
+}
+
+/// One bound suffices for a function that multiplies slices.
+fn product<T: Element>(extents: (usize, usize, usize), a: &[T], b: &[T]) -> Vec<T> {
+    let mut d = vec![T::ZERO; extents.0 * extents.1];
+    falchion::gemm(extents, a, b, &mut d).expect("a product");
+    d
+}
+
+#[test]
+fn one_bound_suffices_for_generic_code() {
+    assert_eq!(product((1, 1, 2), &[2.0f64, 3.0], &[4.0, 5.0]), [23.0]);
+    assert_eq!(product((1, 1, 2), &[F16::ONE; 2], &[F16::ONE; 2]), [F16::from_f32(2.0)]);
+    assert_eq!(product((1, 1, 2), &[2i32, 3], &[4, 5]), [23]);
+}
+
+#[test]
+fn operators_and_arguments_print_their_configuration() {
+    let layer = Layer::default();
+    let text = format!("{layer:?}");
+    let name = layer.gemm.desc().to_string();
+    assert_eq!(name, "256x128x8_64x64x8_s4_b1_1");
+    for part in ["Gemm(", name.as_str(), "GemmUniversal(", "Bf16", "Transpose(F32)"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let operation = GemmOperation::new(
+        MatrixType::row(ElementKind::F32),
+        MatrixType::row(ElementKind::F32),
+        MatrixType::row(ElementKind::F32),
+    );
+    let text = format!("{:?}", operation.expect("a kernel"));
+    assert!(text.starts_with("GemmOperation(") && text.len() < 300, "{text}");
+    let (a, b, mut d) = ([1.0f32; 6], [1.0f32; 6], [0.0f32; 4]);
+    let arguments = Arguments::<_, f32, f32, f32>::new((2, 2, 3), &a, &b, &mut d);
+    let text = format!("{:?}", arguments.bias_n(&b[..2]).alpha(0.5).lda(3));
+    for part in ["(2, 2, 3)", "6 x f32", "0.5", "bias_n", "Some(3)"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[cfg(feature = "cuda")]
+const _: fn() = || {
+    fn converts<T: From<falchion::cudarc::driver::DriverError>>() {}
+    converts::<falchion::Error>();
+};
