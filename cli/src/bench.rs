@@ -38,12 +38,11 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
-        let Compiled { kernels, refused } = compile_all(&problems, sm)?;
-        refused.iter().for_each(|(at, because)| {
+        let done = compile_all(&problems, sm)?;
+        done.refused.iter().for_each(|(at, because)| {
             say(&format!("{at}/{}: refused: {because}", problems.len()), json)
         });
-        compiled(kernels, &refused, sm, json);
-        return Ok(());
+        return compiled(&done, sm, json);
     }
     let (device, run, out) = opened(args, &name)?;
     let (mut lines, mut written): (Vec<Line>, Vec<String>) = Default::default();
@@ -66,8 +65,7 @@ fn transposes(
 ) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
-        compiled(transpose::measure::compile_all(problems, sm)?, &[], sm, json);
-        return Ok(());
+        return compiled(&transpose::measure::compile_all(problems, sm)?, sm, json);
     }
     let (device, run, out) = opened(args, name)?;
     let (mut lines, mut written): (Vec<TransposeLine>, Vec<String>) = Default::default();
@@ -95,11 +93,15 @@ fn measured(name: &str, lines: &[String], json: bool) {
     }
 }
 
-fn compiled(count: usize, refused: &[(usize, String)], sm: u32, json: bool) {
+fn compiled(done: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
+    let Compiled { kernels, refused, unwritten } = done;
     match json {
-        true => print::line(&json!({ "sm": sm, "kernels": count, "refused": refused }).to_string()),
-        false => print::line(&format!("{count} kernels for sm_{sm} are in the cache")),
+        true => {
+            print::line(&json!({ "sm": sm, "kernels": kernels, "refused": refused }).to_string())
+        }
+        false => print::line(&format!("{kernels} kernels for sm_{sm} are in the cache")),
     }
+    cuda::cache_written(unwritten.as_deref())
 }
 
 /// The device, what is the same for all problems, and where lines go.
@@ -112,6 +114,11 @@ fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), 
     })?;
     let out =
         args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(name).with_extension("jsonl"));
+    if out == Path::new("-") {
+        return Err(Failure::refused(
+            "--out is -, and bench writes two files; give --out FILE.jsonl, and the page is FILE.md",
+        ));
+    }
     let run = Run {
         suite: name.to_owned(),
         with_peer: args.peers.iter().any(|peer| peer == "cublaslt"),

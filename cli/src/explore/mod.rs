@@ -21,7 +21,7 @@ use falchion::{
 };
 use falchion_lab::explore::{
     Census, Space,
-    device::{Nvrtc, fits},
+    device::{NvrtcToDisk, fits},
     log::Log,
     record::{Entry, Header},
     sample,
@@ -42,8 +42,9 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
         let (space, census) = counted(args, arch, None, &sizes)?;
         let candidates = drawn(args, &space, &census)?;
         let steps = Steps::new(candidates.len());
-        let compiled =
-            compile_only(&candidates, &Nvrtc { sm }, jobs(args), &mut |count| steps.done(count))?;
+        let compiled = compile_only(&candidates, &NvrtcToDisk { sm }, jobs(args), &mut |count| {
+            steps.done(count)
+        })?;
         drop(steps);
         return report::compiled(&compiled, sm, json);
     }
