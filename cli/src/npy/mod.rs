@@ -29,7 +29,7 @@ pub struct NpyFile {
     batch: usize,
     rows: usize,
     columns: usize,
-    data: BufReader<File>,
+    data: BufReader<Box<dyn Read>>,
 }
 
 impl NpyFile {
@@ -76,11 +76,13 @@ impl NpyFile {
         let refuse = |because: String| Failure::refused(format!("{} {because}", path.display()));
         let system = |error: io::Error| refuse(format!("cannot be read: {error}"));
         let facts = fs::metadata(path).map_err(system)?;
-        if !facts.is_file() {
+        if facts.is_dir() {
             return Err(refuse("is not a file".to_owned()));
         }
-        let mut data = BufReader::with_capacity(1 << 18, File::open(path).map_err(system)?);
-        let mut left = facts.len();
+        let file: Box<dyn Read> = Box::new(File::open(path).map_err(system)?);
+        let mut data = BufReader::with_capacity(1 << 18, file);
+        // A pipe has no length: what its header claims is checked when it has been read.
+        let mut left = if facts.is_file() { facts.len() } else { u64::MAX };
         let mut bytes = |count: usize, what: &str| {
             let mut bytes = vec![0; count];
             left = left.saturating_sub(count as u64);
@@ -112,6 +114,16 @@ impl NpyFile {
         let [batch, rows, columns] = extents(&header.shape).map_err(refuse_shape)?;
         let mut factors = [batch, rows, columns].into_iter().map(u128::from);
         let needed = factors.try_fold(header.number.bytes() as u128, u128::checked_mul);
+        let (data, left) = match needed.and_then(|needed| u64::try_from(needed).ok()) {
+            Some(needed) if !facts.is_file() => {
+                // Memory grows with the bytes that arrive, whatever the header claims.
+                let mut bytes = Vec::new();
+                data.take(needed).read_to_end(&mut bytes).map_err(system)?;
+                let left = bytes.len() as u64;
+                (BufReader::new(Box::new(io::Cursor::new(bytes)) as Box<dyn Read>), left)
+            }
+            _ => (data, left),
+        };
         if needed.is_none_or(|needed| needed > u128::from(left)) {
             let needed = needed.map_or("more than 2^128".to_owned(), |needed| needed.to_string());
             return Err(refuse(format!(

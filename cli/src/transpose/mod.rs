@@ -11,8 +11,8 @@ use crate::{
     gemm::on,
     npy,
     progress::{during, timed},
+    request::description_text,
     target::Target,
-    text,
 };
 use falchion::internals::{
     host::Mode,
@@ -21,7 +21,6 @@ use falchion::internals::{
 use falchion_lab::owned::HostTranspose;
 use files::Files;
 use report::Report;
-use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
@@ -98,13 +97,7 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
 fn choice(args: &TransposeArgs) -> Result<Choice, Failure> {
     Ok(match (args.rung, args.desc.as_deref()) {
         (Some(rung), _) => rung.choice(args.element.bytes_of(1)),
-        (None, Some(json)) if json.trim_start().starts_with('{') => {
-            Choice::Desc(TransposeDesc::from_json(json)?)
-        }
-        (None, Some(file)) => Choice::Desc(TransposeDesc::from_json(&text::read(
-            "the description",
-            Path::new(file),
-        )?)?),
+        (None, Some(given)) => Choice::Desc(TransposeDesc::from_json(&description_text(given)?)?),
         (None, None) => Choice::Auto,
     })
 }

@@ -339,7 +339,8 @@ fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
         "2 x 1 blocks",
         "64 x 256: 1 x 1 instructions of 64 x 256 x 16",
         "the producer keeps 24 and consumers take 240",
-        "4 stages of 49152, 4 staging buffers of 8192",
+        "4 stages of 49152, 2 staging buffers of 8192 for each of 2 consumers",
+        "80 of barriers",
         "each copied to all 2 blocks of the cluster",
         "stored by TMA, in 4 subtiles of 64 x 64 a consumer",
         "AwaitFull",
@@ -352,6 +353,33 @@ fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
     assert_eq!((facts["threads"].as_u64(), facts["stages"].as_u64()), (Some(384), Some(4)));
     assert_eq!(facts["operands"][1]["bytes"].as_u64(), Some(32768));
     assert!(facts["schedule"].as_array().is_some_and(|lines| lines.len() > 5), "{facts}");
+}
+
+/// The parts of the shared memory are the total.
+#[test]
+fn shared_memory_of_an_explanation_adds_up() {
+    let halves = "--arch sm90 --op tensorop --a bf16:row --b bf16:col --c bf16:row";
+    for flags in [
+        format!("{halves} --schedule pingpong"),
+        format!("{halves} --schedule cooperative"),
+        format!("{halves} --decomposition splitkcluster --split-k 4"),
+        "--arch sm90 --op simt --mainloop warpspecialized".to_owned(),
+        "--arch sm80 --op simt --threadblock 32x32x32".to_owned(),
+        "--arch sm80 --op simt --a f64:row".to_owned(),
+        "--arch sm80 --op tensorop --a f16:row --b f16:col --c f16:row".to_owned(),
+    ] {
+        let words: Vec<&str> = flags.split_whitespace().collect();
+        let text = done(&[&["gemm", "--explain"][..], &words].concat());
+        let line = text.lines().find(|line| line.contains(" bytes per CTA: ")).unwrap();
+        let (total, parts) = line.split_once(" bytes per CTA: ").unwrap();
+        let total: u64 = total.split_whitespace().rev().nth(2).unwrap().parse().unwrap();
+        // What is behind the semicolon overlaps the rest.
+        let parts = parts.split(';').next().unwrap().split(", ").map(|part| {
+            let numbers = part.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+            numbers.product::<u64>()
+        });
+        assert_eq!(parts.sum::<u64>(), total, "{line}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What cannot be done is refused: exit code 2, one sentence on stderr, nothing on stdout, no
 //! panic.
 
-use crate::common::refused;
+use crate::common::{object, refused};
 
 /// Arguments, parted by spaces, and what the sentence says.
 fn says(rows: &[(&str, &str)]) {
@@ -272,6 +272,41 @@ fn descriptions() {
         sentence.ends_with("it says that A is f32:col, and f64:row was asked for"),
         "{sentence}"
     );
+}
+
+/// What `--json` prints is what `--desc` reads, whole or as its description alone.
+#[test]
+fn desc_reads_what_json_prints() {
+    let size = ["--m", "5", "--n", "6", "--k", "7"];
+    let explained = object(&["gemm", "--explain", "--json", "--stages", "3"]);
+    let computed =
+        object(&[&["gemm", "--on", "host", "--json", "--stages", "3"][..], &size].concat());
+    let banks = object(&["banks", "--json", "--stages", "3"]);
+    for whole in [explained, computed, banks] {
+        for text in [whole.to_string(), whole["description"].to_string()] {
+            let read = object(&["gemm", "--explain", "--json", "--desc", &text]);
+            assert_eq!(read["description"], whole["description"]);
+        }
+    }
+    let whole = object(&["transpose", "--explain", "--json", "--type", "f16"]);
+    let read = object(&[
+        "transpose",
+        "--explain",
+        "--json",
+        "--type",
+        "f16",
+        "--desc",
+        &whole.to_string(),
+    ]);
+    assert_eq!(read["description"], whole["description"]);
+}
+
+/// A description of version 3 that has not all knobs is refused by its version.
+#[test]
+fn desc_of_another_version_is_refused_by_its_version() {
+    let old = r#"{"version":3,"a":"bf16","accumulator":"f32","align_a":8,"align_b":8,"align_c":8,"arch":"sm90","b":"bf16","blocks_per_sm":1,"c":"bf16","cluster":{"m":2,"n":1},"compute":"f32","epilogue":"alpha * acc + beta * source","exchanged":false,"instruction":{"k":16,"m":64,"n":160},"interleave":"vector","layout_a":"row","layout_b":"col","mainloop":"warpspecialized","op":"tensorop","schedule":"pingpong","smem_a":"auto","smem_b":"auto","spills":"refused","stages":4,"swizzle":{"grouped":8},"threadblock":{"k":64,"m":128,"n":160},"unroll":"full","warp":{"k":64,"m":128,"n":160}}"#;
+    let sentence = refused(&["gemm", "--explain", "--desc", old]);
+    assert!(sentence.contains("its version is 3, this library writes 4"), "{sentence}");
 }
 
 #[test]
