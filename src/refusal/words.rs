@@ -169,7 +169,7 @@ impl Refusal {
                 say!(s, of field, " = ", number value, " is beyond the largest extent, ", number most)
             }
             Self::TooManyTiles { tiles, most } => {
-                say!(s, "the problem has ", number tiles, " tiles, and a grid has at most ", number most, " blocks; take a larger tile")
+                say!(s, "the problem has ", number tiles, " tiles, and a grid has at most ", number most, " thread blocks; compute it in several calls")
             }
             Self::LeadingDimension { operand, value, least, order } => {
                 say!(s, "the leading dimension of ", word operand.name(), " = ", number value, " is below its ", word if order.is_row() { "number of columns" } else { "number of rows" }, "; try ", number least)

@@ -343,7 +343,7 @@ fn what_cannot_be_transposed_is_refused() {
         ),
         (
             "--rows 1000000 --cols 1000000000",
-            "a grid has at most 2147483647 blocks; take a larger tile",
+            "a grid has at most 2147483647 thread blocks; compute it in several calls",
         ),
         ("--rows 1000000 --cols 1000000", "bytes of memory are to be had"),
         (
