@@ -20,6 +20,32 @@ words! {
     }
 }
 
+words! {
+    /// Which units a request names. [`Best`](Self::Best) names none: the types and the machine
+    /// select them.
+    #[derive(Default)]
+    pub enum OpRequest {
+        /// The fastest units that multiply the types as they are. `f32` stays on the CUDA cores.
+        #[default]
+        Best = "best",
+        /// The CUDA cores.
+        Simt = "simt",
+        /// The tensor cores.
+        TensorOp = "tensorop",
+    }
+}
+
+impl OpRequest {
+    /// The units; `None` for [`Best`](Self::Best).
+    pub const fn kind(self) -> Option<OpKind> {
+        match self {
+            Self::Best => None,
+            Self::Simt => Some(OpKind::Simt),
+            Self::TensorOp => Some(OpKind::TensorOp),
+        }
+    }
+}
+
 /// Which units multiply, as a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operation class",

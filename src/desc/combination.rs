@@ -109,18 +109,26 @@ impl Combined {
     /// more than what they become.
     pub(crate) const fn nearest(self, op: OpKind) -> Self {
         let rows = Self::all_of(op);
-        let (mut best, mut most, mut i) = (rows[0], 0, 0);
+        let (mut best, mut i) = (rows[0], 0);
         while i < rows.len() {
-            let row = rows[i];
-            let agreed = 3 * (row.a.is(self.a) as u32 + row.b.is(self.b) as u32)
-                + row.accumulator.is(self.accumulator) as u32
-                + row.c.is(self.c) as u32;
-            if agreed > most {
-                (best, most) = (row, agreed);
+            if self.likeness(rows[i]) > self.likeness(best) {
+                best = rows[i];
             }
             i += 1;
         }
         best
+    }
+
+    /// How many of these types a row shares; A and B count three times.
+    const fn likeness(self, row: Self) -> u32 {
+        3 * (row.a.is(self.a) as u32 + row.b.is(self.b) as u32)
+            + row.accumulator.is(self.accumulator) as u32
+            + row.c.is(self.c) as u32
+    }
+
+    /// The [`likeness`](Self::likeness) of the class's most similar row.
+    pub(crate) const fn likeness_to(self, op: OpKind) -> u32 {
+        self.likeness(self.nearest(op))
     }
 
     /// Why an operation class has no kernel of these types.

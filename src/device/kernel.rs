@@ -332,6 +332,10 @@ impl GemmOperation {
         mode: fn(GemmDesc) -> GemmDesc,
     ) -> Result<Kernel<G>, Error> {
         let machine = machine_of(context)?;
+        let here = self.on(Some(&machine))?;
+        if !core::ptr::eq(here, self) {
+            return here.prepared(context, mode);
+        }
         let descs: Vec<_> = self.kernels().flatten().collect();
         // Side by side: compilers wait for nobody.
         let prepared = parallel_map(descs.len(), |i| {

@@ -16,7 +16,7 @@ pub use crate::{
         Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, Readable, Space,
         Writable,
     },
-    family::{Explanation, ProblemSize, Request},
+    family::{Explanation, ProblemSize, Request, Target},
     pass::transpose::TransposeArguments,
 };
 pub use executor::Executor;

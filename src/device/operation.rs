@@ -5,15 +5,15 @@ use super::{
     executor::Executor,
 };
 use crate::{
-    arch::Machine,
+    arch::{ArchKind, Machine},
     call::{Arguments, MatrixElements},
     desc::GemmDesc,
     error::Error,
-    family::{Completions, ProblemSize, Request},
+    family::{Completions, ProblemSize, Request, Target, Wanted},
     layout::MatrixType,
     refusal::Refusal,
 };
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's
 /// `library::GemmUniversalOperation`.
@@ -77,11 +77,41 @@ pub struct GemmOperation {
     configurations: Configurations,
 }
 
-/// What an operation chooses among: of types, or made where the program runs.
+/// The configurations that a problem selects from.
 #[derive(Clone, Debug)]
 pub(super) enum Configurations {
+    /// Resolved while compiling.
     Constant(&'static Completions),
+    /// Resolved at run time.
     Made(Arc<Completions>),
+    /// Resolved for the machine on which a problem runs.
+    OfMachine(Arc<OfMachine>),
+}
+
+/// A request that names neither units nor an architecture.
+#[derive(Debug)]
+pub(super) struct OfMachine {
+    wanted: Wanted,
+    on_host: Completions,
+    /// One operation per architecture tag, resolved at first use.
+    on_gpus: [OnceLock<GemmOperation>; ArchKind::ALL.len()],
+}
+
+impl OfMachine {
+    /// The operation on a GPU.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if no units of the GPU multiply such types.
+    fn on(&self, machine: &Machine) -> Result<&GemmOperation, Refusal> {
+        let arch = ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70);
+        let known = &self.on_gpus[arch as usize];
+        if let Some(known) = known.get() {
+            return Ok(known);
+        }
+        let completions =
+            self.wanted.completions(Target::Gpu(arch)).map_err(|unresolved| unresolved.because)?;
+        Ok(known.get_or_init(|| GemmOperation::made(completions)))
+    }
 }
 
 impl Configurations {
@@ -89,6 +119,7 @@ impl Configurations {
         match self {
             Self::Constant(completions) => completions,
             Self::Made(completions) => completions,
+            Self::OfMachine(of_machine) => &of_machine.on_host,
         }
     }
 
@@ -99,9 +130,11 @@ impl Configurations {
 }
 
 impl GemmOperation {
-    /// The operation on the CUDA cores of matrices like these; C and D are alike. Every knob is
-    /// chosen, and products are accumulated in what the first row of
-    /// [`COMBINATIONS`](crate::desc::COMBINATIONS) with these types says.
+    /// Creates the operation from the element types and layouts of A, B, and C; D has the type and
+    /// layout of C. Each machine uses its fastest units that multiply the types as they are: tensor
+    /// cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for `f32`. The accumulator is
+    /// the first that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
+    /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists for these types.
     ///
     /// # Errors
     /// Those of [`of`](Self::of).
@@ -109,14 +142,30 @@ impl GemmOperation {
         Self::of(&Request { a: Some(a), b: Some(b), c: Some(c), ..Request::default() })
     }
 
-    /// The operation that is asked for. It is of the architecture that a [`Gemm`](super::Gemm) of
-    /// its units has, where none is asked for.
+    /// Creates the operation of a [`Request`]. Without units and architecture, each machine uses
+    /// its fastest units. With units only, the architecture is the default of a
+    /// [`Gemm`](super::Gemm) with these units.
     ///
     /// # Errors
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no value
     /// of a knob, [`Error::Description`] when types contradict the description.
     pub fn of(request: &Request) -> Result<Self, Error> {
-        Ok(Self::made(request.completions(request.units().default_arch())?))
+        if let Some(description) = request.description {
+            return Ok(Self::made(request.completions_of(description)?));
+        }
+        let wanted = request.wanted()?;
+        let arch = match (wanted.arch, wanted.op) {
+            (Some(arch), _) => arch,
+            (None, Some(op)) => op.default_arch(),
+            (None, None) => {
+                let on_host = wanted.on_host_by_default()?;
+                let of_machine = OfMachine { wanted, on_host, on_gpus: Default::default() };
+                return Ok(Self {
+                    configurations: Configurations::OfMachine(Arc::new(of_machine)),
+                });
+            }
+        };
+        Ok(Self::made(wanted.completions(Target::Gpu(arch))?))
     }
 
     /// Of kernels that have been checked, of types.
@@ -134,10 +183,32 @@ impl GemmOperation {
         self.configurations.get().first()
     }
 
+    /// The operation on a machine, or on the host without one. They differ if the request names
+    /// neither units nor an architecture.
+    ///
+    /// # Errors
+    /// A [`Refusal`] if no units of the machine multiply such types.
+    pub fn on(&self, machine: Option<&Machine>) -> Result<&Self, Refusal> {
+        match (&self.configurations, machine) {
+            (Configurations::OfMachine(of_machine), Some(machine)) => of_machine.on(machine),
+            _ => Ok(self),
+        }
+    }
+
+    /// The operation where D is.
+    fn here<S: Executor>(&self, queue: &S::Queue) -> Result<&Self, Refusal> {
+        match &self.configurations {
+            Configurations::OfMachine(_) => self.on(S::machine(queue).as_ref()),
+            _ => Ok(self),
+        }
+    }
+
     /// The description that a problem runs with on a machine, as
-    /// [`Gemm::desc_for`](super::Gemm::desc_for) says.
+    /// [`Gemm::desc_for`](super::Gemm::desc_for) says. If no units of the machine multiply such
+    /// types, the description is the host's, which the machine refuses.
     pub fn desc_for(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        self.configurations.get().at(self.choice(size, machine))
+        let operation = self.on(Some(machine)).unwrap_or(self);
+        operation.configurations.get().at(operation.choice(size, machine))
     }
 
     /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K,
@@ -168,7 +239,8 @@ impl GemmOperation {
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<(), Refusal> {
-        let desc = self.desc().for_scalars(&arguments.scalars);
+        let operation = self.here::<S>(&arguments.queue())?;
+        let desc = operation.desc().for_scalars(&arguments.scalars);
         arguments.check_types(desc.user_types())?;
         arguments.products()?;
         arguments
@@ -187,8 +259,10 @@ impl GemmOperation {
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<u64, Refusal> {
         let queue = arguments.queue();
+        let operation = self.here::<S>(&queue)?;
         arguments.products()?;
-        let desc = self.desc_of::<S>(&queue, &arguments.size_for(&self.desc(), u64::MAX));
+        let size = arguments.size_for(&operation.desc(), u64::MAX);
+        let desc = operation.desc_of::<S>(&queue, &size);
         arguments.check_types(desc.user_types())?;
         S::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&queue)))
     }
@@ -205,8 +279,9 @@ impl GemmOperation {
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
         let queue = arguments.queue();
-        let desc = self
-            .desc_of::<S>(&queue, &arguments.size_for(&self.desc(), arguments.workspace_given()));
+        let operation = self.here::<S>(&queue)?;
+        let size = arguments.size_for(&operation.desc(), arguments.workspace_given());
+        let desc = operation.desc_of::<S>(&queue, &size);
         arguments.check_types(desc.user_types())?;
         match arguments.products()? {
             None => S::execute(&desc, &queue, arguments.call(desc.orders(), &queue)),

@@ -11,9 +11,9 @@ use crate::{
     desc::{Auto, Class, Config, EpilogueTree, GemmDesc, With},
     epilogue::Node,
     error::Error,
-    family::{Completions, default_gemm_configuration::default_gemm_configurations, resolve},
+    family::{Completions, resolve},
     layout::{Layout, RowMajor},
-    numeric::{Combined, Element, ElementKind},
+    numeric::{Combined, Element},
     refusal::{Refusal, Unresolved},
 };
 use bytemuck::Pod;
@@ -88,7 +88,7 @@ impl<
     const TYPES: Combined = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
     /// What completes these types on the host.
     const COMPLETIONS: Result<Completions, Unresolved> = {
-        let op = if Self::TYPES.is_of(OpKind::Simt) { OpKind::Simt } else { OpKind::TensorOp };
+        let op = OpKind::on_host(Self::TYPES);
         resolve(
             Class::new(op, op.default_arch(), Self::TYPES, [LA::ORDER, LB::ORDER]),
             LC::ORDER.frame(),
@@ -139,8 +139,12 @@ impl<
         {
             return Ok(known);
         }
-        let class =
-            Class::new(units_of(Self::TYPES, arch), arch, Self::TYPES, [LA::ORDER, LB::ORDER]);
+        let class = Class::new(
+            OpKind::fastest(Self::TYPES, arch),
+            arch,
+            Self::TYPES,
+            [LA::ORDER, LB::ORDER],
+        );
         let completions = resolve(class, LC::ORDER.frame(), Cfg::PINS)
             .map_err(|unresolved| unresolved.because)?;
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
@@ -203,14 +207,6 @@ impl<
     ) -> Result<(), Error> {
         self.run(arguments.groups(offsets))
     }
-}
-
-/// Which units multiply on an architecture: tensor cores what they have as it is, or what nothing
-/// else has. `f32` they only have in parts.
-fn units_of(types: Combined, arch: ArchKind) -> OpKind {
-    let exact = !matches!(types.a, ElementKind::F32);
-    let have = exact && default_gemm_configurations(OpKind::TensorOp, arch, types).is_ok();
-    if have || !types.is_of(OpKind::Simt) { OpKind::TensorOp } else { OpKind::Simt }
 }
 
 /// `D = A·B` of packed row-major matrices, A of m x k, B of k x n, by the best kernel of the

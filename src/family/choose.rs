@@ -243,7 +243,9 @@ mod tests {
             let (a, b, c) =
                 (matrix(kind, Order::Row), matrix(kind, Order::Col), matrix(c, Order::Row));
             let all = Request { a, b, c, op: Some(op), ..Request::default() }
-                .completions(ArchKind::Sm90)
+                .wanted()
+                .expect("no knobs")
+                .completions(ArchKind::Sm90.into())
                 .expect("a row");
             for extents in [
                 (1, 1, 1),

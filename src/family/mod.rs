@@ -15,10 +15,13 @@ mod one_schedule;
 mod request;
 mod resolve;
 mod terms;
+mod units;
 
+pub(crate) use request::Wanted;
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
 pub use terms::Terms;
+pub use units::Target;
 
 use self::{default_gemm_configuration::Row, features::Features};
 use crate::{

@@ -9,9 +9,13 @@ use crate::{
     arch::{ArchKind, Machine, OpKind},
     desc::{Class, GemmDesc, Pins},
     error::Error,
-    family::resolve::{Completions, check_pins, resolve},
+    family::{
+        Target,
+        resolve::{Completions, check_pins, resolve},
+    },
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
+    refusal::Unresolved,
 };
 
 /// What is asked for. What is `None` is chosen.
@@ -25,7 +29,7 @@ pub struct Request {
     pub c: Option<MatrixType>,
     /// What products are accumulated in.
     pub accumulator: Option<ElementKind>,
-    /// Which units multiply.
+    /// Which units multiply; `None` selects the fastest that multiply the types as they are.
     pub op: Option<OpKind>,
     /// Which instructions may be used.
     pub arch: Option<ArchKind>,
@@ -151,15 +155,65 @@ pub struct Resolved {
     pub choices: Vec<Choice>,
 }
 
+/// A request whose types and knobs are values; the target decides the rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    types: Combined,
+    orders: Orders,
+    pub op: Option<OpKind>,
+    pub arch: Option<ArchKind>,
+    pins: Pins,
+}
+
+impl Wanted {
+    /// The kernels on a target.
+    ///
+    /// # Errors
+    /// [`Unresolved`] if there is no such kernel.
+    pub fn completions(&self, target: Target) -> Result<Completions, Unresolved> {
+        let arch = self.arch.unwrap_or(target.arch());
+        match (self.op, self.arch, target) {
+            (Some(op), _, _) => self.of_units(op, arch),
+            (None, None, Target::Host(_)) => self.on_host(|_| arch),
+            (None, _, _) => self.of_units(OpKind::fastest(self.types, arch), arch),
+        }
+    }
+
+    /// The kernels that stand for a request on the host, each on the architecture that a GEMM of
+    /// its units has by default.
+    ///
+    /// # Errors
+    /// [`Unresolved`] if there is no such kernel.
+    pub fn on_host_by_default(&self) -> Result<Completions, Unresolved> {
+        self.on_host(OpKind::default_arch)
+    }
+
+    /// CUDA cores if they multiply the types; tensor cores otherwise, and if only they have the
+    /// knobs that are pinned. No knob selects an emulation of `f32`.
+    fn on_host(&self, arch: impl Fn(OpKind) -> ArchKind) -> Result<Completions, Unresolved> {
+        let of = |op| self.of_units(op, arch(op));
+        match OpKind::on_host(self.types) {
+            OpKind::Simt if !matches!(self.types.a, ElementKind::F32) && !self.pins.is_none() => {
+                of(OpKind::Simt).or_else(|refused| of(OpKind::TensorOp).map_err(|_| refused))
+            }
+            op => of(op),
+        }
+    }
+
+    fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
+        let Orders { a, b, c } = self.orders;
+        resolve(Class::new(op, arch, self.types, [a, b]), c.frame(), self.pins)
+    }
+}
+
 impl Request {
-    /// The description, with `newest` as the architecture when none is asked for: of several that
-    /// complete what is asked for, the first.
+    /// The description on a target: of several that complete what is asked for, the first.
     ///
     /// # Errors
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no
     /// value, [`Error::Description`] when types contradict the description.
-    pub fn resolve(&self, newest: ArchKind) -> Result<Resolved, Error> {
-        self.chosen(newest, Completions::first)
+    pub fn resolve(&self, target: impl Into<Target>) -> Result<Resolved, Error> {
+        self.chosen(target.into(), Completions::first)
     }
 
     /// The same, of several the one that a problem takes on a machine; on the architecture's own if
@@ -169,27 +223,30 @@ impl Request {
     /// Those of [`resolve`](Self::resolve).
     pub fn resolve_for(
         &self,
-        newest: ArchKind,
+        target: impl Into<Target>,
         size: ProblemSize,
         machine: Option<&Machine>,
     ) -> Result<Resolved, Error> {
-        self.chosen(newest, |completions| {
+        self.chosen(target.into(), |completions| {
             let machine = machine.copied().unwrap_or(completions.first().class.arch.machine());
             completions.choose(&size, &machine)
         })
     }
 
-    /// The kernels that have what is asked for, with `newest` as the architecture when none is.
+    /// The request without a description: types, layouts, units, and pins.
+    ///
+    /// # Errors
+    /// [`Error::KnobText`] if words are no value of a knob.
+    pub(crate) fn wanted(&self) -> Result<Wanted, Error> {
+        Ok(self.with_pins(self.pins()?))
+    }
+
+    /// The kernels of a description, with the request's knobs.
     ///
     /// # Errors
     /// Those of [`resolve`](Self::resolve).
-    pub(crate) fn completions(&self, newest: ArchKind) -> Result<Completions, Error> {
-        self.pinned(newest, self.pins()?)
-    }
-
-    /// Which units multiply: the description's, or those that are asked for, or the CUDA cores.
-    pub(crate) fn units(&self) -> OpKind {
-        self.description.map(|desc| desc.class.op).or(self.op).unwrap_or(OpKind::Simt)
+    pub(crate) fn completions_of(&self, description: GemmDesc) -> Result<Completions, Error> {
+        Ok(Completions::of(self.changed(description, self.pins()?)?))
     }
 
     fn pins(&self) -> Result<Pins, Error> {
@@ -198,26 +255,38 @@ impl Request {
         Ok(pins)
     }
 
-    /// Those of these pins.
-    fn pinned(&self, newest: ArchKind, pins: Pins) -> Result<Completions, Error> {
+    fn with_pins(&self, pins: Pins) -> Wanted {
+        let order = |given: Option<MatrixType>| given.map_or(Order::Row, |matrix| matrix.order);
+        Wanted {
+            types: self.types(),
+            orders: Orders { a: order(self.a), b: order(self.b), c: order(self.c) },
+            op: self.op,
+            arch: self.arch,
+            pins,
+        }
+    }
+
+    /// The kernels with these pins.
+    fn pinned(&self, target: Target, pins: Pins) -> Result<Completions, Error> {
         match self.description {
             Some(given) => Ok(Completions::of(self.changed(given, pins)?)),
-            None => self.by_default(newest, pins),
+            None => Ok(self.with_pins(pins).completions(target)?),
         }
     }
 
     fn chosen(
         &self,
-        newest: ArchKind,
+        target: Target,
         choice: impl Fn(&Completions) -> GemmDesc,
     ) -> Result<Resolved, Error> {
         let pins = self.pins()?;
-        let desc = choice(&self.pinned(newest, pins)?);
+        let desc = choice(&self.pinned(target, pins)?);
         let origin = if self.description.is_some() { Origin::Description } else { Origin::Default };
         // What a knob would be if none were pinned; of a description that is given all are.
         let unpinned = match self.description {
             None if !pins.is_none() => self
-                .by_default(newest, Pins::NONE)
+                .with_pins(Pins::NONE)
+                .of_units(desc.class.op, desc.class.arch)
                 .map_or(Pins::NONE, |all| choice(&all).user_pins()),
             _ => desc.user_pins(),
         };
@@ -264,17 +333,10 @@ impl Request {
         Ok(desc)
     }
 
-    /// What completes these types and pins.
-    fn by_default(&self, newest: ArchKind, pins: Pins) -> Result<Completions, Error> {
-        let (op, arch) = (self.units(), self.arch.unwrap_or(newest));
-        let order = |given: Option<MatrixType>| given.map_or(Order::Col, |matrix| matrix.order);
-        let class = Class::new(op, arch, self.types(op), [order(self.a), order(self.b)]);
-        Ok(resolve(class, order(self.c).frame(), pins)?)
-    }
-
     /// The first row of the table that agrees with what is given, or of the other table, to be
     /// refused by its names; without one, what is given.
-    fn types(&self, op: OpKind) -> Combined {
+    fn types(&self) -> Combined {
+        let op = self.op.unwrap_or(OpKind::Simt);
         let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
         let (a, b, c) = (kind(self.a), kind(self.b), kind(self.c));
         let agree = |wanted: Option<ElementKind>, kind| wanted.is_none_or(|wanted| wanted == kind);
@@ -355,6 +417,26 @@ mod tests {
         }
         let says = sentence(&typed("f32:row", "f64:row", ""));
         assert!(says.starts_with("no kernel multiplies f32 by f64"), "{says}");
+    }
+
+    #[test]
+    fn target_selects_units_that_the_request_does_not_name() {
+        let units = |request: &Request, target: Target| {
+            let class = request.resolve(target).unwrap().desc.class;
+            (class.op, class.arch)
+        };
+        let bf16 = typed("bf16:row", "", "");
+        let [host, gpu] = [Target::Host(ArchKind::Sm90), Target::Gpu(ArchKind::Sm90)];
+        assert_eq!(units(&bf16, host), (OpKind::Simt, ArchKind::Sm90));
+        assert_eq!(units(&bf16, gpu), (OpKind::TensorOp, ArchKind::Sm90));
+        assert_eq!(units(&bf16, ArchKind::Sm75.into()), (OpKind::Simt, ArchKind::Sm75));
+        assert_eq!(units(&typed("e4m3:row", "", ""), host).0, OpKind::TensorOp);
+        assert_eq!(units(&typed("f32:row", "", ""), gpu).0, OpKind::Simt);
+        // An architecture that is named reproduces the bits of its GPUs on the host.
+        let hopper = Request { arch: Some(ArchKind::Sm90), ..bf16.clone() };
+        assert_eq!(units(&hopper, host).0, OpKind::TensorOp);
+        let simt = Request { op: Some(OpKind::Simt), ..bf16 };
+        assert_eq!(units(&simt, gpu).0, OpKind::Simt);
     }
 
     #[test]

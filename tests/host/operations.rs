@@ -6,7 +6,7 @@ use falchion::{
     Error, Refusal,
     arch::{ArchKind, OpKind},
     device::{ProblemSize, Request},
-    layout::Order,
+    layout::{Order, Orders},
     numeric::{Combined, Element, ElementKind},
     prelude::*,
     refusal::Operand,
@@ -54,6 +54,70 @@ fn an_operation_is_the_gemm_of_its_types() {
         i8, RowMajor, i8, RowMajor, i32, ColMajor, i32, TensorOp;
         f32, ColMajor, f32, ColMajor, f32, ColMajor, f32, TensorOp;
     }
+}
+
+/// A machine whose newest instructions are those of an architecture tag.
+fn units_on(operation: &GemmOperation, arch: ArchKind) -> (OpKind, ArchKind) {
+    let class = operation.on(Some(&arch.machine())).expect("units").desc().class;
+    (class.op, class.arch)
+}
+
+#[test]
+fn new_operation_uses_the_fastest_units_of_each_machine() {
+    use ArchKind::*;
+    let of = |text: &str| text.parse().expect("a matrix");
+    for (types, first) in [
+        ("f16", Some(Sm75)),
+        ("bf16", Some(Sm80)),
+        ("f64", Some(Sm80)),
+        ("i8", Some(Sm75)),
+        ("f32", None),
+        ("i32", None),
+    ] {
+        let c = if types == "i8" { "i32:row" } else { &format!("{types}:row") };
+        let ab = of(&format!("{types}:row"));
+        let operation = GemmOperation::new(ab, ab, of(c)).expect("a kernel");
+        assert_eq!(operation.desc().class.op, OpKind::Simt, "{types} on the host");
+        for arch in ArchKind::ALL {
+            let best = first.is_some_and(|first| arch >= first);
+            let op = if best { OpKind::TensorOp } else { OpKind::Simt };
+            assert_eq!(units_on(&operation, arch), (op, arch), "{types}");
+            let size = ProblemSize::of((300, 200, 100));
+            assert_eq!(operation.desc_for(&size, &arch.machine()).class.op, op, "{types}");
+        }
+    }
+    // Only tensor cores multiply fp8, and only from Ada on.
+    let fp8 = of("e4m3:row");
+    let operation = GemmOperation::new(fp8, fp8, of("bf16:row")).expect("a kernel");
+    assert_eq!(operation.desc().class.op, OpKind::TensorOp);
+    let refused = operation.on(Some(&Sm80.machine())).expect_err("no units").to_string();
+    assert!(refused.starts_with("no kernel multiplies e4m3 by e4m3"), "{refused}");
+}
+
+#[test]
+fn request_names_units_or_an_architecture_for_every_machine() {
+    let matrix = |text: &str| Some(text.parse().expect("a matrix"));
+    let bf16 = Request { a: matrix("bf16:row"), b: matrix("bf16:row"), ..Request::default() };
+    let simt = Request { op: Some(OpKind::Simt), ..bf16.clone() };
+    let simt = GemmOperation::of(&simt).expect("a kernel");
+    assert_eq!(units_on(&simt, ArchKind::Sm90), (OpKind::Simt, ArchKind::Sm80));
+    let ampere = Request { arch: Some(ArchKind::Sm80), ..bf16.clone() };
+    let ampere = GemmOperation::of(&ampere).expect("a kernel");
+    assert_eq!(ampere.desc().class.op, OpKind::TensorOp);
+    assert_eq!(units_on(&ampere, ArchKind::Sm90), (OpKind::TensorOp, ArchKind::Sm80));
+    // A knob of tensor cores selects them on the host, too; `f32` stays exact.
+    let knobs = vec![("schedule".to_owned(), "pingpong".to_owned())];
+    let pinned = Request { knobs: knobs.clone(), ..bf16 };
+    assert_eq!(GemmOperation::of(&pinned).expect("a kernel").desc().class.op, OpKind::TensorOp);
+    let f32 = Request { knobs, ..Request::default() };
+    GemmOperation::of(&f32).expect_err("no such knob of f32");
+}
+
+#[test]
+fn request_without_layouts_is_row_major() {
+    let row = Orders { a: Order::Row, b: Order::Row, c: Order::Row };
+    let operation = GemmOperation::of(&Request::default()).expect("a kernel");
+    assert_eq!(operation.desc().orders(), row);
 }
 
 /// Bytes of whole numbers from -2 to 3, as elements of a kind.
