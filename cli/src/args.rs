@@ -5,7 +5,7 @@ use clap::{
     Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser,
 };
 use falchion::{
-    arch::{ArchKind, Machine, OpKind},
+    arch::{ArchKind, Machine, OpRequest},
     layout::MatrixType,
     numeric::ElementKind,
 };
@@ -175,14 +175,14 @@ pub struct TransposeArgs {
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub cols: Option<usize>,
     /// The elements' type.
-    #[arg(long = "type", value_name = "TYPE", default_value = "f32", value_parser = element)]
-    pub element: ElementKind,
+    #[arg(long = "type", value_name = "TYPE", value_parser = element)]
+    pub element: Option<ElementKind>,
     /// Scales A^T; other than 1 for f32 and f64.
     #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
     pub alpha: f64,
     /// Scales B; other than 0 for f32 and f64.
-    #[arg(long, default_value_t = 0.0, value_parser = number, allow_hyphen_values = true)]
-    pub beta: f64,
+    #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
+    pub beta: Option<f64>,
     /// Transposes of one shape, their matrices one below another.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
@@ -261,8 +261,8 @@ pub struct ClassArgs {
     #[arg(long, value_name = "TYPE", value_parser = element)]
     pub acc: Option<ElementKind>,
     /// Which units multiply: the CUDA cores, or the tensor cores.
-    #[arg(long, value_parser = PossibleValuesParser::new(OPS.map(OpKind::name)).map(op))]
-    pub op: Option<OpKind>,
+    #[arg(long, value_parser = PossibleValuesParser::new(OpRequest::ALL.map(OpRequest::name)).map(op))]
+    pub op: Option<OpRequest>,
     /// Which instructions the kernel may use.
     #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
     pub arch: Option<ArchKind>,
@@ -368,11 +368,8 @@ pub struct LayoutArgs {
     pub title: Option<String>,
 }
 
-/// Every operation class.
-const OPS: [OpKind; 2] = [OpKind::Simt, OpKind::TensorOp];
-
-fn op(name: String) -> OpKind {
-    if name == OpKind::TensorOp.name() { OpKind::TensorOp } else { OpKind::Simt }
+fn op(name: String) -> OpRequest {
+    name.parse().unwrap_or_default()
 }
 
 fn arch(name: String) -> ArchKind {

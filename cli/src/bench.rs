@@ -4,9 +4,8 @@ use crate::{
     args::BenchArgs,
     cuda,
     failure::Failure,
-    print,
-    target::{self, unwritable},
-    text,
+    output::{self, unwritable},
+    print, text,
 };
 use falchion_lab::bench::{
     Line,
@@ -158,6 +157,6 @@ fn write(out: &Path, json: &[String], page: &str) -> Result<(), Failure> {
     if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
     }
-    target::write(out, &(json.join("\n") + "\n"))?;
-    target::write(&out.with_extension("md"), page)
+    output::write(out, &(json.join("\n") + "\n"))?;
+    output::write(&out.with_extension("md"), page)
 }

@@ -16,6 +16,7 @@ use falchion::{
     },
     desc::GemmDesc,
     internals::{
+        family::Target,
         pass::{PassDesc, transpose::TransposeDesc},
         sys::{driver, nvrtc::Nvrtc},
     },
@@ -300,12 +301,12 @@ impl Place {
         }
     }
 
-    /// The architecture of kernels here, when none is asked for.
-    pub fn arch(&self) -> ArchKind {
+    /// What a request is resolved for here.
+    pub fn target(&self) -> Target {
         match self {
             // The host has every instruction.
-            Self::Host => ArchKind::Sm90,
-            Self::Cuda(device) => device.newest,
+            Self::Host => Target::Host(ArchKind::Sm90),
+            Self::Cuda(device) => Target::Gpu(device.newest),
         }
     }
 }

@@ -18,10 +18,10 @@ mod knob_flags;
 mod ladder;
 mod layout;
 mod npy;
+mod output;
 mod print;
 mod progress;
 mod request;
-mod target;
 mod text;
 mod transpose;
 

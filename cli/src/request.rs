@@ -6,7 +6,7 @@ use crate::{
     failure::Failure,
     text,
 };
-use falchion::{desc::GemmDesc, internals::family::Request};
+use falchion::{arch::OpRequest, desc::GemmDesc, internals::family::Request};
 use serde_json::Value;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ impl ClassArgs {
             b: self.b,
             c: self.c,
             accumulator: self.acc,
-            op: self.op,
+            op: self.op.and_then(OpRequest::kind),
             arch: self.arch,
             description,
             ..Request::default()

@@ -6,7 +6,7 @@ mod report;
 use crate::knob_flags::note_old_names;
 use crate::{
     bench::commit,
-    cuda::{self, Place},
+    cuda,
     failure::Failure,
     print,
     progress::{Steps, during},
@@ -33,7 +33,7 @@ use std::{path::Path, thread};
 pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     let sizes = args.sizes();
     if args.dry_run {
-        let (space, census) = counted(args, Place::Host.arch(), None, &sizes)?;
+        let (space, census) = counted(args, ArchKind::Sm90, None, &sizes)?;
         return report::dry_run(args, &space, &census, json);
     }
     if let Some(sm) = args.compile {

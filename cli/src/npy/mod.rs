@@ -7,8 +7,8 @@ mod header;
 
 use crate::{
     failure::Failure,
+    output::{OutputFile, unwritable},
     print,
-    target::{Target, unwritable},
 };
 use falchion::{
     layout::Order,
@@ -150,15 +150,15 @@ impl NpyFile {
         (self.rows, self.columns)
     }
 
-    /// The type of the numbers; none of integers that no product takes.
-    pub fn element(&self) -> Option<ElementKind> {
+    /// The type of the numbers.
+    pub fn element(&self) -> ElementKind {
         match self.header.number {
-            Number::F64 => Some(ElementKind::F64),
-            Number::F32 => Some(ElementKind::F32),
-            Number::F16 => Some(ElementKind::F16),
-            Number::I8 => Some(ElementKind::I8),
-            Number::U8 => Some(ElementKind::U8),
-            Number::I32 => None,
+            Number::F64 => ElementKind::F64,
+            Number::F32 => ElementKind::F32,
+            Number::F16 => ElementKind::F16,
+            Number::I8 => ElementKind::I8,
+            Number::U8 => ElementKind::U8,
+            Number::I32 => ElementKind::I32,
         }
     }
 
@@ -199,6 +199,24 @@ impl NpyFile {
     }
 }
 
+/// The type that holds the numbers of two files: the same, or the wider of two floating-point
+/// types.
+pub fn wider(a: ElementKind, b: ElementKind) -> Option<ElementKind> {
+    const FLOATS: [ElementKind; 3] = [ElementKind::F64, ElementKind::F32, ElementKind::F16];
+    if a == b {
+        return Some(a);
+    }
+    let both = FLOATS.contains(&a) && FLOATS.contains(&b);
+    FLOATS.into_iter().find(|&kind| both && (kind == a || kind == b))
+}
+
+/// The refusal of an operand without a file beside one that has a file.
+pub fn missing(operand: &str, flag: &str) -> Failure {
+    Failure::refused(format!(
+        "{operand} has no file, but another operand has; give {flag}, or no file at all for random operands"
+    ))
+}
+
 /// The next number.
 fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f64> {
     fn bytes<const N: usize>(data: &mut impl Read, big_endian: bool) -> io::Result<[u8; N]> {
@@ -221,7 +239,7 @@ fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f6
 
 /// Writes a matrix in the order in which it lies; a batch of other than one as an array of three
 /// extents.
-pub fn write(target: Target, matrix: &HostMatrix) -> Result<(), Failure> {
+pub fn write(target: OutputFile, matrix: &HostMatrix) -> Result<(), Failure> {
     target.write(|to, path| spell(to, matrix, path))
 }
 

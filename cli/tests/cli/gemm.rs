@@ -668,10 +668,10 @@ fn files_say_what_they_hold() {
     let (double, single, byte) =
         (save("double.npy", "<f8"), save("single.npy", "<f4"), save("byte.npy", "|i1"));
     for (a, b, types) in [
-        (&double, &double, ["f64:col", "f64:col", "f64:col"]),
-        (&double, &single, ["f64:col", "f64:col", "f64:col"]),
-        (&single, &single, ["f32:col", "f32:col", "f32:col"]),
-        (&byte, &byte, ["i8:col", "i8:col", "i32:col"]),
+        (&double, &double, ["f64:row", "f64:row", "f64:row"]),
+        (&double, &single, ["f64:row", "f64:row", "f64:row"]),
+        (&single, &single, ["f32:row", "f32:row", "f32:row"]),
+        (&byte, &byte, ["i8:row", "i8:row", "i32:row"]),
     ] {
         let said =
             done(&["gemm", "--on", "host", "--a-file", a, "--b-file", b, "--explain", "--run"]);
@@ -689,4 +689,91 @@ fn files_say_what_they_hold() {
     let sentence =
         refused(&["gemm", "--a-file", &single, "--b-file", &single, "--c-file", &single]);
     assert!(sentence.contains("would not read C; give --beta 1"), "{sentence}");
+}
+
+/// `--op best` is the default: on a GPU, tensor cores for the types that they multiply as they are.
+#[test]
+fn op_best_selects_tensor_cores_on_a_gpu() {
+    let op = |flags: &str| {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let said = object(&[&["gemm", "--explain", "--json"][..], &flags].concat());
+        said["description"]["op"].as_str().unwrap().to_owned()
+    };
+    let halves = "--a bf16:row --b bf16:row --c bf16:row";
+    for (flags, wanted) in [
+        (format!("{halves} --for h200"), "tensorop"),
+        (format!("{halves} --for h200 --op best"), "tensorop"),
+        (format!("{halves} --for h200 --op simt"), "simt"),
+        (format!("{halves} --for v100"), "simt"),
+        (format!("{halves} --arch sm80 --on host"), "tensorop"),
+        (format!("{halves} --on host"), "simt"),
+        ("--a e4m3:row --b e4m3:row --c f32:row --on host".to_owned(), "tensorop"),
+        ("--for h200".to_owned(), "simt"),
+        ("--for h200 --a f64:row".to_owned(), "tensorop"),
+        ("--for h200 --a i32:row".to_owned(), "simt"),
+    ] {
+        assert_eq!(op(&flags), wanted, "{flags}");
+    }
+    let said =
+        object(&["banks", "--json", "--a", "bf16:row", "--b", "bf16:row", "--c", "bf16:row"]);
+    assert_eq!(said["description"]["op"], "tensorop");
+    let text = done(&["explore", "--dry-run", "--a", "bf16:row", "--arch", "sm90"]);
+    assert!(text.contains("warpspecialized"), "{text}");
+}
+
+/// Matrices without a layout are row-major.
+#[test]
+fn layouts_are_row_major_by_default() {
+    let said = object(&["gemm", "--explain", "--json", "--on", "host"]);
+    for matrix in ["a", "b", "c"] {
+        assert_eq!(said["description"][matrix], "f32:row");
+    }
+    assert_eq!(object(&["banks", "--json"])["description"]["a"], "f32:row");
+}
+
+/// Knobs in which the candidate configurations differ are the problem size's choice.
+#[test]
+fn explain_names_the_knobs_that_the_problem_size_selected() {
+    let types = ["--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row", "--for", "h200"];
+    let from = |flags: &[&str], flag: &str| {
+        let text = done(&[&["gemm", "--explain"][..], &types, flags].concat());
+        text.lines().find(|line| line.trim_start().starts_with(flag)).unwrap().to_owned()
+    };
+    let size = ["--m", "4096", "--n", "4096", "--k", "4096"];
+    for flag in ["--threadblock", "--stages", "--decomposition"] {
+        assert!(from(&size, flag).ends_with("selected for this size"), "{}", from(&size, flag));
+        assert!(from(&[], flag).ends_with("from the default"), "{}", from(&[], flag));
+    }
+    assert!(from(&size, "--align-a").ends_with("from the default"));
+    let pinned = [&size[..], &["--threadblock", "128x128x64"]].concat();
+    assert!(from(&pinned, "--threadblock").ends_with("from a flag"));
+}
+
+/// A flag of a scalar or a vector that the epilogue does not read is refused by its name.
+#[test]
+fn arguments_that_the_epilogue_does_not_read_are_refused_by_their_flags() {
+    let size = ["gemm", "--on", "host", "--m", "4", "--n", "4", "--k", "4", "--epilogue"];
+    for (flags, flag) in [
+        (&["relu(acc)", "--alpha", "2"][..], "--alpha is given"),
+        (&["relu(acc)", "--beta", "1"], "--beta is given"),
+        (&["relu(acc)", "--scalar", "2=1"], "--scalar 2=X is given"),
+        (&["relu(acc)", "--vector", "bias_n=x.npy"], "--vector bias_n=x.npy: the epilogue"),
+    ] {
+        let sentence = refused(&[&size[..], flags].concat());
+        assert!(sentence.starts_with(flag), "{sentence}");
+    }
+}
+
+/// A refusal of types names no accumulator that nobody gave.
+#[test]
+fn refusals_of_types_name_a_sensible_accumulator() {
+    for (flags, accumulator) in [
+        ("--a e4m3:row --b e4m3:col --c e4m3:row", "e4m3"),
+        ("--a i8:row --b u8:row --c i32:row", "i8"),
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let output = falchion(&[&["gemm", "--explain"][..], &flags].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!said.contains(&format!("accumulating in {accumulator}")), "{said}");
+    }
 }

@@ -76,7 +76,11 @@ impl Space {
                 .map(move |word| (knob.clone(), word.to_owned()))
         });
         let mut all: Option<Self> = None;
-        for knob in words.filter(|_| request.op == Some(OpKind::TensorOp)) {
+        let on_tensor_cores = |request: &Request| {
+            request.resolve(newest).is_ok_and(|of| of.desc.class.op == OpKind::TensorOp)
+        };
+        let asked = request.op == Some(OpKind::TensorOp) || on_tensor_cores(request);
+        for knob in words.filter(|_| asked) {
             let own = Request {
                 knobs: request.knobs.iter().cloned().chain([knob]).collect(),
                 ..request.clone()

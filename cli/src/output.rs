@@ -14,7 +14,7 @@ use std::{
 use tempfile::NamedTempFile;
 
 /// A file that is to be.
-pub struct Target {
+pub struct OutputFile {
     path: PathBuf,
     to: Option<To>,
 }
@@ -33,7 +33,7 @@ enum To {
 /// The path that stands for stdout.
 const STDOUT: &str = "-";
 
-impl Target {
+impl OutputFile {
     /// Finds out that the file can be written, before anything is computed.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         if is_stdout(path) {
@@ -143,7 +143,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(To::Beside(file)) = self.to.take() {
             let mut list = unfinished();
@@ -212,7 +212,7 @@ fn buffered(
 
 /// Writes a text to a file, whatever was there.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    Target::create(path)?.text(text)
+    OutputFile::create(path)?.text(text)
 }
 
 /// What the system said, without the name of a file that the user does not know.
