@@ -13,6 +13,7 @@ mod doctor;
 mod explore;
 mod failure;
 mod gemm;
+mod help;
 mod interrupt;
 mod knob_flags;
 mod ladder;

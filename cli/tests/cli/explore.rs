@@ -1,16 +1,8 @@
-//! `falchion explore`: the count, what is refused, and every command of docs/explore.md. None of it
-//! needs a GPU.
+//! `falchion explore`: counts, refusals, and search spaces. None of it needs a GPU.
 
-use crate::common::{
-    done, falchion, folder, object,
-    page::{commands, prints_what_it_says},
-    path, refused,
-};
+use crate::common::{done, falchion, folder, object, path, refused};
 use serde_json::json;
 use std::fs;
-
-/// The page.
-const PAGE: &str = include_str!("../../../docs/explore.md");
 
 /// A space of a few points.
 const SMALL: &str = "explore --mainloop multistage --threadblock 128x128x8 --warp 64x32x8 --swizzle 1 --smem-a auto --smem-b auto \
@@ -22,13 +14,6 @@ fn words(text: &str) -> Vec<&str> {
 
 fn small(more: &str) -> Vec<&str> {
     [words(SMALL), words(more)].concat()
-}
-
-#[test]
-fn the_page_prints_what_it_says() {
-    let commands = commands(PAGE);
-    assert!(commands.len() >= 4, "{}", commands.len());
-    commands.iter().for_each(prints_what_it_says);
 }
 
 /// `legal + sum of refusals = points`, with problems and without, whatever is narrowed.

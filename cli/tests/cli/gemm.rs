@@ -208,7 +208,7 @@ fn f32_on_tensor_cores_is_verified() {
 fn knobs_and_leading_dimensions_are_verified() {
     let sizes = ["--m", "150", "--n", "70", "--k", "50"];
     for more in [
-        &["--lda", "151", "--ldb", "64", "--ldc", "200"][..],
+        &["--lda", "64", "--ldb", "80", "--ldc", "200"][..],
         &[
             "--threadblock",
             "64x32x16",
@@ -270,7 +270,7 @@ fn auto_finds_a_place() {
         (Some(64), Some(64), Some(64))
     );
     let text = done(&["gemm", "--m", "64", "--n", "64", "--k", "64", "--verify"]);
-    assert!(text.starts_with("64 x 64 x 64, f32:col times f32:col into f32:col: "), "{text}");
+    assert!(text.starts_with("64 x 64 x 64, f32:row times f32:row into f32:row: "), "{text}");
     assert!(text.contains("\nverified: "), "{text}");
 }
 
@@ -425,7 +425,8 @@ fn an_explanation_says_where_each_knob_came_from() {
         line(fact);
     }
     assert!(text.contains("Barrier"), "{text}");
-    let text = done(&["gemm", "--on", "host", "--explain", "--m", "5", "--n", "6", "--k", "7"]);
+    let size = ["--m", "5", "--n", "6", "--k", "7", "--c", "f32:col"];
+    let text = done(&[&["gemm", "--on", "host", "--explain"][..], &size].concat());
     assert!(text.contains("exchanged") && text.contains("5 x 6 x 7 on "), "{text}");
 }
 
@@ -744,7 +745,7 @@ fn explain_names_the_knobs_that_the_problem_size_selected() {
         assert!(from(&size, flag).ends_with("selected for this size"), "{}", from(&size, flag));
         assert!(from(&[], flag).ends_with("from the default"), "{}", from(&[], flag));
     }
-    assert!(from(&size, "--align-a").ends_with("from the default"));
+    assert!(from(&size, "--epilogue").ends_with("from the default"));
     let pinned = [&size[..], &["--threadblock", "128x128x64"]].concat();
     assert!(from(&pinned, "--threadblock").ends_with("from a flag"));
 }

@@ -251,13 +251,13 @@ fn files_of_a_batch_are_read_and_written() {
         }
     }
     // What was written is read, and one product has two extents.
-    let b_file = save(&path(&folder, "b.npy").0, &b[0], "<f4", false);
+    let b_file = save(&path(&folder, "b.npy").0, &Matrix::random(12, 2, 5), "<f4", false);
     let args = [
         "gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--b-file", &b_file,
         "--out", &out_name, "--verify",
     ];
     noted(&args, "the file of --a-file");
-    assert_eq!(load_batch(&out, 3, 19, 12).1.len(), 3);
+    assert_eq!(load_batch(&out, 3, 19, 2).1.len(), 3);
 }
 
 /// A file of B holds a matrix for each group of rows, or one for all; those of A, C and D hold one
@@ -346,6 +346,8 @@ fn what_is_no_batch_is_refused() {
             &[200; 64],
         )
     };
+    let column = Matrix { rows: 3, columns: 1, values: vec![1.0; 3] };
+    let b = save(&path(&folder, "b.npy").0, &column, "<f4", false);
     for (batch, descr, shape, says) in [
         (
             "3",
@@ -376,7 +378,7 @@ fn what_is_no_batch_is_refused() {
     ] {
         let (file, m) = (of(descr, shape), if says.ends_with("7 x 3") { "7" } else { "2" });
         let sentence = refused(&[
-            "gemm", "--batch", batch, "--m", m, "--n", "1", "--a", "i8:row", "--a-file", &file,
+            "gemm", "--batch", batch, "--m", m, "--a", "i8:row", "--a-file", &file, "--b-file", &b,
         ]);
         assert!(sentence.starts_with(&file) && sentence.ends_with(says), "{sentence}");
     }

@@ -35,7 +35,7 @@ fn usage() {
         ("gemm --a f33:col", "names the type `f33`; the types are f64, f32"),
         ("gemm --c f32:diag", "names the order `diag`; it is `row` or `col`"),
         ("gemm --acc f8", "is none of f64, f32"),
-        ("gemm --op avx", "possible values: simt, tensorop"),
+        ("gemm --op avx", "possible values: best, simt, tensorop"),
         ("gemm --arch sm60", "possible values: sm70, sm75"),
         ("gemm --on gpu", "possible values: auto, host, cuda"),
         ("bench", "--suite <FILE>"),
@@ -78,11 +78,11 @@ fn what_does_not_exist_yet() {
         ),
         ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
         (
-            "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col",
+            "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col --op simt",
             "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on the CUDA cores: that is for tensor cores, op tensorop",
         ),
         (
-            "gemm --m 1 --n 1 --k 1 --a tf32:row",
+            "gemm --m 1 --n 1 --k 1 --a tf32:row --op simt",
             "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on the CUDA cores: that is for tensor cores, op tensorop",
         ),
         (
@@ -200,7 +200,7 @@ fn problems() {
         ),
         (
             "gemm --m 4 --n 4 --k 4 --lda 3",
-            "the leading dimension of A = 3 is below its number of rows; try 4",
+            "the leading dimension of A = 3 is below its number of columns; try 4",
         ),
         ("gemm --m 4 --n 4 --k 4 --ldb 3", "the leading dimension of B = 3"),
         ("gemm --m 4 --n 4 --k 4 --ldc 0", "the leading dimension of D = 0"),
@@ -269,7 +269,7 @@ fn descriptions() {
     let sentence =
         refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", &name, "--a", "f64:row"]);
     assert!(
-        sentence.ends_with("it says that A is f32:col, and f64:row was asked for"),
+        sentence.ends_with("it says that A is f32:row, and f64:row was asked for"),
         "{sentence}"
     );
 }

@@ -169,7 +169,7 @@ fn what_is_explained_is_what_runs() {
         "--m", "127", "--n", "129", "--k", "131", "--a", "f16:row", "--b", "f16:col", "--c",
         "f16:row",
     ];
-    let said = done(&[&["gemm", "--explain", "--arch", "sm80"][..], &odd].concat());
+    let said = done(&[&["gemm", "--explain", "--op", "simt", "--arch", "sm80"][..], &odd].concat());
     assert!(
         said.contains("1, 1, 1 elements of A, B and D, where the kernel has 8, 8, 8"),
         "{said}"
