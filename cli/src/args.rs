@@ -257,13 +257,14 @@ pub struct KernelArgs {
 /// The flags that all kernels of one GEMM share. The resolver selects what is not given.
 #[derive(Args, Debug)]
 pub struct ClassArgs {
-    /// Element type and layout of A, such as f16:row or bf16:col. Default: f32:row.
+    /// Element type and layout of A, such as f16:row or bf16:col. Default: row-major, f32 or a
+    /// type that fits the other operands.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub a: Option<MatrixType>,
-    /// Element type and layout of B, such as f16:row or bf16:col. Default: f32:row.
+    /// Element type and layout of B. Default: as for A.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub b: Option<MatrixType>,
-    /// Element type and layout of C and D. Default: a type that fits A and B, row-major.
+    /// Element type and layout of C and D. Default: row-major, a type that fits A and B.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub c: Option<MatrixType>,
     /// Element type of the accumulators. Default: the first that supports the other types.
@@ -273,7 +274,8 @@ pub struct ClassArgs {
     /// multiply the types as they are (best). Default: best.
     #[arg(long, value_parser = PossibleValuesParser::new(OpRequest::ALL.map(OpRequest::name)).map(op))]
     pub op: Option<OpRequest>,
-    /// Architecture whose instructions the kernel may use. Default: that of the GPU.
+    /// Architecture whose instructions the kernel may use. Default: that of the GPU, or sm90 on the
+    /// CPU.
     #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
     pub arch: Option<ArchKind>,
     /// Kernel description as JSON or a JSON file: all types and knobs. Accepts the output of --json.
