@@ -67,6 +67,40 @@ impl Sentence {
         sentence
     }
 
+    /// Appends a real number with at most six decimals, in scientific notation beyond 1e12 and
+    /// below 1e-6.
+    pub const fn real(self, x: f64) -> Self {
+        if x.is_nan() {
+            return self.say("NaN");
+        }
+        let s = if x.is_sign_negative() && x != 0.0 { self.say("-") } else { self };
+        let (mut x, mut exponent) = (x.abs(), 0i32);
+        if x.is_infinite() {
+            return s.say("inf");
+        }
+        while x >= 1e12 || (exponent > 0 && x >= 10.0) {
+            (x, exponent) = (x / 10.0, exponent + 1);
+        }
+        while x > 0.0 && (x < 1e-6 || (exponent < 0 && x < 1.0)) {
+            (x, exponent) = (x * 10.0, exponent - 1);
+        }
+        let millionths = (x * 1e6 + 0.5) as u64;
+        let (whole, mut fraction, mut place) =
+            (millionths / 1_000_000, millionths % 1_000_000, 100_000);
+        let mut s = s.number(whole);
+        if fraction > 0 {
+            s = s.say(".");
+        }
+        while fraction > 0 {
+            (s, fraction, place) = (s.number(fraction / place), fraction % place, place / 10);
+        }
+        match exponent {
+            0 => s,
+            1.. => s.say("e").number(exponent as u64),
+            _ => s.say("e-").number(exponent.unsigned_abs() as u64),
+        }
+    }
+
     /// The text so far.
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.text.split_at(self.length).0) {
@@ -83,6 +117,7 @@ macro_rules! say {
     ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { say!($value.said_by($s) $(, $($rest)*)?) };
     ($s:expr, word $words:expr $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
     ($s:expr, number $n:expr $(, $($rest:tt)*)?) => { say!($s.number($n as u64) $(, $($rest)*)?) };
+    ($s:expr, real $x:expr $(, $($rest:tt)*)?) => { say!($s.real($x) $(, $($rest)*)?) };
     ($s:expr, hex $id:expr $(, $($rest:tt)*)?) => { say!($s.hex($id) $(, $($rest)*)?) };
     ($s:expr, $words:literal $(, $($rest:tt)*)?) => { say!($s.say($words) $(, $($rest)*)?) };
 }
@@ -115,6 +150,26 @@ mod tests {
         for n in [0, 7, 10, 128, 65_535, u64::MAX] {
             assert_eq!(Sentence::new().number(n).as_str(), n.to_string());
             assert_eq!(Sentence::new().hex(n).as_str(), format!("{n:016x}"));
+        }
+    }
+
+    #[test]
+    fn real_numbers_have_few_digits() {
+        for (x, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (2.0, "2"),
+            (-0.5, "-0.5"),
+            (0.1, "0.1"),
+            (1.25e6, "1250000"),
+            (1e-3, "0.001"),
+            (3.000_001, "3.000001"),
+            (1e39, "1e39"),
+            (-2.5e-9, "-2.5e-9"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(Sentence::new().real(x).as_str(), text);
         }
     }
 

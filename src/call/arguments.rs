@@ -238,21 +238,24 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// The scalar alpha. As every scalar, C and vectors, it is of no effect on an epilogue that
-    /// does not read it.
+    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1: a
+    /// call refuses every argument that its epilogue does not read.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.scalars[0] = alpha;
         self
     }
 
-    /// C, m x n, and the scalar beta.
+    /// Passes C, an m x n matrix, and the scalar beta. If beta is 0, C is not read, as in BLAS. An
+    /// epilogue that reads C without beta accepts only 1.
+    #[doc(alias = "beta")]
     pub fn source(mut self, beta: f64, c: impl OperandC<'a, C, S>) -> Self {
         self.c = Source::Matrix(c.elements());
         self.scalars[1] = beta;
         self
     }
 
-    /// C is what D holds: `D <- alpha A·B + beta D`.
+    /// Uses D as C: `D = alpha * A*B + beta * D`.
+    #[doc(alias = "beta")]
     pub fn in_place(mut self, beta: f64) -> Self {
         self.c = Source::InPlace;
         self.scalars[1] = beta;

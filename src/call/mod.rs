@@ -14,6 +14,7 @@ mod launch;
 mod partials;
 mod route;
 mod space;
+mod unread;
 mod view;
 
 pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
@@ -35,6 +36,7 @@ pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB,
     OperandC, OperandD, OperandVector, Readable, Space, Writable,
 };
+pub(crate) use unread::check_read;
 pub use view::{Elements, Memory, TypedMemory, View};
 
 use crate::{

@@ -4,7 +4,7 @@ use crate::{
     arch::Machine,
     call::{
         Arguments, Elements, Further, Host, HostCall, Matrices, MatrixElements, Memory, Offsets,
-        Problem, Source, Space, View, check_types,
+        Problem, Source, Space, View, check_read, check_types,
     },
     desc::GemmDesc,
     error::Error,
@@ -177,9 +177,18 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         ProblemSize { workspace: array.workspace.min(size.workspace), ..array }
     }
 
-    /// Whether the matrices hold elements of these types: where types are values, a caller may give
-    /// others.
-    pub(crate) fn check_types(&self, types: Combined) -> Result<(), Refusal> {
+    /// Whether the epilogue of a description reads what is passed, and the matrices hold elements of
+    /// its types: where types are values, a caller may give others.
+    ///
+    /// # Errors
+    /// A [`Refusal`] with the operand or the scalar.
+    pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
+        let epilogue = desc.class.output.epilogue.framed(desc.frame);
+        check_read(&epilogue, &self.vectors, &self.c, &self.scalars)?;
+        self.check_types(desc.user_types())
+    }
+
+    fn check_types(&self, types: Combined) -> Result<(), Refusal> {
         let pairs = [
             (Operand::A, A::kind(&self.a), types.a),
             (Operand::B, B::kind(&self.b), types.b),

@@ -167,7 +167,7 @@ impl<G> Kernel<G> {
         arguments.products()?;
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), u64::MAX));
         let desc = desc.unwrap_or(*kernel.desc());
-        arguments.check_types(desc.user_types())?;
+        arguments.check(&desc)?;
         Cuda::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&arguments.queue())))
     }
 
@@ -200,7 +200,7 @@ impl<G> Kernel<G> {
     {
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
         // Types and orders are the same of all.
-        arguments.check_types(kernel.desc().user_types())?;
+        arguments.check(kernel.desc())?;
         let (kernel, orders) = match desc {
             None => (kernel.clone(), kernel.desc().orders()),
             Some(desc) => (CudaKernel::for_run(stream, &desc)?, desc.orders()),

@@ -241,7 +241,7 @@ impl GemmOperation {
     ) -> Result<(), Refusal> {
         let operation = self.here::<S>(&arguments.queue())?;
         let desc = operation.desc().for_scalars(&arguments.scalars);
-        arguments.check_types(desc.user_types())?;
+        arguments.check(&desc)?;
         arguments.products()?;
         arguments
             .problems(desc.orders(), None)
@@ -263,7 +263,7 @@ impl GemmOperation {
         arguments.products()?;
         let size = arguments.size_for(&operation.desc(), u64::MAX);
         let desc = operation.desc_of::<S>(&queue, &size);
-        arguments.check_types(desc.user_types())?;
+        arguments.check(&desc)?;
         S::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&queue)))
     }
 
@@ -282,7 +282,7 @@ impl GemmOperation {
         let operation = self.here::<S>(&queue)?;
         let size = arguments.size_for(&operation.desc(), arguments.workspace_given());
         let desc = operation.desc_of::<S>(&queue, &size);
-        arguments.check_types(desc.user_types())?;
+        arguments.check(&desc)?;
         match arguments.products()? {
             None => S::execute(&desc, &queue, arguments.call(desc.orders(), &queue)),
             Some(_) => S::execute_array(&desc, &queue, arguments.calls(desc.orders(), &queue)),

@@ -279,6 +279,17 @@ pub enum Refusal {
     MissingOperand {
         operand: Operand,
     },
+    UnreadVector {
+        operand: Operand,
+    },
+    UnreadSource {
+        beta: f64,
+    },
+    UnreadScalar {
+        scalar: Scalar,
+        value: f64,
+        neutral: f64,
+    },
     UnknownNode {
         id: u64,
     },

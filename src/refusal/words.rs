@@ -211,6 +211,15 @@ impl Refusal {
             Self::MissingOperand { operand } => {
                 say!(s, "the kernel reads ", word operand.name(), ", which the arguments do not give")
             }
+            Self::UnreadVector { operand } => {
+                say!(s, "the epilogue does not read ", word operand.name(), ", which the arguments pass; add ", word operand.name(), " to the epilogue, or do not pass it")
+            }
+            Self::UnreadSource { beta } => {
+                say!(s, "the epilogue does not read C, which the arguments pass with beta = ", real beta, "; add beta * C to the epilogue, or pass beta = 0")
+            }
+            Self::UnreadScalar { scalar, value, neutral } => {
+                say!(s, "the epilogue does not read ", word scalar.name(), " = ", real value, "; add ", word scalar.name(), " to the epilogue, or pass ", word scalar.name(), " = ", real neutral)
+            }
             Self::UnknownNode { id } => {
                 say!(s, "the epilogue has the node user_", hex id, ", which no one has registered in this process; call epilogue::register first")
             }

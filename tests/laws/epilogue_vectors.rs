@@ -169,15 +169,15 @@ fn a_vector_that_is_not_read_need_not_be_there() {
     assert_eq!(d, [12.0; M * N]);
     let plain = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     plain
-        .run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_n(&[f32::NAN]))
-        .expect("the epilogue has no vectors");
+        .run(Arguments::new((M, N, 2), &a, &b, &mut d).bias_n(&of_n))
+        .expect_err("the epilogue has no vectors");
     assert_eq!(d, [12.0; M * N]);
     let reads = Scaled0::DESC.reads(&[0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!((reads.accumulator, reads.source, reads.vectors.iter().count()), (false, false, 2));
     gemm.run(
         Arguments::new((M, N, 2), &[], &[], &mut d)
             .alpha(0.0)
-            .in_place(2.0)
+            .scalar::<1>(2.0)
             .bias_m(&of_m)
             .bias_n(&of_n),
     )
