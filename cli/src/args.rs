@@ -237,8 +237,8 @@ pub struct TransposeArgs {
     /// Compute the transpose that --explain describes.
     #[arg(long, requires = "explain")]
     pub run: bool,
-    /// Verify a ladder of transpose kernels, count their memory accesses, and measure them on a GPU.
-    /// Default size: 8192 x 8192.
+    /// Verify a ladder of transpose kernels, count their memory accesses, and measure them on a
+    /// GPU. Default size: 8192 x 8192.
     #[arg(long, conflicts_with_all = ["alpha", "beta", "batch", "lda", "ldb", "ldd", "rung", "desc", "seed", "a_file", "b_file", "out", "checked", "explain"])]
     pub ladder: bool,
 }
@@ -278,7 +278,8 @@ pub struct ClassArgs {
     /// CPU.
     #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
     pub arch: Option<ArchKind>,
-    /// Kernel description as JSON or a JSON file: all types and knobs. Accepts the output of --json.
+    /// Kernel description as JSON or a JSON file: all types and knobs. Accepts the output of
+    /// --json.
     #[arg(long, value_name = "FILE|JSON")]
     pub desc: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! What `--help` says below the flags: examples, file formats, and what the output means.
 //!
-//! A test runs each example that needs no GPU. A command that needs one is indented below "On a GPU".
+//! A test runs each example that is indented by two spaces. Commands that need a GPU or NVRTC are
+//! indented by four.
 
 /// Of the program.
 pub const FALCHION: &str = "\

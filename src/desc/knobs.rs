@@ -247,8 +247,8 @@ knobs! {
         /// Elements of C and D per memory access. Their addresses, leading dimensions, and batch
         /// strides are multiples of it.
         align_c: u32, flag "--align-c";
-        /// Layout of A's tile in shared memory: auto, padded by PAD elements, or swizzled. Prefix mn
-        /// or k names the contiguous index.
+        /// Layout of A's tile in shared memory: auto, padded by PAD elements, or swizzled. Prefix
+        /// mn or k names the contiguous index.
         smem_a: SmemLayout, flag "--smem-a";
         /// Layout of B's tile in shared memory, as for A.
         smem_b: SmemLayout, flag "--smem-b";
