@@ -116,6 +116,7 @@ impl<'d> Evaluation<'d> {
         let error = if x.error.is_nan() { f64::INFINITY } else { x.error };
         let overflows = x.overflows
             || error > 0.0
+                && error.is_finite()
                 && self.compute != ComputeKind::I32
                 && x.value.abs() + error >= self.rounding.largest;
         Estimate { error, overflows, ..x }
