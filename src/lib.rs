@@ -78,6 +78,7 @@ mod words;
 pub use cudarc;
 pub use device::gemm;
 pub use error::Error;
+pub use numeric::Element;
 pub use refusal::Refusal;
 
 /// What most programs need.
@@ -94,7 +95,7 @@ pub mod prelude {
             TransposeArguments,
         },
         layout::{ColMajor, MatrixType, RowMajor},
-        numeric::{Bf16, E4m3, E5m2, F16, Tf32},
+        numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},
         shape::GemmShape,
         threadblock::{MmaMultistage, MmaPipelined, MmaSingleStage, MmaWarpSpecialized},
         warp::{MmaSimt, MmaTensorOp},

@@ -1,7 +1,7 @@
 //! Operands whose element type is a value, for programs that learn types where they run.
 
 use super::space::{Host, MatrixElements, Readable, Space, Writable};
-use crate::numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32};
+use crate::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32};
 
 /// Elements of a type that is a value: what the [`Arguments`](super::Arguments) of a
 /// [`GemmOperation`](crate::device::GemmOperation) hold.
@@ -63,7 +63,7 @@ impl<S: Space> Clone for AnySlice<'_, S> {
 }
 
 /// An element type that has a [kind](ElementKind) of its own: each of this library's.
-pub trait AnyElement: Element {
+pub trait AnyElement: MathType {
     /// These elements, read.
     #[doc(hidden)]
     fn any<'a, S: Space>(matrix: S::Ref<'a, Self::Storage>) -> AnySlice<'a, S>;
@@ -74,9 +74,9 @@ pub trait AnyElement: Element {
 
 /// Both slices, and what each is in each of the types.
 macro_rules! any {
-    ($($Kind:ident $Element:ty;)*) => {
-        any!(@slice AnySlice Slice Ref Readable length any shorter $($Kind $Element;)*);
-        any!(@slice AnySliceMut SliceMut Mut Writable length_mut any_mut shorter_mut $($Kind $Element;)*);
+    ($($Kind:ident $MathType:ty;)*) => {
+        any!(@slice AnySlice Slice Ref Readable length any shorter $($Kind $MathType;)*);
+        any!(@slice AnySliceMut SliceMut Mut Writable length_mut any_mut shorter_mut $($Kind $MathType;)*);
 
         impl<S: Space> Copy for Slice<'_, S> {}
 
@@ -86,7 +86,7 @@ macro_rules! any {
             }
         }
 
-        $(impl AnyElement for $Element {
+        $(impl AnyElement for $MathType {
             fn any<'a, S: Space>(matrix: S::Ref<'a, Self::Storage>) -> AnySlice<'a, S> {
                 AnySlice(Slice::$Kind(matrix))
             }
@@ -138,9 +138,9 @@ macro_rules! any {
             }
         }
     };
-    (@slice $Slice:ident $Kinds:ident $Ref:ident $Memory:ident $length:ident $wrap:ident $shorter:ident $($Kind:ident $Element:ty;)*) => {
+    (@slice $Slice:ident $Kinds:ident $Ref:ident $Memory:ident $length:ident $wrap:ident $shorter:ident $($Kind:ident $MathType:ty;)*) => {
         enum $Kinds<'a, S: Space> {
-            $($Kind(S::$Ref<'a, <$Element as Element>::Storage>),)*
+            $($Kind(S::$Ref<'a, <$MathType as MathType>::Storage>),)*
             Bytes(ElementKind, S::$Ref<'a, u8>),
         }
 

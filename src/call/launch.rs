@@ -36,7 +36,7 @@ impl Grid {
     /// [`Refusal::TooManyTiles`] for more than the x axis of a grid has.
     pub const fn of_tiles(tiles: u64, threads: u32, shared_bytes: u32) -> Result<Self, Refusal> {
         let most = MOST_BLOCKS as u64;
-        let refused = Err(Refusal::TooManyTiles { tiles, most });
+        let refused = Err(Refusal::TooManyTiles { tiles, most, batch: 1 });
         if tiles > most {
             refused
         } else {
@@ -60,7 +60,11 @@ impl Grid {
             });
         }
         let (tiles, most) = (self.clusters as u64 * value, MOST_BLOCKS as u64);
-        if tiles > most { Err(Refusal::TooManyTiles { tiles, most }) } else { Ok(tiles as u32) }
+        if tiles > most {
+            Err(Refusal::TooManyTiles { tiles, most, batch: 1 })
+        } else {
+            Ok(tiles as u32)
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::{Any, AnySlice, AnySliceMut, Call, Matrices, TypedMemory, View, view::memory};
 use crate::{
     error::Error,
-    numeric::{Element, ElementKind},
+    numeric::{ElementKind, MathType},
     refusal::{Field, Operand, Refusal, rules::within},
 };
 use bytemuck::Pod;
@@ -118,7 +118,7 @@ pub trait MatrixElements: 'static {
     fn write<'a: 'q, 'q, S: Space>(matrix: Self::Mut<'a, S>, queue: &'q S::Queue) -> S::Write<'q>;
 }
 
-impl<E: Element> MatrixElements for E {
+impl<E: MathType> MatrixElements for E {
     type Ref<'a, S: Space> = S::Ref<'a, E::Storage>;
     type Mut<'a, S: Space> = S::Mut<'a, E::Storage>;
 
@@ -202,7 +202,7 @@ macro_rules! operands {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<'a, E: Element, S: Space, M: $Memory<'a, E::Storage, In = S>> $Operand<'a, E, S> for M {
+        impl<'a, E: MathType, S: Space, M: $Memory<'a, E::Storage, In = S>> $Operand<'a, E, S> for M {
             fn elements(self) -> S::$view<'a, E::Storage> {
                 self.view()
             }
@@ -262,7 +262,7 @@ macro_rules! host_slices {
 
         impl<'a> $Slice<'a> {
             /// The elements of a matrix of `E`.
-            pub fn new<E: Element>(elements: &'a $($mutable)? [E::Storage]) -> Self {
+            pub fn new<E: MathType>(elements: &'a $($mutable)? [E::Storage]) -> Self {
                 Self { kind: E::KIND, bytes: bytemuck::$cast(elements) }
             }
 
@@ -297,7 +297,7 @@ macro_rules! host_slices {
             ///
             /// # Errors
             /// [`Refusal::ElementType`] when they are of another type.
-            pub fn of<E: Element>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
+            pub fn of<E: MathType>(self) -> Result<&'a $($mutable)? [E::Storage], Error> {
                 let wrong = Refusal::ElementType { operand: Operand::Tensor, given: self.kind, wanted: E::KIND };
                 let elements = Some(self.bytes).filter(|_| self.kind == E::KIND).and_then(|bytes| bytemuck::$try_cast(bytes).ok());
                 elements.ok_or(wrong.into())

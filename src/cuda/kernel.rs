@@ -8,7 +8,7 @@ use super::{
     operands::CudaCall,
     pass::{CudaPass, check_capture, check_window},
     report::Report,
-    target::Target,
+    target::CodeTarget,
     workspace,
 };
 use crate::{
@@ -93,7 +93,7 @@ impl CudaKernel {
         }
         let machine = machine_of(context)?;
         desc.check_on(&machine)?;
-        let target = Target::of(desc, &machine, *ptx)?;
+        let target = CodeTarget::of(desc, &machine, *ptx)?;
         if desc.compiled() != *desc {
             return Self::prepared(context, &(desc.compiled(), *ptx))?.of(context, desc);
         }

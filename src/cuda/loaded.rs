@@ -3,7 +3,7 @@
 use super::{
     cache::{Cache, Entry, Key},
     report::Report,
-    target::Target,
+    target::CodeTarget,
     tensor_maps::tensor_map,
 };
 use crate::{
@@ -27,7 +27,7 @@ use std::{
 };
 
 /// The program that NVRTC is given for a unit.
-fn program(unit: &TranslationUnit, target: Target) -> Program {
+fn program(unit: &TranslationUnit, target: CodeTarget) -> Program {
     Program {
         name: format!("{}.cu", unit.entry),
         source: unit.source.clone(),
@@ -45,7 +45,7 @@ fn program(unit: &TranslationUnit, target: Target) -> Program {
     }
 }
 
-/// Compiles a unit for a compute capability or another [`Target`], or finds it in `cache`. No
+/// Compiles a unit for a compute capability or another [`CodeTarget`], or finds it in `cache`. No
 /// device is needed.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ fn program(unit: &TranslationUnit, target: Target) -> Program {
 pub fn compile(
     cache: &Cache,
     unit: &TranslationUnit,
-    target: impl Into<Target>,
+    target: impl Into<CodeTarget>,
 ) -> Result<Arc<Entry>, Error> {
     let nvrtc = Nvrtc::get()?;
     let program = program(unit, target.into());
@@ -148,13 +148,13 @@ impl Loaded {
     pub fn new(
         context: &Arc<CudaContext>,
         unit: TranslationUnit,
-        target: impl Into<Target>,
+        target: impl Into<CodeTarget>,
         shared_bytes: u32,
     ) -> Result<Self, Error> {
         let target = target.into();
         let entry = compile(Cache::global(), &unit, target)?;
         let mut image = entry.image.clone();
-        if let Target::Ptx(_) = target {
+        if let CodeTarget::Ptx(_) = target {
             // The driver reads text up to a NUL.
             image.push(0);
         }
@@ -172,8 +172,8 @@ impl Loaded {
             .set_attribute(shared, shared_bytes as i32)
             .map_err(driver("cuFuncSetAttribute"))?;
         let report = match target {
-            Target::Cubin(_) => Report::read(&entry.log).unwrap_or_default(),
-            Target::Ptx(_) => driver_report(&function)?,
+            CodeTarget::Cubin(_) => Report::read(&entry.log).unwrap_or_default(),
+            CodeTarget::Ptx(_) => driver_report(&function)?,
         };
         let dependent = unit.waits && target.sm() >= 90 && driver::launches_dependents();
         Ok(Self { function, reduction, dependent, report, unit })

@@ -31,6 +31,6 @@ pub use operands::{CudaMut, CudaRef, CudaTransposeCall};
 #[doc(hidden)]
 pub use pass::{CudaPass, pass_unit, repack, transpose};
 #[doc(hidden)]
-pub use target::Target;
+pub use target::CodeTarget;
 #[doc(hidden)]
 pub use tensor_maps::tensor_map;

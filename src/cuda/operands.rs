@@ -2,7 +2,7 @@
 
 use crate::{
     call::{Call, Matrices, Memory, Readable, Space, TypedMemory, Writable},
-    numeric::{Element, ElementKind},
+    numeric::{ElementKind, MathType},
     pass::transpose::TransposeCall,
 };
 use bytemuck::Pod;
@@ -133,12 +133,15 @@ impl TypedMemory for DeviceMatrix<'_> {
 
 impl<'a> DeviceMatrix<'a> {
     /// A matrix that work on `stream` will read.
-    pub fn read<E: Element>(matrix: &'a dyn DevicePtr<E::Storage>, stream: &'a CudaStream) -> Self {
+    pub fn read<E: MathType>(
+        matrix: &'a dyn DevicePtr<E::Storage>,
+        stream: &'a CudaStream,
+    ) -> Self {
         Self::of_read(E::KIND, matrix, stream)
     }
 
     /// A matrix that work on `stream` will write.
-    pub fn write<E: Element>(
+    pub fn write<E: MathType>(
         matrix: &'a mut dyn DevicePtrMut<E::Storage>,
         stream: &'a CudaStream,
     ) -> Self {

@@ -8,21 +8,21 @@ use crate::{
 
 /// What a unit is compiled for. The number is a compute capability, major times 10 plus minor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Target {
+pub enum CodeTarget {
     /// Machine code, which devices of that generation run.
     Cubin(u32),
     /// PTX, which the driver of a device that is as new or newer compiles when it loads it.
     Ptx(u32),
 }
 
-impl From<u32> for Target {
+impl From<u32> for CodeTarget {
     /// Machine code.
     fn from(sm: u32) -> Self {
         Self::Cubin(sm)
     }
 }
 
-impl Target {
+impl CodeTarget {
     /// The compute capability that it is compiled for.
     pub(super) const fn sm(self) -> u32 {
         match self {
@@ -79,15 +79,15 @@ mod tests {
         );
         let desc = desc.expect("halves");
         let of = |sm: ArchKind, ptx| {
-            Target::of(&desc, &sm.machine(), ptx).map_err(|refusal| refusal.to_string())
+            CodeTarget::of(&desc, &sm.machine(), ptx).map_err(|refusal| refusal.to_string())
         };
-        assert_eq!(of(ArchKind::Sm90, None).map(Target::name), Ok("sm_90a".to_owned()));
+        assert_eq!(of(ArchKind::Sm90, None).map(CodeTarget::name), Ok("sm_90a".to_owned()));
         assert_eq!(
-            of(ArchKind::Sm90, Some(ArchKind::Sm80)).map(Target::name),
+            of(ArchKind::Sm90, Some(ArchKind::Sm80)).map(CodeTarget::name),
             Ok("compute_80".to_owned())
         );
         assert_eq!(
-            of(ArchKind::Sm90, Some(ArchKind::Sm90)).map(Target::name),
+            of(ArchKind::Sm90, Some(ArchKind::Sm90)).map(CodeTarget::name),
             Ok("compute_90a".to_owned())
         );
         let says =

@@ -2,7 +2,7 @@
 
 use crate::{
     arch::OpKind,
-    numeric::{Bf16, Combined, E4m3, E5m2, Element, F16, Tf32},
+    numeric::{Bf16, Combined, E4m3, E5m2, F16, MathType, Tf32},
     refusal::Refusal,
 };
 
@@ -10,10 +10,10 @@ macro_rules! combinations {
     ($(#[$doc:meta])* $table:ident { $($a:ty, $b:ty, $accumulator:ty, $c:ty;)* }) => {
         $(#[$doc])*
         pub const $table: &[Combined] = &[$(Combined {
-            a: <$a as Element>::KIND,
-            b: <$b as Element>::KIND,
-            accumulator: <$accumulator as Element>::KIND,
-            c: <$c as Element>::KIND,
+            a: <$a as MathType>::KIND,
+            b: <$b as MathType>::KIND,
+            accumulator: <$accumulator as MathType>::KIND,
+            c: <$c as MathType>::KIND,
         }),*];
     };
 }
@@ -131,16 +131,17 @@ impl Combined {
         self.likeness(self.nearest(op))
     }
 
-    /// Why an operation class has no kernel of these types.
+    /// Why an operation class has no kernel of these types. The combination that is named keeps A
+    /// and B, if units multiply them.
     pub(crate) const fn refused_by(self, op: OpKind) -> Refusal {
         let other = match op {
             OpKind::Simt => OpKind::TensorOp,
             OpKind::TensorOp => OpKind::Simt,
         };
         if self.is_of(other) {
-            Refusal::OfOtherUnits { types: self, op, other }
-        } else {
-            Refusal::NoSuchCombination { types: self, nearest: self.nearest(op) }
+            return Refusal::OfOtherUnits { types: self, op, other };
         }
+        let of = if self.likeness_to(other) > self.likeness_to(op) { other } else { op };
+        Refusal::NoSuchCombination { types: self, nearest: self.nearest(of) }
     }
 }

@@ -68,14 +68,6 @@ macro_rules! sum {
                 }
             }
 
-            /// The main loop of a family that has all that is pinned.
-            pub(crate) const fn mainloop_with(pins: Pins) -> Option<MainloopKind> {
-                $(if knobs::$Knobs::foreign(pins).is_none() {
-                    return Some(knobs::$Knobs::MAINLOOPS[0]);
-                })*
-                None
-            }
-
             /// The family of a main loop, with knobs all of which are pinned.
             #[cfg(feature = "serde")]
             pub(super) fn all(mainloop: MainloopKind, pins: Pins) -> Option<Self> {

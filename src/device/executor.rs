@@ -177,8 +177,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         ProblemSize { workspace: array.workspace.min(size.workspace), ..array }
     }
 
-    /// Whether the epilogue of a description reads what is passed, and the matrices hold elements of
-    /// its types: where types are values, a caller may give others.
+    /// Checks that the epilogue of a description reads every argument, and that the matrices hold
+    /// elements of its types. A caller of run-time types may pass others.
     ///
     /// # Errors
     /// A [`Refusal`] with the operand or the scalar.

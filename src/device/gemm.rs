@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     family::{Completions, ProblemSize, resolve},
     layout::Layout,
-    numeric::{Combined, Element},
+    numeric::{Combined, MathType},
     refusal::{Refusal, Unresolved},
     shape::Shape,
 };
@@ -55,7 +55,7 @@ pub struct Gemm<
     LayoutB,
     C,
     LayoutC,
-    Accumulator = <A as Element>::Accumulator,
+    Accumulator = <A as MathType>::Accumulator,
     Op = Simt,
     Architecture = <Op as OpClass>::Arch,
     Configuration = Auto,
@@ -65,15 +65,15 @@ pub struct Gemm<
     >,
 )
 where
-    A: Element,
+    A: MathType,
     Op: OpClass;
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy
+impl<A: MathType, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy
     for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
 }
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone
+impl<A: MathType, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone
     for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     fn clone(&self) -> Self {
@@ -82,13 +82,13 @@ impl<A: Element, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Clone
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Op: OpClass,
     Ar: Arch,
     Cfg,
@@ -152,13 +152,13 @@ impl<
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Op: OpClass,
     Ar: Arch,
     Cfg: Config,

@@ -14,7 +14,7 @@ use crate::{
     family::ProblemSize,
     host::parallel_map,
     layout::Layout,
-    numeric::Element,
+    numeric::MathType,
     operand::Axis,
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
@@ -111,14 +111,14 @@ impl<G> Clone for Kernel<G> {
 /// What has kernels whose arguments hold `A`, `B`, and `C` in C and D.
 pub trait Operator<A, B, C> {}
 
-impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Op: OpClass, Ar, Cfg> Operator<A, B, C>
+impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Op: OpClass, Ar, Cfg> Operator<A, B, C>
     for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
 }
 
 impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> for GemmOperation {}
 
-impl<A: Element, LA, B: Element, LB, C: Element, LC, Acc, Cfg> Operator<A, B, C>
+impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Cfg> Operator<A, B, C>
     for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
 }
@@ -213,13 +213,13 @@ impl<G> Kernel<G> {
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Op: OpClass,
     Ar: Arch,
     Cfg: Config,
@@ -302,13 +302,13 @@ macro_rules! prepares {
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Cfg: Config,
 > GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {

@@ -9,7 +9,7 @@ use crate::{
     call::{Arguments, MatrixElements},
     desc::GemmDesc,
     error::Error,
-    family::{Completions, ProblemSize, Request, Target, Wanted},
+    family::{Completions, ProblemSize, Request, Target, TypedRequest},
     layout::MatrixType,
     refusal::Refusal,
 };
@@ -91,7 +91,7 @@ pub(super) enum Configurations {
 /// A request that names neither units nor an architecture.
 #[derive(Debug)]
 pub(super) struct OfMachine {
-    wanted: Wanted,
+    wanted: TypedRequest,
     on_host: Completions,
     /// One operation per architecture tag, resolved at first use.
     on_gpus: [OnceLock<GemmOperation>; ArchKind::ALL.len()],

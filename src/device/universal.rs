@@ -13,10 +13,9 @@ use crate::{
     error::Error,
     family::{Completions, resolve},
     layout::{Layout, RowMajor},
-    numeric::{Combined, Element},
+    numeric::{Combined, Element, MathType},
     refusal::{Refusal, Unresolved},
 };
-use bytemuck::Pod;
 use core::marker::PhantomData;
 use std::{
     collections::HashMap,
@@ -58,15 +57,18 @@ pub struct GemmUniversal<
     LayoutB,
     C,
     LayoutC,
-    Accumulator = <A as Element>::Accumulator,
+    Accumulator = <A as MathType>::Accumulator,
     Configuration = Auto,
 >(PhantomData<fn() -> (A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Configuration)>)
 where
-    A: Element;
+    A: MathType;
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Copy for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg> {}
+impl<A: MathType, LA, B, LB, C, LC, Acc, Cfg> Copy
+    for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+}
 
-impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Clone
+impl<A: MathType, LA, B, LB, C, LC, Acc, Cfg> Clone
     for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
     fn clone(&self) -> Self {
@@ -75,13 +77,13 @@ impl<A: Element, LA, B, LB, C, LC, Acc, Cfg> Clone
 }
 
 impl<
-    A: Element,
+    A: MathType,
     LA: Layout,
-    B: Element,
+    B: MathType,
     LB: Layout,
-    C: Element,
+    C: MathType,
     LC: Layout,
-    Acc: Element,
+    Acc: MathType,
     Cfg: Config,
 > GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
 {
@@ -233,9 +235,9 @@ pub fn gemm<'a, A, B, C, S>(
     d: impl Writable<'a, C, In = S>,
 ) -> Result<(), Error>
 where
-    A: Element<Storage = A> + Pod,
-    B: Element<Storage = B> + Pod,
-    C: Element<Storage = C> + Pod,
+    A: Element,
+    B: Element,
+    C: Element,
     S: Executor,
 {
     GemmUniversal::<A, RowMajor, B, RowMajor, C, RowMajor>::new().run(Arguments::new(

@@ -4,13 +4,14 @@
 //! A row names architectures, combinations of types, and the knobs. The same row answers types,
 //! while compiling, and flags and files.
 
-use super::{ALL_ROWS, resolve::check_pins};
+use super::{ALL_ROWS, check_pins::check_pins};
 use crate::{
     arch::{ArchKind, OpKind},
     desc::{FamilyDesc, GemmDesc, Pins, PromotionKind},
     layout::Order,
     numeric::{Combined, ElementKind},
     refusal::Refusal,
+    threadblock::MainloopKind,
 };
 
 /// Knobs for these types on these architectures.
@@ -111,8 +112,8 @@ pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind
     mixed(ab, ab, accumulator, c)
 }
 
-/// What a class may take: the first row that has what is pinned. An instruction that is pinned is
-/// of as many rows of A as the row's, or of the first row's where it is of none's.
+/// The row number `nth` of a class that has what is pinned. Rows whose instruction has the pinned
+/// number of rows of A come first.
 ///
 /// # Errors
 /// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when
@@ -123,10 +124,14 @@ pub(super) const fn rows(
     arch: ArchKind,
     types: Combined,
     pins: &Pins,
+    nth: usize,
 ) -> Result<&'static Row, Refusal> {
     let (mut room, mut i, mut elsewhere, mut refused) = (0, 0, None, None);
-    let mut of_others: Option<&'static Row> = None;
-    while room < ALL_ROWS.len() {
+    let (mut left, mut with_other_rows) = (nth, false);
+    while room < ALL_ROWS.len() || !with_other_rows {
+        if room == ALL_ROWS.len() {
+            (room, i, with_other_rows) = (0, 0, true);
+        }
         if i == ALL_ROWS[room].len() {
             (room, i) = (room + 1, 0);
             continue;
@@ -145,25 +150,45 @@ pub(super) const fn rows(
             _ => continue,
         }
         match check_pins(&row.families[0], pins, op, arch) {
-            Ok(()) if same_rows(&row.families[0], pins) => return Ok(row),
-            Ok(()) if of_others.is_none() => of_others = Some(row),
-            Ok(()) => {}
+            Ok(()) if same_rows(&row.families[0], pins) == with_other_rows => {}
+            Ok(()) if left == 0 => return Ok(row),
+            Ok(()) => left -= 1,
             // Of a row that has the main loop, the sentence is of the knob that it lacks.
-            Err(refusal @ Refusal::OtherFamilysKnob { .. }) if pins.mainloop.is_some() => {
-                refused = Some(refusal)
-            }
+            Err(
+                refusal @ (Refusal::OtherFamilysKnob { .. } | Refusal::KnobOfOtherUnits { .. }),
+            ) if pins.mainloop.is_some() => refused = Some(refusal),
             Err(refusal) if refused.is_none() => refused = Some(refusal),
             Err(_) => {}
         }
-    }
-    if let Some(row) = of_others {
-        return Ok(row);
     }
     match (refused, elsewhere) {
         (Some(refusal), _) => Err(refusal),
         (None, Some(nearest)) => Err(Refusal::NoSuchOperation { types, op, arch, nearest }),
         (None, None) => Err(types.refused_by(op)),
     }
+}
+
+/// The main loop of units, on an architecture if possible, that have all that is pinned.
+pub(super) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Option<MainloopKind> {
+    let (mut room, mut i, mut found) = (0, 0, None);
+    while room < ALL_ROWS.len() {
+        if i == ALL_ROWS[room].len() {
+            (room, i) = (room + 1, 0);
+            continue;
+        }
+        let row = &ALL_ROWS[room][i];
+        i += 1;
+        if op as u8 == row.op as u8 && row.families[0].foreign(pins).is_none() {
+            let mainloop = row.families[0].mainloop();
+            if has_arch(row.archs, arch) {
+                return Some(mainloop);
+            }
+            if found.is_none() {
+                found = Some(mainloop);
+            }
+        }
+    }
+    found
 }
 
 /// The nearest architecture of those of a row and of one that was found: the next newer one, or
@@ -218,7 +243,7 @@ pub const fn default_gemm_configurations(
     arch: ArchKind,
     types: Combined,
 ) -> Result<&'static [FamilyDesc], Refusal> {
-    match rows(op, arch, types, &Pins::NONE) {
+    match rows(op, arch, types, &Pins::NONE, 0) {
         Ok(row) => Ok(row.families),
         Err(refusal) => Err(refusal),
     }

@@ -5,6 +5,7 @@
 //! the facts that choose among kernels, the plan, and the explanation.
 
 mod check;
+mod check_pins;
 mod choose;
 pub mod default_gemm_configuration;
 mod explain;
@@ -17,11 +18,11 @@ mod resolve;
 mod terms;
 mod units;
 
-pub(crate) use request::Wanted;
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
 pub(crate) use resolve::{Completions, resolve};
 pub use terms::Terms;
 pub use units::Target;
+pub(crate) use units::TypedRequest;
 
 use self::{default_gemm_configuration::Row, features::Features};
 use crate::{

@@ -7,15 +7,16 @@
 
 use crate::{
     arch::{ArchKind, Machine, OpKind},
-    desc::{Class, GemmDesc, Pins},
+    desc::{GemmDesc, Pins},
     error::Error,
     family::{
         Target,
-        resolve::{Completions, check_pins, resolve},
+        check_pins::{check_pins, without_thread_instruction},
+        resolve::Completions,
+        units::TypedRequest,
     },
     layout::{MatrixType, Order, Orders},
     numeric::{Combined, ElementKind},
-    refusal::Unresolved,
 };
 
 /// What is asked for. What is `None` is chosen.
@@ -158,57 +159,6 @@ pub struct Resolved {
     pub choices: Vec<Choice>,
 }
 
-/// A request whose types and knobs are values; the target decides the rest.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
-    types: Combined,
-    orders: Orders,
-    pub op: Option<OpKind>,
-    pub arch: Option<ArchKind>,
-    pins: Pins,
-}
-
-impl Wanted {
-    /// The kernels on a target.
-    ///
-    /// # Errors
-    /// [`Unresolved`] if there is no such kernel.
-    pub fn completions(&self, target: Target) -> Result<Completions, Unresolved> {
-        let arch = self.arch.unwrap_or(target.arch());
-        match (self.op, self.arch, target) {
-            (Some(op), _, _) => self.of_units(op, arch),
-            (None, None, Target::Host(_)) => self.on_host(|_| arch),
-            (None, _, _) => self.of_units(OpKind::fastest(self.types, arch), arch),
-        }
-    }
-
-    /// The kernels that stand for a request on the host, each on the architecture that a GEMM of
-    /// its units has by default.
-    ///
-    /// # Errors
-    /// [`Unresolved`] if there is no such kernel.
-    pub fn on_host_by_default(&self) -> Result<Completions, Unresolved> {
-        self.on_host(OpKind::default_arch)
-    }
-
-    /// CUDA cores if they multiply the types; tensor cores otherwise, and if only they have the
-    /// knobs that are pinned. No knob selects an emulation of `f32`.
-    fn on_host(&self, arch: impl Fn(OpKind) -> ArchKind) -> Result<Completions, Unresolved> {
-        let of = |op| self.of_units(op, arch(op));
-        match OpKind::on_host(self.types) {
-            OpKind::Simt if !matches!(self.types.a, ElementKind::F32) && !self.pins.is_none() => {
-                of(OpKind::Simt).or_else(|refused| of(OpKind::TensorOp).map_err(|_| refused))
-            }
-            op => of(op),
-        }
-    }
-
-    fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
-        let Orders { a, b, c } = self.orders;
-        resolve(Class::new(op, arch, self.types, [a, b]), c.frame(), self.pins)
-    }
-}
-
 impl Request {
     /// The description on a target: of several that complete what is asked for, the first.
     ///
@@ -241,7 +191,7 @@ impl Request {
     ///
     /// # Errors
     /// [`Error::KnobText`] if words are no value of a knob.
-    pub(crate) fn wanted(&self) -> Result<Wanted, Error> {
+    pub(crate) fn wanted(&self) -> Result<TypedRequest, Error> {
         Ok(self.with_pins(self.pins()?))
     }
 
@@ -259,9 +209,9 @@ impl Request {
         Ok(pins)
     }
 
-    fn with_pins(&self, pins: Pins) -> Wanted {
+    fn with_pins(&self, pins: Pins) -> TypedRequest {
         let order = |given: Option<MatrixType>| given.map_or(Order::Row, |matrix| matrix.order);
-        Wanted {
+        TypedRequest {
             types: self.types(),
             orders: Orders { a: order(self.a), b: order(self.b), c: order(self.c) },
             op: self.op,
@@ -337,6 +287,7 @@ impl Request {
     fn changed(&self, mut given: GemmDesc, pins: Pins) -> Result<GemmDesc, Error> {
         self.agrees(given.user_types(), given.orders(), given.class.op)?;
         given.class.arch = self.arch.unwrap_or(given.class.arch);
+        let pins = without_thread_instruction(pins, &given.class);
         check_pins(&given.family, &pins, given.class.op, given.class.arch)?;
         let desc = given.with(pins);
         desc.check().map_err(|refusal| refusal.framed(desc.frame))?;
@@ -357,16 +308,14 @@ impl Request {
                 && agree(c, row.c)
                 && agree(self.accumulator, row.accumulator)
         });
+        // Without a row, what is not given is that of the most similar row.
         let first = a.or(b).or(c).or(self.accumulator).unwrap_or(ElementKind::F32);
-        row.copied().unwrap_or(Combined {
-            a: a.unwrap_or(first),
-            b: b.unwrap_or(first),
-            accumulator: self.accumulator.unwrap_or(match first {
-                ElementKind::F64 => ElementKind::F64,
-                kind if kind.is_integer() => ElementKind::I32,
-                _ => ElementKind::F32,
-            }),
-            c: c.unwrap_or(first),
+        row.copied().unwrap_or_else(|| {
+            let [a, b, c] = [a, b, c].map(|kind| kind.unwrap_or(first));
+            let types = Combined { a, b, accumulator: self.accumulator.unwrap_or(first), c };
+            let op = if types.likeness_to(other) > types.likeness_to(op) { other } else { op };
+            let nearest = types.nearest(op).accumulator;
+            Combined { accumulator: self.accumulator.unwrap_or(nearest), ..types }
         })
     }
 

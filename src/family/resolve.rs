@@ -6,15 +6,14 @@
 //! along them, and which axis may help against a refusal.
 
 use super::{
-    default_gemm_configuration::{in_place, rows},
+    check_pins::{check_pins, without_thread_instruction},
+    default_gemm_configuration::{Row, in_place, rows},
     features::Features,
-    one_schedule,
 };
 use crate::{
-    arch::{ArchKind, OpKind},
     desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
     operand::Axis,
-    refusal::{EmulationRefusal, Field, Refusal, Unresolved, Word, hold},
+    refusal::{Field, Refusal, Unresolved, hold},
 };
 
 /// The most descriptions of a walk that are checked: a build waits for them.
@@ -160,8 +159,33 @@ pub(crate) const fn resolve(
     Err(Unresolved { because, flags: needed.flags() })
 }
 
+/// The kernels of the first row that completes what is pinned.
+///
+/// # Errors
+/// Of the first row.
 const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, Refusal> {
-    let row = hold!(rows(user.op, user.arch, user.combined(), &pins));
+    let pins = without_thread_instruction(pins, &user);
+    let row = hold!(rows(user.op, user.arch, user.combined(), &pins, 0));
+    let refused = match complete_row(row, user, frame, pins) {
+        Ok(completions) => return Ok(completions),
+        Err(refusal) => refusal,
+    };
+    let mut nth = 1;
+    while let Ok(row) = rows(user.op, user.arch, user.combined(), &pins, nth) {
+        if let Ok(completions) = complete_row(row, user, frame, pins) {
+            return Ok(completions);
+        }
+        nth += 1;
+    }
+    Err(refused)
+}
+
+const fn complete_row(
+    row: &Row,
+    user: Class,
+    frame: Frame,
+    pins: Pins,
+) -> Result<Completions, Refusal> {
     let families = row.families;
     let mut found: Option<Completions> = None;
     let mut i = 0;
@@ -347,47 +371,5 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     match first {
         Some(refusal) => Err(refusal),
         None => legal(base),
-    }
-}
-
-/// Whether the family has all that is pinned.
-pub(super) const fn check_pins(
-    family: &FamilyDesc,
-    pins: &Pins,
-    op: OpKind,
-    arch: ArchKind,
-) -> Result<(), Refusal> {
-    let foreign = family.foreign(*pins);
-    let nearest = Word(family.mainloop().name());
-    match (foreign.mainloop, foreign.split_first()) {
-        (_, None) => Ok(()),
-        (Some(mainloop), _) => {
-            Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest })
-        }
-        (None, Some((one, _))) => {
-            let [Some(flag)] = one.flags() else { return Ok(()) };
-            if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
-                return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation }));
-            }
-            if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
-                (one.decomposition, family.pins().decomposition)
-            {
-                return Err(one_schedule::by_clusters(family.mainloop()));
-            }
-            match FamilyDesc::mainloop_with(one) {
-                // Of two families with the same main loops, one multiplies on tensor cores.
-                Some(other)
-                    if family.foreign(Pins { mainloop: Some(other), ..Pins::NONE }).is_none() =>
-                {
-                    Err(Refusal::KnobOfMmaSync { flag, mainloop: nearest })
-                }
-                Some(other) => Err(Refusal::OtherFamilysKnob {
-                    flag,
-                    mainloop: nearest,
-                    other: Word(other.name()),
-                }),
-                None => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: nearest }),
-            }
-        }
     }
 }

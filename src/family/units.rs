@@ -1,9 +1,15 @@
 //! The units that multiply: from the element types and the machine, if a request names none.
 
-use super::default_gemm_configuration::default_gemm_configurations;
+use super::{
+    default_gemm_configuration::default_gemm_configurations,
+    resolve::{Completions, resolve},
+};
 use crate::{
     arch::{ArchKind, OpKind},
+    desc::{Class, Pins},
+    layout::Orders,
     numeric::{Combined, ElementKind},
+    refusal::Unresolved,
 };
 
 /// Where a request runs. The target decides which units multiply if the request names neither
@@ -48,5 +54,56 @@ impl OpKind {
         let tensor_op = types.is_of(Self::TensorOp)
             || types.likeness_to(Self::TensorOp) > types.likeness_to(Self::Simt);
         if !types.is_of(Self::Simt) && tensor_op { Self::TensorOp } else { Self::Simt }
+    }
+}
+
+/// A request whose types and knobs are values; the target decides the rest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypedRequest {
+    pub types: Combined,
+    pub orders: Orders,
+    pub op: Option<OpKind>,
+    pub arch: Option<ArchKind>,
+    pub pins: Pins,
+}
+
+impl TypedRequest {
+    /// The kernels on a target.
+    ///
+    /// # Errors
+    /// [`Unresolved`] if there is no such kernel.
+    pub fn completions(&self, target: Target) -> Result<Completions, Unresolved> {
+        let arch = self.arch.unwrap_or(target.arch());
+        match (self.op, self.arch, target) {
+            (Some(op), _, _) => self.of_units(op, arch),
+            (None, None, Target::Host(_)) => self.on_host(|_| arch),
+            (None, _, _) => self.of_units(OpKind::fastest(self.types, arch), arch),
+        }
+    }
+
+    /// The kernels that stand for a request on the host, each on the architecture that a GEMM of
+    /// its units has by default.
+    ///
+    /// # Errors
+    /// [`Unresolved`] if there is no such kernel.
+    pub fn on_host_by_default(&self) -> Result<Completions, Unresolved> {
+        self.on_host(OpKind::default_arch)
+    }
+
+    /// CUDA cores if they multiply the types; tensor cores otherwise, and if only they have the
+    /// knobs that are pinned. No knob selects an emulation of `f32`.
+    fn on_host(&self, arch: impl Fn(OpKind) -> ArchKind) -> Result<Completions, Unresolved> {
+        let of = |op| self.of_units(op, arch(op));
+        match OpKind::on_host(self.types) {
+            OpKind::Simt if !matches!(self.types.a, ElementKind::F32) && !self.pins.is_none() => {
+                of(OpKind::Simt).or_else(|refused| of(OpKind::TensorOp).map_err(|_| refused))
+            }
+            op => of(op),
+        }
+    }
+
+    pub fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
+        let Orders { a, b, c } = self.orders;
+        resolve(Class::new(op, arch, self.types, [a, b]), c.frame(), self.pins)
     }
 }

@@ -1,4 +1,4 @@
-//! Element types, as types and as a value.
+//! MathType types, as types and as a value.
 
 use crate::words::words;
 
@@ -198,30 +198,75 @@ impl ComputeKind {
     }
 }
 
-/// A type a GEMM can be asked for.
+/// An element type: a number that slices hold and GEMMs multiply.
+///
+/// The bound suffices for a generic function that multiplies slices:
+///
+/// ```
+/// use falchion::prelude::*;
+///
+/// fn matmul<T: Element>(m: usize, n: usize, k: usize, a: &[T], b: &[T]) -> Result<Vec<T>, falchion::Error> {
+///     let mut d = vec![T::ZERO; m * n];
+///     falchion::gemm((m, n, k), a, b, &mut d)?;
+///     Ok(d)
+/// }
+///
+/// assert_eq!(matmul(1, 1, 2, &[2.0f32, 3.0], &[4.0, 5.0])?, [23.0]);
+/// assert_eq!(matmul(1, 1, 2, &[2i32, 3], &[4, 5])?, [23]);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// [`Tf32`] is no element type: its matrices are slices of `f32`.
+pub trait Element: MathType<Storage = Self> + bytemuck::Pod {
+    /// The number 0.
+    const ZERO: Self;
+}
+
+macro_rules! stored {
+    ($($element:ty = $zero:expr;)*) => {
+        $(impl Element for $element {
+            const ZERO: Self = $zero;
+        })*
+    };
+}
+
+stored! {
+    f64 = 0.0;
+    f32 = 0.0;
+    F16 = F16::ZERO;
+    Bf16 = Bf16::ZERO;
+    E4m3 = E4m3::from_bits(0);
+    E5m2 = E5m2::from_bits(0);
+    i8 = 0;
+    u8 = 0;
+    i32 = 0;
+}
+
+/// A type that a GEMM multiplies or accumulates: an [`Element`] type, or [`Tf32`], which is stored
+/// as `f32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element type of falchion",
     label = "not an element type",
     note = "element types are f64, f32, Tf32, F16, Bf16, E4m3, E5m2, i8, u8 and i32"
 )]
-pub trait Element: Copy + Send + Sync + 'static {
-    /// The same fact, as a value.
+pub trait MathType: Copy + Send + Sync + 'static {
+    /// The type as a value.
     const KIND: ElementKind;
-    /// What lies in memory: one element, or neighbours that share a byte.
+    /// The element type in memory.
     type Storage: bytemuck::Pod + Send + Sync;
-    /// What products are accumulated in unless the user says otherwise.
-    type Accumulator: Element;
+    /// The accumulator type by default.
+    type Accumulator: MathType;
 }
 
 macro_rules! elements {
     ($($element:ty, $kind:ident, $storage:ty, $accumulator:ty;)*) => {
-        $(impl Element for $element {
+        $(impl MathType for $element {
             const KIND: ElementKind = ElementKind::$kind;
             type Storage = $storage;
             type Accumulator = $accumulator;
         }
         const _: () = assert!(ElementKind::$kind.bytes_of(1) as usize == size_of::<$storage>());
-        const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as Element>::KIND));)*
+        const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as MathType>::KIND));)*
     };
 }
 

@@ -1,10 +1,8 @@
 //! The numbers a GEMM reads, accumulates and writes.
 //!
-//! [`Element`] is the type a user writes, [`ElementKind`] the same fact as a value, and
-//! [`Accumulator`] the arithmetic of the host executor, which rounds where the device rounds.
-//!
-//! [`Instruction`] says how tensor cores add, and does it on the host; [`emulation`] how they
-//! multiply `f32`.
+//! An [`Element`] type is what slices hold. A [`MathType`] is what a GEMM multiplies, and
+//! [`ElementKind`] is the same type as a value. [`Instruction`] is the model of tensor-core
+//! additions that the host executes. [`EmulationKind`] lists how tensor cores multiply `f32`.
 //!
 //! Twin: `kernels/numeric.cuh`.
 
@@ -27,8 +25,7 @@ pub use combined::Combined;
 pub(crate) use convert::round_to_odd;
 #[doc(hidden)]
 pub use convert::{Narrow, Widen};
-#[doc(hidden)]
-pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, Tf32};
+pub use element::{Bf16, ComputeKind, E4m3, E5m2, Element, ElementKind, F16, MathType, Tf32};
 pub use emulation::EmulationKind;
 pub use instruction::{Instruction, SumRounding};
 pub(crate) use rows::{Computed, Narrowing, Number, Widening};

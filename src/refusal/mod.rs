@@ -104,9 +104,10 @@ pub enum Refusal {
         mainloop: Word,
         other: Word,
     },
-    KnobOfMmaSync {
+    KnobOfOtherUnits {
         flag: Word,
-        mainloop: Word,
+        op: OpKind,
+        other: OpKind,
     },
     OtherMainloop {
         mainloop: Word,
@@ -173,6 +174,10 @@ pub enum Refusal {
         threads: u32,
         blocks: u32,
     },
+    ClusterAlongBothAxes {
+        m: u32,
+        n: u32,
+    },
     UnevenBoxes {
         axis: Axis,
         blocks: u32,
@@ -224,6 +229,7 @@ pub enum Refusal {
     TooManyTiles {
         tiles: u64,
         most: u64,
+        batch: u64,
     },
     LeadingDimension {
         operand: Operand,

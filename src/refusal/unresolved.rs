@@ -22,8 +22,12 @@ impl Unresolved {
         let s = self.because.sentence();
         let [Some(first), second, third] = self.flags else { return s };
         // That sentence names its flag.
-        if matches!(self.because, Refusal::OtherFamilysKnob { .. } | Refusal::OtherMainloop { .. })
-        {
+        if matches!(
+            self.because,
+            Refusal::OtherFamilysKnob { .. }
+                | Refusal::KnobOfOtherUnits { .. }
+                | Refusal::OtherMainloop { .. }
+        ) {
             return s;
         }
         let s = s.say("; no kernel was found with this ").say(first.0);

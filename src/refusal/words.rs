@@ -4,7 +4,7 @@ use super::{Field, Refusal, Route, beside_stages};
 use crate::{
     arch::OpKind,
     layout::Order,
-    numeric::Combined,
+    numeric::{Combined, ElementKind},
     sentence::{Sentence, say},
 };
 
@@ -14,7 +14,12 @@ impl Refusal {
         let s = Sentence::new();
         match *self {
             Self::NoSuchCombination { types, nearest } => {
-                say!(s, "no kernel multiplies ", of types, "; try ", of nearest)
+                let s = say!(s, "no kernel multiplies ", of types);
+                if types.differ_in_output(nearest) {
+                    types.outputs_said_by(s.say("; D may be "))
+                } else {
+                    say!(s, "; try ", of nearest)
+                }
             }
             Self::OfOtherUnits { types, op, other } => {
                 let s = say!(s, "no kernel multiplies ", of types);
@@ -30,8 +35,8 @@ impl Refusal {
             Self::OtherFamilysKnob { flag, mainloop, other } => {
                 say!(s, word flag.0, " is not a knob of the ", word mainloop.0, " main loop; the ", word other.0, " one has it")
             }
-            Self::KnobOfMmaSync { flag, mainloop } => {
-                say!(s, word flag.0, " is not a knob of the ", word mainloop.0, " main loop on the CUDA cores; mma.sync has it, op tensorop")
+            Self::KnobOfOtherUnits { flag, op, other } => {
+                say!(s, word flag.0, " is not a knob of ", word kernels_of(op), "; ", word kernels_of(other), " have it: use op ", word other.name())
             }
             Self::OtherMainloop { mainloop, op, arch, nearest } => {
                 say!(s, "with op ", word op.name(), " on ", word arch.name(), " no kernel of these types has mainloop = ", word mainloop.0, "; try ", word nearest.0)
@@ -162,14 +167,19 @@ impl Refusal {
                     _ => s.say("; try arch sm90"),
                 }
             }
+            Self::ClusterAlongBothAxes { m, n } => {
+                say!(s, "cluster = ", number m, "x", number n, " shares operands along M and N; one of them must be 1: use ", number m, "x1 or 1x", number n)
+            }
             Self::UnevenBoxes { axis, blocks, boxes, nearest } => {
                 say!(s, of Field::Cluster(axis), " = ", number blocks, " blocks do not share the ", number boxes, " boxes of a tile evenly; try ", number nearest)
             }
             Self::ExtentTooLarge { field, value, most } => {
                 say!(s, of field, " = ", number value, " is beyond the largest extent, ", number most)
             }
-            Self::TooManyTiles { tiles, most } => {
-                say!(s, "the problem has ", number tiles, " tiles, and a grid has at most ", number most, " thread blocks; compute it in several calls")
+            Self::TooManyTiles { tiles, most, batch } => {
+                let s = say!(s, "the problem has ", number tiles, " tiles, and a grid has at most ", number most, " thread blocks; ");
+                // A larger tile cannot help if each product is one tile.
+                s.say(if batch == tiles { "split the batch into several calls" } else { "use a larger tile" })
             }
             Self::LeadingDimension { operand, value, least, order } => {
                 say!(s, "the leading dimension of ", word operand.name(), " = ", number value, " is below its ", word if order.is_row() { "number of columns" } else { "number of rows" }, "; try ", number least)
@@ -314,8 +324,53 @@ const fn signed(s: Sentence, value: i32) -> Sentence {
     if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs() as u64)
 }
 
-/// How the sentences about element types begin.
+/// Kernels on some units.
+const fn kernels_of(op: OpKind) -> &'static str {
+    match op {
+        OpKind::Simt => "CUDA-core kernels",
+        OpKind::TensorOp => "tensor-core kernels",
+    }
+}
+
 impl Combined {
+    /// Whether another combination has the same A, B, and accumulator.
+    const fn differ_in_output(self, other: Self) -> bool {
+        self.a.is(other.a) && self.b.is(other.b) && self.accumulator.is(other.accumulator)
+    }
+
+    /// The element types that D may have with this A, B, and accumulator on any units.
+    const fn outputs_said_by(self, mut s: Sentence) -> Sentence {
+        let (mut i, mut said, count) = (0, 0, self.outputs());
+        while i < ElementKind::ALL.len() {
+            let with = Self { c: ElementKind::ALL[i], ..self };
+            if with.is_of_any() {
+                let before = match (said, count) {
+                    (0, _) => "",
+                    (1, 2) => " or ",
+                    (said, count) if said + 1 == count => ", or ",
+                    _ => ", ",
+                };
+                (s, said) = (s.say(before).say(with.c.name()), said + 1);
+            }
+            i += 1;
+        }
+        s
+    }
+
+    /// How many element types D may have.
+    const fn outputs(self) -> usize {
+        let (mut i, mut count) = (0, 0);
+        while i < ElementKind::ALL.len() {
+            count += Self { c: ElementKind::ALL[i], ..self }.is_of_any() as usize;
+            i += 1;
+        }
+        count
+    }
+
+    const fn is_of_any(self) -> bool {
+        self.is_of(OpKind::Simt) || self.is_of(OpKind::TensorOp)
+    }
+
     const fn said_by(self, s: Sentence) -> Sentence {
         say!(s, word self.a.name(), " by ", word self.b.name(), " accumulating in ", word self.accumulator.name(), " into ", word self.c.name())
     }

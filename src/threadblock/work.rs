@@ -145,7 +145,7 @@ impl Work {
             .saturating_mul(u64::from(split_k));
         let (tiles, most) = (units, u64::from(MOST_BLOCKS));
         if tiles > most {
-            return Err(Refusal::TooManyTiles { tiles, most });
+            return Err(Refusal::TooManyTiles { tiles, most, batch: batch as u64 });
         }
         let clusters = match kind {
             WorkKind::DataParallel => tiles as u32,

@@ -6,7 +6,7 @@ use falchion::{
     Error, Refusal,
     cuda::open,
     internals::call::{HostMatrices, HostSlice, HostSliceMut, Source},
-    numeric::{Element, ElementKind},
+    numeric::{ElementKind, MathType},
     refusal::Operand,
     shape::Mnk,
 };
@@ -40,7 +40,7 @@ impl OnDevice {
 
     /// C, with what was `outside` of all three matrices around them on the device; it has to be
     /// there still.
-    fn run<E: Element<Storage: PartialEq>>(
+    fn run<E: MathType<Storage: PartialEq>>(
         &self,
         kernel: &CuteGemmKernel,
         a: &[E::Storage],
@@ -76,7 +76,7 @@ impl OnDevice {
 }
 
 /// The bytes of some elements: NaN is not equal to itself, its bits are.
-fn bytes_of<E: Element>(elements: &[E::Storage]) -> Vec<u8> {
+fn bytes_of<E: MathType>(elements: &[E::Storage]) -> Vec<u8> {
     HostSlice::new::<E>(elements).bytes().to_vec()
 }
 
@@ -92,7 +92,7 @@ fn problems() -> [CuteGemm; 4] {
 }
 
 /// Draws operands, poisons C, computes it on the device and checks every element.
-fn verified<E: Element<Storage: PartialEq>>(
+fn verified<E: MathType<Storage: PartialEq>>(
     device: &OnDevice,
     gemm: &CuteGemm,
     fill: Fill,

@@ -1,7 +1,7 @@
 //! Products whose types are values, on a device.
 
 use cudarc::driver::CudaSlice;
-use falchion::{cuda::open, numeric::ElementKind, prelude::*};
+use falchion::{arch::OpKind, cuda::open, device::Request, numeric::ElementKind, prelude::*};
 
 /// Slices of elements, bytes, and a kernel that was prepared give what the host gives; an operand
 /// of another type, or bytes that begin amid an element, are refused.
@@ -16,7 +16,9 @@ fn an_operation_runs_on_its_device() {
     };
     let (a, b, mut want) = (numbers(m * k), numbers(k * n), vec![f32::NAN; m * n]);
     let of = MatrixType::row(ElementKind::F32);
-    let operation = GemmOperation::new(of, of, of).expect("a kernel");
+    let (abc, op) = (Some(of), Some(OpKind::Simt));
+    let request = Request { a: abc, b: abc, c: abc, op, ..Request::default() };
+    let operation = GemmOperation::of(&request).expect("a kernel");
     let host = Arguments::new(
         (m, n, k),
         AnySlice::of::<f32>(&a),

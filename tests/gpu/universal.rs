@@ -9,7 +9,7 @@ use falchion::{
     cuda::machine_of,
     device::GemmUniversal,
     layout::Layout,
-    numeric::{Element, ElementKind},
+    numeric::{ElementKind, MathType},
     prelude::*,
 };
 use std::sync::Arc;
@@ -29,9 +29,9 @@ type Conversions<A, C> = (fn(f32) -> A, fn(C) -> f32);
 /// Every product of these types: `of` makes an element of a number, and `to` a number of one of D.
 fn exact<A, LB, C>(stream: &Arc<CudaStream>, (of, to): Conversions<A, C>, poison: C, op: OpKind)
 where
-    A: Element<Storage = A> + Pod + DeviceRepr,
+    A: MathType<Storage = A> + Pod + DeviceRepr,
     LB: Layout,
-    C: Element<Storage = C> + Pod + DeviceRepr,
+    C: MathType<Storage = C> + Pod + DeviceRepr,
 {
     let gemm = GemmUniversal::<A, RowMajor, A, LB, C, RowMajor>::new();
     let machine = machine_of(stream.context()).expect("a machine");

@@ -24,6 +24,7 @@ pub fn advised(mut d: GemmDesc, refusal: &Refusal) -> Option<GemmDesc> {
         Refusal::NotEven { field, value } => set(&mut d, field, value + 1),
         Refusal::DoesNotNest { field, nearest, .. } => set(&mut d, field, nearest),
         Refusal::UnevenBoxes { axis, nearest, .. } => set(&mut d, Field::Cluster(axis), nearest),
+        Refusal::ClusterAlongBothAxes { .. } => set(&mut d, Field::Cluster(Axis::N), 1),
         Refusal::PipelinedStages { .. } => set(&mut d, Field::Stages, 2),
         Refusal::SharedMemory { available, stage, partials, .. } if partials <= available => {
             // Beside the ring of a warp-specialized kernel lies what others keep in the stages.

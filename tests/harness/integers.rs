@@ -10,14 +10,14 @@ use falchion::{
         host::Mode,
     },
     layout::Order,
-    numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},
+    numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32},
 };
 
 macro_rules! data {
-    ($($Kind:ident: $Element:ty, |$x:ident| $from:expr, |$y:ident| $to:expr;)*) => {
+    ($($Kind:ident: $MathType:ty, |$x:ident| $from:expr, |$y:ident| $to:expr;)*) => {
         /// The elements of a matrix, their type a value.
         pub enum Data {
-            $($Kind(Vec<<$Element as Element>::Storage>),)*
+            $($Kind(Vec<<$MathType as MathType>::Storage>),)*
         }
 
         impl Data {
@@ -30,12 +30,12 @@ macro_rules! data {
 
             /// The elements, to be read.
             pub fn slice(&self) -> HostSlice<'_> {
-                match self { $(Self::$Kind(elements) => HostSlice::new::<$Element>(elements),)* }
+                match self { $(Self::$Kind(elements) => HostSlice::new::<$MathType>(elements),)* }
             }
 
             /// The elements, to be written.
             pub fn slice_mut(&mut self) -> HostSliceMut<'_> {
-                match self { $(Self::$Kind(elements) => HostSliceMut::new::<$Element>(elements),)* }
+                match self { $(Self::$Kind(elements) => HostSliceMut::new::<$MathType>(elements),)* }
             }
 
             /// One element, widened.
@@ -66,7 +66,7 @@ const PRODUCTS: usize = 112;
 /// What D holds before the product: no sum of [`PRODUCTS`] reaches it.
 const POISON: i32 = 113;
 
-/// Element `at` of a matrix: -5 to 5, or as much of it as sums of [`PRODUCTS`] leave exact in the
+/// MathType `at` of a matrix: -5 to 5, or as much of it as sums of [`PRODUCTS`] leave exact in the
 /// narrow types.
 fn element(kind: ElementKind, salt: u64, at: usize) -> i32 {
     let mut x = (at as u64 ^ salt << 32).wrapping_add(0x9e37_79b9_7f4a_7c15);

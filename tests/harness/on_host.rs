@@ -9,7 +9,7 @@ use falchion::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         host::Mode,
     },
-    numeric::Element,
+    numeric::MathType,
     refusal::Operand,
 };
 
@@ -53,7 +53,7 @@ impl Runner for OnHost {
 }
 
 /// A, B and D of a product in slices of the host, without C and vectors.
-pub fn slices<'a, A: Element, B: Element, C: Element>(
+pub fn slices<'a, A: MathType, B: MathType, C: MathType>(
     a: &'a [A::Storage],
     b: &'a [B::Storage],
     d: &'a mut [C::Storage],

@@ -17,7 +17,7 @@ use falchion::{
         schedule::RoleStep,
     },
     layout::Order,
-    numeric::Element,
+    numeric::MathType,
     prelude::*,
     shape::Mnk,
     threadblock::{MOST_PRODUCTS, Unit},
@@ -29,7 +29,7 @@ use crate::harness::mutated::mutant;
 
 /// Elements of which none is infinite, nor NaN, in any floating-point type: exponents' highest bit
 /// is 0, and signs vary.
-fn elements<E: Element>(seed: u64, length: usize) -> Vec<E::Storage> {
+fn elements<E: MathType>(seed: u64, length: usize) -> Vec<E::Storage> {
     let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
     let bytes = bytemuck::cast_slice_mut::<_, u8>(&mut elements);
     bytes.iter_mut().zip(0..).for_each(|(byte, i)| *byte = draw(seed, i) as u8 & 0xbf);
@@ -47,7 +47,7 @@ enum From {
 
 /// The matrices of some products, each in memory of its own, which is longer than it needs by more
 /// from product to product.
-struct Products<A: Element, C: Element> {
+struct Products<A: MathType, C: MathType> {
     problem: Problem,
     from: From,
     a: Vec<Vec<A::Storage>>,
@@ -57,7 +57,7 @@ struct Products<A: Element, C: Element> {
     vectors: Vectors<Vec<C::Storage>>,
 }
 
-impl<A: Element, C: Element> Products<A, C> {
+impl<A: MathType, C: MathType> Products<A, C> {
     fn of(desc: &GemmDesc, (m, n, k): (usize, usize, usize), products: usize, from: From) -> Self {
         let (orders, mut scalars) = (desc.orders(), [0.0; 8]);
         scalars[..2].copy_from_slice(if from == From::Nowhere {
@@ -97,7 +97,7 @@ impl<A: Element, C: Element> Products<A, C> {
             scalars,
             workspace: None,
         };
-        fn all<E: Element>(products: usize, seed: u64, length: usize) -> Vec<Vec<E::Storage>> {
+        fn all<E: MathType>(products: usize, seed: u64, length: usize) -> Vec<Vec<E::Storage>> {
             (0..products)
                 .map(|number| elements::<E>(seed + 10 * number as u64, length + number))
                 .collect()
@@ -134,7 +134,11 @@ fn bytes<E: bytemuck::Pod>(all: &[Vec<E>]) -> Vec<u8> {
 const CHECKED: Mode = Mode::Checked { seed: 9 };
 
 /// An array in both modes beside its products alone.
-fn held<A: Element, C: Element>(desc: &GemmDesc, extents: (usize, usize, usize), products: usize) {
+fn held<A: MathType, C: MathType>(
+    desc: &GemmDesc,
+    extents: (usize, usize, usize),
+    products: usize,
+) {
     for from in [From::Nowhere, From::Own, From::Shared, From::D] {
         let of = Products::<A, C>::of(desc, extents, products, from);
         for mode in [Mode::Fast, CHECKED] {
@@ -358,7 +362,7 @@ fn mutated_addresses_are_found() {
             });
         }),
     ];
-    fn found<A: Element>(desc: &GemmDesc, mutations: &[(&str, Mutation)]) {
+    fn found<A: MathType>(desc: &GemmDesc, mutations: &[(&str, Mutation)]) {
         let desc = desc.for_array(3);
         assert_eq!(desc.class.mode, GemmMode::Array);
         let HostProgram::OneSchedule(program) =

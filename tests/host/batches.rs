@@ -12,7 +12,7 @@ use falchion::{
         plan::HostProgram,
     },
     layout::Order,
-    numeric::Element,
+    numeric::MathType,
     prelude::*,
     shape::Mnk,
     threadblock::{Unit, Units, Work},
@@ -21,7 +21,7 @@ use falchion_lab::verify::draw;
 use std::sync::Arc;
 
 /// The elements of a matrix, bits and NaN told apart by their bytes.
-fn elements<E: Element>(seed: u64, length: usize) -> Vec<E::Storage> {
+fn elements<E: MathType>(seed: u64, length: usize) -> Vec<E::Storage> {
     let mut elements = vec![<E::Storage as bytemuck::Zeroable>::zeroed(); length];
     // No element is infinite, nor NaN, in any floating-point type: exponents' highest bit is 0, and
     // signs vary.
@@ -58,7 +58,7 @@ enum Apart {
 }
 
 /// A batch in both modes beside its products alone, each on the memory behind its first elements.
-fn held<A: Element, B: Element, C: Element>(desc: &GemmDesc, (m, n, k): (usize, usize, usize)) {
+fn held<A: MathType, B: MathType, C: MathType>(desc: &GemmDesc, (m, n, k): (usize, usize, usize)) {
     use Apart::{Interleaved, One, Packed, Padded};
     let (orders, batch) = (desc.orders(), 3);
     for (case, [of_a, of_b, of_c, of_d]) in [
@@ -195,7 +195,7 @@ fn mutated_products_of_a_batch_are_found() {
             Some(Unit { row: unit.row ^ unit.product, ..unit })
         }),
     ];
-    fn run<A: Element>(
+    fn run<A: MathType>(
         desc: &GemmDesc,
         program: &HostProgram,
     ) -> Result<Vec<f32>, falchion::Error> {

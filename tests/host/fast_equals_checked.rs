@@ -13,7 +13,7 @@ use falchion::{
         index::{Coord, IndexMap, Map},
     },
     layout::{Layout, Order},
-    numeric::Element,
+    numeric::MathType,
     prelude::*,
     shape::Mnk,
     threadblock::{Along, SmemLayout, SwizzleKind},
@@ -72,7 +72,7 @@ samples! {
 }
 
 /// Runs `desc` in both modes on the same numbers, and compares bytes.
-fn agree<A: Element, B: Element, C: Element>(desc: GemmDesc, orders: [Order; 3])
+fn agree<A: MathType, B: MathType, C: MathType>(desc: GemmDesc, orders: [Order; 3])
 where
     A::Storage: Sample,
     B::Storage: Sample,

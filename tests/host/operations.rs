@@ -7,7 +7,7 @@ use falchion::{
     arch::{ArchKind, OpKind},
     device::{ProblemSize, Request},
     layout::{Order, Orders},
-    numeric::{Combined, Element, ElementKind},
+    numeric::{Combined, ElementKind, MathType},
     prelude::*,
     refusal::Operand,
 };

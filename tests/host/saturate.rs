@@ -9,7 +9,7 @@ use falchion::{
         call::{HostMatrices, HostSlice, HostSliceMut, Problem, Source},
         host::Mode,
     },
-    numeric::Element,
+    numeric::MathType,
 };
 
 const MODES: [Mode; 2] = [Mode::Fast, Mode::Checked { seed: 11 }];
@@ -35,7 +35,7 @@ fn described(kind: &str, arch: ArchKind, knobs: &[(&str, &str)]) -> GemmDesc {
 }
 
 /// D of `k` products of each element, of A by rows and of B by columns.
-fn product<T: Element>(
+fn product<T: MathType>(
     desc: &GemmDesc,
     mode: Mode,
     k: usize,
@@ -116,7 +116,7 @@ fn bytes(operand: usize, length: usize, k: usize, beyond: usize) -> Vec<i8> {
 
 /// Compares both modes with what is wanted, and counts the elements that wrapping, or clamping
 /// once, would make others.
-fn decides<T: Element<Storage = T> + Copy + Into<i64>>(
+fn decides<T: MathType<Storage = T> + Copy + Into<i64>>(
     desc: &GemmDesc,
     modes: &[Mode],
     k: usize,

@@ -12,7 +12,7 @@ use falchion::{
         call::{Elements, Partials, Problem},
         host::Mode,
     },
-    numeric::{Bf16, Element, F16},
+    numeric::{Bf16, F16, MathType},
     prelude::*,
 };
 
@@ -91,7 +91,7 @@ fn parts_are_added_eight_at_a_time() {
 }
 
 /// One element of D.
-fn run<T: Element<Storage = T> + bytemuck::Pod>(
+fn run<T: MathType<Storage = T> + bytemuck::Pod>(
     desc: &GemmDesc,
     mode: Mode,
     operands: (&[T], &[T], &mut [T]),
@@ -99,7 +99,7 @@ fn run<T: Element<Storage = T> + bytemuck::Pod>(
     one_element::<T, T>(desc, mode, [operands.0, operands.1], operands.2);
 }
 
-fn one_element<T: Element, C: Element>(
+fn one_element<T: MathType, C: MathType>(
     desc: &GemmDesc,
     mode: Mode,
     [a, b]: [&[T::Storage]; 2],
@@ -116,7 +116,7 @@ fn one_element<T: Element, C: Element>(
 /// not promise it.
 #[test]
 fn rows_do_not_depend_on_other_rows() {
-    fn rows<E: Element>(desc: &GemmDesc, m: usize, number: impl Fn(f32) -> E::Storage) -> Vec<u8>
+    fn rows<E: MathType>(desc: &GemmDesc, m: usize, number: impl Fn(f32) -> E::Storage) -> Vec<u8>
     where
         E::Storage: bytemuck::Pod,
     {

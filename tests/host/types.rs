@@ -13,7 +13,7 @@ use falchion::{
         default_description, default_gemm_configurations,
     },
     layout::{Layout, Order},
-    numeric::{Element, ElementKind},
+    numeric::{ElementKind, MathType},
     prelude::*,
     shape::{Mnk, TiledBy},
     threadblock::{MainloopKind, SmemAuto, SmemPadded, SmemSwizzled},
@@ -187,7 +187,7 @@ fn a_description_of_types_is_the_description_of_their_values() {
 }
 
 /// A small whole number, as an element.
-trait Whole: Element {
+trait Whole: MathType {
     fn whole(x: i32) -> Self::Storage;
 }
 
@@ -235,7 +235,7 @@ fn multiplies<
     T: Whole,
     LA: Layout,
     LB: Layout,
-    Acc: Element,
+    Acc: MathType,
     C: Whole<Storage: PartialEq + core::fmt::Debug>,
     LC: Layout,
     Ar,
@@ -252,9 +252,9 @@ where
 
 /// Computes by a kernel of the leaves.
 type Run<'a, T, C> = &'a dyn Fn(
-    &[<T as Element>::Storage],
-    &[<T as Element>::Storage],
-    &mut [<C as Element>::Storage],
+    &[<T as MathType>::Storage],
+    &[<T as MathType>::Storage],
+    &mut [<C as MathType>::Storage],
 ) -> Result<(), falchion::Error>;
 
 /// Sums stay below 128, exact in every type.

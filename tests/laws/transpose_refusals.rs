@@ -171,7 +171,7 @@ fn what_is_too_large() {
         ),
         (
             huge(1 << 29, 1 << 27),
-            "tiles, and a grid has at most 2147483647 thread blocks; compute it in several calls",
+            "tiles, and a grid has at most 2147483647 thread blocks; use a larger tile",
         ),
         (TransposeProblem { batch: 1 << 40, ..huge(0, 7) }, ""),
         (

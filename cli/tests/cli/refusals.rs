@@ -65,7 +65,7 @@ fn what_does_not_exist_yet() {
         ),
         (
             "gemm --m 1 --n 1 --k 1 --saturate --arch sm80",
-            "--saturate is not a knob of the multistage main loop on the CUDA cores; mma.sync has it, op tensorop",
+            "--saturate is not a knob of CUDA-core kernels; tensor-core kernels have it: use op tensorop",
         ),
         ("gemm --m 1 --n 1 --k 1 --saturate yes", "it is one of off, on"),
         (

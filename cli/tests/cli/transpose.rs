@@ -335,7 +335,7 @@ fn what_cannot_be_transposed_is_refused() {
         ),
         (
             "--rows 1000000 --cols 1000000000",
-            "a grid has at most 2147483647 thread blocks; compute it in several calls",
+            "a grid has at most 2147483647 thread blocks; use a larger tile",
         ),
         ("--rows 1000000 --cols 1000000", "bytes of memory are to be had"),
         (

@@ -76,11 +76,13 @@ impl Space {
                 .map(move |word| (knob.clone(), word.to_owned()))
         });
         let mut all: Option<Self> = None;
-        let on_tensor_cores = |request: &Request| {
-            request.resolve(newest).is_ok_and(|of| of.desc.class.op == OpKind::TensorOp)
+        let on_tensor_cores = match request.op {
+            Some(op) => op == OpKind::TensorOp,
+            None => {
+                request.resolve(newest).is_ok_and(|found| found.desc.class.op == OpKind::TensorOp)
+            }
         };
-        let asked = request.op == Some(OpKind::TensorOp) || on_tensor_cores(request);
-        for knob in words.filter(|_| asked) {
+        for knob in words.filter(|_| on_tensor_cores) {
             let own = Request {
                 knobs: request.knobs.iter().cloned().chain([knob]).collect(),
                 ..request.clone()

@@ -9,11 +9,11 @@ use falchion::{
         call::{HostSlice, HostSliceMut},
         round_to_odd,
     },
-    numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Narrow, Tf32},
+    numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Narrow, Tf32},
 };
 
 /// An element type whose elements are binary64 numbers.
-pub(crate) trait Number: Element {
+pub(crate) trait Number: MathType {
     /// What untouched memory holds: NaN, or the integer farthest from those of a
     /// [`Fill`](super::Fill).
     const POISON: Self::Storage;

@@ -363,9 +363,9 @@ fn wrapping(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use falchion::numeric::Element;
+    use falchion::numeric::MathType;
 
-    fn one<E: Element>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
+    fn one<E: MathType>(a: &[E::Storage], b: &[E::Storage]) -> Sum {
         let operand = |x| Operand {
             slice: HostSlice::new::<E>(x),
             strides: (0, 1),

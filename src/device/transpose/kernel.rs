@@ -7,7 +7,7 @@ use crate::{
     cuda::{Cuda, CudaPass, DeviceMatrix, report::Report},
     device::Executor,
     error::Error,
-    numeric::Element,
+    numeric::MathType,
     pass::{
         PassDesc,
         transpose::{Configuration, TransposeArguments, TransposeDesc},
@@ -31,7 +31,7 @@ impl<T, Config> Clone for TransposeKernel<T, Config> {
     }
 }
 
-impl<T: Element, Config: Configuration> Transpose<T, Config> {
+impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     /// Compiles and loads the kernel of these arguments, so that runs of their like neither wait
     /// for it nor are refused under capture. Arguments are alike when the same widths divide their
     /// addresses, extents, leading dimensions and strides.
@@ -59,7 +59,7 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     }
 }
 
-impl<T: Element, Config: Configuration> TransposeKernel<T, Config> {
+impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
     /// What the assembler said: registers, shared memory, spills.
     pub fn report(&self) -> &Report {
         self.kernel.report()

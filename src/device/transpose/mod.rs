@@ -27,7 +27,7 @@ use crate::{
     desc::Auto,
     error::Error,
     layout::Order,
-    numeric::Element,
+    numeric::MathType,
     pass::transpose::{Configuration, TransposeArguments, TransposeDesc, TransposeProblem},
     refusal::Refusal,
 };
@@ -54,7 +54,7 @@ impl<T, Config> Clone for Transpose<T, Config> {
     }
 }
 
-impl<T: Element, Config: Configuration> Transpose<T, Config> {
+impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     /// The transpose of these types.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "as Gemm has none")]
@@ -92,7 +92,7 @@ impl<T: Element, Config: Configuration> Transpose<T, Config> {
     }
 }
 
-impl<'a, S: Executor, T: Element> TransposeArguments<'a, S, T> {
+impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
     /// The problem without its data; what was not given is that of packed matrices.
     fn problem(&self) -> TransposeProblem {
         let ((rows, columns), batch, scalars) = (self.extents, self.batch, self.scalars);

@@ -97,7 +97,7 @@ impl MmaSyncDesc {
                 Ok(instruction)
             }
             // What the architecture has no kernel of is told so.
-            _ => match rows(class.op, class.arch, class.combined(), &Pins::NONE) {
+            _ => match rows(class.op, class.arch, class.combined(), &Pins::NONE, 0) {
                 Err(refusal) => Err(refusal),
                 Ok(_) => Err(Refusal::OtherMainloop {
                     mainloop: Word(knobs.mainloop.name()),

@@ -79,13 +79,13 @@ impl WarpSpecialized {
             hold!(within(Field::ClusterBesideParts(Axis::N), d.knobs.cluster.n as u64, 1, 1));
             return within(Field::SplitKOfClusters, d.knobs.split_k as u64, 1, most);
         }
-        hold!(within(Field::Cluster(Axis::M), d.knobs.cluster.m as u64, 1, most));
-        within(
-            Field::Cluster(Axis::N),
-            d.knobs.cluster.n as u64,
-            1,
-            if d.knobs.cluster.m > 1 { 1 } else { most },
-        )
+        let (m, n) = (d.knobs.cluster.m, d.knobs.cluster.n);
+        hold!(within(Field::Cluster(Axis::M), m as u64, 1, most));
+        hold!(within(Field::Cluster(Axis::N), n as u64, 1, most));
+        if m > 1 && n > 1 {
+            return Err(Refusal::ClusterAlongBothAxes { m, n });
+        }
+        Ok(())
     }
 
     /// A part of a stage is a step of the schedule.

@@ -3,11 +3,11 @@
 use super::desc::Combine;
 use crate::{
     call::{OperandA, OperandB, OperandD, Source, Space, setters},
-    numeric::Element,
+    numeric::MathType,
 };
 
 /// An element that transposes can scale and add.
-pub trait Scalable: Element {
+pub trait Scalable: MathType {
     /// How.
     const COMBINE: Combine;
 }
@@ -40,7 +40,7 @@ impl Scalable for f64 {
 /// assert_eq!(d, [-8.0, -2.0, -6.0, 0.0, -4.0, 2.0]);
 /// # Ok::<(), falchion::Error>(())
 /// ```
-pub struct TransposeArguments<'a, S: Space, T: Element> {
+pub struct TransposeArguments<'a, S: Space, T: MathType> {
     pub(crate) extents: (usize, usize),
     pub(crate) a: S::Ref<'a, T::Storage>,
     pub(crate) b: Source<S::Ref<'a, T::Storage>>,
@@ -52,7 +52,7 @@ pub struct TransposeArguments<'a, S: Space, T: Element> {
     pub(crate) combine: Combine,
 }
 
-impl<'a, S: Space, T: Element> TransposeArguments<'a, S, T> {
+impl<'a, S: Space, T: MathType> TransposeArguments<'a, S, T> {
     /// `D = Aᵀ`: A is `rows` x `columns`.
     pub fn new(
         (rows, columns): (usize, usize),

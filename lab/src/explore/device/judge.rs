@@ -125,7 +125,8 @@ mod tests {
 
     fn described(a: &str, b: &str, c: &str) -> GemmDesc {
         let read = |text: &str| Some(text.parse().unwrap());
-        Request { a: read(a), b: read(b), c: read(c), ..Request::default() }
+        let op = Some(OpKind::Simt);
+        Request { a: read(a), b: read(b), c: read(c), op, ..Request::default() }
             .resolve(ArchKind::Sm80)
             .unwrap()
             .desc

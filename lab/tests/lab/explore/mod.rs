@@ -8,11 +8,16 @@ mod log;
 mod space;
 mod trials;
 
-use falchion::{arch::ArchKind, desc::GemmDesc, internals::family::Request};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::GemmDesc,
+    internals::family::Request,
+};
 
-/// The default description of types and layouts, on sm80.
+/// The default CUDA-core description of types and layouts, on sm80.
 fn base(a: &str, b: &str, c: &str) -> GemmDesc {
     let read = |text: &str| Some(text.parse().expect("a matrix type"));
-    let request = Request { a: read(a), b: read(b), c: read(c), ..Request::default() };
+    let op = Some(OpKind::Simt);
+    let request = Request { a: read(a), b: read(b), c: read(c), op, ..Request::default() };
     request.resolve(ArchKind::Sm80).expect("a default").desc
 }

@@ -1,0 +1,43 @@
+//! Arguments that the epilogue does not read. A call that passes one is refused.
+
+use super::Source;
+use crate::{
+    epilogue::{EpilogueDesc, Op, SCALARS},
+    operand::Vectors,
+    refusal::{Operand, Refusal, Scalar},
+};
+
+/// The slot of beta.
+const BETA: usize = Scalar::BETA.0 as usize;
+
+/// Checks that an epilogue, in the user's frame, reads each vector, C, and scalar that is passed.
+/// As in BLAS, beta = 0 allows a C that the epilogue does not read.
+///
+/// # Errors
+/// [`Refusal::UnreadVector`], [`Refusal::UnreadSource`], or [`Refusal::UnreadScalar`].
+pub(crate) fn check_read<V, C>(
+    epilogue: &EpilogueDesc,
+    vectors: &Vectors<V>,
+    c: &Source<C>,
+    scalars: &[f64; SCALARS],
+) -> Result<(), Refusal> {
+    let reads = |op: Op| epilogue.ops().contains(&op);
+    if let Some((kind, _)) = vectors.iter().find(|(kind, _)| !reads(Op::Vector(*kind))) {
+        return Err(Refusal::UnreadVector { operand: Operand::Vector(kind) });
+    }
+    let (given, beta) = (!matches!(c, Source::None), scalars[BETA]);
+    if given && !reads(Op::Source) && beta != 0.0 {
+        return Err(Refusal::UnreadSource { beta });
+    }
+    for (slot, &value) in scalars.iter().enumerate() {
+        let neutral = match slot {
+            0 => 1.0,
+            BETA if given && reads(Op::Source) => 1.0,
+            _ => 0.0,
+        };
+        if value != neutral && !reads(Op::Scalar(slot as u8)) {
+            return Err(Refusal::UnreadScalar { scalar: Scalar(slot as u8), value, neutral });
+        }
+    }
+    Ok(())
+}

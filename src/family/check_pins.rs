@@ -1,0 +1,64 @@
+//! Which pins a family has knobs for.
+
+use super::{default_gemm_configuration::mainloop_with, one_schedule};
+use crate::{
+    arch::{ArchKind, OpKind},
+    desc::{Class, DecompositionKind, FamilyDesc, Pins},
+    refusal::{EmulationRefusal, Refusal, Word},
+    shape::Mnk,
+};
+
+/// Whether the family has all that is pinned.
+pub(super) const fn check_pins(
+    family: &FamilyDesc,
+    pins: &Pins,
+    op: OpKind,
+    arch: ArchKind,
+) -> Result<(), Refusal> {
+    let foreign = family.foreign(*pins);
+    let nearest = Word(family.mainloop().name());
+    match (foreign.mainloop, foreign.split_first()) {
+        (_, None) => Ok(()),
+        (Some(mainloop), _) => {
+            Err(Refusal::OtherMainloop { mainloop: Word(mainloop.name()), op, arch, nearest })
+        }
+        (None, Some((one, _))) => {
+            let [Some(flag)] = one.flags() else { return Ok(()) };
+            if let (Some(emulation), Some(_)) = (one.emulation, family.pins().emulation) {
+                return Err(Refusal::Emulation(EmulationRefusal::OfOthers { emulation }));
+            }
+            if let (Some(DecompositionKind::SplitKCluster), Some(_)) =
+                (one.decomposition, family.pins().decomposition)
+            {
+                return Err(one_schedule::by_clusters(family.mainloop()));
+            }
+            let units = match op {
+                OpKind::Simt => OpKind::TensorOp,
+                OpKind::TensorOp => OpKind::Simt,
+            };
+            match mainloop_with(op, arch, one) {
+                Some(other) => Err(Refusal::OtherFamilysKnob {
+                    flag,
+                    mainloop: nearest,
+                    other: Word(other.name()),
+                }),
+                None if mainloop_with(units, arch, one).is_some() => {
+                    Err(Refusal::KnobOfOtherUnits { flag, op, other: units })
+                }
+                None => Err(Refusal::OtherFamilysKnob { flag, mainloop: nearest, other: nearest }),
+            }
+        }
+    }
+}
+
+/// Pins without the instruction of one thread. CUTLASS writes `1x1x1` for SIMT, and `1x1x4` for the
+/// dot product of four 8-bit elements; every SIMT kernel has it.
+pub(super) const fn without_thread_instruction(pins: Pins, class: &Class) -> Pins {
+    match pins.instruction {
+        Some(Mnk { m: 1, n: 1, k }) if matches!(class.op, OpKind::Simt) => {
+            let dot_product = k == 4 && class.a.element.bytes_of(1) == 1;
+            if k == 1 || dot_product { Pins { instruction: None, ..pins } } else { pins }
+        }
+        _ => pins,
+    }
+}

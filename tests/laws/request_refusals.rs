@@ -1,0 +1,144 @@
+//! Refusals of requests name the side that is wrong, and no kernel is refused that exists.
+
+use falchion::{
+    arch::{ArchKind, OpKind},
+    device::Request,
+    internals::call::Problem,
+};
+
+/// The request of types and knobs, as the command line spells them.
+fn request(op: Option<OpKind>, [a, b, c]: [&str; 3], knobs: &[(&str, &str)]) -> Request {
+    let matrix = |text: &str| Some(text.parse().expect("a matrix"));
+    let (a, b, c) = (matrix(a), matrix(b), matrix(c));
+    let knobs = knobs.iter().map(|&(name, words)| (name.to_owned(), words.to_owned())).collect();
+    Request { a, b, c, op, knobs, ..Request::default() }
+}
+
+fn said(request: &Request, arch: ArchKind) -> String {
+    request.resolve(arch).expect_err("refused").to_string()
+}
+
+const BF16: [&str; 3] = ["bf16:row", "bf16:col", "bf16:row"];
+const F32: [&str; 3] = ["f32:row"; 3];
+
+#[test]
+fn knob_of_other_units_names_the_units_that_have_it() {
+    for arch in [ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90] {
+        for (knob, value) in
+            [("smem_a", "k+8"), ("smem_b", "k+8"), ("interleave", "2"), ("unroll", "2")]
+        {
+            let flag = knob.replace('_', "-");
+            assert_eq!(
+                said(&request(Some(OpKind::TensorOp), BF16, &[(knob, value)]), arch),
+                format!(
+                    "--{flag} is not a knob of tensor-core kernels; CUDA-core kernels have it: use op simt"
+                )
+            );
+        }
+    }
+    assert_eq!(
+        said(&request(None, F32, &[("saturate", "on")]), ArchKind::Sm80),
+        "--saturate is not a knob of CUDA-core kernels; tensor-core kernels have it: use op tensorop"
+    );
+}
+
+#[test]
+fn unsupported_d_keeps_a_and_b_and_lists_the_types_of_d() {
+    for (types, op, wanted) in [
+        (
+            ["e4m3:row", "e4m3:col", "e4m3:row"],
+            None,
+            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; D may be f32, f16, or bf16",
+        ),
+        (
+            ["e4m3:row", "e4m3:col", "e4m3:row"],
+            Some(OpKind::Simt),
+            "no kernel multiplies e4m3 by e4m3 accumulating in f32 into e4m3; D may be f32, f16, or bf16",
+        ),
+        (
+            ["i8:row", "i8:row", "bf16:row"],
+            None,
+            "no kernel multiplies i8 by i8 accumulating in i32 into bf16; D may be f32, f16, i8, or i32",
+        ),
+        (
+            ["i8:row", "u8:row", "i32:row"],
+            None,
+            "no kernel multiplies i8 by u8 accumulating in i32 into i32; try i8 by i8 accumulating in i32 into i32",
+        ),
+    ] {
+        assert_eq!(said(&request(op, types, &[]), ArchKind::Sm90), wanted);
+    }
+}
+
+#[test]
+fn cluster_along_both_axes_is_refused_as_such() {
+    let clusters = |shape| request(Some(OpKind::TensorOp), BF16, &[("cluster", shape)]);
+    let refused = said(&clusters("2x2"), ArchKind::Sm90);
+    assert!(
+        refused.starts_with(
+            "cluster = 2x2 shares operands along M and N; one of them must be 1: use 2x1 or 1x2"
+        ),
+        "{refused}"
+    );
+    let refused = said(&clusters("1x9"), ArchKind::Sm90);
+    assert!(refused.starts_with("cluster N = 9 is out of range (1 to 8)"), "{refused}");
+    for shape in ["2x1", "1x2"] {
+        clusters(shape).resolve(ArchKind::Sm90).expect("a kernel");
+    }
+}
+
+/// As CUTLASS writes SIMT kernels.
+#[test]
+fn instruction_of_one_thread_is_accepted_for_simt() {
+    let i8 = ["i8:row", "i8:col", "i32:row"];
+    for (types, instruction) in [(F32, "1x1x1"), (["f64:row"; 3], "1x1x1"), (i8, "1x1x4")] {
+        for arch in [ArchKind::Sm70, ArchKind::Sm80, ArchKind::Sm90] {
+            let of = |knobs: &[_]| {
+                request(Some(OpKind::Simt), types, knobs).resolve(arch).expect("a kernel").desc
+            };
+            let desc = of(&[]);
+            assert_eq!(of(&[("instruction", instruction)]), desc);
+            let knobs = vec![("instruction".to_owned(), instruction.to_owned())];
+            let of_description =
+                Request { description: Some(desc), knobs, ..Request::default() }.resolve(arch);
+            assert_eq!(of_description.expect("a kernel").desc, desc);
+        }
+    }
+    for (types, instruction) in [(F32, "1x1x4"), (i8, "1x1x8"), (F32, "16x8x8")] {
+        let knobs = [("instruction", instruction)];
+        request(Some(OpKind::Simt), types, &knobs).resolve(ArchKind::Sm80).expect_err("refused");
+    }
+}
+
+/// A value that the first family lacks selects another one.
+#[test]
+fn pinned_value_selects_the_family_that_has_it() {
+    let f32_d = ["bf16:row", "bf16:col", "f32:row"];
+    let one = [("align_a", "1"), ("align_b", "1"), ("align_c", "1")];
+    for knobs in [
+        &one[..1],
+        &one,
+        &[("threadblock", "32x32x32")],
+        &[("threadblock", "128x128x32")],
+        &[("warp", "64x32x32")],
+    ] {
+        let desc = request(Some(OpKind::TensorOp), f32_d, knobs)
+            .resolve(ArchKind::Sm90)
+            .unwrap_or_else(|error| panic!("{knobs:?}: {error}"))
+            .desc;
+        assert!(desc.warp_specialized().is_none(), "{knobs:?}");
+    }
+    // What no family has is refused by the first.
+    let refused =
+        said(&request(Some(OpKind::TensorOp), f32_d, &[("align_a", "3")]), ArchKind::Sm90);
+    assert!(refused.starts_with("alignment of A = 3"), "{refused}");
+}
+
+#[test]
+fn batch_beyond_the_grid_is_split_into_calls() {
+    let desc = request(None, F32, &[]).resolve(ArchKind::Sm90).expect("a kernel").desc;
+    let one = Problem::of(&desc, (64, 64, 64), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let many = Problem { batch: 1 << 31, ..one };
+    let refused = many.seen_by(&desc).expect_err("too many").to_string();
+    assert!(refused.ends_with("thread blocks; split the batch into several calls"), "{refused}");
+}
