@@ -73,7 +73,7 @@ pub fn compile(
 pub fn compile_to_disk(
     cache: &Cache,
     unit: &TranslationUnit,
-    target: impl Into<Target>,
+    target: impl Into<CodeTarget>,
 ) -> Result<Arc<Entry>, Error> {
     let target = target.into();
     let entry = compile(cache, unit, target)?;
