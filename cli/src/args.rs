@@ -230,8 +230,8 @@ pub struct TransposeArgs {
     /// Compare every element of D with a reference.
     #[arg(long)]
     pub verify: bool,
-    /// Print the selected kernel, the reason for each choice, and what limits its speed. Computes
-    /// only with --run, --verify, --out, or --checked.
+    /// Print the selected kernel and the reason for each choice. Computes only with --run, --verify,
+    /// --out, or --checked.
     #[arg(long)]
     pub explain: bool,
     /// Compute the transpose that --explain describes.

@@ -65,7 +65,7 @@ config names the kernel, such as 64x64_t256_a4x4x4_x3.2.2_o0_b4_w:
               element, direct is no shared memory, gathered is rows at any alignment
   across      lanes run across the rows of D
   o0          order of tiles: groups of N columns, 0 for rows, r8 for groups of 8 rows, h for hilbert
-  b4          CTAs per multiprocessor
+  b4          CTAs that a multiprocessor holds at once, at least
   r, w        reads bypass the L1 cache; writes are streaming
 
 The ladder has five kernels, and each adds one idea:
@@ -124,9 +124,9 @@ Names of kernels, such as multistage 256x128x8_64x64x8_s4_b1_1:
 Several kernels can share a name: types, layouts, alignments, shared-memory layouts, clusters, and
 split-K are not in it. The description in the log tells them apart, and --desc accepts it.
 
-The log has one JSON line per trial: description, problem, and outcome (compile_failed, spilled, wrong,
-or timed). Lines of kind final hold the best. The first line holds the types, sizes, GPU, driver, and
-commit; a log of others is refused.";
+The log has one JSON line per trial: description, problem, and outcome (compile_failed, spilled,
+wrong, or timed). Lines of kind final hold the best. The first line holds the types, sizes, GPU, driver, and
+commit. A log with another first line is refused and stays as it is.";
 
 /// Of `falchion layout`.
 pub const LAYOUT: &str = "\

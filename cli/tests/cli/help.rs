@@ -59,7 +59,7 @@ fn kernel_names_of_help_are_printed_by_commands() {
     assert!(help("explore").contains(name) && said.contains(name), "{said}");
 }
 
-/// Each flag has a text, and no line of the examples is longer than a screen needs.
+/// Each flag has a text.
 #[test]
 fn every_flag_is_explained() {
     for command in COMMANDS {
@@ -85,7 +85,7 @@ fn problem_of_bench_help_is_read() {
     let folder = folder();
     let suite = folder.path().join("suite.jsonl");
     std::fs::write(&suite, problem).unwrap();
-    // Without NVRTC it is refused for that alone, and by the time the suite has been read.
+    // The suite is read before NVRTC is loaded.
     let (code, said) = run(
         folder.path(),
         "FALCHION_NVRTC=/nowhere falchion bench --suite suite.jsonl --compile 90",
