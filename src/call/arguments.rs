@@ -1,12 +1,13 @@
 //! What a user passes to [`Gemm::run`](crate::device::Gemm::run), in the layouts of the types.
 
 use super::{
-    Elements, Further, Groups, ReadOffsets, Source,
+    Elements, Further, Groups, OperandWorkspace, ReadOffsets, Source, WorkspaceMemory,
     space::{
         MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
-        Writable,
     },
 };
+use core::fmt;
+
 use crate::{
     epilogue::SCALARS,
     numeric::ElementKind,
@@ -40,7 +41,36 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
-    pub(crate) workspace: Option<S::Mut<'a, u8>>,
+    pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
+}
+
+impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Debug
+    for Arguments<'_, S, A, B, C>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (m, n, k) = self.extents;
+        let of = |kind: ElementKind, length: usize| format!("{length} x {kind}");
+        let vectors: Vec<_> = self.vectors.iter().map(|(kind, _)| kind.name()).collect();
+        let source = match &self.c {
+            Source::None => "none".to_owned(),
+            Source::InPlace => "D".to_owned(),
+            Source::Matrix(c) => of(C::kind(c), C::length(c)),
+        };
+        f.debug_struct("Arguments")
+            .field("m_n_k", &(m, n, k))
+            .field("a", &format_args!("{}", of(A::kind(&self.a), A::length(&self.a))))
+            .field("b", &format_args!("{}", of(B::kind(&self.b), B::length(&self.b))))
+            .field("c", &format_args!("{source}"))
+            .field("d", &format_args!("{}", of(C::kind_mut(&self.d), C::length_mut(&self.d))))
+            .field("scalars", &self.scalars)
+            .field("vectors", &vectors)
+            .field("leading_dimensions", &self.leading)
+            .field("strides", &self.strides)
+            .field("batch", &self.batch)
+            .field("array", &(self.further.len() + 1))
+            .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
+            .finish_non_exhaustive()
+    }
 }
 
 /// Where groups begin, and the last one ends.
@@ -297,12 +327,12 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         strides_d[3];
     }
 
-    /// Bytes in which operands may be repacked, transposed or decomposed, parts of K added, maps of
-    /// an [array](Self::array) made and offsets of [`groups_by_value`](Self::groups_by_value) kept,
-    /// of which [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) says how many are
-    /// enough. What they hold is lost; on the host they are left alone.
-    pub fn workspace(mut self, bytes: impl Writable<'a, u8, In = S>) -> Self {
-        self.workspace = Some(bytes.view());
+    /// Passes a workspace: device memory for copies of operands, split-K partials, and tables of
+    /// arrays and groups. A `Workspace` grows to what the call needs. Other memory has the size that
+    /// [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) returns, or less: then fewer
+    /// configurations are candidates. The call overwrites the workspace. The host ignores it.
+    pub fn workspace(mut self, memory: impl OperandWorkspace<'a, S>) -> Self {
+        self.workspace = Some(memory.memory());
         self
     }
 

@@ -16,6 +16,7 @@ mod route;
 mod space;
 mod unread;
 mod view;
+mod workspace;
 
 pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
@@ -38,6 +39,7 @@ pub use space::{
 };
 pub(crate) use unread::check_read;
 pub use view::{Elements, Memory, TypedMemory, View};
+pub use workspace::{GrowingWorkspace, OperandWorkspace, WorkspaceMemory};
 
 use crate::{
     desc::{Class, GemmDesc},

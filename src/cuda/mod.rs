@@ -8,6 +8,7 @@ mod array;
 #[doc(hidden)]
 pub mod cache;
 mod context;
+mod growing_workspace;
 pub(crate) mod kernel;
 pub(crate) mod loaded;
 mod memory;
@@ -20,6 +21,7 @@ mod workspace;
 
 pub(crate) use context::known_machine;
 pub use context::{machine_of, open};
+pub use growing_workspace::Workspace;
 pub use kernel::CudaKernel;
 #[doc(hidden)]
 pub use kernel::kernel_unit;

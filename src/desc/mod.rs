@@ -7,6 +7,7 @@
 
 mod class;
 mod combination;
+mod display;
 mod gemm_desc;
 #[cfg(feature = "serde")]
 pub(crate) mod json;

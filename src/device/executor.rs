@@ -4,7 +4,7 @@ use crate::{
     arch::Machine,
     call::{
         Arguments, Elements, Further, Host, HostCall, Matrices, MatrixElements, Memory, Offsets,
-        Problem, Source, Space, View, check_read, check_types,
+        Problem, Source, Space, View, WorkspaceMemory, check_read, check_types,
     },
     desc::GemmDesc,
     error::Error,
@@ -136,9 +136,31 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         }
     }
 
-    /// Bytes of the workspace that is given.
+    /// Size of the workspace in bytes; one that grows has any size.
     pub(crate) fn workspace_given(&self) -> u64 {
-        self.workspace.as_ref().map_or(0, |workspace| S::length_mut(workspace) as u64)
+        match &self.workspace {
+            None => 0,
+            Some(WorkspaceMemory::Fixed(bytes)) => S::length_mut(bytes) as u64,
+            Some(WorkspaceMemory::Growing(_)) => u64::MAX,
+        }
+    }
+
+    /// The arguments with a workspace of a fixed size: one that grows has what a description needs.
+    ///
+    /// # Errors
+    /// Those of [`Executor::workspace_size`] and [`GrowingWorkspace::grow`].
+    ///
+    /// [`GrowingWorkspace::grow`]: crate::call::GrowingWorkspace::grow
+    pub(crate) fn grown(mut self, desc: &GemmDesc, queue: &S::Queue) -> Result<Self, Error> {
+        if let Some(WorkspaceMemory::Growing(_)) = &self.workspace {
+            let needed = S::workspace_size(desc, &self.problems(desc.orders(), Some(queue)))?;
+            if let Some(WorkspaceMemory::Growing(memory)) = self.workspace.take()
+                && needed > 0
+            {
+                self.workspace = Some(WorkspaceMemory::Fixed(memory.grow(queue, needed)?));
+            }
+        }
+        Ok(self)
     }
 
     /// What orders the call's work.
@@ -241,7 +263,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let vectors = self.vectors.map(|_, vector| C::read(vector, queue));
         let (a, b) = (A::read(self.a, queue), B::read(self.b, queue));
         let (c, d) = (self.c.map(|c| C::read(c, queue)), C::write(self.d, queue));
-        let workspace = self.workspace.map(|bytes| S::write(ElementKind::U8, bytes, queue));
+        let workspace = match self.workspace {
+            Some(WorkspaceMemory::Fixed(bytes)) => Some(S::write(ElementKind::U8, bytes, queue)),
+            _ => None,
+        };
         let offsets = self.groups.map(|offsets| offsets.read(queue));
         let groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
         CallIn::<S> { workspace, groups, ..problem.with(Matrices { a, b, c, d, vectors }) }

@@ -18,7 +18,7 @@ use crate::{
     refusal::{Refusal, Unresolved},
     shape::Shape,
 };
-use core::marker::PhantomData;
+use core::{fmt, marker::PhantomData};
 
 /// `D = epilogue(A·B, C)`, by one kernel.
 ///
@@ -96,10 +96,6 @@ impl<
 {
     /// The kernel of these types. An invalid configuration does not compile.
     #[must_use]
-    #[allow(
-        clippy::new_without_default,
-        reason = "Default would hide the bound whose message names the missing configuration"
-    )]
     pub fn new() -> Self
     where
         Cfg: Config,
@@ -301,6 +297,42 @@ impl<
     /// least time, by the model of `src/family/extents.rs`.
     pub fn desc_for(size: &ProblemSize, machine: &Machine) -> GemmDesc {
         Self::OPERATION.desc_for(size, machine)
+    }
+}
+
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Config,
+> Default for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Config,
+> fmt::Debug for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Gemm").field(&format_args!("{}", self.desc())).finish()
     }
 }
 

@@ -2,25 +2,23 @@
 
 use super::{Executor, Gemm, GemmOperation, GemmUniversal};
 use crate::{
-    arch::{Arch, Machine, OpClass},
+    arch::{Machine, OpClass},
     call::{Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
     cuda::{
-        Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, machine_of,
-        report::Report, transpose,
+        Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, report::Report,
+        transpose,
     },
-    desc::{Config, GemmDesc, GemmMode},
+    desc::GemmDesc,
     error::Error,
     family::ProblemSize,
-    host::parallel_map,
-    layout::Layout,
     numeric::MathType,
     operand::Axis,
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
 };
-use core::marker::PhantomData;
-use cudarc::driver::{CudaContext, CudaStream};
+use core::{fmt, marker::PhantomData};
+use cudarc::driver::CudaStream;
 use std::sync::Arc;
 
 impl Executor for Cuda {
@@ -60,23 +58,23 @@ impl Executor for Cuda {
 }
 
 /// The kernel of single products.
-const fn of_one(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn of_one(desc: GemmDesc) -> GemmDesc {
     desc
 }
 
 /// The kernel of any batch.
-const fn of_batches(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn of_batches(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
 /// The kernel of any array: of products whose maps lie in a workspace, where there is one; of few
 /// is another.
-const fn of_arrays(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn of_arrays(desc: GemmDesc) -> GemmDesc {
     desc.for_array(usize::MAX)
 }
 
 /// The kernel of any groups of rows; with K in parts it is refused.
-const fn of_groups(desc: GemmDesc) -> GemmDesc {
+pub(super) const fn of_groups(desc: GemmDesc) -> GemmDesc {
     desc.for_groups(Axis::M)
 }
 
@@ -92,19 +90,25 @@ pub struct Kernel<G> {
     _gemm: PhantomData<fn() -> G>,
 }
 
-struct PreparedKernels {
+pub(super) struct PreparedKernels {
     /// That of the description of the types.
-    first: CudaKernel,
+    pub first: CudaKernel,
     /// Of each configuration that the operation chooses among: with K whole, and in parts; `None`
     /// of what the device does not take.
-    kernels: Vec<[Option<CudaKernel>; 2]>,
-    operation: GemmOperation,
-    machine: Machine,
+    pub kernels: Vec<[Option<CudaKernel>; 2]>,
+    pub operation: GemmOperation,
+    pub machine: Machine,
 }
 
 impl<G> Clone for Kernel<G> {
     fn clone(&self) -> Self {
         Self { prepared: self.prepared.clone(), _gemm: PhantomData }
+    }
+}
+
+impl<G> fmt::Debug for Kernel<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernel").field(&format_args!("{}", self.desc())).finish()
     }
 }
 
@@ -124,6 +128,10 @@ impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Cfg> Operator<A, B,
 }
 
 impl<G> Kernel<G> {
+    pub(super) fn of_prepared(prepared: PreparedKernels) -> Self {
+        Self { prepared: Arc::new(prepared), _gemm: PhantomData }
+    }
+
     /// The kernel of a problem, and the description that it runs with, where that is not the
     /// kernel's own. The first stands in for one that the device does not take.
     fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
@@ -201,169 +209,17 @@ impl<G> Kernel<G> {
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
         // Types and orders are the same of all.
         arguments.check(kernel.desc())?;
+        let several = arguments.products()?.is_some();
+        let arguments = arguments.grown(&desc.unwrap_or(*kernel.desc()), stream)?;
         let (kernel, orders) = match desc {
             None => (kernel.clone(), kernel.desc().orders()),
             Some(desc) => (CudaKernel::for_run(stream, &desc)?, desc.orders()),
         };
-        match arguments.products()? {
-            None => kernel.run(stream, arguments.call(orders, stream)),
-            Some(_) => kernel.run_array(stream, arguments.calls(orders, stream)),
+        if several {
+            kernel.run_array(stream, arguments.calls(orders, stream))
+        } else {
+            kernel.run(stream, arguments.call(orders, stream))
         }
-    }
-}
-
-impl<
-    A: MathType,
-    LA: Layout,
-    B: MathType,
-    LB: Layout,
-    C: MathType,
-    LC: Layout,
-    Acc: MathType,
-    Op: OpClass,
-    Ar: Arch,
-    Cfg: Config,
-> Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
-{
-    /// Compiles and loads on a device every kernel that [`run`](Gemm::run) may take there, so that
-    /// runs neither wait for one nor are refused under capture, whatever their extents. Not those
-    /// of narrower accesses, nor a transpose of an operand in another order than its type's; those
-    /// of batches are [`prepare_batched`](Self::prepare_batched)'s.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_one)
-    }
-
-    /// The same of every kernel that a [batch](Arguments::batch) of more than one product may take.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_batches)
-    }
-
-    /// The same of every kernel that an [array](Arguments::array) of more than one product may
-    /// take, what makes maps in its workspace among them, but for arrays of which an operand takes
-    /// a pass: their kernels are those of [`prepare`](Self::prepare).
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_arrays)
-    }
-
-    /// The same of every kernel that [groups](Arguments::groups) of rows may take.
-    ///
-    /// # Errors
-    /// Those of [`CudaKernel::prepare`].
-    pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-        Self::OPERATION.prepared(context, of_groups)
-    }
-}
-
-/// What prepares an operator that has no types of its own units: by `prepared`, as [`Gemm`] does.
-macro_rules! prepares {
-    () => {
-        /// Compiles and loads what [`run`](Self::run) may take on a device, as [`Gemm::prepare`]
-        /// does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_one)
-        }
-
-        /// The same of a [batch](Arguments::batch), as [`Gemm::prepare_batched`] does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_batches)
-        }
-
-        /// The same of an [array](Arguments::array), as [`Gemm::prepare_array`] does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_arrays)
-        }
-
-        /// The same of [groups](Arguments::groups) of rows, as [`Gemm::prepare_grouped`] does.
-        ///
-        /// # Errors
-        /// Those of [`CudaKernel::prepare`].
-        pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
-            self.prepared(context, of_groups)
-        }
-    };
-}
-
-impl<
-    A: MathType,
-    LA: Layout,
-    B: MathType,
-    LB: Layout,
-    C: MathType,
-    LC: Layout,
-    Acc: MathType,
-    Cfg: Config,
-> GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
-{
-    prepares!();
-
-    fn prepared(
-        &self,
-        context: &Arc<CudaContext>,
-        mode: fn(GemmDesc) -> GemmDesc,
-    ) -> Result<Kernel<Self>, Error> {
-        self.operation(Some(&machine_of(context)?))?.prepared(context, mode)
-    }
-}
-
-impl GemmOperation {
-    prepares!();
-
-    fn prepared<G>(
-        &self,
-        context: &Arc<CudaContext>,
-        mode: fn(GemmDesc) -> GemmDesc,
-    ) -> Result<Kernel<G>, Error> {
-        let machine = machine_of(context)?;
-        let here = self.on(Some(&machine))?;
-        if !core::ptr::eq(here, self) {
-            return here.prepared(context, mode);
-        }
-        let descs: Vec<_> = self.kernels().flatten().collect();
-        // Side by side: compilers wait for nobody.
-        let prepared = parallel_map(descs.len(), |i| {
-            let first = descs[i] == Some(self.desc());
-            let desc = descs[i].map(mode).filter(|desc| first || desc.check_on(&machine).is_ok());
-            if let Some(desc) = desc.filter(|desc| desc.class.mode.is_of_many()) {
-                CudaKernel::prepare(context, &desc.in_mode(GemmMode::Array))?;
-            }
-            desc.map(|desc| CudaKernel::prepare(context, &desc)).transpose()
-        });
-        let mut all = prepared.into_iter();
-        let mut kernels = Vec::new();
-        while let (Some(whole), Some(in_parts)) = (all.next(), all.next()) {
-            kernels.push([whole?, in_parts?]);
-        }
-        let first = match &kernels[..] {
-            [[Some(first), _], ..] => first.clone(),
-            _ => CudaKernel::prepare(context, &mode(self.desc()))?,
-        };
-        Ok(Kernel {
-            prepared: Arc::new(PreparedKernels {
-                first,
-                kernels,
-                operation: self.clone(),
-                machine,
-            }),
-            _gemm: PhantomData,
-        })
     }
 }
 

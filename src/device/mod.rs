@@ -6,6 +6,8 @@ mod gemm;
 #[cfg(feature = "cuda")]
 mod kernel;
 mod operation;
+#[cfg(feature = "cuda")]
+mod prepare;
 pub mod transpose;
 mod universal;
 
@@ -13,8 +15,8 @@ mod universal;
 pub use crate::host::run_on_host;
 pub use crate::{
     call::{
-        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, Readable, Space,
-        Writable,
+        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, OperandWorkspace,
+        Readable, Space, Writable,
     },
     family::{Explanation, ProblemSize, Request, Target},
     pass::transpose::TransposeArguments,

@@ -13,6 +13,7 @@ use crate::{
     layout::MatrixType,
     refusal::Refusal,
 };
+use core::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// `D = epilogue(A·B, C)`, of types and layouts that a program learns where it runs: CUTLASS's
@@ -72,7 +73,7 @@ use std::sync::{Arc, OnceLock};
 /// assert_eq!(GemmOperation::of(&request)?.desc().stages(), 4);
 /// # Ok::<(), falchion::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct GemmOperation {
     configurations: Configurations,
 }
@@ -278,14 +279,25 @@ impl GemmOperation {
         &self,
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
-        let queue = arguments.queue();
-        let operation = self.here::<S>(&queue)?;
+        self.run_in(&arguments.queue(), arguments)
+    }
+
+    /// [`run`](Self::run) in another queue.
+    pub(super) fn run_in<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+        &self,
+        queue: &S::Queue,
+        arguments: Arguments<'_, S, A, B, C>,
+    ) -> Result<(), Error> {
+        let operation = self.here::<S>(queue)?;
         let size = arguments.size_for(&operation.desc(), arguments.workspace_given());
-        let desc = operation.desc_of::<S>(&queue, &size);
+        let desc = operation.desc_of::<S>(queue, &size);
         arguments.check(&desc)?;
-        match arguments.products()? {
-            None => S::execute(&desc, &queue, arguments.call(desc.orders(), &queue)),
-            Some(_) => S::execute_array(&desc, &queue, arguments.calls(desc.orders(), &queue)),
+        let several = arguments.products()?.is_some();
+        let arguments = arguments.grown(&desc, queue)?;
+        if several {
+            S::execute_array(&desc, queue, arguments.calls(desc.orders(), queue))
+        } else {
+            S::execute(&desc, queue, arguments.call(desc.orders(), queue))
         }
     }
 
@@ -295,6 +307,17 @@ impl GemmOperation {
             Some(machine) => self.desc_for(size, &machine),
             None => self.desc(),
         }
+    }
+}
+
+impl fmt::Debug for GemmOperation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let desc = self.desc();
+        f.debug_tuple("GemmOperation")
+            .field(&desc.user_types())
+            .field(&desc.orders())
+            .field(&format_args!("{desc}"))
+            .finish()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     numeric::{Combined, Element, MathType},
     refusal::{Refusal, Unresolved},
 };
-use core::marker::PhantomData;
+use core::{fmt, marker::PhantomData};
 use std::{
     collections::HashMap,
     sync::{PoisonError, RwLock},
@@ -101,7 +101,6 @@ impl<
 
     /// The operator of these types.
     #[must_use]
-    #[allow(clippy::new_without_default, reason = "Default would hide why types do not compile")]
     pub fn new() -> Self {
         const {
             let _ = valid(&Self::COMPLETIONS);
@@ -208,6 +207,42 @@ impl<
         offsets: impl Readable<'a, u32, In = S>,
     ) -> Result<(), Error> {
         self.run(arguments.groups(offsets))
+    }
+}
+
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Cfg: Config,
+> Default for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Cfg: Config,
+> fmt::Debug for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The kernel depends on the machine.
+        f.debug_tuple("GemmUniversal")
+            .field(&Self::TYPES)
+            .field(&Self::ON_HOST.desc().orders())
+            .finish()
     }
 }
 

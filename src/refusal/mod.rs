@@ -318,6 +318,10 @@ pub enum Refusal {
         partials: bool,
         needed: u64,
     },
+    WorkspaceCaptured {
+        given: u64,
+        needed: u64,
+    },
     NotOnStream {
         operand: Operand,
     },

@@ -254,6 +254,9 @@ impl Refusal {
                 let s = if partials || passes_a || passes_b { s } else { s.say(" brings offsets of groups") };
                 if partials { s.say(" adds parts of K") } else { s }.say(" and takes ").number(needed)
             }
+            Self::WorkspaceCaptured { given, needed } => {
+                say!(s, "the workspace has ", number given, " bytes, and the call needs ", number needed, "; a stream that is being captured cannot allocate: reserve ", number needed, " bytes before the capture")
+            }
             Self::NotOnStream { operand } => {
                 say!(s, word operand.name(), " lies on another device than the stream, or the kernel does; take a stream of the device of both")
             }

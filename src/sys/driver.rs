@@ -26,6 +26,12 @@ pub fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
     }
 }
 
+impl From<DriverError> for Error {
+    fn from(error: DriverError) -> Self {
+        driver("the CUDA driver")(error)
+    }
+}
+
 /// Whether `libcuda` can be loaded. cudarc panics on its first use when it cannot, so this is asked
 /// before.
 ///

@@ -30,3 +30,4 @@ mod tensor_steps;
 mod transpose;
 mod universal;
 mod warpgroup;
+mod workspace;

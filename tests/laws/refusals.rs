@@ -348,6 +348,10 @@ fn the_sentences_of_operands_on_a_device_are_readable() {
             "D and C share some of their memory but not all of it",
         ),
         (Refusal::OtherDevice { operand: Operand::C }, "C lies on another device than D"),
+        (
+            Refusal::WorkspaceCaptured { given: 16, needed: 512 },
+            "the workspace has 16 bytes, and the call needs 512; a stream that is being captured cannot allocate: reserve 512 bytes before the capture",
+        ),
         (Refusal::NotPrepared, "call prepare before the capture"),
         (Refusal::GroupsCaptured, "take groups, whose kernel alone reads them, or groups_by_value"),
     ] {

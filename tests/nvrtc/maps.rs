@@ -5,7 +5,7 @@ use crate::harness::changed::unit_of;
 use falchion::{
     arch::{ArchKind, OpKind},
     cuda::{
-        Target,
+        CodeTarget,
         cache::{Cache, CacheDir},
         compile,
         report::Report,
@@ -26,7 +26,7 @@ const PUBLISH: &str =
 const ACQUIRE: &str = "fence.proxy.tensormap::generic.acquire.gpu";
 
 fn ptx(unit: &TranslationUnit) -> String {
-    let entry = compile(&Cache::new(CacheDir::Off), unit, Target::Ptx(90))
+    let entry = compile(&Cache::new(CacheDir::Off), unit, CodeTarget::Ptx(90))
         .unwrap_or_else(|error| panic!("{error}"));
     String::from_utf8(entry.image.clone()).expect("PTX is text")
 }

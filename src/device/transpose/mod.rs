@@ -31,7 +31,7 @@ use crate::{
     pass::transpose::{Configuration, TransposeArguments, TransposeDesc, TransposeProblem},
     refusal::Refusal,
 };
-use core::marker::PhantomData;
+use core::{fmt, marker::PhantomData};
 
 /// The transpose of matrices of `T`, by one kernel.
 ///
@@ -54,10 +54,21 @@ impl<T, Config> Clone for Transpose<T, Config> {
     }
 }
 
+impl<T: MathType, Config: Configuration> Default for Transpose<T, Config> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: MathType, Config: Configuration> fmt::Debug for Transpose<T, Config> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Transpose").field(&T::KIND).finish()
+    }
+}
+
 impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     /// The transpose of these types.
     #[must_use]
-    #[allow(clippy::new_without_default, reason = "as Gemm has none")]
     pub fn new() -> Self {
         Self(PhantomData)
     }

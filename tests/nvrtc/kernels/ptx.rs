@@ -4,7 +4,7 @@
 use super::{cache, descriptions::mma_sync::ARCHS, machine_code::kernel, unit_of};
 use falchion::{
     arch::ArchKind,
-    cuda::{Target, compile},
+    cuda::{CodeTarget, compile},
     desc::GemmDesc,
     device::Explanation,
     internals::operand::OperandKind,
@@ -60,7 +60,7 @@ fn ptx_has_the_target_and_the_products_of_its_description() {
             }
             let arch = ArchKind::newest_of(one.sm()).expect("a tag");
             let kernel = kernel(&one, arch, [Order::Row, Order::Col]).expect("a kernel along K");
-            let entry = compile(&cache, &unit_of(&kernel, true), Target::Ptx(ptx.sm()))
+            let entry = compile(&cache, &unit_of(&kernel, true), CodeTarget::Ptx(ptx.sm()))
                 .unwrap_or_else(|error| panic!("{error}"));
             let text = String::from_utf8(entry.image.clone()).expect("PTX is text");
             let fault = fault(&text, &one, &kernel, ptx);

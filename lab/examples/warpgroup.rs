@@ -1,7 +1,7 @@
-//! One stage of a warpgroup's product, on paper: the instruction, where an operand lies, what the
-//! hardware is told, who holds what.
+//! One stage of `wgmma`: the instruction, the layout of an operand, its matrix descriptor, and the
+//! registers of each thread.
 //!
-//! `cargo run --example warpgroup`
+//! Run it with `cargo run -p falchion-lab --example warpgroup`.
 
 use falchion::{
     internals::index::{IndexMap, Tabled, at},

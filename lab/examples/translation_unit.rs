@@ -1,8 +1,8 @@
-//! Prints what NVRTC sees of a description: `cargo run --example translation_unit [--features serde
-//! -- description.json]`.
+//! Prints the CUDA source that NVRTC compiles for a description, or for the default f32 kernel.
+//!
+//! Run it with `cargo run -p falchion-lab --example translation_unit -- description.json`.
 
 fn main() {
-    #[allow(unused_mut)]
     let mut desc = falchion::device::Gemm::<
         f32,
         falchion::layout::ColMajor,
@@ -11,7 +11,6 @@ fn main() {
         f32,
         falchion::layout::RowMajor,
     >::DESC;
-    #[cfg(feature = "serde")]
     if let Some(path) = std::env::args().nth(1) {
         let text = std::fs::read_to_string(&path).unwrap_or(path);
         match falchion::desc::GemmDesc::from_json(&text) {

@@ -1,6 +1,7 @@
-//! The CuTe walk-through's GEMM: its layouts, a product computed with them thread by thread on the
-//! host, and its own product by the kernel that is made of them, where there is a GPU: `cargo run
-//! --example cute_gemm`.
+//! The GEMM of the CuTe tutorial: its layouts, the GEMM computed thread by thread on the host, and
+//! the same GEMM on a GPU if there is one.
+//!
+//! Run it with `cargo run -p falchion-lab --example cute_gemm`.
 
 use falchion::{Error, shape::Mnk};
 use falchion_lab::layout::cute_gemm::CuteGemm;

@@ -1,0 +1,30 @@
+//! Grouped GEMM for a mixture of experts: each group of rows of A uses its own B.
+//!
+//! Run it with `cargo run --release --example moe`.
+
+use falchion::{device::GemmUniversal, prelude::*};
+
+fn main() -> Result<(), falchion::Error> {
+    // Six tokens are sorted by expert. Expert 1 has no tokens.
+    let (tokens, features, hidden) = (6, 4, 3);
+    let offsets = [0u32, 2, 2, 6];
+    let experts = offsets.len() - 1;
+
+    let x = vec![1.0f32; tokens * features];
+    // The weights of expert e are all e + 1. The matrices lie one after another.
+    let weights: Vec<f32> =
+        (0..experts).flat_map(|expert| vec![expert as f32 + 1.0; features * hidden]).collect();
+    let mut y = vec![0.0f32; tokens * hidden];
+
+    // Rows offsets[e] to offsets[e + 1] of x are multiplied by the weights of expert e. On a GPU,
+    // the offsets are a device slice that an earlier kernel may write.
+    let gemm = GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    gemm.grouped(Arguments::new((tokens, hidden, features), &x, &weights, &mut y), &offsets)?;
+
+    for (token, row) in y.chunks(hidden).enumerate() {
+        println!("token {token}: {row:?}");
+    }
+    assert_eq!(y[..6], [4.0; 6]);
+    assert_eq!(y[6..], [12.0; 12]);
+    Ok(())
+}

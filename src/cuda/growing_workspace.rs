@@ -1,0 +1,94 @@
+//! A workspace that grows.
+
+use super::{Cuda, loaded::uncaptured, operands::CudaMut};
+use crate::{
+    call::{GrowingWorkspace, OperandWorkspace, WorkspaceMemory},
+    error::Error,
+    refusal::Refusal,
+    sys::driver::driver,
+};
+use cudarc::driver::{CudaSlice, CudaStream};
+use std::sync::Arc;
+
+/// Device memory for copies of operands, split-K partials, and tables. [`Arguments::workspace`]
+/// accepts it. A call that needs more bytes allocates them on its stream.
+///
+/// ```no_run
+/// use falchion::{cuda::{Workspace, open}, prelude::*};
+///
+/// let stream = open(0)?.default_stream();
+/// let (a, b) = (stream.alloc_zeros::<f32>(64 * 4096)?, stream.alloc_zeros::<f32>(4096 * 64)?);
+/// let mut d = stream.alloc_zeros::<f32>(64 * 64)?;
+/// let (gemm, mut workspace) = (Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new(), Workspace::new());
+/// gemm.run(Arguments::new((64, 64, 4096), &a, &b, &mut d).workspace(&mut workspace))?;
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// A stream that is being captured cannot allocate. Reserve the bytes before the capture; a call
+/// that needs more is refused, and the refusal names the bytes. Calls on several streams may share
+/// a workspace: each stream waits for the one before.
+///
+/// [`Arguments::workspace`]: crate::device::Arguments::workspace
+#[derive(Debug, Default)]
+pub struct Workspace {
+    memory: Option<CudaSlice<u8>>,
+    /// The stream of the last call.
+    last: Option<Arc<CudaStream>>,
+}
+
+impl Workspace {
+    /// Creates an empty workspace; nothing is allocated.
+    pub const fn new() -> Self {
+        Self { memory: None, last: None }
+    }
+
+    /// Size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.len() as u64)
+    }
+
+    /// Grows the workspace to at least `bytes` bytes, allocated on `stream`. A workspace that is
+    /// large enough stays as it is.
+    ///
+    /// # Errors
+    /// [`Refusal::WorkspaceCaptured`] if the workspace must grow and `stream` is being captured;
+    /// [`Error::Driver`] if the device has no memory left.
+    pub fn reserve(&mut self, stream: &Arc<CudaStream>, bytes: u64) -> Result<(), Error> {
+        let given = self.bytes();
+        if given >= bytes {
+            return Ok(());
+        }
+        uncaptured(stream, Refusal::WorkspaceCaptured { given, needed: bytes })?;
+        // The old memory is freed on the stream that allocated it, behind the last call.
+        if let (Some(old), Some(last)) = (&self.memory, &self.last)
+            && old.stream() != last
+        {
+            old.stream().join(last)?;
+        }
+        self.memory = None;
+        self.last = None;
+        self.memory = Some(stream.alloc_zeros(bytes as usize).map_err(driver("cuMemAllocAsync"))?);
+        self.last = Some(stream.clone());
+        Ok(())
+    }
+}
+
+impl GrowingWorkspace<Cuda> for Workspace {
+    fn grow(&mut self, stream: &Arc<CudaStream>, bytes: u64) -> Result<CudaMut<'_, u8>, Error> {
+        self.reserve(stream, bytes)?;
+        if let Some(last) = self.last.as_ref().filter(|last| *last != stream) {
+            stream.join(last)?;
+            self.last = Some(stream.clone());
+        }
+        match &mut self.memory {
+            Some(memory) => Ok(CudaMut(memory)),
+            None => Err(Refusal::WorkspaceCaptured { given: 0, needed: bytes }.into()),
+        }
+    }
+}
+
+impl<'a> OperandWorkspace<'a, Cuda> for &'a mut Workspace {
+    fn memory(self) -> WorkspaceMemory<'a, Cuda> {
+        WorkspaceMemory::Growing(self)
+    }
+}
