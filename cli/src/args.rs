@@ -56,7 +56,7 @@ pub enum Command {
     },
 }
 
-/// Where a GEMM is computed.
+/// The place of a computation.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum On {
     #[allow(missing_docs, reason = "a comment here would be printed, and the flag says it")]
@@ -147,7 +147,7 @@ pub struct GemmArgs {
     /// goes to stdout and the report to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub out: Option<PathBuf>,
-    /// Where to compute. auto uses a GPU if one works, and the CPU otherwise.
+    /// Device that computes: auto is a GPU if one works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
     /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
@@ -211,7 +211,7 @@ pub struct TransposeArgs {
     /// Seed of the random operands.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// Read A from a .npy file, in C or Fortran order. If B is read, it needs a file, too.
+    /// Read A from a .npy file, in C or Fortran order. If B is read, it also needs a file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
     /// Read B from a .npy file of D's shape. Needs --beta.
@@ -221,7 +221,7 @@ pub struct TransposeArgs {
     /// stdout and the report to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub out: Option<PathBuf>,
-    /// Where to compute. auto uses a GPU if one works, and the CPU otherwise.
+    /// Device that computes: auto is a GPU if one works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
     /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
@@ -230,8 +230,8 @@ pub struct TransposeArgs {
     /// Compare every element of D with a reference.
     #[arg(long)]
     pub verify: bool,
-    /// Print the selected kernel and the reason for each choice. Computes only with --run, --verify,
-    /// --out, or --checked.
+    /// Print the selected kernel and the reason for each choice. Computes only with --run,
+    /// --verify, --out, or --checked.
     #[arg(long)]
     pub explain: bool,
     /// Compute the transpose that --explain describes.
@@ -335,8 +335,8 @@ pub struct BenchArgs {
     /// sm_90, and measure nothing. Needs NVRTC, but no GPU.
     #[arg(long, value_name = "SM", value_parser = elements)]
     pub compile: Option<u32>,
-    /// Write one JSON line per problem to this file, and a Markdown page beside it. Default:
-    /// docs/performance/SUITE.jsonl.
+    /// Write one JSON line per problem to this file, and a Markdown page to the same path with .md.
+    /// Default: docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -347,8 +347,8 @@ pub struct LadderArgs {
     /// M, N, and K, a multiple of 256.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
     pub size: usize,
-    /// Where to run. On a GPU, every kernel is verified and measured. On the CPU, it is verified,
-    /// and its speed is predicted from its memory accesses.
+    /// Device that runs the kernels. A GPU verifies and measures them. The CPU verifies them, and
+    /// predicts their speed from their memory accesses.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
     /// Draw the chart to an SVG file. - is stdout.

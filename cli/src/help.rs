@@ -1,9 +1,9 @@
-//! What `--help` says below the flags: examples, file formats, and what the output means.
+//! The text of `--help` below the flags: examples, file formats, and the meaning of the output.
 //!
 //! A test runs each example that is indented by two spaces. Commands that need a GPU or NVRTC are
 //! indented by four.
 
-/// Of the program.
+/// The text of `falchion --help`.
 pub const FALCHION: &str = "\
 Examples:
   falchion gemm --m 1000 --n 1234 --k 777 --verify
@@ -12,7 +12,7 @@ Examples:
 Exit codes: 0 done, and verified if requested; 1 verification failed; 2 refused, or the output could
 not be written, with one sentence on stderr.";
 
-/// Of `falchion gemm`.
+/// The text of `falchion gemm --help`.
 pub const GEMM: &str = "\
 Types are f64, f32, tf32, f16, bf16, e4m3, e5m2, i32, i8, and u8. Layouts are row and col. Without
 files, the operands are random numbers from --seed. .npy files hold f64, f32, f16, i32, i8, or u8.
@@ -29,7 +29,7 @@ Examples:
 With the same description, the host and the GPU return the same bits: name the architecture, such as
 --arch sm90, to compute a GPU's result on the CPU.";
 
-/// Of `falchion banks`.
+/// The text of `falchion banks --help`.
 pub const BANKS: &str = "\
 Without --layout, the table lists every access of one CTA to shared memory per k-tile. ideal is the
 number of wavefronts without bank conflicts.
@@ -38,7 +38,7 @@ Examples:
   falchion banks --layout '(32,32):(32,1)' --threads '32:1'
   falchion banks --a bf16:row --b bf16:col --c bf16:row --arch sm80";
 
-/// Of `falchion transpose`.
+/// The text of `falchion transpose --help`.
 pub const TRANSPOSE: &str = "\
 A has --rows rows and --cols columns. B and D have --cols rows and --rows columns. All matrices are
 row-major. A transpose without factors keeps every bit. With factors, each of the two products and
@@ -75,7 +75,7 @@ The ladder has five kernels, and each adds one idea:
   padded      padding avoids the bank conflicts
   vectorized  accesses of 16 bytes, and a swizzle instead of padding";
 
-/// Of `falchion bench`.
+/// The text of `falchion bench --help`.
 pub const BENCH: &str = "\
 A problem is a JSON object, such as
   {\"m\":4096,\"n\":4096,\"k\":4096,\"a\":\"bf16:row\",\"b\":\"bf16:col\",\"c\":\"bf16:row\",\"op\":\"tensorop\"}
@@ -85,7 +85,7 @@ On a GPU:
 On a machine with NVRTC:
     falchion bench --suite benches/suites/hopper.jsonl --compile 90";
 
-/// Of `falchion explore`.
+/// The text of `falchion explore --help`.
 pub const EXPLORE: &str = "\
 A search space is a list of families of kernels, and each family has a list of values per knob. Each
 combination is a point. A point is a kernel if the library accepts its description. Without --space,
@@ -128,7 +128,7 @@ The log has one JSON line per trial: description, problem, and outcome (compile_
 wrong, or timed). Lines of kind final hold the best. The first line holds the types, sizes, GPU, driver, and
 commit. A log with another first line is refused and stays as it is.";
 
-/// Of `falchion layout`.
+/// The text of `falchion layout --help`.
 pub const LAYOUT: &str = "\
 Layouts are in CuTe's notation, shape:stride. Functions include compose, complement, coalesce,
 logical_divide, zipped_divide, logical_product, right_inverse, and left_inverse.

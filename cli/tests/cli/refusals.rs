@@ -126,7 +126,10 @@ fn kernels() {
             "gemm --explain --threadblock 100x128x16 --warp 32x64x16",
             "threadblock M = 100 is not a whole number of warp tiles of 32; try ",
         ),
-        ("gemm --explain --mainloop multistage --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; try 64"),
+        (
+            "gemm --explain --mainloop multistage --warp 48x64x16",
+            "warp M = 48 is not one of 8, 16, 32, 64, 128; try 64",
+        ),
         ("gemm --explain --warp 0x0x0", "warp M = 0"),
         (
             "gemm --explain --threadblock 4294967295x4294967295x4294967295",
