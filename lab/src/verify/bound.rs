@@ -278,6 +278,11 @@ impl Accumulation {
         }
     }
 
+    /// The largest error of a sum whose magnitudes add up to `magnitude`.
+    pub fn error(&self, magnitude: f64) -> f64 {
+        self.relative * magnitude + self.absolute
+    }
+
     /// How far a sum may be off whose factors were decomposed: see
     /// [`numeric::emulation`](falchion::numeric::emulation).
     fn emulation_error(&self, emulation: &EmulationBound, sum: &Sum) -> f64 {
