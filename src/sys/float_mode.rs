@@ -1,7 +1,8 @@
-//! The floating-point mode of a thread: rounding, and whether subnormal numbers are flushed to zero.
+//! The floating-point mode of a thread: its rounding, and whether it flushes subnormal numbers to
+//! zero.
 //!
-//! A thread inherits the mode of the thread that starts it, and C libraries built with `-ffast-math`
-//! set flush-to-zero. Results of the host executor must not depend on it.
+//! A thread inherits the mode of the thread that starts it. C libraries that are built with
+//! `-ffast-math` set flush-to-zero. Results of the host executor must not depend on the mode.
 
 use core::marker::PhantomData;
 

@@ -143,9 +143,7 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
             match consumers(of) {
                 1 => format!("a producer and a consumer: {threads} threads"),
                 all if all > consumers_m * consumers_n => {
-                    format!(
-                        "a producer and {all} consumers, tile by tile in turns: {threads} threads"
-                    )
+                    format!("a producer and {all} consumers in ping-pong: {threads} threads")
                 }
                 _ => format!(
                     "a producer and {consumers_m} x {consumers_n} consumers: {threads} threads"
@@ -211,7 +209,7 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Consumer warpgroups of a CTA: those that share a tile, or those that compute tiles in turns.
+/// Consumer warpgroups of a CTA: cooperative or ping-pong.
 fn consumers(of: &WarpSpecializedExplanation) -> u32 {
     /// Threads of a warpgroup.
     const WARPGROUP: u32 = 128;

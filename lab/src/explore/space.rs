@@ -43,17 +43,11 @@ impl Family {
     fn of_mainloops(base: &GemmDesc, at: usize, mainloops: &[String]) -> Result<Vec<Self>, Error> {
         let mut families: Vec<(Self, Vec<String>)> = Vec::new();
         for mainloop in mainloops {
-            let mut own = None;
-            for (place, (family, _)) in families.iter().enumerate() {
-                if family.has(at, mainloop)? {
-                    own = Some(place);
-                }
-            }
-            match own.and_then(|place| families.get_mut(place)) {
+            match families.iter_mut().find(|(family, _)| family.has(at, mainloop)) {
                 Some((_, list)) => list.push(mainloop.clone()),
                 None => {
                     let family = Self::of(base);
-                    let family = if family.has(at, mainloop)? {
+                    let family = if family.has(at, mainloop) {
                         family
                     } else {
                         Self::of(&by(base, MAINLOOP, mainloop)?)
@@ -69,17 +63,17 @@ impl Family {
     }
 
     /// Whether the family has this value of a knob.
-    fn has(&self, at: usize, word: &str) -> Result<bool, Error> {
+    fn has(&self, at: usize, word: &str) -> bool {
         let mut pins = Pins::NONE;
-        pins.set(Pins::TABLE[at].0, word)?;
-        Ok(pins.epilogue.is_some() || self.desc.family.foreign(pins).is_none())
+        pins.set(Pins::TABLE[at].0, word).is_ok()
+            && (pins.epilogue.is_some() || self.desc.family.foreign(pins).is_none())
     }
 
     /// Gives a knob values, which are spelled as the library spells them. A value that the family
     /// does not have is refused.
     fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
         for word in list {
-            if !self.has(at, word)? {
+            if !self.has(at, word) {
                 // The resolver refuses it, and says why.
                 let knobs = vec![(Pins::TABLE[at].0.to_owned(), word.clone())];
                 let request = Request { description: Some(self.desc), knobs, ..Request::default() };

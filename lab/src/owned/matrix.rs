@@ -137,9 +137,9 @@ impl HostMatrix {
         })
     }
 
-    /// Sets every element, rounded to nearest even, integers saturating, infinities as they are: `next(row, column)` is
-    /// called in C order or in Fortran order, which need not be the matrix's. Returns how many were
-    /// rounded to another number.
+    /// Sets every element, rounded to nearest even: integers saturate, and infinities stay as they
+    /// are. Calls `next(row, column)` in C order or in Fortran order, which need not be the order of
+    /// the matrix. Returns how many elements were rounded to another number.
     ///
     /// # Errors
     /// The first that `next` returns; the elements before it are set.

@@ -42,6 +42,7 @@
 //! **Where `n u >= 1/2`**, the bound says next to nothing (an f16 accumulator, from 1024 products
 //! on): such an element counts as undecided, and only whole numbers can decide it.
 
+pub use super::estimate::Estimate;
 use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
@@ -92,37 +93,6 @@ impl Rounding {
 /// `n u / (1 - n u)`, or infinity where that says nothing: from `n u = 1/2` on.
 pub fn gamma(n: f64, u: f64) -> f64 {
     if n * u < 0.5 { n * u / (1.0 - n * u) } else { f64::INFINITY }
-}
-
-/// A number that is not known exactly: what a right kernel holds lies within `error` of `value`.
-///
-/// An `error` of 0 means that it holds `value` itself; infinity, that nothing is known.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Estimate {
-    /// The number.
-    pub value: f64,
-    /// How far off a right kernel may be.
-    pub error: f64,
-    /// Whether numbers on the way may overflow. A right kernel may then hold an infinity or NaN
-    /// instead.
-    pub overflows: bool,
-}
-
-impl Estimate {
-    /// A number that is known.
-    pub const fn exactly(value: f64) -> Self {
-        Self::within(value, 0.0)
-    }
-
-    /// A number that lies within `error` of `value`.
-    pub const fn within(value: f64, error: f64) -> Self {
-        Self { value, error, overflows: false }
-    }
-
-    /// An infinity or NaN. A right kernel holds one of them, and its order of additions says which.
-    pub const fn not_finite(value: f64) -> Self {
-        Self { value, error: 0.0, overflows: true }
-    }
 }
 
 /// What the sums of a kernel may be off by.
@@ -367,7 +337,7 @@ impl Accumulation {
         let largest = self.rounding.largest * (1.0 + self.rounding.unit) / scale;
         if overflows && value.abs() - error > largest {
             let infinity = f64::INFINITY.copysign(value);
-            // The partial sums of one sign grow step by step.
+            // Accumulators of products of one sign grow step by step.
             let same_sign = value.abs() + ours >= magnitude;
             return if self.by_fma && read && same_sign {
                 Estimate::exactly(infinity)

@@ -10,7 +10,10 @@
 //! Only the rows of A that are asked for are read, and B as often as there are groups of [`ROWS`]
 //! of them.
 
-use super::number;
+use super::{
+    number,
+    scaled::{line, scaled},
+};
 use core::ops::Range;
 use falchion::{
     Error,
@@ -225,43 +228,8 @@ pub(super) fn sums(
     Ok(sums)
 }
 
-/// Row or column `at` of an operand, read when it is first needed.
-fn line<'l>(
-    lines: &'l mut [Option<Vec<f64>>],
-    of: &Operand<'_>,
-    mn: &[usize],
-    at: usize,
-    k: usize,
-) -> Result<&'l [f64], Error> {
-    let place = &mut lines[at];
-    if place.is_none() {
-        let mut line = Vec::with_capacity(k);
-        let start = mn[at] * of.strides.0;
-        number::read(of.slice, (0..k).map(|k| start + k * of.strides.1), &mut line)?;
-        *place = Some(line);
-    }
-    Ok(place.as_deref().unwrap_or_default())
-}
-
-/// The same sum, whose factors or products are not finite: the finite products are scaled, so that
-/// they do not overflow, and the others decide whether the sum is an infinity or NaN.
-fn scaled(sum: Sum, [a, b]: [&[f64]; 2], least: [f64; 2]) -> Sum {
-    let down = 2f64.powi(-300);
-    let (mut value, mut remainder, mut magnitude, mut infinite) = (0.0, 0.0, 0.0, 0.0);
-    for (&x, &y) in a.iter().zip(b) {
-        if x.is_finite() && y.is_finite() {
-            compensated(&mut value, &mut remainder, x * down, y * down);
-            magnitude += counted(x, least[0]) * down * (counted(y, least[1]) * down);
-        } else {
-            infinite += x * y;
-        }
-    }
-    let value = if infinite == 0.0 { value + remainder } else { infinite };
-    Sum { value, magnitude, scale: 2f64.powi(600), ..sum }
-}
-
-/// What a factor counts for in magnitudes.
-fn counted(x: f64, least: f64) -> f64 {
+/// The magnitude of a factor, at least `least` if it is not 0.
+pub(super) fn counted(x: f64, least: f64) -> f64 {
     if x == 0.0 {
         0.0
     } else if x.abs() < least {
@@ -343,7 +311,7 @@ fn plain(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
 /// `a b` and the new sum, each with the error of its rounding (Dekker's product by fma, Knuth's
 /// sum).
 #[inline(always)]
-fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
+pub(super) fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
     let product = a * b;
     let product_error = a.mul_add(b, -product);
     let new = *sum + product;
