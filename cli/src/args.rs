@@ -1,57 +1,62 @@
-//! What can be asked for.
+//! The command line: every subcommand and flag, with its help.
 
-use crate::{explore::ExploreArgs, knob_flags::KnobFlags};
+use crate::{explore::ExploreArgs, help, knob_flags::KnobFlags};
 use clap::{
     Args, Parser, Subcommand, ValueEnum, builder::PossibleValuesParser, builder::TypedValueParser,
 };
 use falchion::{
-    arch::{ArchKind, Machine, OpKind},
+    arch::{ArchKind, Machine, OpRequest},
     layout::MatrixType,
     numeric::ElementKind,
 };
 use falchion_lab::{gpus::GPUS, ladder::TransposeRung};
 use std::path::PathBuf;
 
-/// GEMM the way CUTLASS does it, on a GPU or on the CPU. Without a command: one verified product on
-/// what is here.
+/// GEMM with CUTLASS's hierarchy, on the GPU or on the CPU. Without a subcommand, falchion computes
+/// and verifies one GEMM on this machine.
 #[derive(Parser, Debug)]
-#[command(name = "falchion", version)]
+#[command(name = "falchion", version, after_help = help::FALCHION)]
 pub struct Cli {
-    /// Print one JSON object and nothing else.
+    /// Print one JSON object on stdout, and nothing else.
     #[arg(long, global = true)]
     pub json: bool,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// The commands.
+/// The subcommands.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// D = epilogue(alpha * A*B, beta * C).
+    /// Compute a GEMM, D = alpha * A*B + beta * C, or explain the kernel for it.
+    #[command(after_help = help::GEMM)]
     Gemm(Box<GemmArgs>),
-    /// Wavefronts and bank conflicts: of a layout, or of every access of a description to shared
-    /// memory.
+    /// Count the bank conflicts of a kernel's accesses to shared memory, or of one layout.
+    #[command(after_help = help::BANKS)]
     Banks(Box<BanksArgs>),
-    /// D = A^T, or D = alpha * A^T + beta * B.
+    /// Transpose a matrix: D = A^T, or D = alpha * A^T + beta * B.
+    #[command(after_help = help::TRANSPOSE)]
     Transpose(Box<TransposeArgs>),
-    /// Measure a suite of problems against a peer, on a GPU.
+    /// Measure a suite of problems on a GPU, beside cuBLASLt.
+    #[command(after_help = help::BENCH)]
     Bench(BenchArgs),
-    /// Try the legal kernels of one product, on a GPU; count them, anywhere.
+    /// Find the fastest kernel configurations of a GEMM on a GPU, or count the valid ones anywhere.
+    #[command(after_help = help::EXPLORE)]
     Explore(Box<ExploreArgs>),
-    /// Climb from three loops to the ring of asynchronous copies, rung by rung.
+    /// Verify and compare a ladder of GEMM kernels, from three loops to asynchronous copies.
     Ladder(LadderArgs),
-    /// Evaluate an expression of layouts, and draw what it stands for.
+    /// Evaluate an expression of CuTe layouts, and print or draw the result.
+    #[command(after_help = help::LAYOUT)]
     Layout(LayoutArgs),
-    /// Find out, in order, what is missing.
+    /// Check the driver, NVRTC, the GPU, and the kernel cache.
     Doctor {
-        /// List where libraries were looked for.
+        /// List the paths that were searched for libraries.
         #[arg(long)]
         verbose: bool,
     },
 }
 
-/// Where a product is computed.
+/// The place of a computation.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum On {
     #[allow(missing_docs, reason = "a comment here would be printed, and the flag says it")]
@@ -76,88 +81,90 @@ pub enum Verification {
 /// A GPU by name, and its limits.
 pub type NamedMachine = (&'static str, Machine);
 
-/// A product. Extents that are not given are those of the files.
+/// The flags of `falchion gemm`.
 #[derive(Args, Debug)]
 pub struct GemmArgs {
-    /// Rows of A and D.
+    /// Rows of A and D. Default: those of the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub m: Option<usize>,
-    /// Columns of B and D.
+    /// Columns of B and D. Default: those of the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub n: Option<usize>,
-    /// Columns of A, rows of B.
+    /// Columns of A and rows of B. Default: those of the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub k: Option<usize>,
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub kernel: KernelArgs,
-    /// Scales A*B; 1 if not given.
+    /// Factor of A*B. Default: 1.
     #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
     pub alpha: Option<f64>,
-    /// Scales C; 0 if not given.
+    /// Factor of C. Default: 0; C is then not read.
     #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
     pub beta: Option<f64>,
-    /// A scalar of the epilogue, s2 to s7: --scalar 2=0.1.
+    /// A scalar of the epilogue, s2 to s7: `--scalar 2=0.1` sets s2. May be repeated.
     #[arg(long = "scalar", value_name = "SLOT=X")]
     pub scalars: Vec<String>,
-    /// A's leading dimension, in elements.
+    /// Leading dimension of A, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub lda: Option<usize>,
-    /// B's leading dimension, in elements.
+    /// Leading dimension of B, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldb: Option<usize>,
-    /// C's and D's leading dimension, in elements.
+    /// Leading dimension of C and D, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldc: Option<usize>,
-    /// Products of one shape: a file holds N matrices, as an array of shape (N, rows, columns), or
-    /// one for all of them.
+    /// Number of GEMMs of the same size. A file holds an array of shape (N, rows, columns), or one
+    /// matrix for all of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
-    /// Tells products by the addresses of their matrices, as an array, and not by the distances
-    /// between them: each lies in memory of its own on a device.
+    /// Pass the matrices of a batch as an array of pointers instead of by a stride. On a GPU, each
+    /// matrix is in its own allocation.
     #[arg(long, conflicts_with = "group_rows")]
     pub pointers: bool,
-    /// Groups of so many rows of A and D, one behind another, each with a B of its own: 100,0,37. A
-    /// file of B holds as many matrices as there are groups.
+    /// Grouped GEMM: rows of A and D per group, such as 100,0,37. Each group has its own B, and a
+    /// file of B holds one matrix per group.
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = whole, allow_hyphen_values = true, conflicts_with = "batch")]
     pub group_rows: Option<Vec<usize>>,
-    /// What operands without a file are drawn from.
+    /// Seed of the random operands.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// A: a .npy file, in C or Fortran order. Without --a and --b, their elements are those of the
-    /// files.
+    /// Read A from a .npy file, in C or Fortran order. Without --a and --b, the files decide the
+    /// element types. If one operand has a file, each operand that is read needs one.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
-    /// B: a .npy file.
+    /// Read B from a .npy file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub b_file: Option<PathBuf>,
-    /// C: a .npy file.
+    /// Read C from a .npy file. Needs --beta.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub c_file: Option<PathBuf>,
-    /// A vector of the epilogue, bias_m, bias_n, scale_m or scale_n: a .npy file of one value a row
-    /// of D, or a column.
+    /// Read a vector of the epilogue from a .npy file. NAME is bias_m or scale_m (one value per row
+    /// of D), or bias_n or scale_n (one per column). May be repeated.
     #[arg(long = "vector", value_name = "NAME=FILE", help_heading = "Files")]
     pub vectors: Vec<String>,
-    /// Where D goes: a .npy file in the order of C, bf16 as f32.
+    /// Write D to a .npy file in the layout of --c, bf16 and fp8 as f32. With - or /dev/stdout, D
+    /// goes to stdout and the report to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub out: Option<PathBuf>,
-    /// Where to compute; auto is a GPU where one works, else the host.
+    /// Device that computes: auto is a GPU if one works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
-    /// On the host, thread by thread, with every access to shared memory watched.
+    /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
     #[arg(long)]
     pub checked: bool,
-    /// Hold D against a reference and its bound: every element, of a large product those of drawn
-    /// rows; with `all`, every element of any.
+    /// Compare D with a reference and an a-priori error bound. Large problems are checked in random
+    /// rows; `--verify all` checks every element.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "enough", value_name = "all")]
     pub verify: Option<Verification>,
-    /// Say what was chosen and why. Compute only with --run, --verify, --out or --checked.
+    /// Print the selected kernel, the reason for each choice, and what limits its speed. Computes
+    /// only with --run, --verify, --out, or --checked.
     #[arg(long)]
     pub explain: bool,
-    /// Explain for a GPU that is not here.
+    /// Explain for this GPU, which need not be present.
     #[arg(long = "for", value_name = "GPU", requires = "explain", value_parser = PossibleValuesParser::new(GPUS.map(|gpu| gpu.0)).map(gpu))]
     pub gpu: Option<NamedMachine>,
-    /// Compute what is explained.
+    /// Compute the GEMM that --explain describes.
     #[arg(long, requires = "explain")]
     pub run: bool,
     #[command(flatten)]
@@ -165,76 +172,78 @@ pub struct GemmArgs {
     pub later: LaterArgs,
 }
 
-/// A transpose. Extents that are not given are those of the files; matrices lie by rows.
+/// The flags of `falchion transpose`.
 #[derive(Args, Debug)]
 pub struct TransposeArgs {
-    /// Rows of A, columns of D.
+    /// Rows of A and columns of D. Default: those of the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub rows: Option<usize>,
-    /// Columns of A, rows of D.
+    /// Columns of A and rows of D. Default: those of the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub cols: Option<usize>,
-    /// The elements' type.
-    #[arg(long = "type", value_name = "TYPE", default_value = "f32", value_parser = element)]
-    pub element: ElementKind,
-    /// Scales A^T; other than 1 for f32 and f64.
+    /// Element type of A, B, and D. Default: that of the files, or f32.
+    #[arg(long = "type", value_name = "TYPE", value_parser = element)]
+    pub element: Option<ElementKind>,
+    /// Factor of A^T. Only f32 and f64 support values other than 1.
     #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
     pub alpha: f64,
-    /// Scales B; other than 0 for f32 and f64.
-    #[arg(long, default_value_t = 0.0, value_parser = number, allow_hyphen_values = true)]
-    pub beta: f64,
-    /// Transposes of one shape, their matrices one below another.
+    /// Factor of B. Default: 0; B is then not read. Only f32 and f64 support other values.
+    #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
+    pub beta: Option<f64>,
+    /// Number of transposes of the same size. The matrices of a file are stacked along its rows.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
-    /// A's leading dimension, in elements.
+    /// Leading dimension of A, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub lda: Option<usize>,
-    /// B's leading dimension, in elements.
+    /// Leading dimension of B, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldb: Option<usize>,
-    /// D's leading dimension, in elements.
+    /// Leading dimension of D, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldd: Option<usize>,
-    /// A rung of the ladder, instead of what suits the problem.
+    /// Use a kernel of the ladder instead of the one selected for the problem.
     #[arg(long, value_parser = PossibleValuesParser::new(TransposeRung::ALL.map(TransposeRung::name)).map(rung), conflicts_with = "desc")]
     pub rung: Option<TransposeRung>,
-    /// The kernel: a description in JSON, or a file of one.
+    /// Kernel description as JSON or a JSON file. Accepts the output of --json.
     #[arg(long, value_name = "FILE|JSON")]
     pub desc: Option<String>,
-    /// What operands without a file are drawn from.
+    /// Seed of the random operands.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// A: a .npy file, in C or Fortran order.
+    /// Read A from a .npy file, in C or Fortran order. If B is read, it also needs a file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
-    /// B: a .npy file of D's shape.
+    /// Read B from a .npy file of D's shape. Needs --beta.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub b_file: Option<PathBuf>,
-    /// Where D goes: a .npy file in C order, bf16 as f32.
+    /// Write D to a .npy file in C order, bf16 and fp8 as f32. With - or /dev/stdout, D goes to
+    /// stdout and the report to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub out: Option<PathBuf>,
-    /// Where to compute; auto is a GPU where one works, else the host.
+    /// Device that computes: auto is a GPU if one works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
-    /// On the host, thread by thread, with every access to shared memory watched.
+    /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
     #[arg(long)]
     pub checked: bool,
-    /// Compare every element of D with the definition.
+    /// Compare every element of D with a reference.
     #[arg(long)]
     pub verify: bool,
-    /// Say what was chosen and why. Compute only with --run, --verify, --out or --checked.
+    /// Print the selected kernel and the reason for each choice. Computes only with --run,
+    /// --verify, --out, or --checked.
     #[arg(long)]
     pub explain: bool,
-    /// Compute what is explained.
+    /// Compute the transpose that --explain describes.
     #[arg(long, requires = "explain")]
     pub run: bool,
-    /// Every rung, verified; its accesses counted, and measured on a GPU. 8192 x 8192, if no
-    /// extents are given.
+    /// Verify a ladder of transpose kernels, count their memory accesses, and measure them on a
+    /// GPU. Default size: 8192 x 8192.
     #[arg(long, conflicts_with_all = ["alpha", "beta", "batch", "lda", "ldb", "ldd", "rung", "desc", "seed", "a_file", "b_file", "out", "checked", "explain"])]
     pub ladder: bool,
 }
 
-/// What is said of a kernel; what is not said is chosen.
+/// The flags that describe a kernel. The resolver selects what is not given.
 #[derive(Args, Debug)]
 pub struct KernelArgs {
     #[command(flatten)]
@@ -245,140 +254,140 @@ pub struct KernelArgs {
     pub knobs: KnobFlags,
 }
 
-/// What kernels of one product have in common; what is not said is chosen.
+/// The flags that all kernels of one GEMM share. The resolver selects what is not given.
 #[derive(Args, Debug)]
 pub struct ClassArgs {
-    /// Elements and layout of A.
+    /// Element type and layout of A, such as f16:row or bf16:col. Default: row-major, f32 or a
+    /// type that fits the other operands.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub a: Option<MatrixType>,
-    /// Elements and layout of B.
+    /// Element type and layout of B. Default: as for A.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub b: Option<MatrixType>,
-    /// Elements and layout of C and D.
+    /// Element type and layout of C and D. Default: row-major, a type that fits A and B.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub c: Option<MatrixType>,
-    /// What products are accumulated in.
+    /// Element type of the accumulators. Default: the first that supports the other types.
     #[arg(long, value_name = "TYPE", value_parser = element)]
     pub acc: Option<ElementKind>,
-    /// Which units multiply: the CUDA cores, or the tensor cores.
-    #[arg(long, value_parser = PossibleValuesParser::new(OPS.map(OpKind::name)).map(op))]
-    pub op: Option<OpKind>,
-    /// Which instructions the kernel may use.
+    /// Units that multiply: CUDA cores (simt), tensor cores (tensorop), or the fastest units that
+    /// multiply the types as they are (best). Default: best.
+    #[arg(long, value_parser = PossibleValuesParser::new(OpRequest::ALL.map(OpRequest::name)).map(op))]
+    pub op: Option<OpRequest>,
+    /// Architecture whose instructions the kernel may use. Default: that of the GPU, or sm90 on the
+    /// CPU.
     #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
     pub arch: Option<ArchKind>,
-    /// Everything at once: a description in JSON, or a file of one.
+    /// Kernel description as JSON or a JSON file: all types and knobs. Accepts the output of
+    /// --json.
     #[arg(long, value_name = "FILE|JSON")]
     pub desc: Option<String>,
 }
 
-/// Flags whose time has not come: known, so that they can be refused by name.
+/// Flags of other programs that are refused by name.
 #[derive(Args, Debug)]
 pub struct LaterArgs {
-    /// The order of tiles of a persistent kernel.
+    /// Refused: `--swizzle` selects the order of tiles.
     #[arg(long, hide = true)]
     pub order: Option<String>,
 }
 
-/// Accesses to shared memory: one, of a layout, or else all of a description.
+/// The flags of `falchion banks`.
 #[derive(Args, Debug)]
 pub struct BanksArgs {
-    /// Where an index of the data lies, in elements, in CuTe's notation: '(32,32):(33,1)'.
+    /// Layout of the data in shared memory, in elements: '(32,32):(33,1)'.
     #[arg(long, value_name = "LAYOUT", requires = "threads", help_heading = "One access")]
     pub layout: Option<String>,
-    /// At which index of the data each lane begins: '32:1' goes through the first mode.
+    /// Layout of the lanes: the first data index of each lane. '32:1' runs through the first mode.
     #[arg(long, value_name = "LAYOUT", requires = "layout", help_heading = "One access")]
     pub threads: Option<String>,
-    /// The elements of the data; f32 if not given.
+    /// Element type of the data. Default: f32.
     #[arg(long, value_name = "TYPE", value_parser = element, requires = "layout", help_heading = "One access")]
     pub element: Option<ElementKind>,
-    /// Consecutive elements that each lane touches; 1 if not given.
+    /// Consecutive elements that each lane accesses. Default: 1.
     #[arg(long, value_name = "N", value_parser = elements, allow_hyphen_values = true, requires = "layout", help_heading = "One access")]
     pub access: Option<u32>,
-    /// The lanes store; otherwise they load.
+    /// Count a store instead of a load.
     #[arg(long, requires = "layout", help_heading = "One access")]
     pub store: bool,
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub kernel: KernelArgs,
-    /// Draw the access, or the worst of each step, to this file: banks as columns, lanes as
-    /// colours, wavefronts below.
+    /// Draw the access, or the worst access of each step, to an SVG file. - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Make the accesses that the rule is held against on a GPU, one launch each, and list what is
-    /// predicted: see scripts/banks.sh.
+    /// Run the test accesses on a GPU, one launch each, and list the predicted wavefronts: see
+    /// scripts/banks.sh.
     #[arg(long, hide = true)]
     pub probe: bool,
 }
 
-/// A measurement.
+/// The flags of `falchion bench`.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// JSON lines, one problem each.
+    /// Suite to measure: a file with one JSON problem per line.
     #[arg(long, value_name = "FILE")]
     pub suite: PathBuf,
-    /// Whom to compare with; none for ours alone.
+    /// Library to measure beside Falchion.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
-    /// The cuBLASLt to compare with, as a file; by default the library that `falchion doctor` finds.
+    /// Path of the cuBLASLt to compare with. The default is the library that `falchion doctor` finds.
     #[arg(long, value_name = "FILE")]
     pub peer_library: Option<PathBuf>,
-    /// Seconds per problem, at most: fewer make more ratios noisy. By default 3.
+    /// Maximum seconds per problem. With fewer seconds, more ratios are noisy. The default is 3.
     #[arg(long, value_name = "N", value_parser = elements)]
     pub seconds: Option<u32>,
-    /// Compile the suite's kernels into the cache for this compute capability (90, say), and
-    /// measure nothing: needs NVRTC, no GPU.
+    /// Compile the suite's kernels into the kernel cache for a compute capability, such as 90 for
+    /// sm_90, and measure nothing. Needs NVRTC, but no GPU.
     #[arg(long, value_name = "SM", value_parser = elements)]
     pub compile: Option<u32>,
-    /// Where the lines go; a page goes beside them, ending in .md. By default
-    /// docs/performance/SUITE.jsonl.
+    /// Write one JSON line per problem to this file, and a Markdown page to the same path with .md.
+    /// Default: docs/performance/SUITE.jsonl.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-/// A climb.
+/// The flags of `falchion ladder`.
 #[derive(Args, Debug)]
 pub struct LadderArgs {
-    /// M, N and K; a multiple of 256.
+    /// M, N, and K, a multiple of 256.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
     pub size: usize,
-    /// Where: on a GPU every rung is verified and measured, on the host verified, and predicted
-    /// from the counts of its accesses.
+    /// Device that runs the kernels. A GPU verifies and measures them. The CPU verifies them, and
+    /// predicts their speed from their memory accesses.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
-    /// The chart as a picture.
+    /// Draw the chart to an SVG file. - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }
 
-/// An expression of the layout algebra.
+/// The flags of `falchion layout`.
 #[derive(Args, Debug)]
 pub struct LayoutArgs {
-    /// A layout, a function of layouts, or a layout applied to a coordinate: compose((6,2):(8,2),
-    /// (4,3):(3,1)).
+    /// A layout, a function of layouts, or a layout applied to a coordinate:
+    /// 'compose((6,2):(8,2), (4,3):(3,1))'.
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub expression: String,
-    /// Print the table of offsets instead.
+    /// Print the table of offsets instead of the layout.
     #[arg(long)]
     pub table: bool,
-    /// Draw the layout, as SVG.
+    /// Draw the layout to an SVG file. - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Colour the drawing by threads: a layout of threads, laid over the cells again and again.
+    /// Layout of threads by which the drawing is coloured. It repeats over the cells.
     #[arg(long, value_name = "EXPR", requires = "svg")]
     pub threads: Option<String>,
-    /// Show the drawing's banks of shared memory, for elements of so many bytes.
+    /// Show the shared-memory banks in the drawing, for elements of N bytes.
     #[arg(long, value_name = "N", value_parser = elements, requires = "svg")]
     pub element_bytes: Option<u32>,
-    /// The drawing's title; by default what the expression stands for.
+    /// Title of the drawing. Default: the result of the expression.
     #[arg(long, requires = "svg")]
     pub title: Option<String>,
 }
 
-/// Every operation class.
-const OPS: [OpKind; 2] = [OpKind::Simt, OpKind::TensorOp];
-
-fn op(name: String) -> OpKind {
-    if name == OpKind::TensorOp.name() { OpKind::TensorOp } else { OpKind::Simt }
+fn op(name: String) -> OpRequest {
+    name.parse().unwrap_or_default()
 }
 
 fn arch(name: String) -> ArchKind {
@@ -400,7 +409,7 @@ fn element(name: &str) -> Result<ElementKind, String> {
     name.parse().map_err(|error: falchion::Error| format!("it {}", error.because()))
 }
 
-/// A number of a flag.
+/// The whole number of a flag.
 pub fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", usize::MAX))
 }
@@ -409,7 +418,7 @@ fn elements(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u32::MAX))
 }
 
-/// A number of a flag.
+/// The seed of a flag.
 pub fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u64::MAX))
 }

@@ -75,7 +75,7 @@ fn next(on: &str) -> [(&'static str, &'static str); 3] {
 }
 
 fn on_host() -> Result<Run, Failure> {
-    let resolved = Request::default().resolve(Place::Host.arch())?;
+    let resolved = Request::default().resolve(Place::Host.target())?;
     let mut product = gemm::drawn(&resolved, ON_HOST, 0)?;
     let seconds = during("computing", || {
         fastest(|| {
@@ -88,7 +88,7 @@ fn on_host() -> Result<Run, Failure> {
 
 fn on_cuda(place: &Place) -> Result<Run, Failure> {
     let Place::Cuda(device) = place else { return on_host() };
-    let resolved = Request::default().resolve(place.arch())?;
+    let resolved = Request::default().resolve(place.target())?;
     let kernel: Kernel = device.prepare(&resolved.desc)?;
     let mut product = gemm::drawn(&resolved, ON_CUDA, 0)?;
     let seconds = during("computing", || fastest(|| kernel.run(&mut product)))?;

@@ -4,9 +4,8 @@ use crate::{
     args::BenchArgs,
     cuda,
     failure::Failure,
-    print,
-    target::{self, unwritable},
-    text,
+    output::{self, unwritable},
+    print, text,
 };
 use falchion_lab::bench::{
     Line,
@@ -38,12 +37,11 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
     let problems = suite::parse(&name, &text)?;
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
-        let Compiled { kernels, refused } = compile_all(&problems, sm)?;
-        refused.iter().for_each(|(at, because)| {
+        let done = compile_all(&problems, sm)?;
+        done.refused.iter().for_each(|(at, because)| {
             say(&format!("{at}/{}: refused: {because}", problems.len()), json)
         });
-        compiled(kernels, &refused, sm, json);
-        return Ok(());
+        return compiled(&done, sm, json);
     }
     let (device, run, out) = opened(args, &name)?;
     let (mut lines, mut written): (Vec<Line>, Vec<String>) = Default::default();
@@ -66,8 +64,7 @@ fn transposes(
 ) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
-        compiled(transpose::measure::compile_all(problems, sm)?, &[], sm, json);
-        return Ok(());
+        return compiled(&transpose::measure::compile_all(problems, sm)?, sm, json);
     }
     let (device, run, out) = opened(args, name)?;
     let (mut lines, mut written): (Vec<TransposeLine>, Vec<String>) = Default::default();
@@ -95,11 +92,15 @@ fn measured(name: &str, lines: &[String], json: bool) {
     }
 }
 
-fn compiled(count: usize, refused: &[(usize, String)], sm: u32, json: bool) {
+fn compiled(done: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
+    let Compiled { kernels, refused, unwritten } = done;
     match json {
-        true => print::line(&json!({ "sm": sm, "kernels": count, "refused": refused }).to_string()),
-        false => print::line(&format!("{count} kernels for sm_{sm} are in the cache")),
+        true => {
+            print::line(&json!({ "sm": sm, "kernels": kernels, "refused": refused }).to_string())
+        }
+        false => print::line(&format!("{kernels} kernels for sm_{sm} are in the cache")),
     }
+    cuda::cache_written(unwritten.as_deref())
 }
 
 /// The device, what is the same for all problems, and where lines go.
@@ -112,6 +113,11 @@ fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), 
     })?;
     let out =
         args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(name).with_extension("jsonl"));
+    if out == Path::new("-") {
+        return Err(Failure::refused(
+            "--out is -, and bench writes two files; give --out FILE.jsonl, and the page is FILE.md",
+        ));
+    }
     let run = Run {
         suite: name.to_owned(),
         peer: peer_library(args),
@@ -161,6 +167,6 @@ fn write(out: &Path, json: &[String], page: &str) -> Result<(), Failure> {
     if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
     }
-    target::write(out, &(json.join("\n") + "\n"))?;
-    target::write(&out.with_extension("md"), page)
+    output::write(out, &(json.join("\n") + "\n"))?;
+    output::write(&out.with_extension("md"), page)
 }

@@ -3,7 +3,7 @@
 use crate::{
     args::{NamedMachine, On},
     failure::Failure,
-    print,
+    interrupt, print,
 };
 use falchion::cudarc::driver::CudaStream;
 use falchion::{
@@ -16,6 +16,7 @@ use falchion::{
     },
     desc::GemmDesc,
     internals::{
+        family::Target,
         pass::{PassDesc, transpose::TransposeDesc},
         sys::{driver, nvrtc::Nvrtc},
     },
@@ -218,6 +219,8 @@ pub fn cache() -> Result<String, Error> {
 
 /// Whether cubins are kept: what compiles for another machine has no other purpose.
 pub fn cache_to_fill() -> Result<(), Failure> {
+    // A file beyond `ulimit -f` is then an error of the write, and no signal.
+    interrupt::watch();
     let dir = Cache::global().dir();
     if *dir == CacheDir::Off {
         return Err(Failure::refused(
@@ -225,6 +228,15 @@ pub fn cache_to_fill() -> Result<(), Failure> {
         ));
     }
     Ok(dir.check()?)
+}
+
+/// Refuses a run of `--compile` that could not write a kernel to the cache, for this reason.
+pub fn cache_written(unwritten: Option<&str>) -> Result<(), Failure> {
+    unwritten.map_or(Ok(()), |because| {
+        Err(Failure::refused(format!(
+            "a kernel could not be written to the cache, and --compile stopped: {because}"
+        )))
+    })
 }
 
 /// The compiler that was found: its version and its file.
@@ -292,12 +304,12 @@ impl Place {
         }
     }
 
-    /// The architecture of kernels here, when none is asked for.
-    pub fn arch(&self) -> ArchKind {
+    /// What a request is resolved for here.
+    pub fn target(&self) -> Target {
         match self {
             // The host has every instruction.
-            Self::Host => ArchKind::Sm90,
-            Self::Cuda(device) => device.newest,
+            Self::Host => Target::Host(ArchKind::Sm90),
+            Self::Cuda(device) => Target::Gpu(device.newest),
         }
     }
 }

@@ -161,7 +161,7 @@ fn gpu() -> Vec<Finding> {
 
 /// Computes and checks a small product.
 fn product(place: &Place) -> Result<String, Failure> {
-    let resolved = Request::default().resolve(place.arch())?;
+    let resolved = Request::default().resolve(place.target())?;
     let mut product = gemm::drawn(&resolved, EXTENTS, 1)?;
     match place {
         Place::Host => product.run(&resolved.desc, Mode::Fast)?,

@@ -48,7 +48,7 @@ fn flags() -> impl Iterator<Item = Arg> {
             .long(flag.trim_start_matches('-'))
             .value_name(form)
             .help(meaning.trim().trim_end_matches('.'))
-            .help_heading("Knobs");
+            .help_heading("Knobs (default: selected for the problem)");
         if form == SWITCH {
             arg.num_args(0..=1).default_missing_value("on")
         } else {
@@ -95,7 +95,8 @@ impl Args for KnobLists {
     fn augment_args(command: Command) -> Command {
         flags()
             .map(|flag| {
-                flag.action(ArgAction::Append).help_heading("Values of knobs, parted by commas")
+                flag.action(ArgAction::Append)
+                    .help_heading("Knobs: lists of values, separated by commas")
             })
             .fold(command, Command::arg)
     }

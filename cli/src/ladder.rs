@@ -4,9 +4,9 @@ use crate::{
     args::LadderArgs,
     cuda::Place,
     failure::Failure,
+    output::OutputFile,
     print,
     progress::{self, Steps},
-    target::Target,
 };
 use falchion_lab::ladder::{Climb, Machine, check_size, rungs, verify};
 
@@ -17,7 +17,7 @@ const COLUMNS: usize = 40;
 pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
     check_size(args.size).map_err(falchion::Error::from)?;
     let rungs = rungs().map_err(falchion::Error::from)?;
-    let chart = args.svg.as_deref().map(Target::create).transpose()?;
+    let chart = args.svg.as_deref().map(OutputFile::create).transpose()?;
     let steps = Steps::new(rungs.len());
     let climb = match Place::of(args.on)? {
         Place::Cuda(device) => device.climb(args.size, &mut |rung| steps.done(rung + 1))?,

@@ -1,6 +1,6 @@
 //! `falchion layout`: the layout algebra, and pictures of layouts.
 
-use crate::{args::LayoutArgs, failure::Failure, print, target};
+use crate::{args::LayoutArgs, failure::Failure, output, print};
 use falchion::layout::algebra::{IntTuple, LayoutError, Map, Swizzle};
 use falchion_lab::layout::{
     expression::{ExpressionError, Value, evaluate},
@@ -41,7 +41,7 @@ pub fn run(args: &LayoutArgs, json: bool) -> Result<(), Failure> {
         if let Some(bytes) = args.element_bytes {
             picture = picture.banks(bytes)?;
         }
-        target::write(path, &picture.svg()?)?;
+        output::write(path, &picture.svg()?)?;
     }
     match drawn.filter(|_| args.table) {
         table if json => {

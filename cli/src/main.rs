@@ -13,15 +13,16 @@ mod doctor;
 mod explore;
 mod failure;
 mod gemm;
+mod help;
 mod interrupt;
 mod knob_flags;
 mod ladder;
 mod layout;
 mod npy;
+mod output;
 mod print;
 mod progress;
 mod request;
-mod target;
 mod text;
 mod transpose;
 

@@ -10,6 +10,14 @@ use std::{
     },
 };
 
+/// Whether stdout holds the output file, so that the report goes to stderr.
+static STDOUT_IS_FILE: AtomicBool = AtomicBool::new(false);
+
+/// Moves the report to stderr: stdout holds the output file.
+pub fn report_to_stderr() {
+    STDOUT_IS_FILE.store(true, Ordering::Relaxed);
+}
+
 /// Whether anything was printed on stdout.
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
@@ -21,10 +29,13 @@ pub fn nothing() -> bool {
 /// Why stdout could not be written, if it could not.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// A line on stdout. When nobody reads it any more, the line is lost and that is all; [`finish`]
-/// says what else went wrong.
+/// A line on stdout, or on stderr after [`report_to_stderr`]. If the reader has closed the pipe, the
+/// line is lost. [`finish`] reports other errors.
 pub fn line(text: &str) {
     PRINTED.store(true, Ordering::Relaxed);
+    if STDOUT_IS_FILE.load(Ordering::Relaxed) {
+        return error(text);
+    }
     written(writeln!(io::stdout().lock(), "{text}"));
 }
 
@@ -54,7 +65,12 @@ pub fn coloured(terminal: bool) -> bool {
 
 /// A word of stdout that is good news, green on a terminal.
 pub fn good(word: &str) -> String {
-    painted(word, 32, coloured(io::stdout().is_terminal()))
+    let terminal = if STDOUT_IS_FILE.load(Ordering::Relaxed) {
+        io::stderr().is_terminal()
+    } else {
+        io::stdout().is_terminal()
+    };
+    painted(word, 32, coloured(terminal))
 }
 
 /// A word of stderr that is bad news, red on a terminal.

@@ -6,7 +6,8 @@ use crate::{
     failure::Failure,
     text,
 };
-use falchion::{desc::GemmDesc, internals::family::Request};
+use falchion::{arch::OpRequest, desc::GemmDesc, internals::family::Request};
+use serde_json::Value;
 use std::path::Path;
 
 impl ClassArgs {
@@ -18,7 +19,7 @@ impl ClassArgs {
             b: self.b,
             c: self.c,
             accumulator: self.acc,
-            op: self.op,
+            op: self.op.and_then(OpRequest::kind),
             arch: self.arch,
             description,
             ..Request::default()
@@ -45,10 +46,21 @@ impl KernelArgs {
     }
 }
 
-/// A description: JSON, or a file of JSON.
-fn description(text: &str) -> Result<GemmDesc, Failure> {
-    if text.trim_start().starts_with('{') {
-        return Ok(GemmDesc::from_json(text)?);
-    }
-    Ok(GemmDesc::from_json(&text::read("the description", Path::new(text))?)?)
+/// The description of `--desc`: JSON, or a file of JSON.
+fn description(given: &str) -> Result<GemmDesc, Failure> {
+    Ok(GemmDesc::from_json(&description_text(given)?)?)
+}
+
+/// The JSON of a description, from the text or the file of `--desc`. An object that `--json`
+/// prints is a description in its field `description`.
+pub fn description_text(given: &str) -> Result<String, Failure> {
+    let text = if given.trim_start().starts_with('{') {
+        given.to_owned()
+    } else {
+        text::read("the description", Path::new(given))?
+    };
+    // The reader of descriptions refuses whatever is no JSON, with its line and column.
+    let printed = serde_json::from_str::<Value>(&text).ok();
+    let inner = printed.as_ref().and_then(|printed| printed.get("description"));
+    Ok(inner.map_or(text, Value::to_string))
 }

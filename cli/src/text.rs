@@ -1,25 +1,31 @@
 //! Files of text.
 
 use crate::failure::Failure;
-use std::{fs, path::Path};
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::Path,
+};
 
 /// Longer files are not read: no description or suite is so long.
 const LONGEST: u64 = 1 << 24;
 
-/// The text of a plain file.
+/// The text of a file or a pipe.
 pub fn read(what: &str, path: &Path) -> Result<String, Failure> {
     let refuse = |because: String| {
         Failure::refused(format!("{what} {} cannot be read: {because}", path.display()))
     };
     let facts = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
-    if !facts.is_file() {
+    if facts.is_dir() {
         return Err(refuse("it is not a file".to_owned()));
     }
-    if facts.len() > LONGEST {
-        return Err(refuse(format!(
-            "it has {} bytes, and at most {LONGEST} are read",
-            facts.len()
-        )));
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
+    // A pipe and a device have no length.
+    let read = file.take(LONGEST + 1).read_to_string(&mut text);
+    if facts.len() > LONGEST || text.len() as u64 > LONGEST {
+        return Err(refuse(format!("it has more than {LONGEST} bytes, the most that are read")));
     }
-    fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
+    read.map_err(|error| refuse(error.to_string()))?;
+    Ok(text)
 }

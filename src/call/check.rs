@@ -52,7 +52,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
             within(
                 Field::Groups,
                 self.batch as u64,
-                1,
+                0,
                 (groups.offsets.memory.length() as u64).saturating_sub(1),
             )?;
         }

@@ -91,7 +91,7 @@ impl<R, W> Call<R, W> {
         if self.groups.is_none() {
             return Ok(());
         }
-        within(Field::Groups, self.batch as u64, 1, i32::MAX as u64)?;
+        within(Field::Groups, self.batch as u64, 0, i32::MAX as u64)?;
         d.check_groups()
     }
 }

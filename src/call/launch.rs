@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(said(1, 0), "blocks of a cluster = 0 is out of range (1 to 8); try 1");
         assert_eq!(said(1, 16), "blocks of a cluster = 16 is out of range (1 to 8); try 8");
         assert!(said(1 << 30, 2).starts_with(
-            "the problem has 2147483648 tiles, and a grid has at most 2147483647 blocks"
+            "the problem has 2147483648 tiles, and a grid has at most 2147483647 thread blocks"
         ));
         assert!(said(u32::MAX, 8).starts_with("the problem has 34359738360 tiles"));
     }

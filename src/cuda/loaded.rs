@@ -66,6 +66,21 @@ pub fn compile(
     cache.get_or_compile(&Key::new(&program, nvrtc.version()), compiled)
 }
 
+/// Compiles a unit as [`compile`] does, and checks that the cubin is in the cache's folder.
+///
+/// # Errors
+/// Those of [`compile`]; [`Error::Io`] if the cubin is not in the folder, on a full disk for one.
+pub fn compile_to_disk(
+    cache: &Cache,
+    unit: &TranslationUnit,
+    target: impl Into<CodeTarget>,
+) -> Result<Arc<Entry>, Error> {
+    let target = target.into();
+    let entry = compile(cache, unit, target)?;
+    cache.check_on_disk(&Key::new(&program(unit, target), Nvrtc::get()?.version()))?;
+    Ok(entry)
+}
+
 /// Names the user's epilogue node that the compiler's first error lies in.
 fn name_node(error: Error) -> Error {
     match error {

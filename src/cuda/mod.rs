@@ -26,7 +26,7 @@ pub use kernel::CudaKernel;
 #[doc(hidden)]
 pub use kernel::kernel_unit;
 #[doc(hidden)]
-pub use loaded::compile;
+pub use loaded::{compile, compile_to_disk};
 pub use operands::{Cuda, CudaCall, CudaMatrices, DeviceMatrix};
 #[doc(hidden)]
 pub use operands::{CudaMut, CudaRef, CudaTransposeCall};

@@ -212,74 +212,79 @@ knobs! {
     }
 
     knobs {
-        /// Tile of C that a block computes, and its depth along K.
+        /// Threadblock tile M x N x K in elements: the part of D that one CTA computes, and the
+        /// depth of one k-tile.
         threadblock: Mnk, flag "--threadblock";
-        /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores,
-        /// that of a warpgroup.
+        /// Warp tile M x N x K in elements, a part of the threadblock tile. On Hopper's tensor
+        /// cores it is the tile of a warpgroup.
         warp: Mnk, flag "--warp";
-        /// What one instruction of tensor cores computes; where threads multiply what TMA brings,
-        /// what a thread computes.
+        /// Shape M x N x K of one tensor-core instruction. In a warp-specialized kernel on the CUDA
+        /// cores it is the tile of one thread.
         instruction: Mnk, flag "--instruction";
-        /// How tiles come from global to shared memory.
+        /// How tiles move from global to shared memory: singlestage (one buffer), pipelined (two
+        /// buffers), multistage (asynchronous copies into a ring), or warpspecialized (a producer
+        /// warpgroup with TMA, sm90).
         mainloop: MainloopKind, flag "--mainloop";
-        /// Tiles in shared memory at once.
+        /// Number of k-tiles that shared memory holds at once.
         stages: u32, flag "--stages";
-        /// The rasterization order of tiles.
+        /// Order in which CTAs compute the tiles of D: N (down columns, in groups of N columns),
+        /// horizontal (along rows), grouped:N (along rows, in groups of N rows), or hilbert.
         swizzle: SwizzleKind, flag "--swizzle";
-        /// Parts into which K is cut, each another block's; decomposition says who adds their
-        /// partial accumulators.
+        /// Number of split-K slices, each computed by its own CTA; the decomposition says which CTA
+        /// reduces.
         split_k: u32, flag "--split-k", since then 1;
-        /// How k-tiles are divided: dataparallel, each tile's whole; splitk, in as many parts as
-        /// split_k says, which the block that comes last adds in a workspace; splitkparallel, in as
-        /// many, which a second kernel adds there; splitkcluster, in as many, 8 at most, those of
-        /// the blocks of one cluster, which take no workspace; streamk, whole waves of tiles as
-        /// they are, and equal spans of the k-tiles of what is left.
+        /// How CTAs divide K: dataparallel (not at all), splitk (the last CTA to arrive reduces the
+        /// slices in a workspace), splitkparallel (a second kernel reduces them), splitkcluster (a
+        /// cluster reduces at most 8 slices without a workspace), or streamk (whole waves of tiles,
+        /// and equal spans of the k-tiles that are left).
         decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
-        /// Elements of A in one access; A's address, leading dimension and batch stride are
-        /// multiples of it.
+        /// Elements of A per memory access. The address, the leading dimension, and the batch
+        /// stride of A are multiples of it.
         align_a: u32, flag "--align-a";
-        /// Elements of B in one access; B's address, leading dimension and batch stride are
-        /// multiples of it.
+        /// Elements of B per memory access. The address, the leading dimension, and the batch
+        /// stride of B are multiples of it.
         align_b: u32, flag "--align-b";
-        /// Elements of C and D in one access; their addresses, leading dimensions and batch strides
-        /// are multiples of it.
+        /// Elements of C and D per memory access. Their addresses, leading dimensions, and batch
+        /// strides are multiples of it.
         align_c: u32, flag "--align-c";
-        /// Where A's tile lies in shared memory.
+        /// Layout of A's tile in shared memory: auto, padded by PAD elements, or swizzled. Prefix
+        /// mn or k names the contiguous index.
         smem_a: SmemLayout, flag "--smem-a";
-        /// Where B's tile lies in shared memory.
+        /// Layout of B's tile in shared memory, as for A.
         smem_b: SmemLayout, flag "--smem-b";
-        /// Blocks that a multiprocessor is to hold at once; bounds the registers of a thread.
+        /// Number of CTAs that one multiprocessor must be able to hold at once. It limits the
+        /// registers per thread.
         blocks_per_sm: u32, flag "--blocks-per-sm";
-        /// Blocks of a cluster, along M and N: those in a line share what they copy.
+        /// CTAs of a cluster along M and N. CTAs in one line share the tiles that they copy.
         cluster: Mn, flag "--cluster";
-        /// How consumers share tiles: cooperative, all of them one tile; ping-pong, each whole
-        /// tiles.
+        /// How consumer warpgroups share tiles: cooperative (all compute one tile) or pingpong
+        /// (each computes whole tiles in turn).
         schedule: ScheduleKind, flag "--schedule";
-        /// Groups of products that a consumer on tensor cores leaves under way, at most, when it
-        /// goes on to the next stage; promoted accumulators leave none.
+        /// Most groups of wgmma instructions that a consumer leaves in flight when it moves to the
+        /// next stage. Promoted accumulators leave none.
         pending: u32, flag "--pending", since then 1;
-        /// How often accumulators of fp8, or of emulated f32, are promoted to f32: never, which is
-        /// fast accumulation, or after each stage of 128 bytes.
+        /// When fp8 accumulators and those of emulated f32 are added to f32 accumulators: never
+        /// (fast accumulation) or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
-        /// How f32 is emulated on tensor cores: bf16x6 has all of its range and bits, bf16x3 16 of
-        /// its 24 bits, f16x3 a window of exponents, tf32x3 by mma.sync 22 bits, bf16x1 8; none but
-        /// for f32 there.
+        /// How tensor cores compute f32: bf16x6 (all of its range and bits), bf16x3 (16 of its 24
+        /// bits), f16x3 (a limited exponent range), tf32x3 (22 bits, mma.sync), bf16x1 (8 bits,
+        /// mma.sync), or none.
         emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
-        /// Where tensor cores of Hopper find A: in shared memory, or, of 8 or 32 bits and M-major,
-        /// in registers.
+        /// Where Hopper's tensor cores read A: shared (memory), registers (M-major A of 8 or 32
+        /// bits), or auto (registers if possible).
         a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;
-        /// Whether an instruction's sums of integers stop at the ends of their range, instead of
-        /// wrapping; so does what is added of parts and slices of K.
+        /// Whether integer sums stop at the ends of the range of i32 (on) or wrap (off).
         saturate: SaturateKind, flag "--saturate", since then SaturateKind::Off;
-        /// Neighbours along M or N that a lane holds before the next lane's begin.
+        /// Consecutive elements along M or N that one lane computes: vector (those of one 16-byte
+        /// access) or N.
         interleave: InterleaveKind, flag "--interleave";
-        /// K-blocks of a tile in one turn of their loop; other main loops than the single-stage one
-        /// have no such loop.
+        /// How many k-blocks one iteration of the inner loop computes: full (all) or N. Only the
+        /// single-stage main loop has this loop.
         unroll: UnrollKind, flag "--unroll";
-        /// Whether a kernel may need more registers than its threads can have.
+        /// Whether a kernel may need more registers per thread than there are: refused or allowed.
         spills: SpillKind, flag "--spills";
-        /// What becomes of an accumulator on its way to D: of the product, whichever family
-        /// computes it.
+        /// Expression for D over acc, source (C), alpha, beta, s2 to s7, bias_m, bias_n, scale_m,
+        /// and scale_n, with +, *, multiply, min, max, relu, and clamp.
         epilogue: EpilogueDesc, flag "--epilogue";
     }
 }

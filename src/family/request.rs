@@ -114,6 +114,8 @@ pub enum Origin {
     Flag,
     /// What flags pin: by default it would be another.
     Derived,
+    /// The problem size: the candidate configurations differ in this knob.
+    Size,
     /// The type of a file's numbers.
     File,
 }
@@ -126,6 +128,7 @@ impl Origin {
             Self::Description => "the description",
             Self::Flag => "a flag",
             Self::Derived => "what is pinned",
+            Self::Size => "the problem size",
             Self::File => "a file",
         }
     }
@@ -163,7 +166,7 @@ impl Request {
     /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no
     /// value, [`Error::Description`] when types contradict the description.
     pub fn resolve(&self, target: impl Into<Target>) -> Result<Resolved, Error> {
-        self.chosen(target.into(), Completions::first)
+        self.chosen(target.into(), Completions::first, |_| Vec::new())
     }
 
     /// The same, of several the one that a problem takes on a machine; on the architecture's own if
@@ -177,10 +180,11 @@ impl Request {
         size: ProblemSize,
         machine: Option<&Machine>,
     ) -> Result<Resolved, Error> {
-        self.chosen(target.into(), |completions| {
+        let choice = |completions: &Completions| {
             let machine = machine.copied().unwrap_or(completions.first().class.arch.machine());
             completions.choose(&size, &machine)
-        })
+        };
+        self.chosen(target.into(), choice, Completions::knobs_by_size)
     }
 
     /// The request without a description: types, layouts, units, and pins.
@@ -228,9 +232,11 @@ impl Request {
         &self,
         target: Target,
         choice: impl Fn(&Completions) -> GemmDesc,
+        by_size: impl Fn(&Completions) -> Vec<&'static str>,
     ) -> Result<Resolved, Error> {
         let pins = self.pins()?;
-        let desc = choice(&self.pinned(target, pins)?);
+        let completions = self.pinned(target, pins)?;
+        let (desc, by_size) = (choice(&completions), by_size(&completions));
         let origin = if self.description.is_some() { Origin::Description } else { Origin::Default };
         // What a knob would be if none were pinned; of a description that is given all are.
         let unpinned = match self.description {
@@ -262,8 +268,12 @@ impl Request {
         for ((&(name, flag, _), value), unpinned) in
             Pins::TABLE.iter().zip(knobs.words()).zip(unpinned.words())
         {
-            let from = if named(name) || value == unpinned {
-                flagged(named(name))
+            let from = if named(name) {
+                Origin::Flag
+            } else if by_size.contains(&name) {
+                Origin::Size
+            } else if value == unpinned {
+                origin
             } else {
                 Origin::Derived
             };

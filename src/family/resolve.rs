@@ -63,6 +63,20 @@ impl Completions {
         Self { of_row, ..self.and(other) }
     }
 
+    /// The knobs that a problem size selects, by their JSON names: those in which the kernels
+    /// differ, and how K is split.
+    pub(crate) fn knobs_by_size(&self) -> Vec<&'static str> {
+        let words: Vec<_> =
+            self.descs[..self.count].iter().map(|desc| desc.user_pins().words()).collect();
+        let splits = self.descs[..self.count].iter().any(|desc| !self.ways(desc).is_empty());
+        let selected = |(at, row): (usize, &(&'static str, &str, &str))| {
+            let differ = words.iter().any(|one| one[at] != words[0][at]);
+            let splits = splits && ["split_k", "decomposition"].contains(&row.0);
+            (differ || splits).then_some(row.0)
+        };
+        Pins::TABLE.iter().enumerate().filter_map(selected).collect()
+    }
+
     /// Whether a tile of as many rows and columns is among them.
     const fn has_tile_of(&self, other: &GemmDesc) -> bool {
         let (wanted, mut i) = (other.threadblock(), 0);

@@ -29,6 +29,7 @@ use crate::{
     refusal::{Refusal, Word},
     schedule::Fault,
     shape::{Mn, Mnk},
+    sys::float_mode::DefaultFloatMode,
     threadblock::{Unit, Work},
 };
 use core::slice;
@@ -70,6 +71,7 @@ pub trait HostKernel {
 /// the fast mode, which knows their descriptions alone; [`Error::Fault`] when the checked mode
 /// finds one.
 pub fn run_on_host<K: HostKernel>(kernel: &K, mode: Mode, call: K::Call<'_>) -> Result<(), Error> {
+    let _mode = DefaultFloatMode::enter();
     kernel.run(mode, call)
 }
 

@@ -8,6 +8,7 @@
 pub mod driver;
 #[cfg(feature = "cuda")]
 pub mod environment;
+pub(crate) mod float_mode;
 pub mod fma;
 #[cfg(feature = "cuda")]
 pub mod library;

@@ -210,7 +210,7 @@ fn long_sums_of_fp8_are_left_to_whole_numbers() -> Result<(), Error> {
     case.compute(|_, _| 1.0)?;
     let verdict = case.verdict()?;
     assert_eq!((verdict.elements_undecided, verdict.is_right()), (M * N, false));
-    assert!(verdict.to_string().contains("take whole numbers"), "{verdict}");
+    assert!(verdict.to_string().contains("use small whole numbers"), "{verdict}");
     Ok(())
 }
 

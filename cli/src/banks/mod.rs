@@ -4,7 +4,7 @@ mod layout;
 mod probe;
 mod steps;
 
-use crate::{args::BanksArgs, failure::Failure, target};
+use crate::{args::BanksArgs, failure::Failure, output};
 use falchion_lab::banks::WarpAccess;
 use falchion_lab::banks::picture;
 use std::path::Path;
@@ -27,5 +27,5 @@ fn draw(
     accesses: impl IntoIterator<Item = (String, WarpAccess)>,
 ) -> Result<(), Failure> {
     let Some(file) = file else { return Ok(()) };
-    target::write(file, &picture(&accesses.into_iter().collect::<Vec<_>>()))
+    output::write(file, &picture(&accesses.into_iter().collect::<Vec<_>>()))
 }

@@ -1,14 +1,15 @@
 //! Every access of a description to shared memory.
 
 use super::draw;
-use crate::{args::BanksArgs, cuda::Place, failure::Failure, gemm::description, print};
-use falchion::refusal::Operand;
+use crate::{args::BanksArgs, failure::Failure, gemm::description, print};
+use falchion::{arch::ArchKind, refusal::Operand};
 use falchion_lab::banks::{SharedStep, of_desc, wavefronts, without_threads};
 use serde_json::{Value, json};
 
 /// Counts them.
 pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
-    let desc = args.kernel.request()?.resolve(Place::Host.arch())?.desc;
+    // Shared memory is a GPU's: of the newest architecture, unless --arch names another.
+    let desc = args.kernel.request()?.resolve(ArchKind::Sm90)?.desc;
     let steps = of_desc(&desc)?;
     draw(args.svg.as_deref(), steps.iter().map(|step| (title(step), step.worst)))?;
     if json {

@@ -1,4 +1,4 @@
-//! What can be asked of `falchion explore`.
+//! The flags of `falchion explore`.
 
 use crate::{
     args::{ClassArgs, seed, whole},
@@ -8,19 +8,19 @@ use clap::Args;
 use falchion::shape::Mnk;
 use std::path::PathBuf;
 
-/// An exploration.
+/// The flags of `falchion explore`.
 #[derive(Args, Debug)]
 pub struct ExploreArgs {
-    /// The problems to measure, MxNxK each, parted by commas.
+    /// Problem sizes M x N x K, separated by commas.
     #[arg(long = "size", value_name = "MxNxK", value_delimiter = ',', value_parser = size, allow_hyphen_values = true)]
     pub sizes: Vec<Mnk>,
-    /// Rows of A and D: one problem more, with --n and --k.
+    /// Rows of A and D of one more problem, with --n and --k.
     #[arg(long, value_parser = extent, allow_hyphen_values = true, requires_all = ["n", "k"])]
     pub m: Option<u32>,
-    /// Columns of B and D.
+    /// Columns of B and D of that problem.
     #[arg(long, value_parser = extent, allow_hyphen_values = true, requires_all = ["m", "k"])]
     pub n: Option<u32>,
-    /// Columns of A, rows of B.
+    /// Columns of A and rows of B of that problem.
     #[arg(long, value_parser = extent, allow_hyphen_values = true, requires_all = ["m", "n"])]
     pub k: Option<u32>,
     #[command(flatten)]
@@ -29,35 +29,36 @@ pub struct ExploreArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "its flags say what they are")]
     pub knobs: KnobLists,
-    /// The space, in JSON, or a file of it: a list of families, each an object of lists by the
-    /// knobs' JSON names.
+    /// Search space as JSON or a JSON file: a list of families. A family is an object of knob names
+    /// and lists of values.
     #[arg(long, value_name = "FILE|JSON")]
     pub space: Option<String>,
-    /// Count the space and the refusals, and stop: needs neither a GPU nor NVRTC.
+    /// Count the points and the valid kernels, and stop. Needs neither a GPU nor NVRTC.
     #[arg(long, conflicts_with_all = ["compile", "log"])]
     pub dry_run: bool,
-    /// Compile into the cache for this compute capability (90, say), and stop: needs NVRTC, no GPU.
+    /// Compile the kernels into the kernel cache for a compute capability, such as 90 for sm_90,
+    /// and stop. Needs NVRTC, but no GPU.
     #[arg(long, value_name = "SM", value_parser = extent, conflicts_with = "log")]
     pub compile: Option<u32>,
-    /// Try so many of the legal kernels, drawn from the seed; all, if not given.
+    /// Number of random valid kernels to try. Default: all.
     #[arg(long, alias = "budget", value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub trials: Option<usize>,
-    /// What trials are drawn from.
+    /// Seed that selects the kernels to try.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// Where every trial is kept, as JSON lines; a run that finds a log goes on with it.
+    /// Write every trial to this file as a JSON line. If the file exists, the run continues it.
     #[arg(long, alias = "out", value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// How many of the best are measured by the full protocol.
+    /// Number of the best kernels to measure with the protocol of `falchion bench`.
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub finalists: usize,
-    /// How many of the best are listed.
+    /// Number of the best kernels to list.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub best: usize,
-    /// Threads that compile; as many as there are processors, if not given.
+    /// Number of threads that compile. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub jobs: Option<usize>,
-    /// What to measure beside; none for the default kernel.
+    /// Library to measure beside the kernels. none compares with the default kernel.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
 }

@@ -6,7 +6,7 @@ mod report;
 use crate::knob_flags::note_old_names;
 use crate::{
     bench::commit,
-    cuda::{self, Place},
+    cuda,
     failure::Failure,
     print,
     progress::{Steps, during},
@@ -21,7 +21,7 @@ use falchion::{
 };
 use falchion_lab::explore::{
     Census, Space,
-    device::{Nvrtc, fits},
+    device::{NvrtcToDisk, fits},
     log::Log,
     record::{Entry, Header},
     sample,
@@ -33,7 +33,7 @@ use std::{path::Path, thread};
 pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     let sizes = args.sizes();
     if args.dry_run {
-        let (space, census) = counted(args, Place::Host.arch(), None, &sizes)?;
+        let (space, census) = counted(args, ArchKind::Sm90, None, &sizes)?;
         return report::dry_run(args, &space, &census, json);
     }
     if let Some(sm) = args.compile {
@@ -42,8 +42,9 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
         let (space, census) = counted(args, arch, None, &sizes)?;
         let candidates = drawn(args, &space, &census)?;
         let steps = Steps::new(candidates.len());
-        let compiled =
-            compile_only(&candidates, &Nvrtc { sm }, jobs(args), &mut |count| steps.done(count))?;
+        let compiled = compile_only(&candidates, &NvrtcToDisk { sm }, jobs(args), &mut |count| {
+            steps.done(count)
+        })?;
         drop(steps);
         return report::compiled(&compiled, sm, json);
     }

@@ -1,7 +1,7 @@
 //! What is said of an exploration.
 
 use super::{ExploreArgs, object};
-use crate::{failure::Failure, print};
+use crate::{cuda, failure::Failure, print};
 use falchion::{
     desc::{GemmDesc, Pins},
     device::ProblemSize,
@@ -148,13 +148,13 @@ fn counts(census: &Census) -> String {
 pub fn compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
     if json {
         object(&json!(compiled));
-        return Ok(());
+        return cuda::cache_written(compiled.unwritten.as_deref());
     }
-    let Compiled { kernels, spilled, compile_failed } = compiled;
+    let Compiled { kernels, spilled, compile_failed, unwritten } = compiled;
     print::line(&format!(
         "{kernels} kernels for sm_{sm} are in the cache; {spilled} more spill, {compile_failed} do not compile"
     ));
-    Ok(())
+    cuda::cache_written(unwritten.as_deref())
 }
 
 /// What came of the trials.

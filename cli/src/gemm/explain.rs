@@ -5,7 +5,10 @@ use falchion::{
     arch::Machine,
     desc::GemmDesc,
     device::ProblemSize,
-    internals::{call::Problem, family::Resolved},
+    internals::{
+        call::Problem,
+        family::{Origin, Resolved},
+    },
 };
 use falchion_lab::explain::{StatedLayout, facts, launches_of_array, layouts, on_machine};
 use serde_json::{Value, json};
@@ -79,7 +82,10 @@ impl Subject<'_> {
             vec![
                 choice.flag.to_owned(),
                 choice.value.clone(),
-                format!("from {}", choice.from.name()),
+                match choice.from {
+                    Origin::Size => "selected for this size".to_owned(),
+                    from => format!("from {}", from.name()),
+                },
             ]
         };
         let stated = |facts: Vec<(&str, String)>| {

@@ -1,8 +1,12 @@
 //! The operands' files, and the extents that they and the flags agree on.
 
-use crate::{args::GemmArgs, failure::Failure, npy::NpyFile};
+use crate::{
+    args::GemmArgs,
+    failure::Failure,
+    npy::{NpyFile, missing, wider},
+};
 use falchion::{
-    epilogue::{EpilogueDesc, Op},
+    epilogue::{EpilogueDesc, Op, SCALARS},
     internals::{
         call::{Elements, Problem, View},
         operand::{OperandKind, VectorKind, Vectors},
@@ -48,14 +52,10 @@ impl Files {
     /// The elements of A and B by their files: of two floating-point types, the one that holds
     /// both.
     pub fn elements(&self) -> [Option<ElementKind>; 2] {
-        let [a, b] = [&self.a, &self.b].map(|file| file.as_ref().and_then(NpyFile::element));
-        let floats = [ElementKind::F64, ElementKind::F32, ElementKind::F16];
-        match (a, b) {
-            (Some(a), Some(b)) if floats.contains(&a) && floats.contains(&b) => {
-                let wider = floats.into_iter().find(|&kind| kind == a || kind == b);
-                [wider, wider]
-            }
-            alone => [alone.0, alone.1],
+        let [a, b] = [&self.a, &self.b].map(|file| file.as_ref().map(NpyFile::element));
+        match a.zip(b).and_then(|(a, b)| wider(a, b)) {
+            Some(wider) => [Some(wider); 2],
+            None => [a, b],
         }
     }
 
@@ -83,6 +83,43 @@ impl Files {
             }
             if self.vectors.slot(kind).replace(NpyFile::open_vector(Path::new(path))?).is_some() {
                 return Err(refuse(format!("{kind} is given twice")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The types that the files of A and B hold, in words.
+    pub fn types(&self) -> String {
+        let files = [&self.a, &self.b].into_iter().flatten();
+        let held: Vec<String> =
+            files.map(|file| format!("{} holds {}", file.name(), file.element())).collect();
+        held.join(" and ")
+    }
+
+    /// Refuses a product of files and random numbers: if one operand has a file, each operand that
+    /// is read needs one.
+    pub fn require_all(
+        &self,
+        epilogue: &EpilogueDesc,
+        scalars: &[f64; SCALARS],
+    ) -> Result<(), Failure> {
+        if self.none() {
+            return Ok(());
+        }
+        let reads = epilogue.reads(scalars);
+        let matrices = [
+            ("A", "--a-file FILE", &self.a, reads.accumulator),
+            ("B", "--b-file FILE", &self.b, reads.accumulator),
+            ("C", "--c-file FILE", &self.c, reads.source),
+        ];
+        for (operand, flag, file, read) in matrices {
+            if read && file.is_none() {
+                return Err(missing(operand, flag));
+            }
+        }
+        for (kind, ()) in reads.vectors.iter() {
+            if self.vectors.get(kind).is_none() {
+                return Err(missing(kind.name(), &format!("--vector {}=FILE", kind.name())));
             }
         }
         Ok(())

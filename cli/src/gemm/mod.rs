@@ -10,18 +10,18 @@ use crate::{
     cuda::Place,
     failure::Failure,
     npy,
+    output::OutputFile,
     progress::{during, measured, timed},
-    target::Target,
 };
 use explain::Subject;
 pub use explain::{description, layout_rows};
 use falchion::{
     arch::ArchKind,
     desc::GemmDesc,
-    epilogue::SCALARS,
+    epilogue::{EpilogueDesc, Op, SCALARS},
     internals::{
         call::{Problem, Source},
-        family::{Origin, ProblemSize, Request, Resolved},
+        family::{Origin, ProblemSize, Request, Resolved, Target},
         host::{Mode, progress::BLOCKS},
     },
     layout::{MatrixType, Order},
@@ -42,9 +42,12 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let scalars = scalars::of(args, &resolved.desc)?;
     let desc = resolved.desc.for_scalars(&scalars);
     let epilogue = desc.class.output.epilogue.framed(desc.frame);
-    if args.c_file.is_some() && !epilogue.reads(&scalars).source {
+    // A beta of 0 that is given means, as in BLAS, that C is not read.
+    let reads_c = epilogue.reads(&scalars).source || (args.beta == Some(0.0) && has_c(&epilogue));
+    if args.c_file.is_some() && !reads_c {
         return Err(Failure::refused(format!(
-            "--c-file is given, and the epilogue, {epilogue}, would not read C; give --beta 1"
+            "--c-file is given, and the epilogue, {epilogue}, would not read C; {}",
+            if has_c(&epilogue) { "give --beta 1" } else { "leave --c-file out" }
         )));
     }
     files.open_vectors(args, &epilogue)?;
@@ -65,6 +68,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if args.explain && !(args.run || args.verify.is_some() || args.out.is_some() || args.checked) {
         return subject.alone(json);
     }
+    files.require_all(&epilogue, &scalars)?;
     let vectors = args
         .vectors
         .iter()
@@ -72,8 +76,11 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let matrices =
         [("--a-file", &args.a_file), ("--b-file", &args.b_file), ("--c-file", &args.c_file)];
     let matrices = matrices.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
-    let target =
-        args.out.as_deref().map(|out| Target::beside(out, matrices.chain(vectors))).transpose()?;
+    let target = args
+        .out
+        .as_deref()
+        .map(|out| OutputFile::beside(out, matrices.chain(vectors)))
+        .transpose()?;
     let mut product = match &args.group_rows {
         Some(rows) => HostProduct::of_groups(&desc, &problem, rows)?,
         None => HostProduct::poisoned(&desc, &problem)?.as_array(args.pointers),
@@ -129,46 +136,53 @@ impl GemmArgs {
     }
 }
 
-/// What the flags choose, and the files where no flag says what A and B hold.
+/// Whether an epilogue has C.
+fn has_c(epilogue: &EpilogueDesc) -> bool {
+    epilogue.ops().contains(&Op::Source)
+}
+
+/// What the flags select, and the files if no flag says what A and B hold.
 fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let leading = [args.lda, args.ldb];
     let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {
         Some(rows) => ProblemSize { leading, ..ProblemSize::of_groups((m, n, k), rows.len()) },
         None => ProblemSize { batch: args.batch, leading, ..ProblemSize::of((m, n, k)) },
     });
-    let (newest, machine) = match args.gpu {
+    let (target, machine) = match args.gpu {
         Some((_, machine)) => {
-            (ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70), Some(machine))
+            let newest = ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70);
+            (Target::Gpu(newest), Some(machine))
         }
-        None => (place.arch(), None),
+        None => (place.target(), None),
     };
     let resolve = |request: &Request| match size {
         // Of an array a family launches as many products as it can.
         Some(size) if args.pointers => {
-            let first = request.resolve_for(newest, size, machine.as_ref())?;
-            request.resolve_for(newest, size.of_array(&first.desc, args.batch), machine.as_ref())
+            let first = request.resolve_for(target, size, machine.as_ref())?;
+            request.resolve_for(target, size.of_array(&first.desc, args.batch), machine.as_ref())
         }
-        Some(size) => request.resolve_for(newest, size, machine.as_ref()),
-        None => request.resolve(newest),
+        Some(size) => request.resolve_for(target, size, machine.as_ref()),
+        None => request.resolve(target),
     };
     let request = args.kernel.request()?;
     let said = [request.a, request.b].iter().any(Option::is_some) || request.description.is_some();
     let elements = if said { [None; 2] } else { files.elements() };
     if elements != [None; 2] {
         let [a, b] = elements
-            .map(|element| element.map(|element| MatrixType { element, order: Order::Col }));
-        // Other flags may leave no kernel for the files' types; then the numbers are rounded, which
-        // is said.
-        if let Ok(mut resolved) = resolve(&Request { a, b, ..request.clone() }) {
-            for (flag, element) in ["--a", "--b"].into_iter().zip(elements) {
-                let choice = resolved
-                    .choices
-                    .iter_mut()
-                    .find(|choice| element.is_some() && choice.flag == flag);
-                choice.into_iter().for_each(|choice| choice.from = Origin::File);
-            }
-            return Ok(resolved);
+            .map(|element| element.map(|element| MatrixType { element, order: Order::Row }));
+        let mut resolved = resolve(&Request { a, b, ..request }).map_err(|error| {
+            let flags = if a.is_some() { "--a f32:row" } else { "--b f32:row" };
+            Failure::refused(format!(
+                "{}: {error}; {flags}, for one, converts the numbers",
+                files.types()
+            ))
+        })?;
+        for (flag, element) in ["--a", "--b"].into_iter().zip(elements) {
+            let choice =
+                resolved.choices.iter_mut().find(|choice| element.is_some() && choice.flag == flag);
+            choice.into_iter().for_each(|choice| choice.from = Origin::File);
         }
+        return Ok(resolved);
     }
     Ok(resolve(&request)?)
 }

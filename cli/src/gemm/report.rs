@@ -1,7 +1,7 @@
 //! What is said of a product that was computed.
 
 use super::explain::{Subject, description};
-use crate::{args::GemmArgs, failure::Failure, print};
+use crate::{args::GemmArgs, failure::Failure, output, print};
 use falchion::{internals::call::Routes, layout::MatrixType};
 use falchion_lab::verify::Verdict;
 use serde_json::json;
@@ -78,7 +78,7 @@ impl Report<'_> {
             print::line(&verified(verdict, (m, n.saturating_mul(batch))));
         }
         if let Some(out) = &args.out {
-            print::line(&format!("D is in {}", print::path(out)));
+            print::line(&format!("D is in {}", output::name(out)));
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ mod header;
 
 use crate::{
     failure::Failure,
+    output::{OutputFile, unwritable},
     print,
-    target::{Target, unwritable},
 };
 use falchion::{
     layout::Order,
@@ -29,7 +29,7 @@ pub struct NpyFile {
     batch: usize,
     rows: usize,
     columns: usize,
-    data: BufReader<File>,
+    data: BufReader<Box<dyn Read>>,
 }
 
 impl NpyFile {
@@ -76,11 +76,13 @@ impl NpyFile {
         let refuse = |because: String| Failure::refused(format!("{} {because}", path.display()));
         let system = |error: io::Error| refuse(format!("cannot be read: {error}"));
         let facts = fs::metadata(path).map_err(system)?;
-        if !facts.is_file() {
+        if facts.is_dir() {
             return Err(refuse("is not a file".to_owned()));
         }
-        let mut data = BufReader::with_capacity(1 << 18, File::open(path).map_err(system)?);
-        let mut left = facts.len();
+        let file: Box<dyn Read> = Box::new(File::open(path).map_err(system)?);
+        let mut data = BufReader::with_capacity(1 << 18, file);
+        // A pipe has no length: what its header claims is checked when it has been read.
+        let mut left = if facts.is_file() { facts.len() } else { u64::MAX };
         let mut bytes = |count: usize, what: &str| {
             let mut bytes = vec![0; count];
             left = left.saturating_sub(count as u64);
@@ -112,6 +114,16 @@ impl NpyFile {
         let [batch, rows, columns] = extents(&header.shape).map_err(refuse_shape)?;
         let mut factors = [batch, rows, columns].into_iter().map(u128::from);
         let needed = factors.try_fold(header.number.bytes() as u128, u128::checked_mul);
+        let (data, left) = match needed.and_then(|needed| u64::try_from(needed).ok()) {
+            Some(needed) if !facts.is_file() => {
+                // Memory grows with the bytes that arrive, whatever the header claims.
+                let mut bytes = Vec::new();
+                data.take(needed).read_to_end(&mut bytes).map_err(system)?;
+                let left = bytes.len() as u64;
+                (BufReader::new(Box::new(io::Cursor::new(bytes)) as Box<dyn Read>), left)
+            }
+            _ => (data, left),
+        };
         if needed.is_none_or(|needed| needed > u128::from(left)) {
             let needed = needed.map_or("more than 2^128".to_owned(), |needed| needed.to_string());
             return Err(refuse(format!(
@@ -138,15 +150,15 @@ impl NpyFile {
         (self.rows, self.columns)
     }
 
-    /// The type of the numbers; none of integers that no product takes.
-    pub fn element(&self) -> Option<ElementKind> {
+    /// The type of the numbers.
+    pub fn element(&self) -> ElementKind {
         match self.header.number {
-            Number::F64 => Some(ElementKind::F64),
-            Number::F32 => Some(ElementKind::F32),
-            Number::F16 => Some(ElementKind::F16),
-            Number::I8 => Some(ElementKind::I8),
-            Number::U8 => Some(ElementKind::U8),
-            Number::I32 => None,
+            Number::F64 => ElementKind::F64,
+            Number::F32 => ElementKind::F32,
+            Number::F16 => ElementKind::F16,
+            Number::I8 => ElementKind::I8,
+            Number::U8 => ElementKind::U8,
+            Number::I32 => ElementKind::I32,
         }
     }
 
@@ -187,6 +199,24 @@ impl NpyFile {
     }
 }
 
+/// The type that holds the numbers of two files: the same, or the wider of two floating-point
+/// types.
+pub fn wider(a: ElementKind, b: ElementKind) -> Option<ElementKind> {
+    const FLOATS: [ElementKind; 3] = [ElementKind::F64, ElementKind::F32, ElementKind::F16];
+    if a == b {
+        return Some(a);
+    }
+    let both = FLOATS.contains(&a) && FLOATS.contains(&b);
+    FLOATS.into_iter().find(|&kind| both && (kind == a || kind == b))
+}
+
+/// The refusal of an operand without a file beside one that has a file.
+pub fn missing(operand: &str, flag: &str) -> Failure {
+    Failure::refused(format!(
+        "{operand} has no file, but another operand has; give {flag}, or no file at all for random operands"
+    ))
+}
+
 /// The next number.
 fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f64> {
     fn bytes<const N: usize>(data: &mut impl Read, big_endian: bool) -> io::Result<[u8; N]> {
@@ -209,7 +239,7 @@ fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f6
 
 /// Writes a matrix in the order in which it lies; a batch of other than one as an array of three
 /// extents.
-pub fn write(target: Target, matrix: &HostMatrix) -> Result<(), Failure> {
+pub fn write(target: OutputFile, matrix: &HostMatrix) -> Result<(), Failure> {
     target.write(|to, path| spell(to, matrix, path))
 }
 

@@ -1,6 +1,11 @@
 //! The operands' files, and the extents that they and the flags agree on.
 
-use crate::{args::TransposeArgs, failure::Failure, npy::NpyFile};
+use crate::{
+    args::TransposeArgs,
+    failure::Failure,
+    npy::{NpyFile, missing, wider},
+};
+use falchion::numeric::ElementKind;
 use std::path::Path;
 
 /// The files that were given, opened. The matrices of a batch are one below another in them.
@@ -16,6 +21,51 @@ impl Files {
     pub fn open(args: &TransposeArgs) -> Result<Self, Failure> {
         let open = |path: Option<&Path>| path.map(NpyFile::open).transpose();
         Ok(Self { a: open(args.a_file.as_deref())?, b: open(args.b_file.as_deref())? })
+    }
+
+    /// The type of the elements: that of `--type`, else that of the files, else f32. Of two
+    /// floating-point files, the type that holds both.
+    pub fn element(&self, args: &TransposeArgs) -> Result<ElementKind, Failure> {
+        if let Some(element) = args.element {
+            return Ok(element);
+        }
+        let (Some(a), Some(b)) = (&self.a, &self.b) else {
+            return Ok(self
+                .a
+                .as_ref()
+                .or(self.b.as_ref())
+                .map_or(ElementKind::F32, NpyFile::element));
+        };
+        wider(a.element(), b.element()).ok_or_else(|| {
+            Failure::refused(format!(
+                "{} holds {}, and {} holds {}; give --type, to which both are converted",
+                a.name(),
+                a.element(),
+                b.name(),
+                b.element()
+            ))
+        })
+    }
+
+    /// Refuses a transpose of a file and random numbers, and a file of B that would not be read.
+    pub fn require_all(&self, args: &TransposeArgs) -> Result<(), Failure> {
+        if self.b.is_some() && args.beta.is_none() {
+            return Err(Failure::refused(
+                "--b-file is given, and beta is 0, so that B would not be read; give --beta 1",
+            ));
+        }
+        if !self.none() {
+            let operands = [
+                ("A", "--a-file FILE", &self.a, args.alpha != 0.0),
+                ("B", "--b-file FILE", &self.b, args.beta.is_some_and(|beta| beta != 0.0)),
+            ];
+            for (operand, flag, file, read) in operands {
+                if read && file.is_none() {
+                    return Err(missing(operand, flag));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether there is no file.

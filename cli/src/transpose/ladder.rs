@@ -9,25 +9,25 @@ use crate::{
     print,
     progress::{Steps, during},
 };
+use falchion::numeric::ElementKind;
 use falchion_lab::ladder::{TransposeClimb, TransposeRung, verify_transpose};
 
 /// Runs the command.
 pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
+    let element = args.element.unwrap_or(ElementKind::F32);
     let extents =
         (args.rows.unwrap_or(TransposeClimb::SIZE), args.cols.unwrap_or(TransposeClimb::SIZE));
     let steps = Steps::new(TransposeRung::ALL.len());
     let climb = match Place::of(args.on)? {
         Place::Cuda(device) => {
-            device.climb_transposes(extents, args.element, &mut |rung| steps.done(rung + 1))?
+            device.climb_transposes(extents, element, &mut |rung| steps.done(rung + 1))?
         }
         Place::Host => {
             for (number, rung) in TransposeRung::ALL.into_iter().enumerate() {
-                judged(&verify_transpose(rung, args.element)?)?;
+                judged(&verify_transpose(rung, element)?)?;
                 steps.done(number + 1);
             }
-            during("counting accesses", || {
-                TransposeClimb::counted(extents, args.element, "the host")
-            })?
+            during("counting accesses", || TransposeClimb::counted(extents, element, "the host"))?
         }
     };
     drop(steps);

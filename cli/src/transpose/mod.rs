@@ -10,18 +10,20 @@ use crate::{
     failure::Failure,
     gemm::on,
     npy,
+    output::OutputFile,
     progress::{during, timed},
-    target::Target,
-    text,
+    request::description_text,
 };
-use falchion::internals::{
-    host::Mode,
-    pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
+use falchion::{
+    internals::{
+        host::Mode,
+        pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
+    },
+    numeric::ElementKind,
 };
 use falchion_lab::owned::HostTranspose;
 use files::Files;
 use report::Report;
-use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
@@ -29,39 +31,30 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         return ladder::run(args, json);
     }
     let place = Place::of_run(args.on, args.checked)?;
-    let choice = choice(args)?;
     let files = Files::open(args)?;
-    let (leading, scalars) = ([args.lda, args.ldb, args.ldd], [args.alpha, args.beta]);
+    let element = files.element(args)?;
+    let choice = choice(args, element)?;
+    let beta = args.beta.unwrap_or(0.0);
+    let (leading, scalars) = ([args.lda, args.ldb, args.ldd], [args.alpha, beta]);
     if args.explain && files.none() && [args.rows, args.cols] == [None; 2] {
         let problem = TransposeProblem::of((0, 0), args.batch, leading, scalars);
-        return report::explanation(
-            choice,
-            Combine::of(args.element, scalars),
-            args.element,
-            &problem,
-            json,
-        );
+        return report::explanation(choice, Combine::of(element, scalars), element, &problem, json);
     }
     let extents = files.extents(args)?;
     let problem = TransposeProblem::of(extents, args.batch, leading, scalars);
     if args.explain && !(args.run || args.verify || args.out.is_some() || args.checked) {
         problem.check(&choice.desc(
-            Combine::of(args.element, scalars),
-            args.element.bytes_of(1),
+            Combine::of(element, scalars),
+            element.bytes_of(1),
             &problem,
         ))?;
-        return report::explanation(
-            choice,
-            Combine::of(args.element, scalars),
-            args.element,
-            &problem,
-            json,
-        );
+        return report::explanation(choice, Combine::of(element, scalars), element, &problem, json);
     }
+    files.require_all(args)?;
     let inputs = [("--a-file", &args.a_file), ("--b-file", &args.b_file)];
     let inputs = inputs.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
-    let target = args.out.as_deref().map(|out| Target::beside(out, inputs)).transpose()?;
-    let mut transpose = HostTranspose::poisoned(args.element, choice, &problem)?;
+    let target = args.out.as_deref().map(|out| OutputFile::beside(out, inputs)).transpose()?;
+    let mut transpose = HostTranspose::poisoned(element, choice, &problem)?;
     during("reading operands", || {
         transpose.draw(args.seed)?;
         let Files { a, b } = files;
@@ -95,16 +88,10 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
 }
 
 /// How the kernel is chosen.
-fn choice(args: &TransposeArgs) -> Result<Choice, Failure> {
+fn choice(args: &TransposeArgs, element: ElementKind) -> Result<Choice, Failure> {
     Ok(match (args.rung, args.desc.as_deref()) {
-        (Some(rung), _) => rung.choice(args.element.bytes_of(1)),
-        (None, Some(json)) if json.trim_start().starts_with('{') => {
-            Choice::Desc(TransposeDesc::from_json(json)?)
-        }
-        (None, Some(file)) => Choice::Desc(TransposeDesc::from_json(&text::read(
-            "the description",
-            Path::new(file),
-        )?)?),
+        (Some(rung), _) => rung.choice(element.bytes_of(1)),
+        (None, Some(given)) => Choice::Desc(TransposeDesc::from_json(&description_text(given)?)?),
         (None, None) => Choice::Auto,
     })
 }

@@ -4,7 +4,7 @@ use crate::{
     args::TransposeArgs,
     failure::Failure,
     gemm::{at, layout_rows},
-    print,
+    output, print,
 };
 use falchion::{
     internals::pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
@@ -72,7 +72,7 @@ impl Report<'_> {
             print::line(&format!("{}: {verdict}", print::good("verified")));
         }
         if let Some(out) = &args.out {
-            print::line(&format!("D is in {}", print::path(out)));
+            print::line(&format!("D is in {}", output::name(out)));
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ fn batches_are_verified() {
 fn arrays_are_verified() {
     for given in [
         "--batch 5 --beta 2",
-        "--batch 3 --checked --c f32:col --lda 40 --split-k 2",
+        "--batch 3 --checked --a f32:col --c f32:col --lda 40 --split-k 2",
         "--batch 121 --a i8:row --b i8:row --c i32:row",
         "--batch 3 --a f16:row --b f16:col --c f16:row --op tensorop --arch sm80 --checked --beta -1",
         "--batch 3 --a bf16:row --b bf16:col --c bf16:row --op tensorop --checked",

@@ -1,16 +1,8 @@
-//! `falchion explore`: the count, what is refused, and every command of docs/explore.md. None of it
-//! needs a GPU.
+//! `falchion explore`: counts, refusals, and search spaces. None of it needs a GPU.
 
-use crate::common::{
-    done, falchion, folder, object,
-    page::{commands, prints_what_it_says},
-    path, refused,
-};
+use crate::common::{done, falchion, folder, object, path, refused};
 use serde_json::json;
 use std::fs;
-
-/// The page.
-const PAGE: &str = include_str!("../../../docs/explore.md");
 
 /// A space of a few points.
 const SMALL: &str = "explore --mainloop multistage --threadblock 128x128x8 --warp 64x32x8 --swizzle 1 --smem-a auto --smem-b auto \
@@ -22,13 +14,6 @@ fn words(text: &str) -> Vec<&str> {
 
 fn small(more: &str) -> Vec<&str> {
     [words(SMALL), words(more)].concat()
-}
-
-#[test]
-fn the_page_prints_what_it_says() {
-    let commands = commands(PAGE);
-    assert!(commands.len() >= 4, "{}", commands.len());
-    commands.iter().for_each(prints_what_it_says);
 }
 
 /// `legal + sum of refusals = points`, with problems and without, whatever is narrowed.
@@ -174,6 +159,35 @@ fn a_space_comes_from_a_file() {
     assert!(nowhere.contains("the space /nowhere/space.json cannot be read"), "{nowhere}");
 }
 
+/// The order of a JSON object's keys has no effect, and no list of a family is dropped.
+#[test]
+fn space_selects_the_family_before_it_reads_its_knobs() {
+    let space = |class: &str, json: &str| {
+        object(
+            &[&words(&format!("explore --dry-run --json {class} --space"))[..], &[json]].concat(),
+        )
+    };
+    let f32_sm90 = "--arch sm90 --a f32:row --b f32:row --c f32:row --op simt";
+    let f16_sm90 = "--arch sm90 --a f16:row --b f16:row --c f16:row --op tensorop";
+    for (class, json, points) in [
+        (f32_sm90, r#"[{"mainloop":"warpspecialized","cluster":"1x1"}]"#, 1),
+        (f32_sm90, r#"[{"align_a":[1,2,4],"mainloop":"warpspecialized"}]"#, 3),
+        (f32_sm90, r#"{"align_b":[1,2],"mainloop":["multistage","warpspecialized"]}"#, 4),
+        (f32_sm90, r#"{"interleave":["vector","8"],"mainloop":"multistage"}"#, 2),
+        (f16_sm90, r#"{"blocks_per_sm":[1,2],"mainloop":"multistage"}"#, 2),
+    ] {
+        assert_eq!(space(class, json)["points"], points, "{json}");
+    }
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/spaces/f32_simt_tma.json");
+    let said = space(f32_sm90, own);
+    assert!(said["legal"].as_u64().unwrap() > 100, "{said}");
+    let foreign = r#"{"interleave":"vector","mainloop":"warpspecialized"}"#;
+    let sentence = refused(
+        &[&words(&format!("explore --dry-run {f32_sm90} --space"))[..], &[foreign]].concat(),
+    );
+    assert!(sentence.contains("--interleave is not a knob of the warpspecialized"), "{sentence}");
+}
+
 #[test]
 fn odd_requests_are_refused() {
     for (args, part) in [
@@ -251,6 +265,40 @@ fn what_is_missing_is_said() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("libnvrtc could not be loaded") && said.lines().count() == 1, "{said}");
+}
+
+/// A disk that takes no cubin: the count is that of the cache, and the exit code is 2.
+#[cfg(unix)]
+#[test]
+#[ignore = "needs NVRTC"]
+fn compile_on_a_full_disk_exits_with_2() {
+    let folder = folder();
+    let (suite, name) = path(&folder, "suite.jsonl");
+    fs::write(&suite, r#"{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}"#)
+        .unwrap();
+    for command in
+        [small("--compile 90 --trials 3").join(" "), format!("bench --suite {name} --compile 90")]
+    {
+        for json in ["", " --json"] {
+            let limited =
+                format!("ulimit -f 1; {} {command}{json}", env!("CARGO_BIN_EXE_falchion"));
+            let output = std::process::Command::new("sh")
+                .args(["-c", &limited])
+                .env("FALCHION_CACHE_DIR", folder.path().join("cache"))
+                .output()
+                .unwrap();
+            let (said, why) = (
+                String::from_utf8(output.stdout).unwrap(),
+                String::from_utf8(output.stderr).unwrap(),
+            );
+            assert_eq!(output.status.code(), Some(2), "{command}: {said}{why}");
+            assert!(said.starts_with("0 kernels") || said.contains("\"kernels\":0"), "{said}");
+            assert!(
+                why.contains("could not be written to the cache") && why.contains("File too large"),
+                "{why}"
+            );
+        }
+    }
 }
 
 #[test]

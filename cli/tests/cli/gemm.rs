@@ -208,7 +208,7 @@ fn f32_on_tensor_cores_is_verified() {
 fn knobs_and_leading_dimensions_are_verified() {
     let sizes = ["--m", "150", "--n", "70", "--k", "50"];
     for more in [
-        &["--lda", "151", "--ldb", "64", "--ldc", "200"][..],
+        &["--lda", "64", "--ldb", "80", "--ldc", "200"][..],
         &[
             "--threadblock",
             "64x32x16",
@@ -270,7 +270,7 @@ fn auto_finds_a_place() {
         (Some(64), Some(64), Some(64))
     );
     let text = done(&["gemm", "--m", "64", "--n", "64", "--k", "64", "--verify"]);
-    assert!(text.starts_with("64 x 64 x 64, f32:col times f32:col into f32:col: "), "{text}");
+    assert!(text.starts_with("64 x 64 x 64, f32:row times f32:row into f32:row: "), "{text}");
     assert!(text.contains("\nverified: "), "{text}");
 }
 
@@ -339,7 +339,8 @@ fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
         "2 x 1 blocks",
         "64 x 256: 1 x 1 instructions of 64 x 256 x 16",
         "the producer keeps 24 and consumers take 240",
-        "4 stages of 49152, 4 staging buffers of 8192",
+        "4 stages of 49152, 2 staging buffers of 8192 for each of 2 consumers",
+        "80 of barriers",
         "each copied to all 2 blocks of the cluster",
         "stored by TMA, in 4 subtiles of 64 x 64 a consumer",
         "AwaitFull",
@@ -352,6 +353,33 @@ fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
     assert_eq!((facts["threads"].as_u64(), facts["stages"].as_u64()), (Some(384), Some(4)));
     assert_eq!(facts["operands"][1]["bytes"].as_u64(), Some(32768));
     assert!(facts["schedule"].as_array().is_some_and(|lines| lines.len() > 5), "{facts}");
+}
+
+/// The parts of the shared memory are the total.
+#[test]
+fn shared_memory_of_an_explanation_adds_up() {
+    let halves = "--arch sm90 --op tensorop --a bf16:row --b bf16:col --c bf16:row";
+    for flags in [
+        format!("{halves} --schedule pingpong"),
+        format!("{halves} --schedule cooperative"),
+        format!("{halves} --decomposition splitkcluster --split-k 4"),
+        "--arch sm90 --op simt --mainloop warpspecialized".to_owned(),
+        "--arch sm80 --op simt --threadblock 32x32x32".to_owned(),
+        "--arch sm80 --op simt --a f64:row".to_owned(),
+        "--arch sm80 --op tensorop --a f16:row --b f16:col --c f16:row".to_owned(),
+    ] {
+        let words: Vec<&str> = flags.split_whitespace().collect();
+        let text = done(&[&["gemm", "--explain"][..], &words].concat());
+        let line = text.lines().find(|line| line.contains(" bytes per CTA: ")).unwrap();
+        let (total, parts) = line.split_once(" bytes per CTA: ").unwrap();
+        let total: u64 = total.split_whitespace().rev().nth(2).unwrap().parse().unwrap();
+        // What is behind the semicolon overlaps the rest.
+        let parts = parts.split(';').next().unwrap().split(", ").map(|part| {
+            let numbers = part.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+            numbers.product::<u64>()
+        });
+        assert_eq!(parts.sum::<u64>(), total, "{line}");
+    }
 }
 
 #[test]
@@ -397,7 +425,8 @@ fn an_explanation_says_where_each_knob_came_from() {
         line(fact);
     }
     assert!(text.contains("Barrier"), "{text}");
-    let text = done(&["gemm", "--on", "host", "--explain", "--m", "5", "--n", "6", "--k", "7"]);
+    let size = ["--m", "5", "--n", "6", "--k", "7", "--c", "f32:col"];
+    let text = done(&[&["gemm", "--on", "host", "--explain"][..], &size].concat());
     assert!(text.contains("exchanged") && text.contains("5 x 6 x 7 on "), "{text}");
 }
 
@@ -640,10 +669,10 @@ fn files_say_what_they_hold() {
     let (double, single, byte) =
         (save("double.npy", "<f8"), save("single.npy", "<f4"), save("byte.npy", "|i1"));
     for (a, b, types) in [
-        (&double, &double, ["f64:col", "f64:col", "f64:col"]),
-        (&double, &single, ["f64:col", "f64:col", "f64:col"]),
-        (&single, &single, ["f32:col", "f32:col", "f32:col"]),
-        (&byte, &byte, ["i8:col", "i8:col", "i32:col"]),
+        (&double, &double, ["f64:row", "f64:row", "f64:row"]),
+        (&double, &single, ["f64:row", "f64:row", "f64:row"]),
+        (&single, &single, ["f32:row", "f32:row", "f32:row"]),
+        (&byte, &byte, ["i8:row", "i8:row", "i32:row"]),
     ] {
         let said =
             done(&["gemm", "--on", "host", "--a-file", a, "--b-file", b, "--explain", "--run"]);
@@ -661,4 +690,91 @@ fn files_say_what_they_hold() {
     let sentence =
         refused(&["gemm", "--a-file", &single, "--b-file", &single, "--c-file", &single]);
     assert!(sentence.contains("would not read C; give --beta 1"), "{sentence}");
+}
+
+/// `--op best` is the default: on a GPU, tensor cores for the types that they multiply as they are.
+#[test]
+fn op_best_selects_tensor_cores_on_a_gpu() {
+    let op = |flags: &str| {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let said = object(&[&["gemm", "--explain", "--json"][..], &flags].concat());
+        said["description"]["op"].as_str().unwrap().to_owned()
+    };
+    let halves = "--a bf16:row --b bf16:row --c bf16:row";
+    for (flags, wanted) in [
+        (format!("{halves} --for h200"), "tensorop"),
+        (format!("{halves} --for h200 --op best"), "tensorop"),
+        (format!("{halves} --for h200 --op simt"), "simt"),
+        (format!("{halves} --for v100"), "simt"),
+        (format!("{halves} --arch sm80 --on host"), "tensorop"),
+        (format!("{halves} --on host"), "simt"),
+        ("--a e4m3:row --b e4m3:row --c f32:row --on host".to_owned(), "tensorop"),
+        ("--for h200".to_owned(), "simt"),
+        ("--for h200 --a f64:row".to_owned(), "tensorop"),
+        ("--for h200 --a i32:row".to_owned(), "simt"),
+    ] {
+        assert_eq!(op(&flags), wanted, "{flags}");
+    }
+    let said =
+        object(&["banks", "--json", "--a", "bf16:row", "--b", "bf16:row", "--c", "bf16:row"]);
+    assert_eq!(said["description"]["op"], "tensorop");
+    let text = done(&["explore", "--dry-run", "--a", "bf16:row", "--arch", "sm90"]);
+    assert!(text.contains("warpspecialized"), "{text}");
+}
+
+/// Matrices without a layout are row-major.
+#[test]
+fn layouts_are_row_major_by_default() {
+    let said = object(&["gemm", "--explain", "--json", "--on", "host"]);
+    for matrix in ["a", "b", "c"] {
+        assert_eq!(said["description"][matrix], "f32:row");
+    }
+    assert_eq!(object(&["banks", "--json"])["description"]["a"], "f32:row");
+}
+
+/// Knobs in which the candidate configurations differ are the problem size's choice.
+#[test]
+fn explain_names_the_knobs_that_the_problem_size_selected() {
+    let types = ["--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row", "--for", "h200"];
+    let from = |flags: &[&str], flag: &str| {
+        let text = done(&[&["gemm", "--explain"][..], &types, flags].concat());
+        text.lines().find(|line| line.trim_start().starts_with(flag)).unwrap().to_owned()
+    };
+    let size = ["--m", "4096", "--n", "4096", "--k", "4096"];
+    for flag in ["--threadblock", "--stages", "--decomposition"] {
+        assert!(from(&size, flag).ends_with("selected for this size"), "{}", from(&size, flag));
+        assert!(from(&[], flag).ends_with("from the default"), "{}", from(&[], flag));
+    }
+    assert!(from(&size, "--epilogue").ends_with("from the default"));
+    let pinned = [&size[..], &["--threadblock", "128x128x64"]].concat();
+    assert!(from(&pinned, "--threadblock").ends_with("from a flag"));
+}
+
+/// A flag of a scalar or a vector that the epilogue does not read is refused by its name.
+#[test]
+fn arguments_that_the_epilogue_does_not_read_are_refused_by_their_flags() {
+    let size = ["gemm", "--on", "host", "--m", "4", "--n", "4", "--k", "4", "--epilogue"];
+    for (flags, flag) in [
+        (&["relu(acc)", "--alpha", "2"][..], "--alpha is given"),
+        (&["relu(acc)", "--beta", "1"], "--beta is given"),
+        (&["relu(acc)", "--scalar", "2=1"], "--scalar 2=X is given"),
+        (&["relu(acc)", "--vector", "bias_n=x.npy"], "--vector bias_n=x.npy: the epilogue"),
+    ] {
+        let sentence = refused(&[&size[..], flags].concat());
+        assert!(sentence.starts_with(flag), "{sentence}");
+    }
+}
+
+/// A refusal of types names no accumulator that nobody gave.
+#[test]
+fn refusals_of_types_name_a_sensible_accumulator() {
+    for (flags, accumulator) in [
+        ("--a e4m3:row --b e4m3:col --c e4m3:row", "e4m3"),
+        ("--a i8:row --b u8:row --c i32:row", "i8"),
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let output = falchion(&[&["gemm", "--explain"][..], &flags].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!said.contains(&format!("accumulating in {accumulator}")), "{said}");
+    }
 }

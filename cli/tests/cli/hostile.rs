@@ -441,13 +441,13 @@ fn drawn_files_are_read_or_refused() {
         let (name, mut bytes, args): (&str, Vec<u8>, &[&str]) = match draw.below(5) {
             0 => {
                 let file = folder.join("x.npy");
-                save(&file, &Matrix::random(5, 4, 3), draw.one(&["<f8", "<f4", "<f2", "|i1", "|u1", "<i4", ">f4"]), draw.once_in(2));
-                ("x.npy", fs::read(file).unwrap(), &["gemm", "--on", "host", "--n", "3", "--a-file", "x.npy", "--out", "d.npy"])
+                save(&file, &Matrix::random(4, 4, 3), draw.one(&["<f8", "<f4", "<f2", "|i1", "|u1", "<i4", ">f4"]), draw.once_in(2));
+                ("x.npy", fs::read(file).unwrap(), &["gemm", "--on", "host", "--a-file", "x.npy", "--b-file", "x.npy", "--out", "d.npy"])
             }
             1 => {
                 let file = folder.join("x.npy");
-                save_batch(&file, &[Matrix::random(5, 4, 3), Matrix::random(5, 4, 4)], draw.once_in(2));
-                ("x.npy", fs::read(file).unwrap(), &["gemm", "--on", "host", "--batch", "2", "--n", "3", "--a-file", "x.npy", "--verify"])
+                save_batch(&file, &[Matrix::random(4, 4, 3), Matrix::random(4, 4, 4)], draw.once_in(2));
+                ("x.npy", fs::read(file).unwrap(), &["gemm", "--on", "host", "--batch", "2", "--a-file", "x.npy", "--b-file", "x.npy", "--verify"])
             }
             2 => ("x.json", DESCRIPTION.into(), &["gemm", "--on", "host", "--m", "33", "--n", "7", "--k", "9", "--desc", "x.json", "--verify"]),
             3 => (

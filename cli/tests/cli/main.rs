@@ -7,6 +7,7 @@ mod bare;
 mod batches;
 mod explore;
 mod gemm;
+mod help;
 mod hostile;
 mod layout;
 mod npy;

@@ -1,7 +1,8 @@
 //! Operands and results in .npy files.
 
 use crate::common::{
-    Matrix, done, folder, load, load_batch, noted, npy, object, path, refused, save, save_batch,
+    Matrix, done, falchion, folder, load, load_batch, noted, npy, object, path, refused, save,
+    save_batch,
 };
 
 /// |got - want| is within k roundings of each product, and a few of the end.
@@ -250,18 +251,13 @@ fn files_of_a_batch_are_read_and_written() {
         }
     }
     // What was written is read, and one product has two extents.
-    let b_file = save(&path(&folder, "b.npy").0, &b[0], "<f4", false);
+    let b_file = save(&path(&folder, "b.npy").0, &Matrix::random(12, 2, 5), "<f4", false);
     let args = [
-        "gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--n", "2", "--out",
-        &out_name, "--verify",
+        "gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--b-file", &b_file,
+        "--out", &out_name, "--verify",
     ];
     noted(&args, "the file of --a-file");
     assert_eq!(load_batch(&out, 3, 19, 2).1.len(), 3);
-    done(&[
-        "gemm", "--on", "host", "--batch", "1", "--m", "5", "--b-file", &b_file, "--out",
-        &out_name, "--verify",
-    ]);
-    load(&out, 5, 12);
 }
 
 /// A file of B holds a matrix for each group of rows, or one for all; those of A, C and D hold one
@@ -350,6 +346,8 @@ fn what_is_no_batch_is_refused() {
             &[200; 64],
         )
     };
+    let column = Matrix { rows: 3, columns: 1, values: vec![1.0; 3] };
+    let b = save(&path(&folder, "b.npy").0, &column, "<f4", false);
     for (batch, descr, shape, says) in [
         (
             "3",
@@ -380,7 +378,7 @@ fn what_is_no_batch_is_refused() {
     ] {
         let (file, m) = (of(descr, shape), if says.ends_with("7 x 3") { "7" } else { "2" });
         let sentence = refused(&[
-            "gemm", "--batch", batch, "--m", m, "--n", "1", "--a", "i8:row", "--a-file", &file,
+            "gemm", "--batch", batch, "--m", m, "--a", "i8:row", "--a-file", &file, "--b-file", &b,
         ]);
         assert!(sentence.starts_with(&file) && sentence.ends_with(says), "{sentence}");
     }
@@ -487,7 +485,9 @@ fn what_is_no_operand_is_refused_by_name() {
         "<f8",
         false,
     );
-    let sentence = refused(&["gemm", "--n", "1", "--a", "i8:row", "--a-file", &large]);
+    let column = Matrix { rows: 2, columns: 1, values: vec![1.0, 1.0] };
+    let b = save(&path(&folder, "column.npy").0, &column, "<f8", false);
+    let sentence = refused(&["gemm", "--a", "i8:row", "--a-file", &large, "--b-file", &b]);
     assert!(sentence.ends_with("holds -129 in row 0, column 1, which is beyond i8"), "{sentence}");
 }
 
@@ -503,7 +503,7 @@ fn a_result_that_cannot_be_written_is_refused_before_anything_is_computed() {
 }
 
 /// A vector of one value a column or a row, from a file of one or two extents, for a D of either
-/// order; without a file it is drawn.
+/// order.
 #[test]
 fn vectors_of_epilogues_are_read() {
     let folder = folder();
@@ -543,11 +543,6 @@ fn vectors_of_epilogues_are_read() {
             (0..m * n).map(|at| wanted(at / n, at % n)).collect::<Vec<_>>(),
             "{c}"
         );
-        let drawn = |seed: &str| {
-            done(&[&files[..], &epilogue, &["--vector", &of_n, "--seed", seed]].concat());
-            load(&path_of("d.npy"), m, n).2
-        };
-        assert!(drawn("1") == drawn("1") && drawn("1") != drawn("2"));
     }
     let short = save(&path_of("short.npy"), &column, "<f4", false);
     for (vectors, says) in [
@@ -576,5 +571,174 @@ fn vectors_of_epilogues_are_read() {
                 .concat(),
         );
         assert!(sentence.ends_with(says), "{sentence}");
+    }
+}
+
+/// The type of the files decides, and a type without a kernel is refused: integers do not go
+/// through floating point.
+#[test]
+fn files_of_integers_are_multiplied_as_integers() {
+    let folder = folder();
+    let file = |name: &str, values: &[f64], columns: usize, descr: &str| {
+        let values = values.to_vec();
+        let matrix = Matrix { rows: values.len() / columns, columns, values };
+        save(&path(&folder, name).0, &matrix, descr, false)
+    };
+    let (out, out_name) = path(&folder, "d.npy");
+    let product = |a: &str, b: &str| {
+        ["gemm", "--on", "host", "--a-file", a, "--b-file", b, "--out", &out_name, "--verify"]
+            .map(str::to_owned)
+    };
+    let i = file("i.npy", &[46_340.0], 1, "<i4");
+    done(&product(&i, &i).each_ref().map(String::as_str));
+    let (descr, _, d) = load(&out, 1, 1);
+    assert_eq!((descr.as_str(), d.values), ("<i4", vec![2_147_395_600.0]));
+    let (row, column) =
+        (file("row.npy", &[2e9, 1.0], 2, "<i4"), file("column.npy", &[1.0, 1.0], 1, "<i4"));
+    done(&product(&row, &column).each_ref().map(String::as_str));
+    assert_eq!(load(&out, 1, 1).2.values, [2_000_000_001.0]);
+    let float = file("f.npy", &[0.5], 1, "<f4");
+    for (a, b, says) in [(&i, &float, "i.npy holds i32 and "), (&float, &i, "f.npy holds f32 and ")]
+    {
+        let sentence = refused(&product(a, b).each_ref().map(String::as_str));
+        assert!(sentence.contains(says) && sentence.contains("--a f32:row"), "{sentence}");
+    }
+    // A transpose has the type of its file, too.
+    done(&["transpose", "--on", "host", "--a-file", &row, "--out", &out_name]);
+    let (descr, _, d) = load(&out, 2, 1);
+    assert_eq!((descr.as_str(), d.values), ("<i4", vec![2e9, 1.0]));
+    let wide = file("wide.npy", &[0.1, 1e300], 2, "<f8");
+    done(&["transpose", "--on", "host", "--a-file", &wide, "--out", &out_name]);
+    assert_eq!(load(&out, 2, 1).2.values, [0.1, 1e300]);
+}
+
+/// No random operand is computed beside a file.
+#[test]
+fn operand_without_a_file_is_refused_beside_files() {
+    let folder = folder();
+    let file = save(&path(&folder, "x.npy").0, &Matrix::random(4, 4, 1), "<f4", false);
+    let size = ["--m", "4", "--n", "4", "--k", "4"];
+    let both = ["--a-file", &file, "--b-file", &file];
+    let scale = format!(
+        "scale_n={}",
+        save(&path(&folder, "v.npy").0, &Matrix::random(1, 4, 1), "<f4", false)
+    );
+    for (flags, operand, flag) in [
+        (vec!["--a-file", &file], "B", "--b-file FILE"),
+        (vec!["--b-file", &file], "A", "--a-file FILE"),
+        ([&both[..], &["--beta", "1"]].concat(), "C", "--c-file FILE"),
+        (vec!["--beta", "1", "--c-file", &file], "A", "--a-file FILE"),
+        ([&both[..], &["--epilogue", "acc + bias_n"]].concat(), "bias_n", "--vector bias_n=FILE"),
+        (
+            [&both[..], &["--epilogue", "multiply(acc, scale_n) + bias_m", "--vector", &scale]]
+                .concat(),
+            "bias_m",
+            "--vector bias_m=FILE",
+        ),
+    ] {
+        let sentence = refused(&[&["gemm", "--on", "host"][..], &size, &flags].concat());
+        assert!(
+            sentence.starts_with(&format!("{operand} has no file")) && sentence.contains(flag),
+            "{sentence}"
+        );
+    }
+    // What is not read needs none.
+    done(
+        &[&["gemm", "--on", "host", "--alpha", "0", "--beta", "2", "--c-file", &file][..], &size]
+            .concat(),
+    );
+    let square = ["transpose", "--on", "host", "--rows", "4", "--cols", "4"];
+    for (flags, part) in [
+        (vec!["--a-file", &file, "--beta", "1"], "B has no file"),
+        (vec!["--b-file", &file, "--beta", "1"], "A has no file"),
+        (vec!["--a-file", &file, "--b-file", &file], "--b-file is given, and beta is 0"),
+    ] {
+        let sentence = refused(&[&square[..], &flags].concat());
+        assert!(sentence.starts_with(part), "{sentence}");
+    }
+}
+
+/// A beta of 0 that is given is BLAS's: C is not read.
+#[test]
+fn beta_of_0_with_a_file_of_c_does_not_read_c() {
+    let folder = folder();
+    let one = Matrix { rows: 2, columns: 2, values: vec![1.0; 4] };
+    let a = save(&path(&folder, "a.npy").0, &one, "<f4", false);
+    let none = Matrix { values: vec![f64::NAN; 4], ..one };
+    let c = save(&path(&folder, "c.npy").0, &none, "<f4", false);
+    let (out, out_name) = path(&folder, "d.npy");
+    let files = [
+        "gemm", "--on", "host", "--a-file", &a, "--b-file", &a, "--c-file", &c, "--out", &out_name,
+    ];
+    done(&[&files[..], &["--beta", "0", "--verify"]].concat());
+    assert_eq!(load(&out, 2, 2).2.values, [2.0; 4]);
+    let sentence = refused(&[&files[..], &["--epilogue", "alpha * acc"]].concat());
+    assert!(sentence.ends_with("would not read C; leave --c-file out"), "{sentence}");
+}
+
+/// An infinity of a file stays one in e5m2, which has infinities.
+#[test]
+fn infinity_of_a_file_is_infinite_in_e5m2() {
+    let folder = folder();
+    let file = |name: &str, values: [f64; 2], columns: usize| {
+        let matrix = Matrix { rows: 2 / columns, columns, values: values.to_vec() };
+        save(&path(&folder, name).0, &matrix, "<f4", false)
+    };
+    let (a, b) = (file("a.npy", [f64::INFINITY, 1.0], 2), file("b.npy", [1.0, 1.0], 1));
+    let (out, out_name) = path(&folder, "d.npy");
+    done(&[
+        "gemm", "--on", "host", "--a", "e5m2:row", "--b", "e4m3:col", "--c", "f32:row", "--op",
+        "tensorop", "--a-file", &a, "--b-file", &b, "--out", &out_name, "--verify",
+    ]);
+    assert_eq!(load(&out, 1, 1).2.values, [f64::INFINITY]);
+}
+
+/// `--verify` knows sums that overflow, and the rules of emulated f32.
+#[test]
+fn verify_accepts_right_results_near_overflow() {
+    let folder = folder();
+    let infinity = f64::INFINITY;
+    let f64s = &["--a", "f64:row", "--b", "f64:row", "--c", "f64:row"][..];
+    let f32s = &["--a", "f32:row", "--b", "f32:row", "--c", "f32:row"][..];
+    let by = |emulation| {
+        [
+            "--a",
+            "f32:row",
+            "--b",
+            "f32:row",
+            "--c",
+            "f32:row",
+            "--op",
+            "tensorop",
+            "--emulation",
+            emulation,
+        ]
+    };
+    let (tf32x3, bf16x6, bf16x3) = (by("tf32x3"), by("bf16x6"), by("bf16x3"));
+    let bf16 = &["--a", "bf16:row", "--b", "bf16:row", "--c", "bf16:row"][..];
+    for (types, a, b) in [
+        (f64s, &[1.7e308, -1.7e308][..], &[2.0, 2.0][..]),
+        (f64s, &[1.7e308, -1.7e308], &[1.0, 1.0]),
+        (f64s, &[1e200], &[1e200]),
+        (f32s, &[3e38], &[3e38]),
+        (f32s, &[1e38, infinity], &[10.0, -1.0]),
+        (bf16, &[1e38, infinity], &[10.0, -1.0]),
+        (&tf32x3, &[3.4e38], &[1.0]),
+        (&bf16x6, &[3.4e38], &[1.0]),
+        (&tf32x3, &[infinity], &[1.0]),
+        (&bf16x6, &[infinity], &[1.0]),
+        (&bf16x3, &[infinity], &[1.0]),
+    ] {
+        let file = |name: &str, values: &[f64], columns: usize| {
+            let matrix = Matrix { rows: values.len() / columns, columns, values: values.to_vec() };
+            save(&path(&folder, name).0, &matrix, "<f8", false)
+        };
+        let (a, b) = (file("a.npy", a, a.len()), file("b.npy", b, 1));
+        let output = falchion(
+            &[&["gemm", "--on", "host", "--verify", "--a-file", &a, "--b-file", &b], types]
+                .concat(),
+        );
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{types:?} {a:?}: {said}");
     }
 }

@@ -1,7 +1,7 @@
 //! What cannot be done is refused: exit code 2, one sentence on stderr, nothing on stdout, no
 //! panic.
 
-use crate::common::refused;
+use crate::common::{object, refused};
 
 /// Arguments, parted by spaces, and what the sentence says.
 fn says(rows: &[(&str, &str)]) {
@@ -35,7 +35,7 @@ fn usage() {
         ("gemm --a f33:col", "names the type `f33`; the types are f64, f32"),
         ("gemm --c f32:diag", "names the order `diag`; it is `row` or `col`"),
         ("gemm --acc f8", "is none of f64, f32"),
-        ("gemm --op avx", "possible values: simt, tensorop"),
+        ("gemm --op avx", "possible values: best, simt, tensorop"),
         ("gemm --arch sm60", "possible values: sm70, sm75"),
         ("gemm --on gpu", "possible values: auto, host, cuda"),
         ("bench", "--suite <FILE>"),
@@ -78,11 +78,11 @@ fn what_does_not_exist_yet() {
         ),
         ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
         (
-            "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col",
+            "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col --op simt",
             "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on the CUDA cores: that is for tensor cores, op tensorop",
         ),
         (
-            "gemm --m 1 --n 1 --k 1 --a tf32:row",
+            "gemm --m 1 --n 1 --k 1 --a tf32:row --op simt",
             "no kernel multiplies tf32 by tf32 accumulating in f32 into f32 on the CUDA cores: that is for tensor cores, op tensorop",
         ),
         (
@@ -126,7 +126,10 @@ fn kernels() {
             "gemm --explain --threadblock 100x128x16 --warp 32x64x16",
             "threadblock M = 100 is not a whole number of warp tiles of 32; try ",
         ),
-        ("gemm --explain --warp 48x64x16", "warp M = 48 is not one of 8, 16, 32, 64, 128; try 64"),
+        (
+            "gemm --explain --mainloop multistage --warp 48x64x16",
+            "warp M = 48 is not one of 8, 16, 32, 64, 128; try 64",
+        ),
         ("gemm --explain --warp 0x0x0", "warp M = 0"),
         (
             "gemm --explain --threadblock 4294967295x4294967295x4294967295",
@@ -200,7 +203,7 @@ fn problems() {
         ),
         (
             "gemm --m 4 --n 4 --k 4 --lda 3",
-            "the leading dimension of A = 3 is below its number of rows; try 4",
+            "the leading dimension of A = 3 is below its number of columns; try 4",
         ),
         ("gemm --m 4 --n 4 --k 4 --ldb 3", "the leading dimension of B = 3"),
         ("gemm --m 4 --n 4 --k 4 --ldc 0", "the leading dimension of D = 0"),
@@ -269,9 +272,44 @@ fn descriptions() {
     let sentence =
         refused(&["gemm", "--m", "1", "--n", "1", "--k", "1", "--desc", &name, "--a", "f64:row"]);
     assert!(
-        sentence.ends_with("it says that A is f32:col, and f64:row was asked for"),
+        sentence.ends_with("it says that A is f32:row, and f64:row was asked for"),
         "{sentence}"
     );
+}
+
+/// What `--json` prints is what `--desc` reads, whole or as its description alone.
+#[test]
+fn desc_reads_what_json_prints() {
+    let size = ["--m", "5", "--n", "6", "--k", "7"];
+    let explained = object(&["gemm", "--explain", "--json", "--stages", "3"]);
+    let computed =
+        object(&[&["gemm", "--on", "host", "--json", "--stages", "3"][..], &size].concat());
+    let banks = object(&["banks", "--json", "--stages", "3"]);
+    for whole in [explained, computed, banks] {
+        for text in [whole.to_string(), whole["description"].to_string()] {
+            let read = object(&["gemm", "--explain", "--json", "--desc", &text]);
+            assert_eq!(read["description"], whole["description"]);
+        }
+    }
+    let whole = object(&["transpose", "--explain", "--json", "--type", "f16"]);
+    let read = object(&[
+        "transpose",
+        "--explain",
+        "--json",
+        "--type",
+        "f16",
+        "--desc",
+        &whole.to_string(),
+    ]);
+    assert_eq!(read["description"], whole["description"]);
+}
+
+/// A description of version 3 that has not all knobs is refused by its version.
+#[test]
+fn desc_of_another_version_is_refused_by_its_version() {
+    let old = r#"{"version":3,"a":"bf16","accumulator":"f32","align_a":8,"align_b":8,"align_c":8,"arch":"sm90","b":"bf16","blocks_per_sm":1,"c":"bf16","cluster":{"m":2,"n":1},"compute":"f32","epilogue":"alpha * acc + beta * source","exchanged":false,"instruction":{"k":16,"m":64,"n":160},"interleave":"vector","layout_a":"row","layout_b":"col","mainloop":"warpspecialized","op":"tensorop","schedule":"pingpong","smem_a":"auto","smem_b":"auto","spills":"refused","stages":4,"swizzle":{"grouped":8},"threadblock":{"k":64,"m":128,"n":160},"unroll":"full","warp":{"k":64,"m":128,"n":160}}"#;
+    let sentence = refused(&["gemm", "--explain", "--desc", old]);
+    assert!(sentence.contains("its version is 3, this library writes 4"), "{sentence}");
 }
 
 #[test]

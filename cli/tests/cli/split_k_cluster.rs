@@ -26,7 +26,8 @@ fn splits_of_clusters_are_verified() {
         "{said}"
     );
     assert!(
-        said.contains(" 8192 for parts of other blocks, ") && !said.contains("in a workspace"),
+        said.contains(" 8192 for partials of the cluster's other CTAs, ")
+            && !said.contains("in a workspace"),
         "{said}"
     );
     assert!(
@@ -64,7 +65,7 @@ fn a_problem_takes_a_cluster_by_itself() {
         |flag: &str| said.lines().find(|line| line.contains(flag)).unwrap_or_default().to_owned();
     assert!(
         line("--decomposition").contains("splitkcluster")
-            && line("--decomposition").contains("from the default"),
+            && line("--decomposition").contains("selected for this size"),
         "{said}"
     );
     for pins in [

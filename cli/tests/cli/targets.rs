@@ -1,7 +1,7 @@
 //! Files that are written: through links, with the mode that they had, whole or not at all; and
 //! what is said of them.
 
-use crate::common::{done, falchion, folder, path, refused};
+use crate::common::{Matrix, done, falchion, folder, path, refused, save};
 use std::{
     fs,
     os::unix::fs::{MetadataExt, PermissionsExt, symlink},
@@ -169,7 +169,7 @@ fn what_is_explained_is_what_runs() {
         "--m", "127", "--n", "129", "--k", "131", "--a", "f16:row", "--b", "f16:col", "--c",
         "f16:row",
     ];
-    let said = done(&[&["gemm", "--explain", "--arch", "sm80"][..], &odd].concat());
+    let said = done(&[&["gemm", "--explain", "--op", "simt", "--arch", "sm80"][..], &odd].concat());
     assert!(
         said.contains("1, 1, 1 elements of A, B and D, where the kernel has 8, 8, 8"),
         "{said}"
@@ -189,4 +189,83 @@ fn what_is_explained_is_what_runs() {
     );
     let whole = falchion(&["gemm", "--explain", "--m", "128", "--n", "128", "--k", "128"]);
     assert!(!String::from_utf8_lossy(&whole.stdout).contains("elements of A, B and D"));
+}
+
+/// `--out -`, `--out /dev/stdout`, and `--out /dev/stdout > FILE` write D alone to stdout. The
+/// report is on stderr.
+#[cfg(target_os = "linux")]
+#[test]
+fn out_to_stdout_writes_d_alone() {
+    let folder = folder();
+    let (file, name) = path(&folder, "d.npy");
+    let gemm = format!(
+        "{} gemm --on host --m 3 --n 3 --k 3 --seed 7 --verify",
+        env!("CARGO_BIN_EXE_falchion")
+    );
+    done(&[
+        "gemm", "--on", "host", "--m", "3", "--n", "3", "--k", "3", "--seed", "7", "--out", &name,
+    ]);
+    let wanted = fs::read(&file).unwrap();
+    for (command, to_file) in [
+        (format!("{gemm} --out - | cat"), false),
+        (format!("{gemm} --out /dev/stdout | cat"), false),
+        (format!("{gemm} --json --out - | cat"), false),
+        (format!("{gemm} --out /dev/stdout > {name}"), true),
+        (format!("{gemm} --out {name} > {name}"), true),
+        (format!("{gemm} --out - > {name}"), true),
+    ] {
+        fs::remove_file(&file).unwrap();
+        let output = Command::new("sh").args(["-c", &command]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+        let written = if to_file { fs::read(&file).unwrap() } else { output.stdout };
+        assert_eq!(written, wanted, "{command}: {said}");
+        assert!(said.contains("3 x 3 x 3") || said.contains("\"verified\":true"), "{said}");
+        fs::write(&file, "").unwrap();
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    let svg =
+        format!("{} layout '(4,4):(4,1)' --svg /dev/stdout | cat", env!("CARGO_BIN_EXE_falchion"));
+    let output = Command::new("sh").args(["-c", &svg]).output().unwrap();
+    assert!(output.stdout.starts_with(b"<svg "), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Process substitution of a shell: output into `>(..)`, operands and descriptions from `<(..)`.
+#[cfg(target_os = "linux")]
+#[test]
+fn process_substitution_is_read_and_written() {
+    let Ok(bash) = Command::new("bash").arg("--version").output() else { return };
+    assert!(bash.status.success());
+    let folder = folder();
+    let (file, name) = path(&folder, "a.npy");
+    save(&file, &Matrix::random(5, 5, 3), "<f4", false);
+    let (copy, copy_name) = path(&folder, "copy");
+    let (direct, direct_name) = path(&folder, "direct.npy");
+    done(&["gemm", "--on", "host", "--a-file", &name, "--b-file", &name, "--out", &direct_name]);
+    let run = |command: &str| {
+        let command = command.replace("falchion", env!("CARGO_BIN_EXE_falchion"));
+        let output = Command::new("bash").args(["-c", &command]).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&format!(
+        "falchion gemm --on host --a-file <(cat {name}) --b-file {name} --out >(cat > {copy_name}); wait $!; sleep 0.2"
+    ));
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(&direct).unwrap());
+    let from_pipe =
+        "falchion gemm --explain --json --stages 3 | falchion gemm --explain --desc /dev/stdin";
+    assert!(run(from_pipe).contains("from the description"));
+    // What a pipe does not deliver is missed.
+    let command = format!(
+        "{} gemm --on host --a-file <(head -c 150 {name}) --b-file {name}",
+        env!("CARGO_BIN_EXE_falchion")
+    );
+    let output = Command::new("bash").args(["-c", &command]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("is cut short: 5 x 5 elements of 4 bytes take 100 bytes, and 22 are there"),
+        "{said}"
+    );
 }

@@ -1,15 +1,7 @@
-//! `falchion transpose`: sizes, types, files, the ladder, what is refused; and every command of
-//! docs/transpose.md.
+//! `falchion transpose`: sizes, types, files, the ladder, and refusals.
 
-use crate::common::{
-    Matrix, done, folder, load, noted, object,
-    page::{commands, prints_what_it_says},
-    path, refused, save,
-};
+use crate::common::{Matrix, done, folder, load, noted, object, path, refused, save};
 use serde_json::{Value, json};
-
-/// The page.
-const PAGE: &str = include_str!("../../../docs/transpose.md");
 
 fn verified(args: &[&str]) -> Value {
     let object = object(&[&["transpose", "--on", "host", "--verify", "--json"], args].concat());
@@ -393,13 +385,6 @@ fn the_ladder_counts_and_verifies() {
     };
     assert_eq!([each(2), each(3)], [32, 1]);
     assert!(rungs.iter().all(|rung| rung["measured"].is_null()));
-}
-
-#[test]
-fn the_page_prints_what_it_says() {
-    let commands = commands(PAGE);
-    assert!(commands.len() >= 5, "{}", commands.len());
-    commands.iter().for_each(prints_what_it_says);
 }
 
 /// An explanation computes nothing, whatever the extents, unless it is asked to.

@@ -5,9 +5,10 @@ use crate::explain::size_of;
 use falchion::{
     Error,
     arch::{ArchKind, OpKind},
-    cuda::{cache::Cache, compile, kernel_unit, pass_unit},
+    cuda::{cache::Cache, compile_to_disk, kernel_unit, pass_unit},
     desc::{GemmDesc, PromotionKind},
     internals::{
+        codegen::TranslationUnit,
         family::{ProblemSize, Request},
         pass::PassDesc,
     },
@@ -73,8 +74,10 @@ type Refused = Vec<(usize, String)>;
 /// The kernels of a suite that were compiled, and the problems whose knobs make none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Compiled {
-    /// How many kernels.
+    /// How many kernels are in the cache.
     pub kernels: usize,
+    /// Why a kernel could not be written to the cache. The remaining kernels were not compiled.
+    pub unwritten: Option<String>,
     /// The refused problems.
     pub refused: Refused,
 }
@@ -84,17 +87,35 @@ pub struct Compiled {
 /// leading dimensions or extents want them. No device is needed.
 ///
 /// # Errors
-/// Those of [`compile`].
+/// Those of [`compile_to_disk`], except [`Error::Io`], which [`Compiled`] holds.
 pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error> {
     let (descs, refused) = kernels_of(problems, sm)?;
+    let mut compiled = Compiled { refused, ..Compiled::default() };
     for desc in &descs {
-        for unit in
-            [kernel_unit(desc)?].into_iter().chain(PassDesc::before(desc).iter().map(pass_unit))
-        {
-            compile(Cache::global(), &unit, sm)?;
+        let passes = PassDesc::before(desc);
+        let units = [kernel_unit(desc)?].into_iter().chain(passes.iter().map(pass_unit));
+        match written(units, sm)? {
+            None => compiled.kernels += 1,
+            unwritten => return Ok(Compiled { unwritten, ..compiled }),
         }
     }
-    Ok(Compiled { kernels: descs.len(), refused })
+    Ok(compiled)
+}
+
+/// Compiles units into the folder of the process's cache. Returns the reason if a cubin could not
+/// be written there.
+pub(super) fn written(
+    units: impl IntoIterator<Item = TranslationUnit>,
+    sm: u32,
+) -> Result<Option<String>, Error> {
+    for unit in units {
+        match compile_to_disk(Cache::global(), &unit, sm) {
+            Ok(_) => {}
+            Err(error @ Error::Io { .. }) => return Ok(Some(error.to_string())),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(None)
 }
 
 /// The descriptions of those kernels, and the refused problems.
@@ -152,7 +173,7 @@ mod tests {
             .map(row)
             .join("\n");
         let problems = parse("test", &suite).unwrap();
-        let Compiled { kernels, refused } = compile_all(&problems, 80).unwrap();
+        let Compiled { kernels, refused, .. } = compile_all(&problems, 80).unwrap();
         assert_eq!(
             (kernels, refused.iter().map(|(at, _)| *at).collect::<Vec<_>>()),
             (0, vec![1, 2, 3])

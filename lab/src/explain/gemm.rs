@@ -73,8 +73,8 @@ fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
         (
             "shared memory",
             format!(
-                "{} of {} bytes a block: {} a stage",
-                of.smem_bytes, of.smem_bytes_available, of.stage_bytes
+                "{} of {} bytes per CTA: {} stages of {}",
+                of.smem_bytes, of.smem_bytes_available, of.stages, of.stage_bytes
             ),
         ),
         ("A", operand(0)),
@@ -98,13 +98,22 @@ fn mma_sync(of: &MmaSyncExplanation) -> Vec<(&'static str, String)> {
 }
 
 fn simt_shared_memory(of: &SimtExplanation) -> String {
-    let SimtExplanation { smem_bytes, smem_bytes_available, stage_bytes, partials_bytes, .. } = of;
-    let partials = if *partials_bytes > 0 {
-        format!(", {partials_bytes} to add up slices of K")
+    let &SimtExplanation {
+        smem_bytes,
+        smem_bytes_available,
+        stages,
+        stage_bytes,
+        partials_bytes,
+        ..
+    } = of;
+    let partials = if partials_bytes > 0 {
+        format!("; the sum over slices of K then uses {partials_bytes} of the same bytes")
     } else {
         String::new()
     };
-    format!("{smem_bytes} of {smem_bytes_available} bytes a block: {stage_bytes} a stage{partials}")
+    format!(
+        "{smem_bytes} of {smem_bytes_available} bytes per CTA: {stages} stages of {stage_bytes}{partials}"
+    )
 }
 
 fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
@@ -131,7 +140,15 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (
             "warpgroups",
-            format!("a producer and {consumers_m} x {consumers_n} consumers: {threads} threads"),
+            match consumers(of) {
+                1 => format!("a producer and a consumer: {threads} threads"),
+                all if all > consumers_m * consumers_n => {
+                    format!("a producer and {all} consumers in ping-pong: {threads} threads")
+                }
+                _ => format!(
+                    "a producer and {consumers_m} x {consumers_n} consumers: {threads} threads"
+                ),
+            },
         ),
         match of.lanes {
             None => (
@@ -192,6 +209,13 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// Consumer warpgroups of a CTA: cooperative or ping-pong.
+fn consumers(of: &WarpSpecializedExplanation) -> u32 {
+    /// Threads of a warpgroup.
+    const WARPGROUP: u32 = 128;
+    (of.threads / WARPGROUP).saturating_sub(1)
+}
+
 fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
     let WarpSpecializedExplanation {
         smem_bytes,
@@ -204,17 +228,21 @@ fn warp_specialized_shared_memory(of: &WarpSpecializedExplanation) -> String {
         barrier_bytes,
         ..
     } = of;
-    let staging = match staging_buffers * of.consumers[0] * of.consumers[1] {
-        0 => String::new(),
-        buffers => format!(", {buffers} staging buffers of {staging_bytes}"),
+    let buffers = if *staging_buffers == 1 { "buffer" } else { "buffers" };
+    let staging = match (staging_buffers, consumers(of)) {
+        (0, _) => String::new(),
+        (_, 1) => format!(", {staging_buffers} staging {buffers} of {staging_bytes}"),
+        (_, consumers) => format!(
+            ", {staging_buffers} staging {buffers} of {staging_bytes} for each of {consumers} consumers"
+        ),
     };
     let slots = if *slot_bytes == 0 {
         String::new()
     } else {
-        format!(", {slot_bytes} for parts of other blocks")
+        format!(", {slot_bytes} for partials of the cluster's other CTAs")
     };
     format!(
-        "{smem_bytes} of {smem_bytes_available} bytes a block: {stages} stages of {stage_bytes}{staging}{slots}, {barrier_bytes} of barriers"
+        "{smem_bytes} of {smem_bytes_available} bytes per CTA: {stages} stages of {stage_bytes}{staging}{slots}, {barrier_bytes} of barriers"
     )
 }
 

@@ -9,6 +9,8 @@ use falchion::{
 
 /// The most points of a space: more would take minutes to be looked at.
 const POINTS: u64 = 1 << 26;
+/// The knob that selects a family.
+const MAINLOOP: &str = "mainloop";
 /// The most values of a range.
 const MOST_OF_RANGE: u32 = 1 << 10;
 
@@ -36,26 +38,44 @@ impl Family {
         }
     }
 
-    /// Gives a knob values, which are spelled as the library spells them. Main loops of another
-    /// family make the lists those of what the resolver gives for the first of them.
-    fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
-        let name = Pins::TABLE[at].0;
-        let foreign = |word: &String| -> Result<bool, Error> {
-            let mut pins = Pins::NONE;
-            pins.set(name, word)?;
-            Ok(pins.epilogue.is_none() && !self.desc.family.foreign(pins).is_none())
-        };
-        let foreign: Vec<bool> = list.iter().map(foreign).collect::<Result<_, _>>()?;
-        match foreign.iter().position(|foreign| *foreign) {
-            None => {}
-            Some(0) if name == "mainloop" => {
-                *self = Self::of(&by(&self.desc, name, &list[0])?);
-                // Of the others it has to have each.
-                return self.set(at, list);
+    /// The families of some main loops. Main loops of one family share its lists; the other knobs
+    /// are those of `base`, or of what the resolver selects for the first main loop of a family.
+    fn of_mainloops(base: &GemmDesc, at: usize, mainloops: &[String]) -> Result<Vec<Self>, Error> {
+        let mut families: Vec<(Self, Vec<String>)> = Vec::new();
+        for mainloop in mainloops {
+            match families.iter_mut().find(|(family, _)| family.has(at, mainloop)) {
+                Some((_, list)) => list.push(mainloop.clone()),
+                None => {
+                    let family = Self::of(base);
+                    let family = if family.has(at, mainloop) {
+                        family
+                    } else {
+                        Self::of(&by(base, MAINLOOP, mainloop)?)
+                    };
+                    families.push((family, vec![mainloop.clone()]));
+                }
             }
-            // It is refused in the resolver's words.
-            Some(first) => {
-                let knobs = vec![(name.to_owned(), list[first].clone())];
+        }
+        families
+            .into_iter()
+            .map(|(mut family, list)| family.set(at, &list).map(|()| family))
+            .collect()
+    }
+
+    /// Whether the family has this value of a knob.
+    fn has(&self, at: usize, word: &str) -> bool {
+        let mut pins = Pins::NONE;
+        pins.set(Pins::TABLE[at].0, word).is_ok()
+            && (pins.epilogue.is_some() || self.desc.family.foreign(pins).is_none())
+    }
+
+    /// Gives a knob values, which are spelled as the library spells them. A value that the family
+    /// does not have is refused.
+    fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
+        for word in list {
+            if !self.has(at, word) {
+                // The resolver refuses it, and says why.
+                let knobs = vec![(Pins::TABLE[at].0.to_owned(), word.clone())];
                 let request = Request { description: Some(self.desc), knobs, ..Request::default() };
                 return request.resolve(self.desc.class.arch).map(drop);
             }
@@ -133,7 +153,8 @@ impl Space {
     }
 
     /// A space of several families, each given by lists for some knobs; the other knobs are those
-    /// of `base`.
+    /// of `base`. The order of the lists has no effect: the main loops select the families that the
+    /// other lists belong to. A knob that only some of these families have narrows only them.
     ///
     /// # Errors
     /// Those of [`set`](Self::set); [`Error::Measurement`] when there is no family.
@@ -144,7 +165,13 @@ impl Space {
         let mut all = Vec::new();
         for lists in families {
             let mut one = Self::of(base);
-            lists.iter().try_for_each(|(name, values)| one.set(name, values))?;
+            let (mainloops, others): (Vec<_>, Vec<_>) =
+                lists.iter().partition(|(name, _)| name == MAINLOOP);
+            for (name, values) in mainloops {
+                let (at, list) = one.read(name, values)?;
+                one.families = Family::of_mainloops(base, at, &list)?;
+            }
+            others.into_iter().try_for_each(|(name, values)| one.set(name, values))?;
             all.append(&mut one.families);
         }
         if all.is_empty() {
@@ -238,7 +265,7 @@ impl Space {
         for text in texts {
             values.extend(self.parted(name, text.as_ref()).into_iter().flat_map(range));
         }
-        if name == "mainloop" { self.keep(name, &values) } else { self.set(name, &values) }
+        if name == MAINLOOP { self.keep(name, &values) } else { self.set(name, &values) }
     }
 
     /// The values of a text, parted at commas. Some values have commas of their own, as `mn^3,2,0`:

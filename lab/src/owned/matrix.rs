@@ -137,9 +137,9 @@ impl HostMatrix {
         })
     }
 
-    /// Sets every element, rounded to nearest even, integers saturating: `next(row, column)` is
-    /// called in C order or in Fortran order, which need not be the matrix's. Returns how many were
-    /// rounded to another number.
+    /// Sets every element, rounded to nearest even: integers saturate, and infinities stay as they
+    /// are. Calls `next(row, column)` in C order or in Fortran order, which need not be the order of
+    /// the matrix. Returns how many elements were rounded to another number.
     ///
     /// # Errors
     /// The first that `next` returns; the elements before it are set.
@@ -164,7 +164,7 @@ impl HostMatrix {
             let elements = slice.of::<E>()?;
             Ok(|place: usize, x: f64| match elements.get_mut(place) {
                 Some(element) => {
-                    *element = E::nearest(x);
+                    *element = E::given(x);
                     E::exact(*element) != x && !x.is_nan()
                 }
                 None => false,
@@ -260,6 +260,16 @@ mod tests {
             Order::Row,
         );
         assert_eq!(got, [0.0, 2.0, -2.0, 127.0, -128.0, 0.0]);
+    }
+
+    /// e4m3 has no infinity.
+    #[test]
+    fn infinities_stay_infinite_where_the_type_has_them() {
+        let values = [f64::INFINITY, f64::NEG_INFINITY, 1e9, -1e9, 57_344.0, 1.0];
+        let got = read(&filled(ElementKind::E5m2, Order::Row, &values), Order::Row);
+        assert_eq!(got, [f64::INFINITY, f64::NEG_INFINITY, 57_344.0, -57_344.0, 57_344.0, 1.0]);
+        let got = read(&filled(ElementKind::E4m3, Order::Row, &values), Order::Row);
+        assert_eq!(got[..2], [448.0, -448.0]);
     }
 
     /// The indices (matrix, row, column) of 2 matrices of 2 x 3, the last or the first running

@@ -42,6 +42,7 @@
 //! **Where `n u >= 1/2`**, the bound says next to nothing (an f16 accumulator, from 1024 products
 //! on): such an element counts as undecided, and only whole numbers can decide it.
 
+pub use super::estimate::Estimate;
 use super::reference::{Arithmetic, Sum};
 use falchion::{
     arch::OpKind,
@@ -94,24 +95,6 @@ pub fn gamma(n: f64, u: f64) -> f64 {
     if n * u < 0.5 { n * u / (1.0 - n * u) } else { f64::INFINITY }
 }
 
-/// A number that is not known exactly: what a right kernel holds lies within `error` of `value`.
-///
-/// An `error` of 0 means that it holds `value` itself; infinity, that nothing is known.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Estimate {
-    /// The number.
-    pub value: f64,
-    /// How far off a right kernel may be.
-    pub error: f64,
-}
-
-impl Estimate {
-    /// A number that is known.
-    pub const fn exactly(value: f64) -> Self {
-        Self { value, error: 0.0 }
-    }
-}
-
 /// What the sums of a kernel may be off by.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Accumulation {
@@ -129,6 +112,8 @@ pub struct Accumulation {
     emulation: EmulationKind,
     /// Whether sums of integers stop at the ends of their range.
     saturates: bool,
+    /// Whether each step is one multiply-add that rounds to nearest.
+    by_fma: bool,
 }
 
 /// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of
@@ -219,6 +204,7 @@ impl Accumulation {
             absolute: n * rounding.half_least,
             emulation: EmulationKind::None,
             saturates: false,
+            by_fma: true,
         }
     }
 
@@ -243,6 +229,7 @@ impl Accumulation {
             absolute: steps * (2.0 * rounding.half_least + unit * least_normal),
             emulation: EmulationKind::None,
             saturates: false,
+            by_fma: false,
         }
     }
 
@@ -261,7 +248,7 @@ impl Accumulation {
         }
     }
 
-    /// How far a sum may be off whose magnitudes add up to `magnitude`.
+    /// The largest error of a sum whose magnitudes add up to `magnitude`.
     pub fn error(&self, magnitude: f64) -> f64 {
         self.relative * magnitude + self.absolute
     }
@@ -287,32 +274,36 @@ impl Accumulation {
 
     /// What is known of a sum.
     pub(super) fn estimate(&self, sum: Sum, arithmetic: Arithmetic) -> Estimate {
-        let Sum { value, magnitude, whole, read, .. } = sum;
+        let Sum { value, magnitude, scale, whole, read, .. } = sum;
         if self.saturates {
             // Magnitudes that fit make sums that fit, whatever their order; and sums of one sign
             // stop at the end once, where they stay.
             let same_sign = value.abs() == magnitude;
             let value = value.clamp(i32::MIN.into(), i32::MAX.into());
             let known = same_sign || magnitude <= i32::MAX.into();
-            return Estimate { value, error: if known { 0.0 } else { f64::INFINITY } };
+            return Estimate::within(value, if known { 0.0 } else { f64::INFINITY });
         }
         if self.kind.is_integer() {
             return Estimate::exactly(f64::from(value as i64 as i32));
         }
-        // Not a number, or infinite, because factors are: so it is in any precision; but an
-        // infinity's other parts are 0.
+        // The finite products alone may overflow.
+        let overflows = |growth: f64| {
+            (1.0 + self.relative) * growth * magnitude * scale >= self.rounding.largest
+        };
+        // Not a number, or infinite, because factors are: so it is in any precision. Two exceptions
+        // make an infinity NaN: decomposed, its other parts are 0; and finite products may overflow
+        // to the other infinity.
         if !value.is_finite() {
-            return Estimate {
-                value,
-                error: if self.emulation == EmulationKind::None { 0.0 } else { f64::INFINITY },
-            };
+            let exact =
+                self.emulation == EmulationKind::None && (value.is_nan() || !overflows(1.0));
+            return if exact { Estimate::exactly(value) } else { Estimate::not_finite(value) };
         }
         let emulation = self.emulation.bound();
         let largest_whole = emulation.map_or(self.largest_whole, |emulation| {
             emulation.largest_whole.min(self.largest_whole)
         });
-        if magnitude == 0.0 || whole && read && magnitude <= largest_whole {
-            return Estimate::exactly(value);
+        if magnitude == 0.0 || whole && read && magnitude * scale <= largest_whole {
+            return Estimate::exactly(value * scale);
         }
         let n = self.products;
         let ours = match arithmetic {
@@ -325,7 +316,7 @@ impl Accumulation {
         if let Some(emulation) = emulation {
             let error = self.emulation_error(&emulation, &sum);
             let overflows = emulation.growth * magnitude + error >= self.rounding.largest;
-            return Estimate { value, error: if overflows { f64::INFINITY } else { error + ours } };
+            return Estimate { value, error: error + ours, overflows };
         }
         // Of products whose factors are not what was multiplied.
         let off = match self.emulation {
@@ -339,14 +330,22 @@ impl Accumulation {
         } else {
             f64::INFINITY
         };
-        if sum.lines.iter().any(|line| line.largest >= most && most.is_finite()) {
-            return Estimate { value, error: f64::INFINITY };
+        let rounds_to_infinity =
+            most.is_finite() && sum.lines.iter().any(|line| line.largest >= most);
+        let overflows = overflows(1.0 + other) || rounds_to_infinity;
+        let error = other * magnitude + self.relative * (1.0 + other) * magnitude + ours;
+        let largest = self.rounding.largest * (1.0 + self.rounding.unit) / scale;
+        if overflows && value.abs() - error > largest {
+            let infinity = f64::INFINITY.copysign(value);
+            // Accumulators of products of one sign grow step by step.
+            let same_sign = value.abs() + ours >= magnitude;
+            return if self.by_fma && read && same_sign {
+                Estimate::exactly(infinity)
+            } else {
+                Estimate::not_finite(infinity)
+            };
         }
-        // Sums in between may overflow where this does.
-        if (1.0 + self.relative) * (1.0 + other) * magnitude >= self.rounding.largest {
-            return Estimate { value, error: f64::INFINITY };
-        }
-        Estimate { value, error: other * magnitude + self.error((1.0 + other) * magnitude) + ours }
+        Estimate { value: value * scale, error: error * scale + self.absolute, overflows }
     }
 }
 

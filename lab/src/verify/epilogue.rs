@@ -103,54 +103,55 @@ impl<'d> Evaluation<'d> {
 
     /// From an accumulator or an element of C: exact but for integers beyond 2^24 in binary32.
     fn widened(&self, x: Estimate) -> Estimate {
-        if x.error == 0.0 { Estimate::exactly(self.held(x.value)) } else { x }
+        let known = x.error == 0.0 && !x.overflows;
+        if known { Estimate::exactly(self.held(x.value)) } else { x }
     }
 
-    /// Numbers that are infinite or no numbers are so whatever their error; beyond the largest,
-    /// nothing is known.
+    /// Numbers that are infinite or no numbers are so whatever their error. A number beyond the
+    /// largest may be infinite.
     fn settled(&self, x: Estimate) -> Estimate {
         if !x.value.is_finite() {
-            return Estimate::exactly(x.value);
+            return Estimate { error: 0.0, ..x };
         }
-        let overflows = x.error > 0.0
-            && self.compute != ComputeKind::I32
-            && x.value.abs() + x.error >= self.rounding.largest;
-        if overflows || x.error.is_nan() { Estimate { error: f64::INFINITY, ..x } } else { x }
+        let error = if x.error.is_nan() { f64::INFINITY } else { x.error };
+        let overflows = x.overflows
+            || error > 0.0
+                && error.is_finite()
+                && self.compute != ComputeKind::I32
+                && x.value.abs() + error >= self.rounding.largest;
+        Estimate { error, overflows, ..x }
     }
 
     fn rounded(&self, value: f64, error: f64) -> Estimate {
-        Estimate {
-            value,
-            error: error + self.rounding.unit * (value.abs() + error) + self.rounding.half_least,
-        }
+        let rounding = self.rounding.unit * (value.abs() + error) + self.rounding.half_least;
+        Estimate::within(value, error + rounding)
     }
 
     fn binary(&self, op: Op, x: Estimate, y: Estimate) -> Estimate {
         // As comparisons, for the sake of NaN.
         match op {
             Op::Minimum => {
-                return Estimate {
-                    value: if x.value > y.value { y.value } else { x.value },
-                    error: x.error.max(y.error),
-                };
+                let value = if x.value > y.value { y.value } else { x.value };
+                return Estimate::within(value, decided(x).max(decided(y)));
             }
             Op::Maximum => {
-                return Estimate {
-                    value: if x.value < y.value { y.value } else { x.value },
-                    error: x.error.max(y.error),
-                };
+                let value = if x.value < y.value { y.value } else { x.value };
+                return Estimate::within(value, decided(x).max(decided(y)));
             }
             _ => {}
         }
+        let overflows = x.overflows || y.overflows;
         if x.error == 0.0 && y.error == 0.0 {
-            return Estimate::exactly(self.exactly(op, x.value, y.value));
+            let value = self.exactly(op, x.value, y.value);
+            return Estimate { overflows, ..Estimate::exactly(value) };
         }
-        if op == Op::Add {
+        let rounded = if op == Op::Add {
             self.rounded(x.value + y.value, x.error + y.error)
         } else {
             let error = x.value.abs() * y.error + y.value.abs() * x.error + x.error * y.error;
             self.rounded(x.value * y.value, error)
-        }
+        };
+        Estimate { overflows, ..rounded }
     }
 
     /// A sum or a product of two numbers of the epilogue's arithmetic, in it.
@@ -175,7 +176,7 @@ impl<'d> Evaluation<'d> {
     }
 
     fn relu(&self, x: Estimate) -> Estimate {
-        Estimate { value: if x.value < 0.0 { 0.0 } else { x.value }, error: x.error }
+        Estimate::within(if x.value < 0.0 { 0.0 } else { x.value }, decided(x))
     }
 
     /// Through a function in what the epilogue computes in; one that is refused there leaves its
@@ -195,8 +196,16 @@ impl<'d> Evaluation<'d> {
         let ulps = USER_ULPS * 2.0 * Rounding::of(of).unit * value.abs();
         // A result in the middle of two integers may round to either.
         let device = if whole { ulps.ceil() } else { ulps };
-        Estimate { value, error: 2.0 * spread[0].max(spread[1]) + device }
+        let error =
+            if x.overflows { f64::INFINITY } else { 2.0 * spread[0].max(spread[1]) + device };
+        Estimate::within(value, error)
     }
+}
+
+/// The error of an operand of min, max, or relu. They make finite numbers of infinities, so that
+/// nothing is known of an operand that may overflow.
+fn decided(x: Estimate) -> f64 {
+    if x.overflows { f64::INFINITY } else { x.error }
 }
 
 #[cfg(test)]
@@ -249,7 +258,7 @@ mod tests {
             let scaled =
                 of("alpha * acc + s2 * source", ComputeKind::F32, Estimate::exactly(1.5), lost);
             assert_eq!(scaled, Estimate::exactly(3.0));
-            let unknown = Estimate { value: 1.0, error: f64::INFINITY };
+            let unknown = Estimate::within(1.0, f64::INFINITY);
             assert_eq!(
                 of("s2 * relu(acc) + source", ComputeKind::F32, unknown, 4.0),
                 Estimate::exactly(4.0)
@@ -292,7 +301,7 @@ mod tests {
                 let scalars = SCALES;
                 let (mut rows, wanted) = (
                     falchion::internals::Rows::default(),
-                    of(text, ComputeKind::F32, Estimate { value, error }, source),
+                    of(text, ComputeKind::F32, Estimate::within(value, error), source),
                 );
                 let got = falchion::internals::evaluate(
                     &desc,
@@ -325,7 +334,7 @@ mod tests {
         Tree::register();
         let of = |value, error| {
             Evaluation::new(&Tree::DESC, SCALES, ComputeKind::F32)
-                .of(Estimate { value, error }, &beside(0.0))
+                .of(Estimate::within(value, error), &beside(0.0))
         };
         assert!(of(3.0, 0.0).error < 1e-5 && of(3.0, 0.0).value == 9.0);
         let wide = of(3.0, 0.5).error;
@@ -342,10 +351,17 @@ mod tests {
     }
 
     #[test]
-    fn what_may_overflow_is_not_known() {
-        let near = Estimate { value: 3e38, error: 1e30 };
-        assert_eq!(of("alpha * acc", ComputeKind::F32, near, 0.0).error, f64::INFINITY);
-        assert!(of("alpha * acc", ComputeKind::F64, near, 0.0).error.is_finite());
+    fn what_may_overflow_may_be_infinite() {
+        let near = Estimate::within(3e38, 1e30);
+        let scaled = of("alpha * acc", ComputeKind::F32, near, 0.0);
+        assert!(scaled.overflows && scaled.error.is_finite());
+        assert!(!of("alpha * acc", ComputeKind::F64, near, 0.0).overflows);
+        // An infinity may become 0 there.
+        let clamped = of("relu(alpha * acc)", ComputeKind::F32, near, 0.0);
+        assert_eq!((clamped.error, clamped.overflows), (f64::INFINITY, false));
+        let exactly = Estimate::not_finite(f64::INFINITY);
+        let scaled = of("alpha * acc + beta * source", ComputeKind::F32, exactly, 1.0);
+        assert_eq!(scaled, exactly);
         assert_eq!(
             of("alpha * acc", ComputeKind::F32, Estimate::exactly(3e38), 0.0).value,
             f64::INFINITY

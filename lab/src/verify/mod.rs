@@ -36,9 +36,11 @@
 pub mod bound;
 mod buffer;
 mod epilogue;
+mod estimate;
 mod fill;
 pub(crate) mod number;
 mod reference;
+mod scaled;
 pub mod transpose;
 mod verdict;
 

@@ -21,10 +21,19 @@ pub(crate) trait Number: MathType {
     fn exact(stored: Self::Storage) -> f64;
     /// The nearest number, as [`Narrow`] rounds; Tf32 keeps 10 bits of fraction.
     fn nearest(x: f64) -> Self::Storage;
+    /// The infinity of this sign, if the type has one that [`nearest`](Self::nearest) never
+    /// returns.
+    fn infinity(_negative: bool) -> Option<Self::Storage> {
+        None
+    }
+    /// The element that stands for a number that a user gives: an infinity stays one.
+    fn given(x: f64) -> Self::Storage {
+        Self::infinity(x < 0.0).filter(|_| x.is_infinite()).unwrap_or_else(|| Self::nearest(x))
+    }
 }
 
 macro_rules! numbers {
-    ($($number:ty, $poison:expr, |$x:ident| $exact:expr, |$y:ident| $nearest:expr;)*) => {
+    ($($number:ty, $poison:expr, |$x:ident| $exact:expr, |$y:ident| $nearest:expr $(, infinity $infinity:expr)?;)*) => {
         $(impl Number for $number {
             const POISON: Self::Storage = $poison;
             #[inline(always)]
@@ -35,6 +44,9 @@ macro_rules! numbers {
             fn nearest($y: f64) -> Self::Storage {
                 $nearest
             }
+            $(fn infinity(negative: bool) -> Option<Self::Storage> {
+                Some($infinity(negative))
+            })?
         })*
     };
 }
@@ -46,7 +58,7 @@ numbers! {
     F16,  F16::NAN,              |x| x.to_f64(),    |y| y.narrow();
     Bf16, Bf16::NAN,             |x| x.to_f64(),    |y| y.narrow();
     E4m3, E4m3::from_bits(0x7f), |x| x.to_f64(),    |y| y.narrow();
-    E5m2, E5m2::from_bits(0x7f), |x| x.to_f64(),    |y| y.narrow();
+    E5m2, E5m2::from_bits(0x7f), |x| x.to_f64(),    |y| y.narrow(), infinity |negative| E5m2::from_bits(if negative { 0xfc } else { 0x7c });
     i8,   i8::MIN,               |x| f64::from(x),  |y| y.narrow();
     u8,   u8::MAX,               |x| f64::from(x),  |y| y.narrow();
     i32,  i32::MIN + 1,          |x| f64::from(x),  |y| y.narrow();

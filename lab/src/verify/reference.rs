@@ -10,7 +10,10 @@
 //! Only the rows of A that are asked for are read, and B as often as there are groups of [`ROWS`]
 //! of them.
 
-use super::number;
+use super::{
+    number,
+    scaled::{line, scaled},
+};
 use core::ops::Range;
 use falchion::{
     Error,
@@ -35,10 +38,12 @@ const TILE: (usize, usize) = (4, 8);
 /// One element of the product.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Sum {
-    /// The sum of the products.
+    /// The sum of the products, divided by `scale`.
     pub value: f64,
-    /// The sum of their magnitudes.
+    /// The sum of the magnitudes of the finite products, divided by `scale`.
     pub magnitude: f64,
+    /// 1, or a power of 2 with which products that overflow binary64 are numbers.
+    pub scale: f64,
     /// Whether all factors are whole numbers.
     pub whole: bool,
     /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only, and bf16x1
@@ -195,6 +200,7 @@ pub(super) fn sums(
     }
     let [values, magnitudes, remainders] = &planes;
     let mut sums = Vec::with_capacity(rows.len() * columns.len());
+    let (mut a_lines, mut b_lines) = (vec![None; rows.len()], vec![None; columns.len()]);
     for (i, row) in by_row.iter().enumerate() {
         for (j, column) in by_column.iter().enumerate() {
             let at = i * width + j;
@@ -207,10 +213,30 @@ pub(super) fn sums(
             };
             let lines = [row.line, column.line];
             let (whole, read) = (row.whole && column.whole, row.read && column.read);
-            sums.push(Sum { value, magnitude: magnitudes[at], whole, read, lines });
+            let sum = Sum { value, magnitude: magnitudes[at], scale: 1.0, whole, read, lines };
+            sums.push(if value.is_finite() && sum.magnitude.is_finite() {
+                sum
+            } else {
+                scaled(
+                    sum,
+                    [line(&mut a_lines, &a, rows, i, k)?, line(&mut b_lines, &b, columns, j, k)?],
+                    [a.least, b.least],
+                )
+            });
         }
     }
     Ok(sums)
+}
+
+/// The magnitude of a factor, at least `least` if it is not 0.
+pub(super) fn counted(x: f64, least: f64) -> f64 {
+    if x == 0.0 {
+        0.0
+    } else if x.abs() < least {
+        least
+    } else {
+        x.abs()
+    }
 }
 
 /// `planes += leftᵀ·right`: values, magnitudes, and what the values' roundings cut off.
@@ -259,15 +285,6 @@ impl Product<'_> {
             ) else {
                 continue;
             };
-            let counted = |x: f64, least: f64| {
-                if x == 0.0 {
-                    0.0
-                } else if x.abs() < least {
-                    least
-                } else {
-                    x.abs()
-                }
-            };
             let (heights, widths) =
                 (left.map(|x| counted(x, self.least[0])), right.map(|x| counted(x, self.least[1])));
             for i in 0..TILE.0 {
@@ -294,7 +311,7 @@ fn plain(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
 /// `a b` and the new sum, each with the error of its rounding (Dekker's product by fma, Knuth's
 /// sum).
 #[inline(always)]
-fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
+pub(super) fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
     let product = a * b;
     let product_error = a.mul_add(b, -product);
     let new = *sum + product;
@@ -350,7 +367,7 @@ mod tests {
         let lines = [Line { total: 3.5, largest: 2.0 }, Line { total: 3.0, largest: 2.0 }];
         assert_eq!(
             one::<f32>(&[1.5, 2.0], &[2.0, -1.0]),
-            Sum { value: 1.0, magnitude: 5.0, whole: false, read: true, lines }
+            Sum { value: 1.0, magnitude: 5.0, scale: 1.0, whole: false, read: true, lines }
         );
     }
 
@@ -359,5 +376,15 @@ mod tests {
         assert_eq!(one::<f64>(&[f64::INFINITY, 1.0], &[1.0, 1.0]).value, f64::INFINITY);
         assert!(one::<f64>(&[f64::INFINITY, 1.0], &[0.0, 1.0]).value.is_nan());
         assert!(one::<f32>(&[f32::NAN, 1.0], &[0.0, 1.0]).value.is_nan());
+    }
+
+    #[test]
+    fn finite_products_beyond_binary64_are_scaled() {
+        let sum = one::<f64>(&[1.7e308, -1.7e308, 1e300], &[2.0, 2.0, 1e10]);
+        assert!((sum.value * 2f64.powi(590) / (1e300 * 2f64.powi(-10) * 1e10) - 1.0).abs() < 1e-15);
+        assert!(sum.magnitude * sum.scale == f64::INFINITY && sum.magnitude.is_finite());
+        let mixed = one::<f32>(&[1e38, f32::INFINITY], &[10.0, -1.0]);
+        assert_eq!(mixed.value, f64::NEG_INFINITY);
+        assert!((mixed.magnitude * mixed.scale / 1e39 - 1.0).abs() < 1e-6);
     }
 }

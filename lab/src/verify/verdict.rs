@@ -61,39 +61,43 @@ impl Verdict {
         kind: ElementKind,
     ) {
         self.elements_checked += 1;
-        let (element, share, wrong) = if wanted.error == 0.0 {
-            self.elements_exact += 1;
-            let want = stored(wanted.value, kind);
-            let equal = got == want || (got.is_nan() && want.is_nan());
-            (
-                Element { row, column, got, want, bound: 0.0 },
-                if equal { 0.0 } else { f64::INFINITY },
-                !equal,
-            )
-        } else if !wanted.error.is_finite() {
-            self.elements_undecided += 1;
-            return;
-        } else {
-            let Estimate { value, error } = wanted;
-            let rounding = Rounding::of(kind);
-            let want = within_range(value, kind);
-            let bound = error + rounding.unit * (want.abs() + error) + rounding.half_least;
-            // A result that may be beyond the largest number may be infinite.
-            let overflows = got.is_infinite() && stored(value + bound.copysign(got), kind) == got;
-            let error = (got - want).abs();
-            let share = match error {
-                _ if overflows || error == 0.0 => 0.0,
-                _ if error.is_finite() => error / bound,
-                _ => f64::INFINITY,
+        let (element, share, wrong) =
+            if wanted.overflows && wanted.error.is_finite() && is_overflow(got, kind) {
+                (Element { row, column, got, want: wanted.value, bound: wanted.error }, 0.0, false)
+            } else if wanted.error == 0.0 {
+                self.elements_exact += 1;
+                let want = stored(wanted.value, kind);
+                let equal = got == want || (got.is_nan() && want.is_nan());
+                (
+                    Element { row, column, got, want, bound: 0.0 },
+                    if equal { 0.0 } else { f64::INFINITY },
+                    !equal,
+                )
+            } else if !wanted.error.is_finite() {
+                self.elements_undecided += 1;
+                return;
+            } else {
+                let Estimate { value, error, .. } = wanted;
+                let rounding = Rounding::of(kind);
+                let want = within_range(value, kind);
+                let bound = error + rounding.unit * (want.abs() + error) + rounding.half_least;
+                // A result that may be beyond the largest number may be infinite.
+                let overflows =
+                    got.is_infinite() && stored(value + bound.copysign(got), kind) == got;
+                let error = (got - want).abs();
+                let share = match error {
+                    _ if overflows || error == 0.0 => 0.0,
+                    _ if error.is_finite() => error / bound,
+                    _ => f64::INFINITY,
+                };
+                // Written so that NaN is wrong.
+                #[allow(
+                    clippy::neg_cmp_op_on_partial_ord,
+                    reason = "an error that is no number is not within any bound"
+                )]
+                let wrong = !overflows && !(error <= bound);
+                (Element { row, column, got, want, bound }, share, wrong)
             };
-            // Written so that NaN is wrong.
-            #[allow(
-                clippy::neg_cmp_op_on_partial_ord,
-                reason = "an error that is no number is not within any bound"
-            )]
-            let wrong = !overflows && !(error <= bound);
-            (Element { row, column, got, want, bound }, share, wrong)
-        };
         if self.worst.is_none() || share > self.error_over_bound {
             (self.worst, self.error_over_bound) = (Some(element), share);
         }
@@ -155,7 +159,7 @@ impl fmt::Display for Verdict {
             None if checked > 0 && undecided == checked => {
                 write!(
                     f,
-                    "nothing is known of {checked} elements: their sums are too long for their accumulator's precision; take whole numbers"
+                    "nothing is known of {checked} elements: their sums are too long for the precision of their accumulator, or they may overflow before a min, max, or relu; use small whole numbers"
                 )
             }
             None => {
@@ -168,6 +172,18 @@ impl fmt::Display for Verdict {
             }
         }
     }
+}
+
+/// Whether D can hold this if the number overflowed before it was stored.
+fn is_overflow(got: f64, kind: ElementKind) -> bool {
+    !got.is_finite()
+        || match kind {
+            ElementKind::E4m3 | ElementKind::E5m2 => got.abs() == Rounding::of(kind).largest,
+            kind if kind.is_integer() => [f64::NEG_INFINITY, f64::NAN, f64::INFINITY]
+                .map(|x| within_range(x, kind))
+                .contains(&got),
+            _ => false,
+        }
 }
 
 /// A number of the epilogue's arithmetic as D holds it, see [`Narrow`](falchion::numeric::Narrow).
@@ -206,7 +222,7 @@ mod tests {
 
     fn one(got: f64, value: f64, error: f64, kind: ElementKind) -> Verdict {
         let mut verdict = Verdict::default();
-        verdict.compare((1, 2), got, Estimate { value, error }, kind);
+        verdict.compare((1, 2), got, Estimate::within(value, error), kind);
         verdict
     }
 
@@ -256,7 +272,25 @@ mod tests {
             (verdict.elements_undecided, verdict.elements_wrong, verdict.is_right()),
             (1, 0, false)
         );
-        assert!(verdict.to_string().contains("take whole numbers"));
+        assert!(verdict.to_string().contains("use small whole numbers"));
+    }
+
+    #[test]
+    fn a_number_that_may_overflow_is_within_its_bound_or_not_finite() {
+        let one = |got, wanted, kind| {
+            let mut verdict = Verdict::default();
+            verdict.compare((0, 0), got, wanted, kind);
+            verdict.is_right()
+        };
+        let near = Estimate { value: 3e38, error: 1e30, overflows: true };
+        for right in [3e38, f64::INFINITY, f64::NAN, f64::NEG_INFINITY] {
+            assert!(one(right, near, ElementKind::F32));
+        }
+        assert!(!one(2e38, near, ElementKind::F32) && !one(0.0, near, ElementKind::F32));
+        let beyond = Estimate::not_finite(f64::INFINITY);
+        assert!(one(f64::NAN, beyond, ElementKind::F32) && !one(3e38, beyond, ElementKind::F32));
+        assert!(one(448.0, beyond, ElementKind::E4m3) && !one(416.0, beyond, ElementKind::E4m3));
+        assert!(one(127.0, beyond, ElementKind::I8) && !one(126.0, beyond, ElementKind::I8));
     }
 
     #[test]

@@ -84,6 +84,8 @@ pub struct Cache {
     memory_hits: AtomicU64,
     disk_hits: AtomicU64,
     rejections: AtomicU64,
+    /// Why the last entry could not be written.
+    write_error: Mutex<Option<String>>,
 }
 
 impl Cache {
@@ -98,6 +100,7 @@ impl Cache {
             memory_hits: AtomicU64::new(0),
             disk_hits: AtomicU64::new(0),
             rejections: AtomicU64::new(0),
+            write_error: Mutex::default(),
         }
     }
 
@@ -168,11 +171,31 @@ impl Cache {
         }
         let entry = self.compiled(compile)?;
         if let Some(bytes) = entry.encode(key) {
-            // A cubin that cannot be kept is a cubin all the same.
-            let _ = folder.save(key, &bytes);
+            // The cubin can be used although it was not written.
+            if let Err(error) = folder.save(key, &bytes) {
+                *unpoisoned(&self.write_error) = Some(error.to_string());
+            }
             self.swept.call_once(|| folder.sweep());
         }
         Ok(entry)
+    }
+
+    /// Checks that the entry of `key` is on disk, so that another process finds it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] with the folder and the reason: the folder cannot be used, or the entry could
+    /// not be written.
+    pub fn check_on_disk(&self, key: &Key) -> Result<(), Error> {
+        let CacheDir::At(path) = &self.dir else {
+            return Err(Error::Io { path: PathBuf::new(), because: "the cache is off".into() });
+        };
+        if let Found::Entry(_) = Folder::open(path)?.load(key) {
+            return Ok(());
+        }
+        let because = unpoisoned(&self.write_error)
+            .clone()
+            .unwrap_or_else(|| "the compiled kernel is not in this folder".to_owned());
+        Err(Error::Io { path: path.clone(), because })
     }
 
     fn compiled(&self, compile: impl FnOnce() -> Result<Compiled, Error>) -> Result<Entry, Error> {

@@ -160,6 +160,12 @@ fn other_version(version: impl fmt::Display) -> String {
     )
 }
 
+fn older_version(version: impl fmt::Display) -> String {
+    format!(
+        "its version is {version}, this library writes {VERSION}, and it is not a complete description of version {version}"
+    )
+}
+
 /// What is wrong with a description's text.
 pub(crate) fn refuse(because: impl ToString) -> Error {
     Error::Description { because: because.to_string() }
@@ -192,10 +198,11 @@ impl GemmDesc {
         let Version { version } = serde_json::from_str(text).map_err(refuse)?;
         match version {
             Some(version) if version == VERSION => serde_json::from_str(text).map_err(refuse),
-            Some(version) if version == flat::VERSION => serde_json::from_str::<Flat>(text)
-                .map_err(refuse)?
-                .try_into()
-                .map_err(|because: String| refuse(because)),
+            Some(version) if version == flat::VERSION => {
+                let flat = serde_json::from_str::<Flat>(text).map_err(|error| error.to_string());
+                flat.and_then(TryInto::try_into)
+                    .map_err(|because| refuse(format!("{}: {because}", older_version(version))))
+            }
             Some(version) => Err(refuse(other_version(version))),
             None => Err(refuse(format!("it has no field `version`, which is {VERSION}"))),
         }

@@ -36,7 +36,9 @@ explanation! {
     smem_bytes: u32 = base.smem_bytes();
     /// Shared memory that a block can have.
     smem_bytes_available: u32 = machine.shared_bytes_each_of(d.knobs.blocks_per_sm);
-    /// The part of it that one stage takes.
+    /// Stages in it.
+    stages: u32 = d.knobs.stages;
+    /// Bytes of one stage.
     stage_bytes: u32 = base.stage_bytes();
     /// Whether fragments of A, and of B, come by `ldmatrix`.
     by_ldmatrix: [bool; 2] = base.operands.map(|operand| WordLoad::of(operand.element, operand.smem.along) != WordLoad::Elements);

@@ -33,9 +33,11 @@ explanation! {
     smem_bytes: u32 = base.smem_bytes();
     /// Shared memory that a block can have.
     smem_bytes_available: u32 = machine.shared_bytes_each_of(d.knobs.blocks_per_sm);
-    /// The part of it that one stage takes.
+    /// Stages in it.
+    stages: u32 = d.knobs.stages;
+    /// Bytes of one stage.
     stage_bytes: u32 = base.stage_bytes();
-    /// The part of it that holds the partial accumulators of slices of K.
+    /// Bytes of the partial accumulators of slices of K, which overlap the stages.
     partials_bytes: u32 = base.partials_bytes();
     /// A and B as the kernel sees them.
     operands: [OperandExplanation; 2] = OperandKind::BOTH.map(|kind| OperandExplanation::of(kind, &base.operand(kind)));

@@ -77,6 +77,26 @@ fn ptx_is_kept_under_a_name_of_its_own() {
     assert_eq!(names, [format!("{ptx}.ptx").as_str()]);
 }
 
+/// The entry is used although it could not be written, and `check_on_disk` says that it was not.
+#[test]
+fn check_on_disk_names_the_reason_why_an_entry_is_missing() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let mut random = Random(8);
+    let (key, other, compiled) = (random.key(), random.key(), random.compiled());
+    let cache = cold(home.path());
+    cache.get_or_compile(&key, || Ok(compiled.clone())).expect("compiled");
+    assert!(cache.check_on_disk(&key).is_ok());
+    // Nothing can be renamed over a folder that holds a file.
+    let folder = home.path().join("cache");
+    let place = folder.join(format!("{other}.cubin"));
+    fs::create_dir_all(place.join("full")).expect("folders");
+    cache.get_or_compile(&other, || Ok(compiled)).expect("compiled");
+    let said = cache.check_on_disk(&other).expect_err("it is not on disk").to_string();
+    assert!(said.starts_with(&format!("{}: ", folder.display())), "{said}");
+    assert!(said.contains("not empty"), "{said}");
+    assert!(Cache::new(CacheDir::Off).check_on_disk(&key).is_err());
+}
+
 #[test]
 fn a_refusal_is_passed_on_and_not_kept() {
     let home = tempfile::tempdir().expect("a temporary folder");

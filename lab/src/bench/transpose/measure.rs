@@ -4,6 +4,7 @@
 use super::{problem::SuiteTranspose, record::TransposeLine};
 use crate::{
     bench::{
+        kernels::{Compiled, written},
         measure::{Run, downloaded},
         protocol::{self, Session},
         record::Circumstances,
@@ -22,7 +23,7 @@ use crate::{
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
     Error,
-    cuda::{DeviceMatrix, cache::Cache, compile, pass_unit, transpose},
+    cuda::{DeviceMatrix, pass_unit, transpose},
     internals::{
         call::Source,
         pass::{
@@ -183,18 +184,23 @@ impl TransposeBench {
 /// `sm`. No device is needed.
 ///
 /// # Errors
-/// Those of [`compile`].
-pub fn compile_all(suite: &[SuiteTranspose], sm: u32) -> Result<usize, Error> {
+/// Those of [`compile_to_disk`](falchion::cuda::compile_to_disk), except [`Error::Io`], which
+/// [`Compiled`] holds.
+pub fn compile_all(suite: &[SuiteTranspose], sm: u32) -> Result<Compiled, Error> {
     let mut descs: Vec<TransposeDesc> = Vec::new();
+    let mut compiled = Compiled::default();
     for one in suite {
         let kind = kind(one)?;
         let desc = one.choice().desc(one.combine(), kind.bytes_of(1), &one.problem());
         if !descs.contains(&desc) {
-            compile(Cache::global(), &pass_unit(&PassDesc::Transpose(desc)), sm)?;
+            compiled.unwritten = written([pass_unit(&PassDesc::Transpose(desc))], sm)?;
+            if compiled.unwritten.is_some() {
+                break;
+            }
             descs.push(desc);
         }
     }
-    Ok(descs.len())
+    Ok(Compiled { kernels: descs.len(), ..compiled })
 }
 
 fn filled(

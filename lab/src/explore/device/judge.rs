@@ -196,7 +196,9 @@ mod tests {
     /// Sums of f16 of 4096 products have no bound, so that whole numbers alone decide.
     #[test]
     fn whole_numbers_decide_where_random_ones_cannot() -> Result<(), Error> {
-        let mut desc = described("f16:row", "f16:row", "f16:row");
+        let [a, b, c] = ["f16:row"; 3].map(|matrix| matrix.parse().ok());
+        let simt = Request { a, b, c, op: Some(OpKind::Simt), ..Request::default() };
+        let mut desc = simt.resolve(ArchKind::Sm80).unwrap().desc;
         desc.class.accumulator = falchion::numeric::ElementKind::F16;
         let judge = Judge::new(&desc, &problem(&desc, Mnk::new(8, 8, 4096)))?;
         assert_eq!(

@@ -21,7 +21,7 @@ use cudarc::driver::CudaStream;
 use falchion::{
     Error,
     arch::Machine,
-    cuda::{cache::Cache, compile, kernel_unit, machine_of, report::Report},
+    cuda::{cache::Cache, compile, compile_to_disk, kernel_unit, machine_of, report::Report},
     desc::GemmDesc,
     epilogue::{LinearCombination, Node},
     internals::{
@@ -48,6 +48,22 @@ impl Compiler for Nvrtc {
     fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
         desc.class.output.epilogue.check_functions(desc.class.compute)?;
         let entry = compile(Cache::global(), &kernel_unit(desc)?, self.sm)?;
+        Ok(Report::read(&entry.log).unwrap_or_default())
+    }
+}
+
+/// The compiler of [`Nvrtc`]. A kernel that is not in the folder of the cache is an
+/// [`Error::Io`].
+#[derive(Clone, Copy, Debug)]
+pub struct NvrtcToDisk {
+    /// The compute capability, major times 10 plus minor.
+    pub sm: u32,
+}
+
+impl Compiler for NvrtcToDisk {
+    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
+        desc.class.output.epilogue.check_functions(desc.class.compute)?;
+        let entry = compile_to_disk(Cache::global(), &kernel_unit(desc)?, self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
     }
 }

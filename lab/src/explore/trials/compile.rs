@@ -80,7 +80,7 @@ pub fn compile_all(
 }
 
 /// What came of compiling many.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Compiled {
     /// Kernels in the cache that can be run.
     pub kernels: usize,
@@ -88,13 +88,17 @@ pub struct Compiled {
     pub spilled: usize,
     /// Descriptions that NVRTC refused.
     pub compile_failed: usize,
+    /// Why a kernel could not be written to the cache. The remaining kernels were not compiled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwritten: Option<String>,
 }
 
-/// Compiles descriptions into whatever cache `compiler` has; `done` hears how many are. No device
-/// is needed.
+/// Compiles descriptions into the cache of `compiler` and calls `done` with the number of compiled
+/// ones. It needs no device. It stops after the batch in which a kernel could not be written.
 ///
 /// # Errors
-/// Those of `compiler` but for kernels that are refused.
+/// Those of `compiler`, except kernels that NVRTC refuses and [`Error::Io`]: [`Compiled`] counts
+/// the former and holds the latter.
 pub fn compile_only(
     descs: &[GemmDesc],
     compiler: &dyn Compiler,
@@ -104,6 +108,10 @@ pub fn compile_only(
     let mut compiled = Compiled::default();
     for (batch, begun) in descs.chunks(BATCH).zip((0..).step_by(BATCH)) {
         for (desc, built) in batch.iter().zip(compile_all(compiler, batch, jobs)) {
+            if let Err(error @ Error::Io { .. }) = &built {
+                compiled.unwritten.get_or_insert_with(|| error.to_string());
+                continue;
+            }
             *match lost(desc, built)? {
                 Some(Outcome::Spilled { .. }) => &mut compiled.spilled,
                 Some(_) => &mut compiled.compile_failed,
@@ -111,6 +119,9 @@ pub fn compile_only(
             } += 1;
         }
         done(begun + batch.len());
+        if compiled.unwritten.is_some() {
+            break;
+        }
     }
     Ok(compiled)
 }

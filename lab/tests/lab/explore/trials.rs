@@ -18,7 +18,10 @@ use falchion_lab::{
 };
 use std::{
     collections::{BTreeSet, HashSet},
-    sync::{Condvar, Mutex},
+    sync::{
+        Condvar, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -353,7 +356,7 @@ fn many_threads_compile_each_once() {
     let mut heard = Vec::new();
     let compiled =
         compile_only(&descs, &FakeCompiler::new(fate), 2, &mut |count| heard.push(count)).unwrap();
-    assert_eq!(compiled, Compiled { kernels: 34, spilled: 3, compile_failed: 3 });
+    assert_eq!(compiled, Compiled { kernels: 34, spilled: 3, compile_failed: 3, unwritten: None });
     assert_eq!(heard, [BATCH, 2 * BATCH, 40]);
 }
 
@@ -381,6 +384,26 @@ fn compilations_go_on_side_by_side() {
     assert_eq!(met(compile_all(&both, &descs, 2)), [1, 1]);
 }
 
+/// Kernels that a full disk does not hold are not counted, and the next batch is not compiled.
+#[test]
+fn compile_only_stops_when_the_cache_cannot_be_written() {
+    struct FullDisk(AtomicUsize);
+    impl Compiler for FullDisk {
+        fn compile(&self, _: &GemmDesc) -> Result<Report, Error> {
+            match self.0.fetch_add(1, Ordering::Relaxed) {
+                0..5 => Ok(Report::default()),
+                _ => Err(Error::Io { path: "/cache".into(), because: "no space".into() }),
+            }
+        }
+    }
+    let (compiler, mut heard) = (FullDisk(AtomicUsize::new(0)), Vec::new());
+    let compiled =
+        compile_only(&candidates(2 * BATCH), &compiler, 2, &mut |count| heard.push(count)).unwrap();
+    let unwritten = Some("/cache: no space".to_owned());
+    assert_eq!(compiled, Compiled { kernels: 5, spilled: 0, compile_failed: 0, unwritten });
+    assert_eq!(heard, [BATCH]);
+}
+
 /// A spill that the description allows is no reason not to run.
 #[test]
 fn spills_that_are_allowed_are_timed() {
@@ -393,5 +416,5 @@ fn spills_that_are_allowed_are_timed() {
     let descs =
         [allowed, but!(allowed, spills: base("f32:row", "f32:row", "f32:row").one().knobs.spills)];
     let compiled = compile_only(&descs, &FakeCompiler::new(spilling), 1, &mut |_| {}).unwrap();
-    assert_eq!(compiled, Compiled { kernels: 1, spilled: 1, compile_failed: 0 });
+    assert_eq!(compiled, Compiled { kernels: 1, spilled: 1, compile_failed: 0, unwritten: None });
 }

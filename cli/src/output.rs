@@ -1,4 +1,5 @@
-//! Files that are to be: written beside their place, and put there when they are whole.
+//! Output files. A regular file is written beside its place and then renamed. A device, a pipe, and
+//! stdout are written directly.
 
 use crate::{
     failure::Failure,
@@ -13,7 +14,7 @@ use std::{
 use tempfile::NamedTempFile;
 
 /// A file that is to be.
-pub struct Target {
+pub struct OutputFile {
     path: PathBuf,
     to: Option<To>,
 }
@@ -25,11 +26,26 @@ enum To {
     /// To what nothing can take the place of: a device, a pipe, a file in a folder that takes no
     /// other.
     Through(File),
+    /// To stdout. The report is on stderr then.
+    Stdout,
 }
 
-impl Target {
+/// The path that stands for stdout.
+const STDOUT: &str = "-";
+
+impl OutputFile {
     /// Finds out that the file can be written, before anything is computed.
     pub fn create(path: &Path) -> Result<Self, Failure> {
+        if is_stdout(path) {
+            print::report_to_stderr();
+            return Ok(Self { path: path.to_owned(), to: Some(To::Stdout) });
+        }
+        // A pipe of `/dev/fd` is a link to no path, so it is opened before links are followed.
+        if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+            let file = File::options().write(true).open(path);
+            let file = file.map_err(|error| unwritable(path, error))?;
+            return Ok(Self { path: path.to_owned(), to: Some(To::Through(file)) });
+        }
         let path = followed(path)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -47,10 +63,6 @@ impl Target {
                     .map_err(|error| unwritable(&path, error))?,
             ),
             Err(_) => None,
-        };
-        let there = match there {
-            Some(file) if !path.is_file() => return Ok(Self { path, to: Some(To::Through(file)) }),
-            there => there,
         };
         if !folder.is_dir() {
             return Err(unwritable(&path, format!("there is no folder {}", folder.display())));
@@ -117,6 +129,7 @@ impl Target {
                 }
                 buffered(&mut file, &self.path, bytes)?;
             }
+            Some(To::Stdout) => buffered(&mut io::stdout().lock(), &self.path, bytes)?,
             None => {}
         }
         Ok(())
@@ -130,7 +143,7 @@ impl Target {
     }
 }
 
-impl Drop for Target {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some(To::Beside(file)) = self.to.take() {
             let mut list = unfinished();
@@ -138,6 +151,37 @@ impl Drop for Target {
             drop(file);
         }
     }
+}
+
+/// The output file in a report: its path, or stdout.
+pub fn name(path: &Path) -> String {
+    if is_stdout(path) { "stdout".to_owned() } else { print::path(path) }
+}
+
+/// Whether a path is that of stdout: `-`, one of its names, or the file or pipe that it leads to.
+fn is_stdout(path: &Path) -> bool {
+    const NAMES: [&str; 4] = [STDOUT, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    NAMES.iter().any(|name| path == Path::new(name)) || is_file_of_stdout(path)
+}
+
+#[cfg(unix)]
+fn is_file_of_stdout(path: &Path) -> bool {
+    use std::os::{
+        fd::AsFd,
+        unix::fs::{FileTypeExt, MetadataExt},
+    };
+    let stdout = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let (Ok(stdout), Ok(there)) = (stdout.and_then(|file| file.metadata()), fs::metadata(path))
+    else {
+        return false;
+    };
+    let data = there.is_file() || there.file_type().is_fifo();
+    data && (stdout.dev(), stdout.ino()) == (there.dev(), there.ino())
+}
+
+#[cfg(not(unix))]
+fn is_file_of_stdout(_: &Path) -> bool {
+    false
 }
 
 /// Where a path leads: a link stays one, and what it points at is written, also where that is not
@@ -168,7 +212,7 @@ fn buffered(
 
 /// Writes a text to a file, whatever was there.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    Target::create(path)?.text(text)
+    OutputFile::create(path)?.text(text)
 }
 
 /// What the system said, without the name of a file that the user does not know.
