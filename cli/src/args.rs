@@ -59,7 +59,7 @@ pub enum Command {
 /// The place of a computation.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum On {
-    #[allow(missing_docs, reason = "a comment here would be printed, and the flag says it")]
+    #[allow(missing_docs, reason = "clap would print a comment; the flag explains the value")]
     #[default]
     Auto,
     #[allow(missing_docs, reason = "as above")]
@@ -68,10 +68,10 @@ pub enum On {
     Cuda,
 }
 
-/// Which elements are verified.
+/// The elements to verify.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verification {
-    #[allow(missing_docs, reason = "a comment here would be printed, and the flag says it")]
+    #[allow(missing_docs, reason = "clap would print a comment; the flag explains the value")]
     #[value(hide = true)]
     Enough,
     #[allow(missing_docs, reason = "as above")]
@@ -94,7 +94,7 @@ pub struct GemmArgs {
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub k: Option<usize>,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its flags say what they are")]
+    #[allow(missing_docs, reason = "each flag has its own help text")]
     pub kernel: KernelArgs,
     /// Factor of A*B. Default: 1.
     #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
@@ -168,7 +168,7 @@ pub struct GemmArgs {
     #[arg(long, requires = "explain")]
     pub run: bool,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its flags say what they are")]
+    #[allow(missing_docs, reason = "each flag has its own help text")]
     pub later: LaterArgs,
 }
 
@@ -247,10 +247,10 @@ pub struct TransposeArgs {
 #[derive(Args, Debug)]
 pub struct KernelArgs {
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its flags say what they are")]
+    #[allow(missing_docs, reason = "each flag has its own help text")]
     pub class: ClassArgs,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its flags say what they are")]
+    #[allow(missing_docs, reason = "each flag has its own help text")]
     pub knobs: KnobFlags,
 }
 
@@ -311,7 +311,7 @@ pub struct BanksArgs {
     #[arg(long, requires = "layout", help_heading = "One access")]
     pub store: bool,
     #[command(flatten)]
-    #[allow(missing_docs, reason = "its flags say what they are")]
+    #[allow(missing_docs, reason = "each flag has its own help text")]
     pub kernel: KernelArgs,
     /// Draw the access, or the worst access of each step, to an SVG file. - is stdout.
     #[arg(long, value_name = "FILE")]
@@ -409,7 +409,7 @@ fn element(name: &str) -> Result<ElementKind, String> {
     name.parse().map_err(|error: falchion::Error| format!("it {}", error.because()))
 }
 
-/// The whole number of a flag.
+/// Parses a whole number.
 pub fn whole(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", usize::MAX))
 }
@@ -418,7 +418,7 @@ fn elements(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u32::MAX))
 }
 
-/// The seed of a flag.
+/// Parses a seed.
 pub fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u64::MAX))
 }

@@ -1,10 +1,10 @@
-//! `falchion` alone: one verified product on what is here.
+//! `falchion` without a subcommand: one verified GEMM on this machine.
 
 use crate::{
     args::On,
     cuda::{Kernel, Place},
     failure::Failure,
-    gemm::{self, judged, speed, verified},
+    gemm::{self, require_verified, speed, verified},
     print,
     progress::{during, timed},
 };
@@ -15,16 +15,16 @@ use falchion::internals::{
 use falchion_lab::owned::HostProduct;
 use serde_json::json;
 
-/// m, n and k on the host.
+/// M, N, and K on the host.
 const ON_HOST: (usize, usize, usize) = (1024, 1024, 1024);
-/// m, n and k on a GPU.
+/// M, N, and K on a GPU.
 const ON_CUDA: (usize, usize, usize) = (4096, 4096, 4096);
-/// Timed runs at most, of which the fastest counts; one before them warms up.
+/// Maximum number of timed runs after one warm-up run. The fastest run counts.
 const RUNS: usize = 5;
-/// No new run after so many seconds.
+/// Total seconds of timed runs after which no new run starts.
 const ENOUGH_SECONDS: f64 = 1.0;
 
-/// A product, and how long it took.
+/// A computed GEMM and its time in seconds.
 struct Run {
     resolved: Resolved,
     product: HostProduct,
@@ -35,9 +35,9 @@ struct Run {
 
 /// Runs the command.
 pub fn run(json: bool) -> Result<(), Failure> {
-    let run = match Place::of(On::Auto)? {
+    let run = match Place::open(On::Auto)? {
         Place::Host => on_host()?,
-        // A GPU that does not work is no reason to fail: the host does.
+        // If the GPU fails, the host computes.
         place => on_cuda(&place).or_else(|_| on_host())?,
     };
     let verdict = during("verifying", || run.product.verify(&run.resolved.desc))?;
@@ -48,21 +48,23 @@ pub fn run(json: bool) -> Result<(), Failure> {
             "error_over_bound": verdict.error_over_bound, "seconds": run.seconds,
         });
         print::line(&object.to_string());
-        return judged(verdict);
+        return require_verified(verdict);
     }
-    judged(verdict)?;
+    require_verified(verdict)?;
     print::line(&format!(
         "D = A*B, {m} x {n} x {k} in f32: {}",
         speed(run.on, run.extents, run.seconds)
     ));
     print::line(&verified(verdict, (m, n)));
     print::line("next:");
-    print::table(next(run.on).map(|(command, what)| vec![command.to_owned(), what.to_owned()]));
+    print::table(
+        next_commands(run.on).map(|(command, what)| vec![command.to_owned(), what.to_owned()]),
+    );
     Ok(())
 }
 
-/// What to try next.
-fn next(on: &str) -> [(&'static str, &'static str); 3] {
+/// Commands to try next.
+fn next_commands(on: &str) -> [(&'static str, &'static str); 3] {
     let doctor = if on == "cuda" { "what was found here" } else { "what a GPU would need here" };
     [
         (
@@ -76,7 +78,7 @@ fn next(on: &str) -> [(&'static str, &'static str); 3] {
 
 fn on_host() -> Result<Run, Failure> {
     let resolved = Request::default().resolve(Place::Host.target())?;
-    let mut product = gemm::drawn(&resolved, ON_HOST, 0)?;
+    let mut product = gemm::random_product(&resolved, ON_HOST, 0)?;
     let seconds = during("computing", || {
         fastest(|| {
             let (done, seconds) = timed(|| product.run(&resolved.desc, Mode::Fast));
@@ -90,12 +92,12 @@ fn on_cuda(place: &Place) -> Result<Run, Failure> {
     let Place::Cuda(device) = place else { return on_host() };
     let resolved = Request::default().resolve(place.target())?;
     let kernel: Kernel = device.prepare(&resolved.desc)?;
-    let mut product = gemm::drawn(&resolved, ON_CUDA, 0)?;
+    let mut product = gemm::random_product(&resolved, ON_CUDA, 0)?;
     let seconds = during("computing", || fastest(|| kernel.run(&mut product)))?;
     Ok(Run { resolved, product, extents: ON_CUDA, on: gemm::on(true), seconds })
 }
 
-/// The least seconds of a few runs, after one that does not count.
+/// Seconds of the fastest of a few runs, after one warm-up run.
 fn fastest(mut run: impl FnMut() -> Result<f64, Failure>) -> Result<f64, Failure> {
     run()?;
     let (mut least, mut spent) = (f64::INFINITY, 0.0);

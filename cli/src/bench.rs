@@ -1,4 +1,4 @@
-//! `falchion bench`: a suite in, lines and a page out.
+//! `falchion bench`: measures a suite, and writes JSON lines and a page.
 
 use crate::{
     args::BenchArgs,
@@ -23,7 +23,7 @@ use std::{
     time::SystemTime,
 };
 
-/// Where lines go unless told otherwise.
+/// Default folder of the results.
 const FOLDER: &str = "docs/performance";
 
 /// Runs the command.
@@ -41,21 +41,21 @@ pub fn run(args: &BenchArgs, json: bool) -> Result<(), Failure> {
         done.refused.iter().for_each(|(at, because)| {
             say(&format!("{at}/{}: refused: {because}", problems.len()), json)
         });
-        return compiled(&done, sm, json);
+        return print_compiled(&done, sm, json);
     }
-    let (device, run, out) = opened(args, &name)?;
+    let (device, run, out) = open_run(args, &name)?;
     let (mut lines, mut written): (Vec<Line>, Vec<String>) = Default::default();
     device.measure(&problems, &run, &mut |line| {
-        say(&said(&line, lines.len() + 1, problems.len()), json);
+        say(&result_line(&line, lines.len() + 1, problems.len()), json);
         written.push(line.to_json()?);
         lines.push(line);
         write(&out, &written, &page::page(&name, &command(args), &lines))
     })?;
-    measured(&name, &written, json);
+    print_suite(&name, &written, json);
     Ok(())
 }
 
-/// The same of a suite of transposes.
+/// Measures a suite of transposes.
 fn transposes(
     args: &BenchArgs,
     name: &str,
@@ -64,9 +64,9 @@ fn transposes(
 ) -> Result<(), Failure> {
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
-        return compiled(&transpose::measure::compile_all(problems, sm)?, sm, json);
+        return print_compiled(&transpose::measure::compile_all(problems, sm)?, sm, json);
     }
-    let (device, run, out) = opened(args, name)?;
+    let (device, run, out) = open_run(args, name)?;
     let (mut lines, mut written): (Vec<TransposeLine>, Vec<String>) = Default::default();
     device.measure_transposes(problems, &run, &mut |line| {
         say(&format!("{}/{}: {}", lines.len() + 1, problems.len(), line.said()), json);
@@ -74,25 +74,25 @@ fn transposes(
         lines.push(line);
         write(&out, &written, &transpose::page::page(name, &command(args), &lines))
     })?;
-    measured(name, &written, json);
+    print_suite(name, &written, json);
     Ok(())
 }
 
-/// A line of text; under --json one object at the end says it all.
+/// Prints a line of text. With `--json`, one object at the end replaces all lines.
 fn say(text: &str, json: bool) {
     if !json {
         print::line(text);
     }
 }
 
-/// The suite as one object.
-fn measured(name: &str, lines: &[String], json: bool) {
+/// Prints the results of the suite as one object, with `--json`.
+fn print_suite(name: &str, lines: &[String], json: bool) {
     if json {
         print::line(&format!(r#"{{"suite":{},"lines":[{}]}}"#, json!(name), lines.join(",")));
     }
 }
 
-fn compiled(done: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
+fn print_compiled(done: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
     let Compiled { kernels, refused, unwritten } = done;
     match json {
         true => {
@@ -103,8 +103,8 @@ fn compiled(done: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
     cuda::cache_written(unwritten.as_deref())
 }
 
-/// The device, what is the same for all problems, and where lines go.
-fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), Failure> {
+/// Opens the device, and returns it with the settings of the run and the output file.
+fn open_run(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), Failure> {
     let device = cuda::open(0).map_err(|failure| match failure {
         Failure::Refused(because) => {
             Failure::refused(format!("bench measures on a GPU: {because}"))
@@ -129,7 +129,7 @@ fn opened(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), 
     Ok((device, run, out))
 }
 
-/// The cuBLASLt that the arguments name.
+/// The cuBLASLt that the arguments select.
 fn peer_library(args: &BenchArgs) -> PeerLibrary {
     match (args.peers.iter().any(|peer| peer == "cublaslt"), &args.peer_library) {
         (false, _) => PeerLibrary::None,
@@ -138,13 +138,12 @@ fn peer_library(args: &BenchArgs) -> PeerLibrary {
     }
 }
 
-/// The command that makes the page, as the page names it.
+/// The command that makes the page, as printed on the page.
 fn command(args: &BenchArgs) -> String {
     format!("falchion bench --suite {} --peers {}", args.suite.display(), args.peers.join(","))
 }
 
-/// The commit that this program was built from, as whoever built it said: `FALCHION_COMMIT` when it
-/// was compiled.
+/// The commit of this build. `FALCHION_COMMIT` names it at compile time.
 pub fn commit() -> String {
     option_env!("FALCHION_COMMIT")
         .filter(|commit| !commit.is_empty())
@@ -152,8 +151,8 @@ pub fn commit() -> String {
         .to_owned()
 }
 
-/// One line of text.
-fn said(line: &Line, at: usize, of: usize) -> String {
+/// The result of a problem as one line of text.
+fn result_line(line: &Line, at: usize, of: usize) -> String {
     let problem = &line.problem;
     if let Some(refused) = &line.refused {
         return format!("{at}/{of}: {problem}: refused: {refused}");
@@ -162,7 +161,7 @@ fn said(line: &Line, at: usize, of: usize) -> String {
     format!("{at}/{of}: {problem}: {:.1} TFLOP/s, {ratio}", line.ours_tflops)
 }
 
-/// The lines so far, and the page made from them.
+/// Writes the results so far, and the page.
 fn write(out: &Path, json: &[String], page: &str) -> Result<(), Failure> {
     if let Some(folder) = out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;

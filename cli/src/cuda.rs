@@ -1,4 +1,4 @@
-//! Products on a device, and what is there to compute them.
+//! GEMMs and transposes on a device, and checks of the libraries that they need.
 
 use crate::{
     args::{NamedMachine, On},
@@ -39,26 +39,26 @@ use falchion_lab::{
 };
 use std::sync::Arc;
 
-/// A GPU that answers, and NVRTC.
+/// An open device. Its driver and NVRTC are loaded.
 pub struct Device {
     stream: Arc<CudaStream>,
-    /// Its name.
+    /// Name of the device.
     pub name: String,
-    /// Its compute capability, major times 10 plus minor.
+    /// Compute capability: 10 * major + minor.
     pub sm: u32,
-    /// The newest architecture tag that it has the instructions of.
+    /// Newest architecture whose instructions the device supports.
     pub newest: ArchKind,
-    /// Its limits.
+    /// Limits of the device.
     pub machine: Machine,
 }
 
-/// A kernel that is compiled and loaded.
+/// A compiled and loaded kernel.
 pub struct Kernel {
     stream: Arc<CudaStream>,
     kernel: CudaKernel,
 }
 
-/// Opens a device: the driver, NVRTC and the device are there.
+/// Opens a device. The error names a missing driver, NVRTC, or device.
 pub fn open(ordinal: usize) -> Result<Device, Failure> {
     let context = falchion::cuda::open(ordinal)?;
     Nvrtc::get()?;
@@ -78,14 +78,15 @@ impl Device {
         Ok(Kernel { stream: self.stream.clone(), kernel })
     }
 
-    /// Climbs the ladder beside cuBLASLt; `reached` hears of each rung's number as it is done.
+    /// Verifies the ladder, and measures it relative to cuBLASLt. Calls `reached` with the number
+    /// of each finished rung.
     pub fn climb(&self, size: usize, reached: &mut dyn FnMut(usize)) -> Result<Climb, Failure> {
         let bench = Bench::new(&self.stream, &PeerLibrary::Found)?;
         let at = (size, &falchion_lab::ladder::Machine::H200, self.name.as_str());
         self.timed(|session| climb(self.stream.context(), &bench, session, at, reached))
     }
 
-    /// Climbs the transposes' ladder beside a copy.
+    /// Verifies the ladder of transposes, and measures it relative to a copy.
     pub fn climb_transposes(
         &self,
         extents: (usize, usize),
@@ -103,7 +104,7 @@ impl Device {
         Ok(Gpu::new(&self.stream, with_peer)?)
     }
 
-    /// Does `work` on a clock of this device.
+    /// Runs `work` with a timing session on this device.
     pub fn timed<T>(
         &self,
         work: impl FnOnce(&mut Session<'_>) -> Result<T, Error>,
@@ -112,7 +113,7 @@ impl Device {
         Ok(work(&mut Session::new(&mut timer, Settings::default()))?)
     }
 
-    /// Measures problems beside a peer; `measured` hears of each line as it comes.
+    /// Measures problems relative to a peer. Calls `measured` with each result.
     pub fn measure(
         &self,
         problems: &[SuiteProblem],
@@ -123,7 +124,7 @@ impl Device {
         self.each(problems, run, |session, problem| measured(bench.measure(session, problem, run)?))
     }
 
-    /// The same of transposes.
+    /// Measures transposes relative to a peer. Calls `measured` with each result.
     pub fn measure_transposes(
         &self,
         problems: &[SuiteTranspose],
@@ -134,7 +135,7 @@ impl Device {
         self.each(problems, run, |session, problem| measured(bench.measure(session, problem, run)?))
     }
 
-    /// Does `work` with each problem, on one clock of this device.
+    /// Runs `work` for each problem in one timing session.
     fn each<P>(
         &self,
         problems: &[P],
@@ -150,15 +151,15 @@ impl Device {
 }
 
 impl Kernel {
-    /// Computes D of a product in host memory: copies there, two launches, the second of which is
-    /// timed, and back. Returns its seconds.
+    /// Computes D of a GEMM in host memory: copies the operands to the device, launches twice, and
+    /// copies D back. Returns the seconds of the second launch.
     pub fn run(&self, product: &mut HostProduct) -> Result<f64, Failure> {
         let problem = product.problem();
         let offsets = product.offsets().map(<[u32]>::to_vec);
         if product.is_array() {
             let calls = problem.with(product.matrices()?).each()?;
             let mut resident = ResidentArray::new(&self.stream, &calls)?;
-            let seconds = second(&self.stream, || resident.run(&self.kernel))?;
+            let seconds = second_launch_seconds(&self.stream, || resident.run(&self.kernel))?;
             resident.download(calls)?;
             return Ok(seconds);
         }
@@ -167,15 +168,16 @@ impl Kernel {
         if let Some(offsets) = offsets {
             resident = resident.with_groups(offsets);
         }
-        let seconds = second(&self.stream, || resident.run(&self.kernel, &problem, [0; 4]))?;
+        let seconds =
+            second_launch_seconds(&self.stream, || resident.run(&self.kernel, &problem, [0; 4]))?;
         resident.download(matrices.d)?;
         Ok(seconds)
     }
 }
 
-/// The seconds of the second of two launches: the first loads the module, and compiles a kernel of
-/// narrower accesses where the operands ask for one.
-fn second(
+/// Seconds of the second of two launches. The first launch loads the module, and compiles a kernel
+/// with narrower accesses if the operands need one.
+fn second_launch_seconds(
     stream: &Arc<CudaStream>,
     mut launch: impl FnMut() -> Result<(), Error>,
 ) -> Result<f64, Failure> {
@@ -183,11 +185,11 @@ fn second(
     Ok(timing::Stopwatch::new(stream)?.time(launch)? * 1e-6)
 }
 
-/// A transpose's kernel that is compiled and loaded.
+/// A compiled and loaded transpose kernel.
 pub struct TransposeKernel(Arc<CudaStream>);
 
 impl Device {
-    /// Compiles and loads a transpose's kernel.
+    /// Compiles and loads a transpose kernel.
     pub fn prepare_transpose(&self, desc: &TransposeDesc) -> Result<TransposeKernel, Failure> {
         CudaPass::prepare(self.stream.context(), &PassDesc::Transpose(*desc))?;
         Ok(TransposeKernel(self.stream.clone()))
@@ -195,19 +197,21 @@ impl Device {
 }
 
 impl TransposeKernel {
-    /// Computes D of a transpose in host memory, as [`Kernel::run`] does of a product.
+    /// Computes D of a transpose in host memory, like [`Kernel::run`] for a GEMM.
     pub fn run(&self, transpose: &mut HostTranspose) -> Result<f64, Failure> {
         let (choice, combine, problem) =
             (transpose.choice(), transpose.combine(), *transpose.problem());
         let call = transpose.call()?;
         let mut resident = Resident::of_transpose(&self.0, &call)?;
-        let seconds = second(&self.0, || resident.transpose(choice, combine, &problem, [0; 3]))?;
+        let seconds = second_launch_seconds(&self.0, || {
+            resident.transpose(choice, combine, &problem, [0; 3])
+        })?;
         resident.download(call.d.memory)?;
         Ok(seconds)
     }
 }
 
-/// Where cubins are kept, and that they can be.
+/// Folder of the kernel cache. Fails if cubins cannot be written there.
 pub fn cache() -> Result<String, Error> {
     let dir = Cache::global().dir();
     dir.check()?;
@@ -217,9 +221,9 @@ pub fn cache() -> Result<String, Error> {
     })
 }
 
-/// Whether cubins are kept: what compiles for another machine has no other purpose.
+/// Refuses `--compile` without a kernel cache, which is its only output.
 pub fn cache_to_fill() -> Result<(), Failure> {
-    // A file beyond `ulimit -f` is then an error of the write, and no signal.
+    // With this handler, a file beyond `ulimit -f` is a write error instead of a signal.
     interrupt::watch();
     let dir = Cache::global().dir();
     if *dir == CacheDir::Off {
@@ -230,7 +234,8 @@ pub fn cache_to_fill() -> Result<(), Failure> {
     Ok(dir.check()?)
 }
 
-/// Refuses a run of `--compile` that could not write a kernel to the cache, for this reason.
+/// Refuses a run of `--compile` that could not write a kernel to the cache. `unwritten` is the
+/// reason.
 pub fn cache_written(unwritten: Option<&str>) -> Result<(), Failure> {
     unwritten.map_or(Ok(()), |because| {
         Err(Failure::refused(format!(
@@ -239,30 +244,30 @@ pub fn cache_written(unwritten: Option<&str>) -> Result<(), Failure> {
     })
 }
 
-/// The compiler that was found: its version and its file.
+/// Version and path of NVRTC.
 pub fn nvrtc() -> Result<String, Error> {
     let nvrtc = Nvrtc::get()?;
     let (major, minor) = nvrtc.version();
     Ok(format!("{major}.{minor}, {}", print::path(nvrtc.path())))
 }
 
-/// The driver that was found: the newest CUDA that it speaks.
+/// Newest CUDA version that the driver supports.
 pub fn driver() -> Result<String, Error> {
     let (major, minor) = driver::version()?;
     Ok(format!("libcuda, CUDA {major}.{minor}"))
 }
 
-/// Where a product is computed.
+/// The place of a computation.
 pub enum Place {
-    /// On the CPU.
+    /// The CPU.
     Host,
-    /// On a device.
+    /// An open device.
     Cuda(Device),
 }
 
 impl Place {
-    /// The place that was asked for.
-    pub fn of(on: On) -> Result<Self, Failure> {
+    /// Opens the place that `--on` selects.
+    pub fn open(on: On) -> Result<Self, Failure> {
         match on {
             On::Host => Ok(Self::Host),
             On::Cuda => open(0).map(Self::Cuda),
@@ -270,19 +275,19 @@ impl Place {
         }
     }
 
-    /// The same of a run that may be checked, which only the host is.
-    pub fn of_run(on: On, checked: bool) -> Result<Self, Failure> {
+    /// Opens the place of a run. Checked runs need the host.
+    pub fn open_for_run(on: On, checked: bool) -> Result<Self, Failure> {
         match (checked, on) {
             (true, On::Cuda) => Err(Failure::refused(
                 "--checked watches the host executor; take --on host, or leave one of them out",
             )),
             (true, _) => Ok(Self::Host),
-            (false, on) => Self::of(on),
+            (false, on) => Self::open(on),
         }
     }
 
-    /// The kernel that is prepared where this is a device. A GPU that was not insisted on may turn
-    /// out not to work.
+    /// Prepares the kernel on a device. Returns `None` on the host, and if a GPU fails that `--on`
+    /// does not require.
     pub fn kernel<K>(
         &self,
         on: On,
@@ -295,19 +300,19 @@ impl Place {
         }
     }
 
-    /// The machine that is explained for, when none is asked for.
+    /// The machine to explain for, if no flag names one.
     pub fn gpu(&self) -> NamedMachine {
         match self {
-            // As its instructions are the newest, its limits are those of the first name.
+            // The host supports the newest instructions, so the newest GPU supplies the limits.
             Self::Host => GPUS[0],
             Self::Cuda(device) => ("this GPU", device.machine),
         }
     }
 
-    /// What a request is resolved for here.
+    /// The target for which requests are resolved.
     pub fn target(&self) -> Target {
         match self {
-            // The host has every instruction.
+            // The host supports every instruction.
             Self::Host => Target::Host(ArchKind::Sm90),
             Self::Cuda(device) => Target::Gpu(device.newest),
         }

@@ -1,4 +1,4 @@
-//! `falchion doctor`: what is here, what is missing, and what to do about it.
+//! `falchion doctor`: checks libraries and devices, and names remedies.
 
 use crate::{
     cuda::{self, Place},
@@ -11,18 +11,18 @@ use falchion::{
 };
 use serde_json::json;
 
-/// m, n and k of the products that are checked: odd, and more than one tile.
+/// M, N, and K of the test GEMMs: odd, and larger than one tile.
 const EXTENTS: (usize, usize, usize) = (259, 131, 67);
 
-/// One thing that was looked for.
+/// The result of one check.
 struct Finding {
     what: &'static str,
     found: bool,
-    /// What was found, or why not.
+    /// Details of the item, or the reason of the failure.
     said: String,
-    /// Where a library was looked for.
+    /// Paths that were searched for a library.
     tried: Vec<String>,
-    /// What to do where it is missing.
+    /// Remedy for a missing item.
     remedy: &'static str,
 }
 
@@ -31,7 +31,11 @@ impl Finding {
         Self { what, found: true, said, tried: Vec::new(), remedy: "" }
     }
 
-    fn of(what: &'static str, found: Result<String, Failure>, remedy: &'static str) -> Self {
+    fn from_result(
+        what: &'static str,
+        found: Result<String, Failure>,
+        remedy: &'static str,
+    ) -> Self {
         match found {
             Ok(said) => Self::found(what, said),
             Err(Failure::Refused(said) | Failure::Unverified(said)) => {
@@ -40,19 +44,19 @@ impl Finding {
         }
     }
 
-    /// A library that is missing has a remedy of its own, and remembers what was tried.
+    /// The result of loading a library. Its error holds a remedy and the searched paths.
     fn library(what: &'static str, found: Result<String, Error>, remedy: &'static str) -> Self {
         match found {
             Err(Error::Library { library, tried, because, remedy }) => {
                 let said = format!("{library} could not be loaded: {because}");
                 Self { what, found: false, said, tried, remedy }
             }
-            found => Self::of(what, found.map_err(Failure::from), remedy),
+            found => Self::from_result(what, found.map_err(Failure::from), remedy),
         }
     }
 }
 
-/// Runs the command; `verbose` tells where libraries were looked for.
+/// Runs the command. `verbose` lists the searched paths.
 pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
     let host = host();
     let (host_works, mut findings) = (host.found, vec![cpu(), memory(), host]);
@@ -70,7 +74,7 @@ pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
     } else {
         print::table(findings.iter().map(|f| {
             let mark = if f.found { "found" } else { "missing" };
-            // What to do comes before why.
+            // The remedy precedes the reason.
             let sentence = |text: &str| {
                 if text.is_empty() {
                     String::new()
@@ -124,7 +128,7 @@ fn memory() -> Finding {
 
 fn host() -> Finding {
     let remedy = "Report this with the output of falchion doctor --json.";
-    Finding::of("host executor", product(&Place::Host), remedy)
+    Finding::from_result("host executor", product(&Place::Host), remedy)
 }
 
 fn gpu() -> Vec<Finding> {
@@ -150,25 +154,25 @@ fn gpu() -> Vec<Finding> {
             (Ok(said), product(&Place::Cuda(device)))
         }
     };
-    findings.push(Finding::of(
+    findings.push(Finding::from_result(
         "device",
         device,
         "See what is missing above, nvidia-smi, and CUDA_VISIBLE_DEVICES.",
     ));
-    findings.push(Finding::of("kernel", kernel, "See what is missing above."));
+    findings.push(Finding::from_result("kernel", kernel, "See what is missing above."));
     findings
 }
 
-/// Computes and checks a small product.
+/// Computes and verifies a small GEMM.
 fn product(place: &Place) -> Result<String, Failure> {
     let resolved = Request::default().resolve(place.target())?;
-    let mut product = gemm::drawn(&resolved, EXTENTS, 1)?;
+    let mut product = gemm::random_product(&resolved, EXTENTS, 1)?;
     match place {
         Place::Host => product.run(&resolved.desc, Mode::Fast)?,
         Place::Cuda(device) => drop(device.prepare(&resolved.desc)?.run(&mut product)?),
     }
     let verdict = product.verify(&resolved.desc)?;
-    gemm::judged(verdict)?;
+    gemm::require_verified(verdict)?;
     let (m, n, k) = EXTENTS;
     Ok(format!(
         "computed {m} x {n} x {k}, and the largest error is {:.3} of its bound",

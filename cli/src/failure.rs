@@ -1,15 +1,15 @@
-//! How a command ends when it does not end well.
+//! Failures of a command, and their exit codes.
 
 use crate::print;
 use falchion::{Error, Refusal};
 use std::{io::IsTerminal, process::ExitCode};
 
-/// Why a command did not do what it was asked, as a sentence.
+/// The reason of a failure, as one sentence.
 #[derive(Debug)]
 pub enum Failure {
-    /// The result is not within its bound: exit code 1.
+    /// The result exceeds its error bound: exit code 1.
     Unverified(String),
-    /// Nothing was computed, or nothing could be made of it: exit code 2.
+    /// Nothing was computed, or the output could not be written: exit code 2.
     Refused(String),
 }
 
@@ -19,14 +19,14 @@ impl Failure {
         Self::Refused(sentence.into())
     }
 
-    /// The sentence on stderr, and the exit code. Under `--json`, an object on stdout if there is
-    /// none yet.
+    /// Prints the sentence on stderr, and returns the exit code. With `--json`, prints an object on
+    /// stdout if nothing was printed there.
     pub fn report(self, json: bool) -> ExitCode {
         let (code, what, sentence) = match self {
             Self::Unverified(sentence) => (1, "unverified", sentence),
             Self::Refused(sentence) => (2, "refused", sentence),
         };
-        // A compiler's log keeps its lines, and a caret stands below what it points at.
+        // A compiler log keeps its lines, and a caret stays below its fault.
         let sentence = if sentence.contains('\n') { sentence } else { one_line(&sentence) };
         let sentence = print::visible(&sentence);
         if json && print::nothing() {
@@ -53,10 +53,10 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// Letters of a sentence, beyond which it echoes what it was given.
+/// Maximum number of characters of a sentence. Longer sentences are cut in the middle.
 const LONGEST: usize = 1000;
 
-/// The text with every run of white space a single space; of a long one, the beginning and the end.
+/// Replaces runs of white space by single spaces. Cuts the middle out of a long text.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let letters = line.chars().count();
@@ -68,7 +68,8 @@ fn one_line(text: &str) -> String {
     format!("{first} [.. {} letters ..] {last}", letters - 800)
 }
 
-/// What clap has to say: help and version as they are, a mistake as one sentence and exit code 2.
+/// Handles clap's messages. Help and version are printed; a mistake is one sentence and exit code
+/// 2.
 pub fn usage(error: &clap::Error) -> Result<(), Failure> {
     let text = error.render().to_string();
     if !error.use_stderr() {
@@ -95,14 +96,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_an_exit_code() {
+    fn failures_have_their_exit_codes() {
         let code = |failure: Failure| format!("{:?}", failure.report(false));
         assert_eq!(code(Failure::Unverified("off".into())), format!("{:?}", ExitCode::from(1)));
         assert_eq!(code(Failure::refused("no")), format!("{:?}", ExitCode::from(2)));
     }
 
     #[test]
-    fn errors_are_one_line_and_logs_are_not() {
+    fn compiler_logs_keep_their_lines_and_other_errors_have_one() {
         let said = |error: Error| match Failure::from(error) {
             Failure::Refused(sentence) | Failure::Unverified(sentence) => sentence,
         };

@@ -1,46 +1,45 @@
-//! What an interrupt leaves behind: no file that is half written, and no bar.
+//! Signal handlers. An interrupt leaves no unfinished file and no progress bar.
 
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Files that are not whole yet.
+/// Files that are not complete.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The list, which an interrupt waits for: a file is made and listed, or renamed and struck off, as
-/// one step.
+/// The list of unfinished files, locked. The signal handler needs this lock, so that a file is
+/// created and listed, or renamed and removed from the list, in one step.
 pub fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     watch();
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Strikes a file off the list.
+/// Removes a file from the list.
 pub fn strike(list: &mut Vec<PathBuf>, path: &Path) {
     list.retain(|listed| listed != path);
 }
 
-/// From now on INT, TERM, HUP and QUIT remove unfinished files and clear the bar, and then end the
-/// process as they always do. A file that grows beyond `ulimit -f` is an error of its writing, and
-/// no signal.
+/// Installs the signal handlers. INT, TERM, HUP, and QUIT remove unfinished files, clear the bar,
+/// and end the process as without a handler. A file beyond `ulimit -f` is a write error instead of
+/// a signal.
 #[cfg(unix)]
 pub fn watch() {
     use signal_hook::{consts, iterator::Signals, low_level};
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // Under nohup, and behind an `&` of a script, some signals are ignored, and have to stay
-        // so.
+        // nohup, and `&` in a script, start programs with some signals ignored. These stay ignored.
         let wanted = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP, consts::SIGQUIT]
             .into_iter()
             .filter(|&signal| !is_ignored(signal));
-        // Where a handler is, the system call says what the signal would have said.
+        // With a handler for SIGXFSZ, the write itself returns an error.
         let _ = signal_hook::flag::register(consts::SIGXFSZ, Arc::default());
         let Ok(mut signals) = Signals::new(wanted) else { return };
         std::thread::spawn(move || {
             for signal in signals.forever() {
                 let list = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
                 for path in list.iter() {
-                    // What is gone need not be removed.
+                    // The file may not exist any more.
                     let _ = std::fs::remove_file(path);
                 }
                 crate::progress::clear();
@@ -50,11 +49,12 @@ pub fn watch() {
     });
 }
 
-/// Interrupts are left to the system.
+/// Other systems have default handlers only.
 #[cfg(not(unix))]
 pub fn watch() {}
 
-/// Whether the process was started with this signal ignored; where the system does not say, HUP is.
+/// Whether the process was started with this signal ignored. On systems without /proc, HUP counts
+/// as ignored.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

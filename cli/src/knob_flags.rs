@@ -1,10 +1,10 @@
-//! A flag for every knob of the library's table.
+//! One flag for each knob of the library.
 
 use crate::print;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, error::Error};
 use falchion::desc::Pins;
 
-/// The knobs that flags were given for: JSON names and words.
+/// Knobs that flags set: JSON names and values.
 #[derive(Clone, Debug, Default)]
 pub struct KnobFlags(pub Vec<(String, String)>);
 
@@ -32,15 +32,15 @@ impl Args for KnobFlags {
     }
 }
 
-/// The names that flags have: of every knob, and those that some had before.
+/// Names of flags: those of all knobs, and old names.
 fn names() -> impl Iterator<Item = &'static str> {
     Pins::TABLE.iter().map(|row| row.0).chain(Pins::RENAMED.iter().map(|row| row.0))
 }
 
-/// The form of a knob whose flag alone turns it on.
+/// Form of a switch, whose flag needs no value.
 const SWITCH: &str = "off|on";
 
-/// A flag for every knob, which takes one value; one that has another name now stands in no help.
+/// One flag with one value for each knob. Old names are hidden from the help.
 fn flags() -> impl Iterator<Item = Arg> {
     let all = Pins::TABLE.iter().map(|&(name, flag, meaning)| {
         let form = Pins::form(name).unwrap_or("VALUE");
@@ -61,7 +61,7 @@ fn flags() -> impl Iterator<Item = Arg> {
     all.chain(renamed)
 }
 
-/// Says on stderr which of the names given are old ones.
+/// Prints a note for each old name of a flag.
 pub fn note_old_names<'n>(names: impl Iterator<Item = &'n str>) {
     for name in names {
         if let Some((_, old, _, flag)) = Pins::RENAMED.iter().find(|row| row.0 == name) {
@@ -72,8 +72,7 @@ pub fn note_old_names<'n>(names: impl Iterator<Item = &'n str>) {
     }
 }
 
-/// The knobs that flags were given for, where a flag takes values parted by commas and may be there
-/// again: JSON names and texts.
+/// Knobs that flags set to lists of values: JSON names and lists. A flag may be repeated.
 #[derive(Clone, Debug, Default)]
 pub struct KnobLists(pub Vec<(String, Vec<String>)>);
 

@@ -1,4 +1,4 @@
-//! `falchion ladder`: every rung verified, then measured, or predicted.
+//! `falchion ladder`: verifies every rung, and measures or predicts its speed.
 
 use crate::{
     args::LadderArgs,
@@ -10,7 +10,7 @@ use crate::{
 };
 use falchion_lab::ladder::{Climb, Machine, check_size, rungs, verify};
 
-/// Letters of the longest bar.
+/// Width of the longest bar in characters.
 const COLUMNS: usize = 40;
 
 /// Runs the command.
@@ -19,11 +19,11 @@ pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
     let rungs = rungs().map_err(falchion::Error::from)?;
     let chart = args.svg.as_deref().map(OutputFile::create).transpose()?;
     let steps = Steps::new(rungs.len());
-    let climb = match Place::of(args.on)? {
+    let climb = match Place::open(args.on)? {
         Place::Cuda(device) => device.climb(args.size, &mut |rung| steps.done(rung + 1))?,
         Place::Host => {
             for (number, rung) in rungs.iter().enumerate() {
-                crate::gemm::report::judged(verify(rung)?)?;
+                crate::gemm::report::require_verified(verify(rung)?)?;
                 steps.done(number + 1);
             }
             progress::during("counting accesses", || {

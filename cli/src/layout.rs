@@ -1,4 +1,4 @@
-//! `falchion layout`: the layout algebra, and pictures of layouts.
+//! `falchion layout`: the layout algebra, and drawings of layouts.
 
 use crate::{args::LayoutArgs, failure::Failure, output, print};
 use falchion::layout::algebra::{IntTuple, LayoutError, Map, Swizzle};
@@ -32,7 +32,8 @@ pub fn run(args: &LayoutArgs, json: bool) -> Result<(), Failure> {
     let drawn =
         if args.table || args.svg.is_some() { Some(map(&value, "the expression")?) } else { None };
     if let (Some(path), Some(map)) = (&args.svg, &drawn) {
-        let owners = args.threads.as_deref().map(|text| map_of(text, "--threads")).transpose()?;
+        let owners =
+            args.threads.as_deref().map(|text| parse_map(text, "--threads")).transpose()?;
         let mut picture =
             Picture::new(map).title(args.title.clone().unwrap_or_else(|| value.to_string()));
         if let Some(owners) = &owners {
@@ -57,7 +58,7 @@ pub fn run(args: &LayoutArgs, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn map_of(text: &str, what: &str) -> Result<Map, Failure> {
+fn parse_map(text: &str, what: &str) -> Result<Map, Failure> {
     map(&evaluate(text)?, what)
 }
 
@@ -70,7 +71,7 @@ fn map(value: &Value, what: &str) -> Result<Map, Failure> {
     }
 }
 
-/// The value as one object.
+/// The value as a JSON object.
 fn object(value: &Value) -> Json {
     match value {
         Value::Layout(composed) => {
@@ -89,7 +90,7 @@ fn object(value: &Value) -> Json {
     }
 }
 
-/// Nested arrays.
+/// The tuple as nested JSON arrays.
 fn tuple(tuple: &IntTuple) -> Json {
     match tuple {
         IntTuple::Int(int) => json!(int.value),

@@ -1,6 +1,6 @@
-//! The command line: it prints what the library returns.
+//! Command line of Falchion. It prints the results of the library.
 //!
-//! Exit codes: 0 done, and verified where asked; 1 verification failed; 2 refused, with one
+//! Exit codes: 0 done, and verified if requested; 1 verification failed; 2 refused, with one
 //! sentence on stderr.
 #![deny(missing_docs, unsafe_code)]
 
@@ -34,7 +34,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     limit_threads();
     let parsed = Cli::try_parse();
-    // A command line that is no command line may ask for JSON, too.
+    // `--json` also applies if clap refuses the command line.
     let json = parsed
         .as_ref()
         .map_or_else(|_| std::env::args_os().any(|arg| arg == "--json"), |cli| cli.json);
@@ -43,11 +43,11 @@ fn main() -> ExitCode {
         .map_or_else(|failure| failure.report(json), |()| ExitCode::SUCCESS)
 }
 
-/// Threads for each processor, at most: more only wait for each other.
+/// Maximum number of threads per processor.
 const MOST_THREADS: usize = 8;
 
-/// Takes fewer threads than `RAYON_NUM_THREADS` asks for where it asks for far more than there are
-/// processors, and says so.
+/// Limits the number of threads if `RAYON_NUM_THREADS` is far above the number of processors, and
+/// prints a note.
 fn limit_threads() {
     let most = MOST_THREADS * std::thread::available_parallelism().map_or(1, usize::from);
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse::<usize>().ok());
@@ -55,7 +55,7 @@ fn limit_threads() {
         print::error(&format!(
             "note: RAYON_NUM_THREADS is {asked}, and {most} threads are taken, {MOST_THREADS} a processor"
         ));
-        // A pool that is there already is one of another size, and works.
+        // The call fails if a thread pool exists. The program then uses that pool.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
     }
 }

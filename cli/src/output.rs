@@ -1,5 +1,5 @@
-//! Output files. A regular file is written beside its place and then renamed. A device, a pipe, and
-//! stdout are written directly.
+//! Output files. A regular file is written to a temporary file in the same folder, and then
+//! renamed. A device, a pipe, and stdout are written directly.
 
 use crate::{
     failure::Failure,
@@ -13,20 +13,20 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// A file that is to be.
+/// An output file before it is written.
 pub struct OutputFile {
     path: PathBuf,
     to: Option<To>,
 }
 
-/// Where bytes go first.
+/// Destination of the bytes.
 enum To {
-    /// Into a file beside the place.
+    /// A temporary file in the same folder.
     Beside(NamedTempFile),
-    /// To what nothing can take the place of: a device, a pipe, a file in a folder that takes no
-    /// other.
+    /// The path itself, if it cannot be replaced: a device, a pipe, or a file in a folder that is
+    /// not writable.
     Through(File),
-    /// To stdout. The report is on stderr then.
+    /// Stdout. The report then goes to stderr.
     Stdout,
 }
 
@@ -34,19 +34,20 @@ enum To {
 const STDOUT: &str = "-";
 
 impl OutputFile {
-    /// Finds out that the file can be written, before anything is computed.
+    /// Checks that the file can be written, before anything is computed.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         if is_stdout(path) {
             print::report_to_stderr();
             return Ok(Self { path: path.to_owned(), to: Some(To::Stdout) });
         }
-        // A pipe of `/dev/fd` is a link to no path, so it is opened before links are followed.
+        // A pipe in `/dev/fd` is a link without a target path, so it is opened before links are
+        // followed.
         if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             let file = File::options().write(true).open(path);
             let file = file.map_err(|error| unwritable(path, error))?;
             return Ok(Self { path: path.to_owned(), to: Some(To::Through(file)) });
         }
-        let path = followed(path)?;
+        let path = follow_links(path)?;
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
@@ -54,7 +55,7 @@ impl OutputFile {
         if path.file_name().is_none() || path.is_dir() {
             return Err(unwritable(&path, "it is a folder"));
         }
-        // What is there has to be writable, though another file takes its place.
+        // An existing file must be writable, although a rename would replace it anyway.
         let there = match fs::metadata(&path) {
             Ok(_) => Some(
                 File::options()
@@ -72,27 +73,27 @@ impl OutputFile {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // As any new file: the process's mask takes away what it takes away.
+            // The umask applies, as for any new file.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
         let mut list = unfinished();
         let file = match (builder.tempfile_in(folder), there) {
             (Ok(file), _) => file,
-            // Its folder takes no other file.
+            // The folder is not writable, but the file is.
             (Err(_), Some(there)) => return Ok(Self { path, to: Some(To::Through(there)) }),
-            (Err(error), None) => return Err(unwritable(&path, plain(error))),
+            (Err(error), None) => return Err(unwritable(&path, without_path(error))),
         };
         list.push(file.path().to_owned());
         if let Ok(before) = fs::metadata(&path) {
-            // A file that others may not read stays one.
+            // A new file has the permissions of the file that it replaces.
             fs::set_permissions(file.path(), before.permissions())
                 .map_err(|error| unwritable(&path, error))?;
         }
         Ok(Self { path, to: Some(To::Beside(file)) })
     }
 
-    /// The same, and says on stderr which of the files that are read it takes the place of, by
-    /// their flags.
+    /// Like [`Self::create`]. Prints a note, with the flag, for each input file that the output
+    /// replaces.
     pub fn beside<'i>(
         path: &Path,
         inputs: impl IntoIterator<Item = (&'i str, &'i Path)>,
@@ -109,7 +110,7 @@ impl OutputFile {
         Ok(target)
     }
 
-    /// Writes the file, and puts it in its place.
+    /// Writes the file, and moves it to its path.
     pub fn write(
         mut self,
         bytes: impl FnOnce(&mut dyn Write, &Path) -> Result<(), Failure>,
@@ -121,7 +122,7 @@ impl OutputFile {
                 strike(&mut list, file.path());
                 done?;
                 file.persist(&self.path)
-                    .map_err(|error| unwritable(&self.path, plain(error.error)))?;
+                    .map_err(|error| unwritable(&self.path, without_path(error.error)))?;
             }
             Some(To::Through(mut file)) => {
                 if file.metadata().is_ok_and(|there| there.is_file()) {
@@ -153,12 +154,12 @@ impl Drop for OutputFile {
     }
 }
 
-/// The output file in a report: its path, or stdout.
+/// Name of the output file in a report: its path, or stdout.
 pub fn name(path: &Path) -> String {
     if is_stdout(path) { "stdout".to_owned() } else { print::path(path) }
 }
 
-/// Whether a path is that of stdout: `-`, one of its names, or the file or pipe that it leads to.
+/// Whether the path stands for stdout: `-`, a name of stdout, or the file or pipe behind stdout.
 fn is_stdout(path: &Path) -> bool {
     const NAMES: [&str; 4] = [STDOUT, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
     NAMES.iter().any(|name| path == Path::new(name)) || is_file_of_stdout(path)
@@ -184,10 +185,9 @@ fn is_file_of_stdout(_: &Path) -> bool {
     false
 }
 
-/// Where a path leads: a link stays one, and what it points at is written, also where that is not
-/// there yet.
-fn followed(path: &Path) -> Result<PathBuf, Failure> {
-    /// As many links as Linux follows.
+/// Follows links to the path to write, which may not exist. Links are kept.
+fn follow_links(path: &Path) -> Result<PathBuf, Failure> {
+    /// Maximum number of links, as in Linux.
     const MOST_LINKS: usize = 40;
     let mut at = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -210,17 +210,17 @@ fn buffered(
     to.flush().map_err(|error| unwritable(path, error))
 }
 
-/// Writes a text to a file, whatever was there.
+/// Writes a text to a file, and replaces an existing file.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     OutputFile::create(path)?.text(text)
 }
 
-/// What the system said, without the name of a file that the user does not know.
-fn plain(error: io::Error) -> io::Error {
+/// The system's error without the name of the temporary file.
+fn without_path(error: io::Error) -> io::Error {
     error.raw_os_error().map_or(error, io::Error::from_raw_os_error)
 }
 
-/// That a file cannot be written, and why.
+/// The refusal of an output file that cannot be written.
 pub fn unwritable(path: &Path, because: impl ToString) -> Failure {
     Failure::refused(format!("{} cannot be written: {}", path.display(), because.to_string()))
 }

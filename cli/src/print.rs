@@ -1,4 +1,4 @@
-//! Output: a closed pipe is no mistake, a full disk is one.
+//! Printing on stdout and stderr. A closed pipe is not an error, but a full disk is.
 
 use crate::failure::Failure;
 use std::{
@@ -13,88 +13,87 @@ use std::{
 /// Whether stdout holds the output file, so that the report goes to stderr.
 static STDOUT_IS_FILE: AtomicBool = AtomicBool::new(false);
 
-/// Moves the report to stderr: stdout holds the output file.
+/// Moves the report to stderr, because stdout holds the output file.
 pub fn report_to_stderr() {
     STDOUT_IS_FILE.store(true, Ordering::Relaxed);
 }
 
-/// Whether anything was printed on stdout.
+/// Whether something was printed on stdout.
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether nothing was printed on stdout yet.
+/// Whether nothing was printed on stdout.
 pub fn nothing() -> bool {
     !PRINTED.load(Ordering::Relaxed)
 }
 
-/// Why stdout could not be written, if it could not.
+/// The first error of a write to stdout.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// A line on stdout, or on stderr after [`report_to_stderr`]. If the reader has closed the pipe, the
-/// line is lost. [`finish`] reports other errors.
+/// Prints a line on stdout, or on stderr after [`report_to_stderr`]. If the reader has closed the
+/// pipe, the line is lost. [`finish`] reports other errors.
 pub fn line(text: &str) {
     PRINTED.store(true, Ordering::Relaxed);
     if STDOUT_IS_FILE.load(Ordering::Relaxed) {
         return error(text);
     }
-    written(writeln!(io::stdout().lock(), "{text}"));
+    keep_error(writeln!(io::stdout().lock(), "{text}"));
 }
 
-fn written(result: io::Result<()>) {
+fn keep_error(result: io::Result<()>) {
     if let Err(error) = result
-        // Whoever closed the pipe has read enough.
+        // A reader may close the pipe early.
         && error.kind() != ErrorKind::BrokenPipe
     {
-        // The first reason is the reason.
+        // Only the first error is kept.
         let _ = LOST.set(error);
     }
 }
 
-/// Whether all that was printed has arrived.
+/// Flushes stdout, and returns the first error.
 pub fn finish() -> Result<(), Failure> {
-    written(io::stdout().lock().flush());
+    keep_error(io::stdout().lock().flush());
     LOST.get()
         .map_or(Ok(()), |error| Err(Failure::refused(format!("stdout cannot be written: {error}"))))
 }
 
-/// Whether colours are wanted where somebody looks on: NO_COLOR and a dumb terminal say that they
-/// are not.
+/// Whether to print colours: on a terminal that is not dumb, unless NO_COLOR is set.
 pub fn coloured(terminal: bool) -> bool {
     let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     terminal && unset("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A word of stdout that is good news, green on a terminal.
+/// A word of good news on stdout, green on a terminal.
 pub fn good(word: &str) -> String {
     let terminal = if STDOUT_IS_FILE.load(Ordering::Relaxed) {
         io::stderr().is_terminal()
     } else {
         io::stdout().is_terminal()
     };
-    painted(word, 32, coloured(terminal))
+    paint(word, 32, coloured(terminal))
 }
 
-/// A word of stderr that is bad news, red on a terminal.
+/// A word of bad news on stderr, red on a terminal.
 pub fn bad(word: &str) -> String {
-    painted(word, 31, coloured(io::stderr().is_terminal()))
+    paint(word, 31, coloured(io::stderr().is_terminal()))
 }
 
-/// A word in a colour of SGR.
-fn painted(word: &str, colour: u8, coloured: bool) -> String {
+/// A word in an SGR colour.
+fn paint(word: &str, colour: u8, coloured: bool) -> String {
     if coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
 }
 
-/// A line on stderr.
+/// Prints a line on stderr.
 pub fn error(text: &str) {
-    // There is no one left to tell.
+    // An error of stderr cannot be printed anywhere.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Erases the line of stderr on which a bar may stand.
+/// Erases the line of stderr that may hold a progress bar.
 pub fn erase() {
     let _ = write!(io::stderr().lock(), "\r\x1b[2K");
 }
 
-/// The text, what would move a terminal's cursor or turn its lines around spelled out.
+/// Escapes control characters, except newlines, and characters that change the text direction.
 pub fn visible(text: &str) -> String {
     let moves = |c: char| {
         (c.is_control() && c != '\n')
@@ -105,12 +104,12 @@ pub fn visible(text: &str) -> String {
         .collect()
 }
 
-/// A path, all on one line.
+/// A path on one line, escaped.
 pub fn path(path: &Path) -> String {
     visible(&path.display().to_string()).replace('\n', "\\n")
 }
 
-/// A table of names and what is said of them.
+/// Prints rows as a table.
 pub fn table(rows: impl IntoIterator<Item = Vec<String>>) {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING);
@@ -127,9 +126,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_painted_for_terminals_alone() {
-        assert_eq!(painted("falchion", 31, true), "\x1b[1;31mfalchion\x1b[0m");
-        assert_eq!(painted("falchion", 31, false), "falchion");
+    fn colours_are_printed_only_on_terminals() {
+        assert_eq!(paint("falchion", 31, true), "\x1b[1;31mfalchion\x1b[0m");
+        assert_eq!(paint("falchion", 31, false), "falchion");
         assert!(!coloured(false));
     }
 }

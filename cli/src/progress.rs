@@ -1,4 +1,4 @@
-//! A sign of life for work that takes longer than two seconds, where someone looks on.
+//! Progress on a terminal, for work that takes longer than two seconds.
 
 use crate::interrupt;
 use core::fmt;
@@ -11,27 +11,27 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Work that says how far it has come.
+/// Template of a bar, for work with counted steps.
 const SHARE: &str = "{msg} {bar:30} {percent}% [{since}{rest}]";
-/// Work that does not.
+/// Template of a spinner, for other work.
 const SPINNER: &str = "{spinner} {msg} [{since}]";
-/// Work below this shows nothing.
+/// Time before progress is shown.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Clears whatever line of a bar a terminal shows; an interrupt has no time for more.
+/// Clears the line of a progress bar. Safe to call during an interrupt.
 pub fn clear() {
     if stderr().is_terminal() {
         crate::print::erase();
     }
 }
 
-/// Does `work`; from its third second on, a terminal is told what goes on and since when.
+/// Runs `work`. After two seconds, a terminal shows its name and the elapsed time.
 pub fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     watched(what, None, work)
 }
 
-/// The same of work whose steps are counted: the share that is done is shown, and how long the rest
-/// should take.
+/// Runs `work` with counted steps. The terminal also shows the completed share and the remaining
+/// time.
 pub fn measured<T>(what: &str, gauge: &'static Gauge, work: impl FnOnce() -> T) -> T {
     watched(what, Some(gauge), work)
 }
@@ -53,7 +53,7 @@ fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> 
                     bar.set_style(timed_style(style));
                 }
                 bar.set_message(what.to_owned());
-                // It ends when the sender is dropped.
+                // The loop ends when the sender is dropped.
                 while wait.recv_timeout(Duration::from_millis(100))
                     == Err(RecvTimeoutError::Timeout)
                 {
@@ -72,11 +72,10 @@ fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> 
     })
 }
 
-/// How long work has taken, and how long the rest should take at the pace of what is done; nothing
-/// where that is nothing.
+/// Adds the elapsed time to a style, and the remaining time if any step is done.
 fn timed_style(style: ProgressStyle) -> ProgressStyle {
     let since = |state: &ProgressState, to: &mut dyn fmt::Write| {
-        let _ = to.write_str(&said(state.elapsed().as_secs_f64()));
+        let _ = to.write_str(&format_seconds(state.elapsed().as_secs_f64()));
     };
     let rest = |state: &ProgressState, to: &mut dyn fmt::Write| {
         let (done, all) = (state.pos() as f64, state.len().unwrap_or(0) as f64);
@@ -84,15 +83,15 @@ fn timed_style(style: ProgressStyle) -> ProgressStyle {
             let _ = write!(
                 to,
                 ", {} to go",
-                said(state.elapsed().as_secs_f64() * (all - done).max(0.0) / done)
+                format_seconds(state.elapsed().as_secs_f64() * (all - done).max(0.0) / done)
             );
         }
     };
     style.with_key("since", since).with_key("rest", rest)
 }
 
-/// Seconds, and minutes and hours where there are some.
-fn said(seconds: f64) -> String {
+/// Formats seconds as hours, minutes, and seconds.
+fn format_seconds(seconds: f64) -> String {
     let seconds = seconds.round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds}s"),
@@ -101,21 +100,21 @@ fn said(seconds: f64) -> String {
     }
 }
 
-/// The result of `work`, and how many seconds it took.
+/// The result of `work`, and its time in seconds.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let began = Instant::now();
     let result = work();
     (result, began.elapsed().as_secs_f64())
 }
 
-/// Steps of work, counted for a terminal that looks on.
+/// A progress bar of counted steps.
 pub struct Steps(ProgressBar);
 
 impl Steps {
-    /// So many steps, none done.
+    /// A bar with `count` steps.
     pub fn new(count: usize) -> Self {
         interrupt::watch();
-        // A target that is no terminal hides the bar.
+        // The bar is hidden if stderr is not a terminal.
         let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} [{since}{rest}]") {
             bar.set_style(timed_style(style));
@@ -123,7 +122,7 @@ impl Steps {
         Self(bar)
     }
 
-    /// So many are done.
+    /// Sets the number of finished steps.
     pub fn done(&self, count: usize) {
         self.0.set_position(count as u64);
     }
@@ -137,12 +136,12 @@ impl Drop for Steps {
 
 #[cfg(test)]
 mod tests {
-    use super::said;
+    use super::format_seconds;
 
     #[test]
-    fn times_are_said_in_their_units() {
+    fn times_have_at_most_two_units() {
         assert_eq!(
-            [0.4, 59.4, 59.6, 90.0, 3599.0, 3600.0, 7290.0].map(said),
+            [0.4, 59.4, 59.6, 90.0, 3599.0, 3600.0, 7290.0].map(format_seconds),
             ["0s", "59s", "1m00s", "1m30s", "59m59s", "1h00m", "2h01m"]
         );
     }

@@ -1,4 +1,4 @@
-//! What flags say of a kernel, as the library wants it.
+//! Conversion of flags to a request.
 
 use crate::knob_flags::note_old_names;
 use crate::{
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::path::Path;
 
 impl ClassArgs {
-    /// What the flags ask of the library.
+    /// The request of the flags.
     pub fn request(&self) -> Result<Request, Failure> {
         let description = self.desc.as_deref().map(description).transpose()?;
         Ok(Request {
@@ -28,13 +28,13 @@ impl ClassArgs {
 }
 
 impl KernelArgs {
-    /// What the flags ask of the library.
+    /// The request of the flags, including knobs.
     pub fn request(&self) -> Result<Request, Failure> {
         note_old_names(self.knobs.0.iter().map(|knob| knob.0.as_str()));
         Ok(Request { knobs: self.knobs.0.clone(), ..self.class.request()? })
     }
 
-    /// Whether nothing is said.
+    /// Whether no flag is given.
     pub fn is_silent(&self) -> bool {
         let Self { class: ClassArgs { a, b, c, acc, op, arch, desc }, knobs } = self;
         [a, b, c].iter().all(|matrix| matrix.is_none())
@@ -46,20 +46,20 @@ impl KernelArgs {
     }
 }
 
-/// The description of `--desc`: JSON, or a file of JSON.
+/// Reads the description of `--desc`: JSON or a JSON file.
 fn description(given: &str) -> Result<GemmDesc, Failure> {
     Ok(GemmDesc::from_json(&description_text(given)?)?)
 }
 
-/// The JSON of a description, from the text or the file of `--desc`. An object that `--json`
-/// prints is a description in its field `description`.
+/// Reads the JSON text of `--desc`, or of the file that it names. If an object has a field
+/// `description`, as the output of `--json` does, the text is that field.
 pub fn description_text(given: &str) -> Result<String, Failure> {
     let text = if given.trim_start().starts_with('{') {
         given.to_owned()
     } else {
         text::read("the description", Path::new(given))?
     };
-    // The reader of descriptions refuses whatever is no JSON, with its line and column.
+    // Text that is not JSON is refused by the parser of descriptions, with line and column.
     let printed = serde_json::from_str::<Value>(&text).ok();
     let inner = printed.as_ref().and_then(|printed| printed.get("description"));
     Ok(inner.map_or(text, Value::to_string))

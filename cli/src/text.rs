@@ -1,4 +1,4 @@
-//! Files of text.
+//! Text files.
 
 use crate::failure::Failure;
 use std::{
@@ -7,10 +7,10 @@ use std::{
     path::Path,
 };
 
-/// Longer files are not read: no description or suite is so long.
+/// Maximum length of a text file in bytes.
 const LONGEST: u64 = 1 << 24;
 
-/// The text of a file or a pipe.
+/// Reads the text of a file or a pipe.
 pub fn read(what: &str, path: &Path) -> Result<String, Failure> {
     let refuse = |because: String| {
         Failure::refused(format!("{what} {} cannot be read: {because}", path.display()))
@@ -21,7 +21,7 @@ pub fn read(what: &str, path: &Path) -> Result<String, Failure> {
     }
     let mut text = String::new();
     let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
-    // A pipe and a device have no length.
+    // Pipes and devices have no length, so the read is limited.
     let read = file.take(LONGEST + 1).read_to_string(&mut text);
     if facts.len() > LONGEST || text.len() as u64 > LONGEST {
         return Err(refuse(format!("it has more than {LONGEST} bytes, the most that are read")));

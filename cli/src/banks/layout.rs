@@ -1,4 +1,4 @@
-//! One access: a layout of data and a layout of threads.
+//! Bank conflicts of one access: a layout of data and a layout of threads.
 
 use super::draw;
 use crate::{args::BanksArgs, failure::Failure, print};
@@ -10,7 +10,7 @@ use falchion_lab::{
 };
 use serde_json::json;
 
-/// Counts it.
+/// Counts the bank conflicts of one access.
 pub fn run(args: &BanksArgs, layout: &str, threads: &str, json: bool) -> Result<(), Failure> {
     if !args.kernel.is_silent() {
         return Err(Failure::refused(
@@ -53,7 +53,7 @@ pub fn run(args: &BanksArgs, layout: &str, threads: &str, json: bool) -> Result<
     Ok(())
 }
 
-/// An expression of the layout algebra; what is wrong with it, and a caret under the fault.
+/// Evaluates an expression of the layout algebra. The error has a caret under the fault.
 fn expression(flag: &str, text: &str) -> Result<Value, Failure> {
     evaluate(text).map_err(|error| Failure::refused(format!("{flag}: {error}")))
 }

@@ -1,4 +1,4 @@
-//! `falchion banks`: what accesses to shared memory cost.
+//! `falchion banks`: bank conflicts of accesses to shared memory.
 
 mod layout;
 mod probe;
@@ -16,12 +16,12 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
     }
     match (&args.layout, &args.threads) {
         (Some(layout), Some(threads)) => layout::run(args, layout, threads, json),
-        // clap has seen that neither is alone.
+        // clap refuses `--layout` or `--threads` alone, so both are absent here.
         _ => steps::run(args, json),
     }
 }
 
-/// Draws accesses, each with its title, where a file was given.
+/// Draws accesses with their titles, if a file is given.
 fn draw(
     file: Option<&Path>,
     accesses: impl IntoIterator<Item = (String, WarpAccess)>,

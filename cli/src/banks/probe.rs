@@ -1,5 +1,5 @@
-//! The accesses that the rule is held against, made on a device: `scripts/banks.sh` counts them
-//! with a profiler.
+//! Accesses that test the model of bank conflicts, run on a device. `scripts/banks.sh` counts their
+//! wavefronts with a profiler.
 
 use crate::{failure::Failure, print};
 use falchion::cuda::open;
@@ -7,8 +7,8 @@ use falchion_lab::banks::wavefronts;
 use falchion_lab::banks::{cases, probe::Probe};
 use serde_json::json;
 
-/// Makes every access, in one launch each, and says in the same order what is predicted: lines of
-/// name, direction, bytes a lane and wavefronts, with tabs between.
+/// Launches every test access once, and prints the predicted wavefronts in the same order. A line
+/// holds the name, the direction, the bytes per lane, and the wavefronts, separated by tabs.
 pub fn run(json: bool) -> Result<(), Failure> {
     let cases = cases::cases().map_err(|error| Failure::refused(error.to_string()))?;
     let probe = Probe::prepare(&open(0)?)?;

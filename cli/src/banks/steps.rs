@@ -1,4 +1,4 @@
-//! Every access of a description to shared memory.
+//! Bank conflicts of every access of a kernel to shared memory.
 
 use super::draw;
 use crate::{args::BanksArgs, failure::Failure, gemm::description, print};
@@ -6,9 +6,9 @@ use falchion::{arch::ArchKind, refusal::Operand};
 use falchion_lab::banks::{SharedStep, of_desc, wavefronts, without_threads};
 use serde_json::{Value, json};
 
-/// Counts them.
+/// Counts the bank conflicts of every access.
 pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
-    // Shared memory is a GPU's: of the newest architecture, unless --arch names another.
+    // Shared memory exists only on GPUs, so the default is the newest architecture.
     let desc = args.kernel.request()?.resolve(ArchKind::Sm90)?.desc;
     let steps = of_desc(&desc)?;
     draw(args.svg.as_deref(), steps.iter().map(|step| (title(step), step.worst)))?;

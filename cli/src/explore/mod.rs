@@ -1,4 +1,4 @@
-//! `falchion explore`: a space in; a count, a full cache, or a log and a table out.
+//! `falchion explore`: counts a search space, fills the kernel cache, or finds the fastest kernels.
 
 mod args;
 mod report;
@@ -33,20 +33,20 @@ use std::{path::Path, thread};
 pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     let sizes = args.sizes();
     if args.dry_run {
-        let (space, census) = counted(args, ArchKind::Sm90, None, &sizes)?;
+        let (space, census) = count_space(args, ArchKind::Sm90, None, &sizes)?;
         return report::dry_run(args, &space, &census, json);
     }
     if let Some(sm) = args.compile {
         cuda::cache_to_fill()?;
         let arch = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);
-        let (space, census) = counted(args, arch, None, &sizes)?;
-        let candidates = drawn(args, &space, &census)?;
+        let (space, census) = count_space(args, arch, None, &sizes)?;
+        let candidates = candidates(args, &space, &census)?;
         let steps = Steps::new(candidates.len());
         let compiled = compile_only(&candidates, &NvrtcToDisk { sm }, jobs(args), &mut |count| {
             steps.done(count)
         })?;
         drop(steps);
-        return report::compiled(&compiled, sm, json);
+        return report::print_compiled(&compiled, sm, json);
     }
     if sizes.is_empty() {
         return Err(Failure::refused(
@@ -62,7 +62,7 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     on_device(args, &device, &sizes, json)
 }
 
-/// Trials on a device.
+/// Runs the trials on a device.
 fn on_device(
     args: &ExploreArgs,
     device: &cuda::Device,
@@ -70,9 +70,9 @@ fn on_device(
     json: bool,
 ) -> Result<(), Failure> {
     let gpu = device.trials(args.peers.iter().any(|peer| peer == "cublaslt"))?;
-    let (space, census) = counted(args, device.newest, Some(gpu.machine()), sizes)?;
+    let (space, census) = count_space(args, device.newest, Some(gpu.machine()), sizes)?;
     let plan = Plan {
-        candidates: drawn(args, &space, &census)?,
+        candidates: candidates(args, &space, &census)?,
         finalists: args.finalists,
         jobs: jobs(args),
     };
@@ -96,12 +96,12 @@ fn on_device(
     })?;
     let entries = book.entries().to_vec();
     drop(steps);
-    report::standings(&census, &entries, sizes, args.best, json)
+    report::print_standings(&census, &entries, sizes, args.best, json)
 }
 
-/// The space that the flags ask for, and what is in it, for a machine or for those that the
-/// architecture stands for.
-fn counted(
+/// The search space of the flags, and its census. Without a machine, the census uses the limits of
+/// the architecture.
+fn count_space(
     args: &ExploreArgs,
     newest: ArchKind,
     machine: Option<&Machine>,
@@ -133,7 +133,11 @@ fn counted(
 }
 
 /// The descriptions to try.
-fn drawn(args: &ExploreArgs, space: &Space, census: &Census) -> Result<Vec<GemmDesc>, Failure> {
+fn candidates(
+    args: &ExploreArgs,
+    space: &Space,
+    census: &Census,
+) -> Result<Vec<GemmDesc>, Failure> {
     if args.trials == Some(0) {
         return Err(Failure::refused(
             "--trials is 0, and nothing would be tried; --dry-run counts without trying",
@@ -150,12 +154,12 @@ fn drawn(args: &ExploreArgs, space: &Space, census: &Census) -> Result<Vec<GemmD
     Ok(points.into_iter().map(|point| space.at(point)).collect())
 }
 
-/// Threads that compile.
+/// Number of threads that compile.
 fn jobs(args: &ExploreArgs) -> usize {
     args.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1)
 }
 
-/// An object and nothing else.
+/// Prints a JSON object.
 fn object(value: &serde_json::Value) {
     print::line(&value.to_string());
 }

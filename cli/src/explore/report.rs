@@ -1,4 +1,4 @@
-//! What is said of an exploration.
+//! Output of `falchion explore`.
 
 use super::{ExploreArgs, object};
 use crate::{cuda, failure::Failure, print};
@@ -18,13 +18,13 @@ use falchion_lab::explore::{
 use serde_json::json;
 use std::collections::HashSet;
 
-/// Legal kernels that a dry run shows as a sample.
+/// Number of valid kernels in the sample of a dry run.
 const SAMPLE: usize = 5;
-/// Values of an axis that are all shown.
+/// Maximum number of values of an axis that are listed in full.
 const MOST_SHOWN: usize = 8;
 
-/// What is in a space: its axes, a sample of its kernels, those that the model of time likes best,
-/// and why the others are refused.
+/// Prints a search space: its axes, a sample of its kernels, the kernels with the shortest
+/// predicted times, and the reasons of refusals.
 pub fn dry_run(
     args: &ExploreArgs,
     space: &Space,
@@ -71,8 +71,8 @@ pub fn dry_run(
     Ok(())
 }
 
-/// The knobs that have more than one value: the flag, how many, the values, and the main loops that
-/// have these.
+/// The knobs with more than one value: the flag, the number of values, the values, and the main
+/// loops that have them.
 fn axes(space: &Space) -> Vec<Vec<String>> {
     let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
     for (name, flag, _) in Pins::TABLE {
@@ -98,12 +98,12 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     axes.into_iter().map(row).collect()
 }
 
-/// A kernel by its main loop and what it is called.
+/// The main loop and the name of a kernel.
 fn name(desc: &GemmDesc) -> String {
     format!("{} {}", desc.family.mainloop().name(), kernel_name(desc))
 }
 
-/// The kernels that should take the least time, and that time over the first one's.
+/// The kernels with the shortest predicted times, and these times relative to the shortest.
 fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(GemmDesc, f64)> {
     let size = ProblemSize::of((size.m as usize, size.n as usize, size.k as usize));
     let machine = space.base().class.arch.machine();
@@ -114,8 +114,8 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
         .collect();
     ranked.sort_unstable();
     let first = ranked.first().map_or(1.0, |((_, time), _)| *time as f64);
-    // The model knows less than the knobs: of equals, those with the most knobs of the default. Two
-    // that have a name in common are one.
+    // Many knobs do not change the predicted time. Kernels with equal times are sorted by the
+    // number of knobs that differ from the default. Kernels with equal names are listed once.
     let mut named = HashSet::new();
     let mut ends = ranked.iter().filter(|(_, point)| named.insert(name(&space.at(*point))));
     let last = ends.nth(most.saturating_sub(1)).or(ranked.last()).map(|(time, _)| *time);
@@ -133,7 +133,7 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
     described.filter(|(desc, _)| seen.insert(name(desc))).take(most).collect()
 }
 
-/// How many there are, in a line.
+/// The numbers of points, kernels, and refusals in one line.
 fn counts(census: &Census) -> String {
     let refused = census.points - census.legal.len() as u64;
     let of = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
@@ -144,8 +144,8 @@ fn counts(census: &Census) -> String {
     )
 }
 
-/// What came of compiling.
-pub fn compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
+/// Prints the result of `--compile`.
+pub fn print_compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
     if json {
         object(&json!(compiled));
         return cuda::cache_written(compiled.unwritten.as_deref());
@@ -157,8 +157,8 @@ pub fn compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Failure>
     cuda::cache_written(unwritten.as_deref())
 }
 
-/// What came of the trials.
-pub fn standings(
+/// Prints the results of the trials.
+pub fn print_standings(
     census: &Census,
     entries: &[Entry],
     sizes: &[Mnk],

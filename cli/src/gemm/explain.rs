@@ -1,4 +1,4 @@
-//! What was chosen, why, and what follows from it.
+//! `--explain`: the selected kernel, the origin of each knob, and the predicted time.
 
 use crate::{args::NamedMachine, failure::Failure, print};
 use falchion::{
@@ -13,28 +13,29 @@ use falchion::{
 use falchion_lab::explain::{StatedLayout, facts, launches_of_array, layouts, on_machine};
 use serde_json::{Value, json};
 
-/// What is explained.
+/// The kernel and the problem to explain.
 pub struct Subject<'s> {
-    /// What was chosen.
+    /// The resolved request.
     pub resolved: &'s Resolved,
-    /// The description, as it runs.
+    /// The description, adapted to the scalars.
     pub desc: &'s GemmDesc,
-    /// The problem, where there is one, and the machine that it is explained for.
+    /// The problem, if its size is given, and the machine to explain for.
     pub problem: Option<(&'s Problem, NamedMachine)>,
-    /// Whether its products are told by addresses.
+    /// Whether the batch is an array of pointers.
     pub pointers: bool,
 }
 
 impl Subject<'_> {
-    /// The description that the problem runs with, where there is one.
+    /// The description, adapted to the problem if there is one.
     fn fitted(&self) -> Result<GemmDesc, Failure> {
         let Some((problem, _)) = self.problem else { return Ok(*self.desc) };
-        // Matrices that are told by addresses have no distances.
+        // An array of pointers has no batch stride.
         let batch = if self.pointers { 1 } else { problem.batch };
         Ok(self.desc.fitted(&Problem { batch, ..*problem })?)
     }
 
-    /// What the problem becomes on a machine; of an array, in how many launches.
+    /// Facts about the problem on a machine. For an array of pointers, the first fact is the number
+    /// of launches.
     fn on_machine(
         &self,
         problem: &Problem,
@@ -73,7 +74,7 @@ impl Subject<'_> {
         Ok(object)
     }
 
-    /// The explanation as text.
+    /// Prints the explanation as text.
     pub fn print(&self) -> Result<(), Failure> {
         let Self { resolved, problem, .. } = *self;
         let fitted = self.fitted()?;
@@ -113,8 +114,8 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// The explanation without a product.
-    pub fn alone(&self, json: bool) -> Result<(), Failure> {
+    /// Prints the explanation without computing the GEMM.
+    pub fn print_alone(&self, json: bool) -> Result<(), Failure> {
         if json {
             let object =
                 json!({ "description": description(self.desc)?, "explanation": self.value()? });
@@ -125,7 +126,7 @@ impl Subject<'_> {
     }
 }
 
-/// The description as JSON: what `--desc` reads.
+/// The description as JSON, in the format of `--desc`.
 pub fn description(desc: &GemmDesc) -> Result<Value, Failure> {
     let text = desc.to_json()?;
     serde_json::from_str(&text).map_err(|error| {
@@ -133,8 +134,8 @@ pub fn description(desc: &GemmDesc) -> Result<Value, Failure> {
     })
 }
 
-/// Maps as rows of a table: of what, from what to what, and the layout, which `falchion layout`
-/// reads.
+/// Layouts as rows of a table: the name, the domain and the codomain, and the layout in the
+/// notation of `falchion layout`.
 pub fn layout_rows(layouts: &[StatedLayout]) -> impl Iterator<Item = Vec<String>> {
     let none = || "none: not affine up to one swizzle".to_owned();
     layouts.iter().map(move |stated| {

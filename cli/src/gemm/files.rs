@@ -1,4 +1,4 @@
-//! The operands' files, and the extents that they and the flags agree on.
+//! Operand files of `falchion gemm`, and the problem size from files and flags.
 
 use crate::{
     args::GemmArgs,
@@ -15,21 +15,21 @@ use falchion::{
 };
 use std::path::{Path, PathBuf};
 
-/// The files that were given, opened.
+/// Operand files, opened.
 #[derive(Default)]
 pub struct Files {
-    /// Of A.
+    /// File of A.
     pub a: Option<NpyFile>,
-    /// Of B.
+    /// File of B.
     pub b: Option<NpyFile>,
-    /// Of C.
+    /// File of C.
     pub c: Option<NpyFile>,
-    /// Of vectors.
+    /// Files of the epilogue's vectors.
     pub vectors: Vectors<NpyFile>,
 }
 
 impl Files {
-    /// Opens what was given, but for vectors.
+    /// Opens the files of A, B, and C.
     pub fn open(args: &GemmArgs) -> Result<Self, Failure> {
         let products = args.products();
         let open = |path: &Option<PathBuf>| {
@@ -39,7 +39,7 @@ impl Files {
             };
             path.as_deref().map(|path| NpyFile::open_batch(path, products, other)).transpose()
         };
-        // Groups share the others.
+        // The groups of a grouped GEMM share A and C.
         let open_shared = |path: &Option<PathBuf>| match (&args.group_rows, path) {
             (Some(_), Some(path)) => NpyFile::open(path).map(Some),
             _ => open(path),
@@ -49,8 +49,7 @@ impl Files {
         Ok(Self { a, b, c, vectors: Vectors::NONE })
     }
 
-    /// The elements of A and B by their files: of two floating-point types, the one that holds
-    /// both.
+    /// Element types of A and B, from their files. Two floating-point types become the wider one.
     pub fn elements(&self) -> [Option<ElementKind>; 2] {
         let [a, b] = [&self.a, &self.b].map(|file| file.as_ref().map(NpyFile::element));
         match a.zip(b).and_then(|(a, b)| wider(a, b)) {
@@ -59,7 +58,7 @@ impl Files {
         }
     }
 
-    /// Opens the vectors that were given, where the epilogue has them.
+    /// Opens the files of vectors. Refuses vectors that the epilogue does not have.
     pub fn open_vectors(
         &mut self,
         args: &GemmArgs,
@@ -96,14 +95,14 @@ impl Files {
         held.join(" and ")
     }
 
-    /// Refuses a product of files and random numbers: if one operand has a file, each operand that
-    /// is read needs one.
+    /// Refuses a GEMM of files and random numbers: if one operand has a file, each operand that is
+    /// read needs one.
     pub fn require_all(
         &self,
         epilogue: &EpilogueDesc,
         scalars: &[f64; SCALARS],
     ) -> Result<(), Failure> {
-        if self.none() {
+        if self.is_empty() {
             return Ok(());
         }
         let reads = epilogue.reads(scalars);
@@ -125,13 +124,13 @@ impl Files {
         Ok(())
     }
 
-    /// Whether there is no file.
-    pub fn none(&self) -> bool {
+    /// Whether no operand has a file.
+    pub fn is_empty(&self) -> bool {
         [&self.a, &self.b, &self.c].into_iter().all(Option::is_none)
             && self.vectors.iter().next().is_none()
     }
 
-    /// The same problem, a matrix that is alone in its file being that of all products.
+    /// The problem in which a file with one matrix serves the whole batch.
     pub fn shared(&self, problem: Problem) -> Problem {
         let one = |file: &Option<NpyFile>| file.as_ref().is_some_and(|file| file.batch() == 1);
         let of = |view: View<Elements>, file| if one(file) { view.batched(0) } else { view };
@@ -140,7 +139,7 @@ impl Files {
         Problem { a, b, c, ..problem }
     }
 
-    /// m, n and k: from the flags, else from the files, which have to agree.
+    /// M, N, and K, from the flags or the files. Refuses files that disagree.
     pub fn extents(&self, args: &GemmArgs) -> Result<(usize, usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
         let (a, b, c) = (of(&self.a), of(&self.b), of(&self.c));

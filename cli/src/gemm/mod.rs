@@ -1,4 +1,4 @@
-//! `falchion gemm`: flags and files in, a product and what is to be said of it out.
+//! `falchion gemm`: reads flags and files, computes a GEMM, and reports the result.
 
 mod explain;
 mod files;
@@ -29,20 +29,20 @@ use falchion::{
 use falchion_lab::{owned::HostProduct, verify::COMPARED};
 use files::Files;
 use report::Report;
-pub use report::{at, judged, speed, verified};
+pub use report::{at, require_verified, speed, verified};
 use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     refuse_later(&args.later)?;
-    let place = Place::of_run(args.on, args.checked)?;
+    let place = Place::open_for_run(args.on, args.checked)?;
     let gpu = args.gpu.unwrap_or_else(|| place.gpu());
     let mut files = Files::open(args)?;
-    let resolved = resolved(args, &files, &place)?;
-    let scalars = scalars::of(args, &resolved.desc)?;
+    let resolved = resolve_args(args, &files, &place)?;
+    let scalars = scalars::from_args(args, &resolved.desc)?;
     let desc = resolved.desc.for_scalars(&scalars);
     let epilogue = desc.class.output.epilogue.framed(desc.frame);
-    // A beta of 0 that is given means, as in BLAS, that C is not read.
+    // As in BLAS, an explicit beta of 0 accepts C without reading it.
     let reads_c = epilogue.reads(&scalars).source || (args.beta == Some(0.0) && has_c(&epilogue));
     if args.c_file.is_some() && !reads_c {
         return Err(Failure::refused(format!(
@@ -53,8 +53,8 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     files.open_vectors(args, &epilogue)?;
     let mut subject =
         Subject { resolved: &resolved, desc: &desc, problem: None, pointers: args.pointers };
-    if args.explain && files.none() && [args.rows(), args.n, args.k] == [None; 3] {
-        return subject.alone(json);
+    if args.explain && files.is_empty() && [args.rows(), args.n, args.k] == [None; 3] {
+        return subject.print_alone(json);
     }
     let extents = files.extents(args)?;
     let problem = Problem::of(&desc, extents, [args.lda, args.ldb, args.ldc], scalars);
@@ -66,7 +66,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     });
     subject.problem = Some((&problem, gpu));
     if args.explain && !(args.run || args.verify.is_some() || args.out.is_some() || args.checked) {
-        return subject.alone(json);
+        return subject.print_alone(json);
     }
     files.require_all(&epilogue, &scalars)?;
     let vectors = args
@@ -85,7 +85,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
         Some(rows) => HostProduct::of_groups(&desc, &problem, rows)?,
         None => HostProduct::poisoned(&desc, &problem)?.as_array(args.pointers),
     };
-    during("reading operands", || operands(&mut product, &desc, files, args.seed))?;
+    during("reading operands", || fill_operands(&mut product, &desc, files, args.seed))?;
 
     let of_array = || desc.for_array(problem.batch);
     let kernel = place.kernel(args.on, |device| {
@@ -108,41 +108,41 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     if let Some(target) = target {
         during("writing", || npy::write(target, &product.d))?;
     }
-    // Operands are copied to allocations of their own, which begin at multiples of 16 bytes.
+    // Each matrix of a pointer array has its own allocation, aligned to 16 bytes.
     let one = if args.pointers { Problem { batch: 1, ..problem } } else { problem };
     let routes = kernel.is_some().then(|| desc.routes(&one)).transpose()?;
     let report =
         Report { subject, extents, args, on: on(kernel.is_some()), routes, seconds, verdict };
     report.print(json)?;
-    verdict.map_or(Ok(()), judged)
+    verdict.map_or(Ok(()), require_verified)
 }
 
 impl GemmArgs {
-    /// Rows of A and D, where they or those of groups are given.
+    /// Rows of A and D, from `--m` or the sum of `--group-rows`.
     pub fn rows(&self) -> Option<usize> {
         let together =
             |rows: &Vec<usize>| rows.iter().fold(0, |all: usize, rows| all.saturating_add(*rows));
         self.group_rows.as_ref().map(together).or(self.m)
     }
 
-    /// How many Bs there are, each of which is multiplied.
+    /// Number of matrices B: the batch size or the number of groups.
     pub fn products(&self) -> usize {
         self.group_rows.as_ref().map_or(self.batch, Vec::len)
     }
 
-    /// How many Ds there are: groups share one.
+    /// Number of matrices D. All groups share one.
     pub fn outputs(&self) -> usize {
         if self.group_rows.is_some() { 1 } else { self.batch }
     }
 }
 
-/// Whether an epilogue has C.
+/// Whether the epilogue has an operand C.
 fn has_c(epilogue: &EpilogueDesc) -> bool {
     epilogue.ops().contains(&Op::Source)
 }
 
-/// What the flags select, and the files if no flag says what A and B hold.
-fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
+/// Resolves the flags. If no flag sets the types of A and B, the files do.
+fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let leading = [args.lda, args.ldb];
     let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {
         Some(rows) => ProblemSize { leading, ..ProblemSize::of_groups((m, n, k), rows.len()) },
@@ -156,7 +156,8 @@ fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, F
         None => (place.target(), None),
     };
     let resolve = |request: &Request| match size {
-        // Of an array a family launches as many products as it can.
+        // The kernel family limits the number of GEMMs per launch of a pointer array, so the size
+        // of a launch depends on a first resolution.
         Some(size) if args.pointers => {
             let first = request.resolve_for(target, size, machine.as_ref())?;
             request.resolve_for(target, size.of_array(&first.desc, args.batch), machine.as_ref())
@@ -187,13 +188,13 @@ fn resolved(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, F
     Ok(resolve(&request)?)
 }
 
-/// Where something was computed, in one word.
+/// The place of a computation in reports: `cuda` or `host`.
 pub fn on(device: bool) -> &'static str {
     if device { "cuda" } else { "host" }
 }
 
-/// Operands from files, and from the seed where there is no file.
-fn operands(
+/// Fills operands from files. The others are random numbers from the seed.
+fn fill_operands(
     product: &mut HostProduct,
     desc: &GemmDesc,
     files: Files,
@@ -220,9 +221,8 @@ fn operands(
     Ok(())
 }
 
-/// The product of a resolved request with operands from a seed: what the bare command and the
-/// doctor run.
-pub fn drawn(
+/// A GEMM with random operands from a seed, for the bare command and the doctor.
+pub fn random_product(
     resolved: &Resolved,
     extents: (usize, usize, usize),
     seed: u64,
@@ -231,11 +231,11 @@ pub fn drawn(
     scalars[0] = 1.0;
     let problem = Problem::of(&resolved.desc, extents, [None; 3], scalars);
     let mut product = HostProduct::poisoned(&resolved.desc, &problem)?;
-    operands(&mut product, &resolved.desc, Files::default(), seed)?;
+    fill_operands(&mut product, &resolved.desc, Files::default(), seed)?;
     Ok(product)
 }
 
-/// What does not exist yet is refused by name.
+/// Refuses flags of other programs by name.
 fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
     match later.order {
         Some(_) => Err(Failure::refused(

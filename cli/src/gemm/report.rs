@@ -1,4 +1,4 @@
-//! What is said of a product that was computed.
+//! Output of `falchion gemm`.
 
 use super::explain::{Subject, description};
 use crate::{args::GemmArgs, failure::Failure, output, print};
@@ -6,31 +6,31 @@ use falchion::{internals::call::Routes, layout::MatrixType};
 use falchion_lab::verify::Verdict;
 use serde_json::json;
 
-/// A product that was computed.
+/// A computed GEMM.
 pub struct Report<'r> {
-    /// What was chosen, and ran.
+    /// The kernel and the problem.
     pub subject: Subject<'r>,
-    /// m, n and k.
+    /// M, N, and K.
     pub extents: (usize, usize, usize),
-    /// What was asked for.
+    /// The arguments.
     pub args: &'r GemmArgs,
     /// `host` or `cuda`.
     pub on: &'static str,
-    /// How A and B reached the kernel, on a device.
+    /// The routes of A and B to the kernel, on a device.
     pub routes: Option<Routes>,
-    /// How long it took.
+    /// Seconds of the computation.
     pub seconds: f64,
-    /// What verification found.
+    /// The result of verification, if requested.
     pub verdict: Option<Verdict>,
 }
 
 impl Report<'_> {
-    /// Prints it, as one object or as text.
+    /// Prints the report as one object or as text.
     pub fn print(&self, json: bool) -> Result<(), Failure> {
         let &Self { ref subject, extents: (m, n, k), args, on, routes, seconds, verdict } = self;
         let batch = args.outputs();
         let Subject { resolved, desc, .. } = *subject;
-        // Products of one shape take as long as one that is as many times as deep.
+        // A batch has the work of one GEMM with `batch` times its K.
         let (work, products) = (
             (m, n, k.saturating_mul(batch)),
             match &args.group_rows {
@@ -84,12 +84,12 @@ impl Report<'_> {
     }
 }
 
-/// Where, how long and how fast.
+/// The place, the duration, and the speed of a GEMM.
 pub fn speed(on: &str, extents: (usize, usize, usize), seconds: f64) -> String {
     at(on, seconds, rate(extents, seconds), "GFLOP/s")
 }
 
-/// Where, how long, and at what rate where that says something.
+/// The place and the duration, and the rate unless it is below 0.1.
 pub fn at(on: &str, seconds: f64, rate: Option<f64>, unit: &str) -> String {
     let place = if on == "cuda" { "the GPU" } else { "the host" };
     match rate {
@@ -98,7 +98,7 @@ pub fn at(on: &str, seconds: f64, rate: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// Seconds in the unit that suits them.
+/// Formats seconds in s, ms, or µs.
 fn duration(seconds: f64) -> String {
     match seconds {
         1.0.. => format!("{seconds:.2} s"),
@@ -107,13 +107,13 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Billions of products and sums a second; none where the clock saw no time pass.
+/// GFLOP/s. `None` if the clock measured no time.
 fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| 2e-9 * m as f64 * n as f64 * k as f64 / seconds)
 }
 
-/// That the product of so many rows and columns is right, by how much, and how much of it was
-/// looked at.
+/// A sentence on a verified GEMM with `rows` x `columns` elements: the number of checked elements,
+/// and the largest error.
 pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     let Verdict { elements_checked, error_over_bound, .. } = verdict;
     let elements = rows.saturating_mul(columns);
@@ -128,8 +128,8 @@ pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     )
 }
 
-/// A verdict that is no success is a failure.
-pub fn judged(verdict: Verdict) -> Result<(), Failure> {
+/// Returns an error if the verification failed.
+pub fn require_verified(verdict: Verdict) -> Result<(), Failure> {
     if verdict.is_right() {
         Ok(())
     } else {
@@ -143,14 +143,14 @@ mod tests {
     use falchion::{Error, internals::family::Request, layout::Order};
 
     #[test]
-    fn a_wrong_product_is_a_failure_and_a_right_one_is_not() {
+    fn wrong_results_fail_verification() {
         let resolved = Request::default().resolve(falchion::arch::ArchKind::Sm80).unwrap();
-        let mut product = crate::gemm::drawn(&resolved, (5, 4, 3), 1).unwrap();
+        let mut product = crate::gemm::random_product(&resolved, (5, 4, 3), 1).unwrap();
         product.run(&resolved.desc, falchion::internals::host::Mode::Fast).unwrap();
-        assert!(judged(product.verify(&resolved.desc).unwrap()).is_ok());
+        assert!(require_verified(product.verify(&resolved.desc).unwrap()).is_ok());
         for wrong in [1.5, f64::INFINITY, f64::NAN] {
             product.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(wrong)).unwrap();
-            let judgement = judged(product.verify(&resolved.desc).unwrap());
+            let judgement = require_verified(product.verify(&resolved.desc).unwrap());
             let Err(Failure::Unverified(sentence)) = judgement else {
                 panic!("{wrong} is within no bound")
             };

@@ -1,4 +1,4 @@
-//! alpha, beta, s2 .. s7: what the flags say, and what the epilogue reads.
+//! Scalars of the epilogue from the flags: alpha, beta, and s2 to s7.
 
 use crate::{args::GemmArgs, failure::Failure};
 use falchion::{
@@ -6,8 +6,9 @@ use falchion::{
     epilogue::{EpilogueDesc, Op, SCALARS},
 };
 
-/// The scalars of a product: alpha is 1 and beta 0 where no flag says otherwise.
-pub fn of(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
+/// The scalars of a GEMM. Without flags, alpha is 1 and beta is 0. Flags must match the scalars of
+/// the epilogue.
+pub fn from_args(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
     let (mut given, epilogue) = ([None; SCALARS], &desc.class.output.epilogue);
     (given[0], given[1]) = (args.alpha, args.beta);
     for text in &args.scalars {
@@ -31,7 +32,7 @@ pub fn of(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
             1 => "--beta".to_owned(),
             _ => format!("--scalar {slot}=X"),
         };
-        *scalar = match (given[slot], has(epilogue, slot)) {
+        *scalar = match (given[slot], reads(epilogue, slot)) {
             (Some(_), false) => {
                 return Err(Failure::refused(format!(
                     "{flag} is given, and the epilogue, {epilogue}, does not read it"
@@ -53,7 +54,7 @@ pub fn of(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
     Ok(scalars)
 }
 
-/// Whether the epilogue has a scalar.
-fn has(epilogue: &EpilogueDesc, slot: usize) -> bool {
+/// Whether the epilogue reads a scalar.
+fn reads(epilogue: &EpilogueDesc, slot: usize) -> bool {
     epilogue.ops().iter().any(|op| matches!(op, Op::Scalar(at) if usize::from(*at) == slot))
 }

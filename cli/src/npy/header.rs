@@ -1,14 +1,14 @@
-//! The header of a .npy file: a Python dictionary of three keys, read with numpy's own limits.
+//! The header of a .npy file: a Python dictionary with three keys. The limits are numpy's.
 //!
 //! Source: NEP 1, "A simple file format for NumPy arrays"; `numpy.lib.format`.
 
 use falchion::layout::Order;
 
-/// The longest header that is read; numpy's limit too.
+/// Maximum length of a header in bytes, as in numpy.
 const LONGEST: u64 = 10_000;
-/// Data begin at a multiple of this many bytes.
+/// Alignment of the data in bytes.
 const ALIGNMENT: usize = 64;
-/// What every file begins with.
+/// First bytes of every file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// The number format of a file.
@@ -29,7 +29,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// Every format, with numpy's name and the code of a header.
+    /// Every format, its name, and its type code in a header.
     const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::F64, "f64", "f8"),
         (Self::F32, "f32", "f4"),
@@ -39,7 +39,7 @@ impl Number {
         (Self::I32, "i32", "i4"),
     ];
 
-    /// Bytes of a number.
+    /// Bytes per number.
     pub fn bytes(self) -> usize {
         match self {
             Self::F64 => 8,
@@ -49,33 +49,31 @@ impl Number {
         }
     }
 
-    /// The type's name.
+    /// Name of the type.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
     }
 
-    /// The code of a header, without the order of bytes.
+    /// Type code in a header, without the byte order.
     fn code(self) -> &'static str {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.2)
     }
 }
 
-/// What a header says.
+/// Content of a header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The numbers.
+    /// Number format.
     pub number: Number,
-    /// Whether the highest byte comes first.
+    /// Whether the numbers are big-endian.
     pub big_endian: bool,
-    /// Which index runs through consecutive places.
+    /// Storage order.
     pub order: Order,
-    /// The extents.
+    /// Extents of the array.
     pub shape: Vec<u64>,
 }
 
-/// How long the header is that begins after `start`: the bytes after the magic and the version.
-///
-/// Versions 1 has two bytes of length, 2 and 3 have four.
+/// Number of bytes that hold the length of the header: 2 in version 1, 4 in versions 2 and 3.
 pub fn length_bytes(version: u8) -> Result<usize, String> {
     match version {
         1 => Ok(2),
@@ -84,7 +82,7 @@ pub fn length_bytes(version: u8) -> Result<usize, String> {
     }
 }
 
-/// The length that a header claims, if the file can hold it.
+/// Length of the header. Refuses a length beyond the file or the maximum.
 pub fn length(claimed: &[u8], file_bytes: u64) -> Result<usize, String> {
     let length = claimed.iter().rev().fold(0u64, |length, &byte| length << 8 | u64::from(byte));
     if length > file_bytes {
@@ -98,7 +96,7 @@ pub fn length(claimed: &[u8], file_bytes: u64) -> Result<usize, String> {
     usize::try_from(length).map_err(|_| "has too long a header".to_owned())
 }
 
-/// Reads a header's text.
+/// Parses the text of a header.
 pub fn parse(text: &[u8]) -> Result<Header, String> {
     let text = str::from_utf8(text).map_err(|_| "has a header that is not text".to_owned())?;
     let mut reader = Reader { rest: text };
@@ -107,10 +105,10 @@ pub fn parse(text: &[u8]) -> Result<Header, String> {
         .ok_or_else(|| {
             "has a header that is not a dictionary of descr, fortran_order and shape".to_owned()
         })??
-        .known()
+        .into_header()
 }
 
-/// The three values as they are written.
+/// Values of the dictionary.
 #[derive(Default)]
 struct Written<'t> {
     descr: Option<&'t str>,
@@ -119,7 +117,7 @@ struct Written<'t> {
 }
 
 impl Written<'_> {
-    fn known(self) -> Result<Header, String> {
+    fn into_header(self) -> Result<Header, String> {
         let missing = |key: &str| format!("has a header without `{key}`");
         let descr = self.descr.ok_or_else(|| missing("descr"))?;
         let code = descr.trim_start_matches(['<', '>', '|', '=']);
@@ -140,7 +138,7 @@ impl Written<'_> {
     }
 }
 
-/// A Python literal, as far as headers have one. `None` is what is no such literal.
+/// Reader of the Python literals in headers. `None` means that the text is another literal.
 struct Reader<'t> {
     rest: &'t str,
 }
@@ -209,12 +207,12 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Extents as text, this between them.
+/// Extents as text, with a separator.
 pub fn listed<N: ToString>(shape: &[N], between: &str) -> String {
     shape.iter().map(N::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// Magic, version and header of an array of little-endian numbers.
+/// Magic, version, and header of an array of little-endian numbers.
 pub fn spell(number: Number, order: Order, shape: &[usize]) -> Vec<u8> {
     let (mark, fortran) = (
         if number.bytes() == 1 { '|' } else { '<' },
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spelled_reads_back() {
+    fn written_headers_parse_to_the_same_values() {
         for (number, _, _) in Number::ALL {
             for order in [Order::Row, Order::Col] {
                 for shape in [vec![3, 1234], vec![5, 3, 1234]] {
@@ -265,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn other_writers_are_read_too() {
+    fn headers_of_other_writers_are_parsed() {
         let header = read("{\"shape\": (2L,3L), 'fortran_order':True,'descr':'>f4'}\n").unwrap();
         assert_eq!(
             (header.number, header.big_endian, header.shape),
@@ -282,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_refused() {
+    fn malformed_headers_are_refused() {
         for text in [
             "",
             "{",

@@ -1,7 +1,6 @@
-//! Matrices in .npy files: of two extents, and batches of them of three.
+//! Matrices in .npy files. A matrix has two extents, and a batch has three.
 //!
-//! A file is believed only as far as its length goes: nothing is allocated because a header says
-//! so.
+//! Headers are not trusted: memory is allocated only for data that the file holds.
 
 mod header;
 
@@ -22,7 +21,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file whose header has been read, and whose length agrees with it.
+/// An open file, whose header is parsed and agrees with the file's length.
 pub struct NpyFile {
     path: PathBuf,
     header: Header,
@@ -33,22 +32,22 @@ pub struct NpyFile {
 }
 
 impl NpyFile {
-    /// Opens a file of a matrix.
+    /// Opens a file with one matrix.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        Self::of_shape(path, |shape| match *shape {
+        Self::open_with_shape(path, |shape| match *shape {
             [rows, columns] => Ok([1, rows, columns]),
             _ => Err("a matrix of two extents was wanted".to_owned()),
         })
     }
 
-    /// Opens a file of `batch` matrices, or of one for all; `other` says what is wrong with another
-    /// number of them.
+    /// Opens a file with `batch` matrices, or with one matrix for the whole batch. `other` is the
+    /// error for a different number of matrices.
     pub fn open_batch(
         path: &Path,
         batch: usize,
         other: impl Fn(u64) -> String,
     ) -> Result<Self, Failure> {
-        Self::of_shape(path, |shape| match *shape {
+        Self::open_with_shape(path, |shape| match *shape {
             [rows, columns] => Ok([1, rows, columns]),
             [matrices, rows, columns] if matrices == batch as u64 => Ok([matrices, rows, columns]),
             [matrices, ..] if shape.len() == 3 => Err(other(matrices)),
@@ -59,17 +58,18 @@ impl NpyFile {
         })
     }
 
-    /// Opens a file of a vector, as a matrix of one row; a matrix of one row or column is one.
+    /// Opens a file with a vector as a matrix of one row. A matrix with one row or one column is
+    /// also a vector.
     pub fn open_vector(path: &Path) -> Result<Self, Failure> {
-        Self::of_shape(path, |shape| match *shape {
+        Self::open_with_shape(path, |shape| match *shape {
             [length] | [1, length] | [length, 1] => Ok([1, 1, length]),
             _ => Err("a vector was wanted".to_owned()),
         })
     }
 
-    /// Opens a file that holds matrices by its shape: how many, rows and columns; or else what was
-    /// wanted.
-    fn of_shape(
+    /// Opens a file. `extents` converts its shape to the number of matrices, rows, and columns, or
+    /// names the required shape.
+    fn open_with_shape(
         path: &Path,
         extents: impl Fn(&[u64]) -> Result<[u64; 3], String>,
     ) -> Result<Self, Failure> {
@@ -81,7 +81,7 @@ impl NpyFile {
         }
         let file: Box<dyn Read> = Box::new(File::open(path).map_err(system)?);
         let mut data = BufReader::with_capacity(1 << 18, file);
-        // A pipe has no length: what its header claims is checked when it has been read.
+        // A pipe has no length, so its data are counted after reading.
         let mut left = if facts.is_file() { facts.len() } else { u64::MAX };
         let mut bytes = |count: usize, what: &str| {
             let mut bytes = vec![0; count];
@@ -116,7 +116,7 @@ impl NpyFile {
         let needed = factors.try_fold(header.number.bytes() as u128, u128::checked_mul);
         let (data, left) = match needed.and_then(|needed| u64::try_from(needed).ok()) {
             Some(needed) if !facts.is_file() => {
-                // Memory grows with the bytes that arrive, whatever the header claims.
+                // The buffer grows with the bytes that arrive, not with the size in the header.
                 let mut bytes = Vec::new();
                 data.take(needed).read_to_end(&mut bytes).map_err(system)?;
                 let left = bytes.len() as u64;
@@ -140,7 +140,7 @@ impl NpyFile {
         Ok(Self { path: path.to_owned(), batch, rows, columns, header, data })
     }
 
-    /// How many matrices there are.
+    /// Number of matrices.
     pub fn batch(&self) -> usize {
         self.batch
     }
@@ -150,7 +150,7 @@ impl NpyFile {
         (self.rows, self.columns)
     }
 
-    /// The type of the numbers.
+    /// Element type of the file.
     pub fn element(&self) -> ElementKind {
         match self.header.number {
             Number::F64 => ElementKind::F64,
@@ -167,10 +167,10 @@ impl NpyFile {
         self.path.display().to_string()
     }
 
-    /// Reads the matrix, or as many as it has, into memory of whatever layout and type, rounding to
-    /// nearest even, and says so on stderr.
+    /// Reads all matrices of the file into memory of any layout and type. Rounds to nearest even,
+    /// and prints a note with the number of rounded values.
     ///
-    /// Numbers beyond an integer type's range are refused.
+    /// Refuses numbers beyond the range of an integer type.
     pub fn read_into(mut self, matrix: &mut HostMatrix) -> Result<(), Failure> {
         let (kind, number, order) = (matrix.kind(), self.header.number, self.header.order);
         let (name, big_endian, data) =
@@ -199,8 +199,8 @@ impl NpyFile {
     }
 }
 
-/// The type that holds the numbers of two files: the same, or the wider of two floating-point
-/// types.
+/// Element type that holds the numbers of two files: their common type, or the wider of two
+/// floating-point types.
 pub fn wider(a: ElementKind, b: ElementKind) -> Option<ElementKind> {
     const FLOATS: [ElementKind; 3] = [ElementKind::F64, ElementKind::F32, ElementKind::F16];
     if a == b {
@@ -210,14 +210,14 @@ pub fn wider(a: ElementKind, b: ElementKind) -> Option<ElementKind> {
     FLOATS.into_iter().find(|&kind| both && (kind == a || kind == b))
 }
 
-/// The refusal of an operand without a file beside one that has a file.
+/// The refusal of an operand without a file if another operand has one.
 pub fn missing(operand: &str, flag: &str) -> Failure {
     Failure::refused(format!(
         "{operand} has no file, but another operand has; give {flag}, or no file at all for random operands"
     ))
 }
 
-/// The next number.
+/// Reads the next number.
 fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f64> {
     fn bytes<const N: usize>(data: &mut impl Read, big_endian: bool) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
@@ -237,13 +237,12 @@ fn next(data: &mut impl Read, number: Number, big_endian: bool) -> io::Result<f6
     })
 }
 
-/// Writes a matrix in the order in which it lies; a batch of other than one as an array of three
-/// extents.
+/// Writes a matrix in its storage order. A batch becomes an array of three extents.
 pub fn write(target: OutputFile, matrix: &HostMatrix) -> Result<(), Failure> {
     target.write(|to, path| spell(to, matrix, path))
 }
 
-/// Header and numbers.
+/// Writes the header and the numbers.
 fn spell(to: &mut dyn Write, matrix: &HostMatrix, path: &Path) -> Result<(), Failure> {
     let number = match matrix.kind() {
         ElementKind::F64 => Number::F64,
@@ -251,7 +250,7 @@ fn spell(to: &mut dyn Write, matrix: &HostMatrix, path: &Path) -> Result<(), Fai
         ElementKind::I8 => Number::I8,
         ElementKind::U8 => Number::U8,
         ElementKind::I32 => Number::I32,
-        // numpy has no word for these; binary32 holds them all.
+        // numpy has no other type of these, and binary32 holds all their values.
         ElementKind::F32
         | ElementKind::Tf32
         | ElementKind::Bf16

@@ -1,4 +1,4 @@
-//! The operands' files, and the extents that they and the flags agree on.
+//! Operand files of `falchion transpose`, and the extents from files and flags.
 
 use crate::{
     args::TransposeArgs,
@@ -8,23 +8,23 @@ use crate::{
 use falchion::numeric::ElementKind;
 use std::path::Path;
 
-/// The files that were given, opened. The matrices of a batch are one below another in them.
+/// Operand files, opened. The matrices of a batch are stacked along the rows.
 pub struct Files {
-    /// Of A.
+    /// File of A.
     pub a: Option<NpyFile>,
-    /// Of B.
+    /// File of B.
     pub b: Option<NpyFile>,
 }
 
 impl Files {
-    /// Opens what was given.
+    /// Opens the files of A and B.
     pub fn open(args: &TransposeArgs) -> Result<Self, Failure> {
         let open = |path: Option<&Path>| path.map(NpyFile::open).transpose();
         Ok(Self { a: open(args.a_file.as_deref())?, b: open(args.b_file.as_deref())? })
     }
 
-    /// The type of the elements: that of `--type`, else that of the files, else f32. Of two
-    /// floating-point files, the type that holds both.
+    /// The element type: from `--type`, or from the files, or f32. Two floating-point files have
+    /// the wider type.
     pub fn element(&self, args: &TransposeArgs) -> Result<ElementKind, Failure> {
         if let Some(element) = args.element {
             return Ok(element);
@@ -47,14 +47,14 @@ impl Files {
         })
     }
 
-    /// Refuses a transpose of a file and random numbers, and a file of B that would not be read.
+    /// Refuses a mix of files and random operands, and a file of B that is not read.
     pub fn require_all(&self, args: &TransposeArgs) -> Result<(), Failure> {
         if self.b.is_some() && args.beta.is_none() {
             return Err(Failure::refused(
                 "--b-file is given, and beta is 0, so that B would not be read; give --beta 1",
             ));
         }
-        if !self.none() {
+        if !self.is_empty() {
             let operands = [
                 ("A", "--a-file FILE", &self.a, args.alpha != 0.0),
                 ("B", "--b-file FILE", &self.b, args.beta.is_some_and(|beta| beta != 0.0)),
@@ -68,12 +68,12 @@ impl Files {
         Ok(())
     }
 
-    /// Whether there is no file.
-    pub fn none(&self) -> bool {
+    /// Whether no operand has a file.
+    pub fn is_empty(&self) -> bool {
         self.a.is_none() && self.b.is_none()
     }
 
-    /// Rows and columns of A: from the flags, else from the files, which have to agree.
+    /// Rows and columns of A, from the flags or the files. Refuses files that disagree.
     pub fn extents(&self, args: &TransposeArgs) -> Result<(usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
         let ((a_rows, a_columns), (b_rows, b_columns)) = (of(&self.a).unzip(), of(&self.b).unzip());

@@ -1,7 +1,7 @@
-//! `falchion transpose --ladder`: every rung verified and its accesses counted, and measured where
-//! there is a GPU.
+//! `falchion transpose --ladder`: verifies every rung, counts its accesses, and measures it on a
+//! GPU.
 
-use super::report::judged;
+use super::report::require_verified;
 use crate::{
     args::TransposeArgs,
     cuda::Place,
@@ -18,13 +18,13 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     let extents =
         (args.rows.unwrap_or(TransposeClimb::SIZE), args.cols.unwrap_or(TransposeClimb::SIZE));
     let steps = Steps::new(TransposeRung::ALL.len());
-    let climb = match Place::of(args.on)? {
+    let climb = match Place::open(args.on)? {
         Place::Cuda(device) => {
             device.climb_transposes(extents, element, &mut |rung| steps.done(rung + 1))?
         }
         Place::Host => {
             for (number, rung) in TransposeRung::ALL.into_iter().enumerate() {
-                judged(&verify_transpose(rung, element)?)?;
+                require_verified(&verify_transpose(rung, element)?)?;
                 steps.done(number + 1);
             }
             during("counting accesses", || TransposeClimb::counted(extents, element, "the host"))?

@@ -1,4 +1,4 @@
-//! `falchion transpose`: flags and files in, a transpose and what is to be said of it out.
+//! `falchion transpose`: reads flags and files, computes a transpose, and reports the result.
 
 mod files;
 mod ladder;
@@ -30,13 +30,13 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
     if args.ladder {
         return ladder::run(args, json);
     }
-    let place = Place::of_run(args.on, args.checked)?;
+    let place = Place::open_for_run(args.on, args.checked)?;
     let files = Files::open(args)?;
     let element = files.element(args)?;
     let choice = choice(args, element)?;
     let beta = args.beta.unwrap_or(0.0);
     let (leading, scalars) = ([args.lda, args.ldb, args.ldd], [args.alpha, beta]);
-    if args.explain && files.none() && [args.rows, args.cols] == [None; 2] {
+    if args.explain && files.is_empty() && [args.rows, args.cols] == [None; 2] {
         let problem = TransposeProblem::of((0, 0), args.batch, leading, scalars);
         return report::explanation(choice, Combine::of(element, scalars), element, &problem, json);
     }
@@ -84,10 +84,10 @@ pub fn run(args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         verdict: verdict.as_ref(),
     };
     report.print(args, json)?;
-    verdict.as_ref().map_or(Ok(()), report::judged)
+    verdict.as_ref().map_or(Ok(()), report::require_verified)
 }
 
-/// How the kernel is chosen.
+/// The kernel that the flags select.
 fn choice(args: &TransposeArgs, element: ElementKind) -> Result<Choice, Failure> {
     Ok(match (args.rung, args.desc.as_deref()) {
         (Some(rung), _) => rung.choice(element.bytes_of(1)),

@@ -1,4 +1,4 @@
-//! What is said of a transpose that was computed, or is only explained.
+//! Output of `falchion transpose`.
 
 use crate::{
     args::TransposeArgs,
@@ -17,20 +17,20 @@ use falchion_lab::{
 };
 use serde_json::{Value, json};
 
-/// A transpose that was computed.
+/// A computed transpose.
 pub struct Report<'r> {
-    /// Its matrices and its problem.
+    /// The matrices and the problem.
     pub transpose: &'r HostTranspose,
     /// `host` or `cuda`.
     pub on: &'static str,
-    /// How long it took.
+    /// Seconds of the computation.
     pub seconds: f64,
-    /// What verification found.
+    /// The result of verification, if requested.
     pub verdict: Option<&'r TransposeVerdict>,
 }
 
 impl Report<'_> {
-    /// Prints it, as one object or as text.
+    /// Prints the report as one object or as text.
     pub fn print(&self, args: &TransposeArgs, json: bool) -> Result<(), Failure> {
         let &Self { transpose, on, seconds, verdict } = self;
         let (problem, desc, kind) = (transpose.problem(), transpose.desc(), transpose.d.kind());
@@ -38,7 +38,7 @@ impl Report<'_> {
             explain_transpose(&transpose.choice(), transpose.combine(), kind.bytes_of(1), problem)
         };
         let explanation = args.explain.then(explanation).transpose()?;
-        // None where the clock saw no time pass.
+        // `None` if the clock measured no time.
         let rate = (seconds > 0.0).then(|| transpose.traffic_bytes() / seconds / 1e9);
         if json {
             let mut object = json!({
@@ -48,10 +48,10 @@ impl Report<'_> {
                 "elements_checked": verdict.map(|verdict| verdict.elements),
                 "error_over_bound": verdict.and_then(|verdict| verdict.error_over_bound),
                 "config": desc.to_string(),
-                "description": written(serde_json::to_value(desc))?,
+                "description": require_json(serde_json::to_value(desc))?,
             });
             if let Some(explanation) = &explanation {
-                object["explanation"] = written(serde_json::to_value(explanation))?;
+                object["explanation"] = require_json(serde_json::to_value(explanation))?;
             }
             print::line(&object.to_string());
             return Ok(());
@@ -78,8 +78,8 @@ impl Report<'_> {
     }
 }
 
-/// A verdict that is no success is a failure.
-pub fn judged(verdict: &TransposeVerdict) -> Result<(), Failure> {
+/// Returns an error if the verification failed.
+pub fn require_verified(verdict: &TransposeVerdict) -> Result<(), Failure> {
     if verdict.is_right() {
         Ok(())
     } else {
@@ -87,12 +87,12 @@ pub fn judged(verdict: &TransposeVerdict) -> Result<(), Failure> {
     }
 }
 
-fn written(value: serde_json::Result<Value>) -> Result<Value, Failure> {
+fn require_json(value: serde_json::Result<Value>) -> Result<Value, Failure> {
     value
         .map_err(|error| Failure::refused(format!("the answer cannot be written as JSON: {error}")))
 }
 
-/// An explanation without a transpose.
+/// Prints the explanation without computing the transpose.
 pub fn explanation(
     choice: Choice,
     combine: Combine,
@@ -103,7 +103,7 @@ pub fn explanation(
     let explanation = explain_transpose(&choice, combine, kind.bytes_of(1), problem)?;
     if json {
         let desc: TransposeDesc = choice.desc(combine, kind.bytes_of(1), problem);
-        print::line(&json!({ "description": written(serde_json::to_value(desc))?, "explanation": written(serde_json::to_value(&explanation))? }).to_string());
+        print::line(&json!({ "description": require_json(serde_json::to_value(desc))?, "explanation": require_json(serde_json::to_value(&explanation))? }).to_string());
     } else {
         print_explanation(&explanation);
     }
@@ -131,15 +131,16 @@ mod tests {
     use falchion::{Error, internals::host::Mode, layout::Order};
 
     #[test]
-    fn a_wrong_transpose_is_a_failure_and_a_right_one_is_not() {
+    fn wrong_transposes_fail_verification() {
         let problem = TransposeProblem::packed(5, 4);
         let mut transpose =
             HostTranspose::poisoned(ElementKind::I32, Choice::Auto, &problem).unwrap();
         transpose.draw(1).unwrap();
         transpose.run(Mode::Fast).unwrap();
-        assert!(judged(&transpose.verify().unwrap()).is_ok());
+        assert!(require_verified(&transpose.verify().unwrap()).is_ok());
         transpose.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(77.0)).unwrap();
-        let Err(Failure::Unverified(sentence)) = judged(&transpose.verify().unwrap()) else {
+        let Err(Failure::Unverified(sentence)) = require_verified(&transpose.verify().unwrap())
+        else {
             panic!("77 is not drawn")
         };
         assert!(
