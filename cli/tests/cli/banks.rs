@@ -1,16 +1,16 @@
-//! `falchion banks`: one access of a layout, every access of a description, as text, as an object,
-//! as a picture.
+//! `falchion banks`: one access of a layout, and every access of a description, as text, JSON, and
+//! pictures.
 
 use crate::common::{
     done, falchion, folder, object,
-    page::{commands, prints_what_it_says},
+    page::{commands, prints_its_lines},
     refused,
 };
 use std::fs;
 
 const COLUMN: [&str; 5] = ["banks", "--layout", "(32,32):(32,1)", "--threads", "32:1"];
 
-/// Wavefronts and their ideal, of a layout and further arguments.
+/// Wavefronts, and wavefronts without conflicts, of a layout and further arguments.
 fn counted(layout: &str, threads: &str, more: &[&str]) -> (u64, u64) {
     let object =
         object(&[&["banks", "--json", "--layout", layout, "--threads", threads], more].concat());
@@ -18,27 +18,27 @@ fn counted(layout: &str, threads: &str, more: &[&str]) -> (u64, u64) {
 }
 
 #[test]
-fn layouts_of_the_seeds() {
-    // The tuning notes' tile, down a column: unpadded, padded, swizzled; and along a row.
+fn wavefronts_of_published_layouts() {
+    // The columns of a tile, unpadded, padded, and swizzled, and a row of the tile.
     assert_eq!(counted("(32,32):(32,1)", "32:1", &[]), (32, 1));
     assert_eq!(counted("(32,32):(33,1)", "32:1", &[]), (1, 1));
     assert_eq!(counted("compose(swizzle(5,0,5), (32,32):(32,1))", "32:1", &[]), (1, 1));
     assert_eq!(counted("(32,32):(32,1)", "32:32", &[]), (1, 1));
-    // The CuTe walk-through's A by its formula, by its printed layout, and B.
+    // Operand A of the CuTe walk-through, by its formula and by its printed layout, and operand B.
     assert_eq!(counted("(64,16):(1,64)", "(8,4):(8,0)", &[]), (2, 1));
     assert_eq!(counted("(64,16):(1,64)", "(8,4):(1,0)", &[]), (1, 1));
     assert_eq!(counted("(64,16):(1,64)", "(8,4):(0,8)", &[]), (1, 1));
 }
 
 #[test]
-fn wide_accesses_and_stores() {
-    // A row of vectors is four phases, and a store of them too; partners that agree halve a load
-    // and not a store.
+fn wavefronts_of_wide_accesses_and_stores() {
+    // A row of 16-byte vectors needs four phases, as a load and as a store. Pairs of lanes with one
+    // address halve the phases of a load, but not of a store.
     assert_eq!(counted("128:1", "32:4", &["--access", "4"]), (4, 4));
     assert_eq!(counted("128:1", "(2,16):(0,4)", &["--access", "4"]), (2, 2));
     assert_eq!(counted("128:1", "(2,16):(0,4)", &["--access", "4", "--store"]), (4, 4));
     assert_eq!(counted("256:1", "32:8", &["--access", "8", "--element", "f16"]), (4, 4));
-    // A column of 16-byte chunks: all on one bank's four, or swizzled apart.
+    // A column of 16-byte chunks: all in the same four banks, and swizzled.
     let chunks = ["--access", "8", "--element", "f16"];
     assert_eq!(counted("(32,64):(64,1)", "32:1", &chunks), (32, 4));
     assert_eq!(counted("compose(swizzle(3,3,3), (32,64):(64,1))", "32:1", &chunks), (4, 4));
@@ -47,7 +47,7 @@ fn wide_accesses_and_stores() {
 }
 
 #[test]
-fn one_access_as_a_table() {
+fn table_and_json_of_one_access() {
     let lines: Vec<_> = done(&COLUMN)
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -64,7 +64,7 @@ fn one_access_as_a_table() {
 }
 
 #[test]
-fn every_access_of_a_description() {
+fn accesses_of_a_simt_description() {
     let table = done(&["banks", "--a", "f64:row", "--b", "f64:row", "--arch", "sm70"]);
     let rows: Vec<Vec<&str>> =
         table.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -75,7 +75,8 @@ fn every_access_of_a_description() {
     let store = rows.iter().find(|row| row.starts_with(&["store", "A"])).unwrap();
     assert_eq!(store[6], "1.00", "{table}");
 
-    // A description out of one command goes into another, as text and as a file; knobs are flags.
+    // A description that one command prints is read by another, as text and as a file. Flags
+    // replace its knobs.
     let explained = object(&[
         "gemm",
         "--explain",
@@ -95,7 +96,7 @@ fn every_access_of_a_description() {
     let padded = object(&["banks", "--json", "--desc", &text, "--smem-a", "mn+2"]);
     let steps = padded["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 4);
-    // Too little padding: the stores of A collide, and nothing else does.
+    // The padding is too small: only the stores of A have conflicts.
     for step in steps {
         let collides = (&step["step"], &step["operand"]) == (&"store".into(), &"A".into());
         assert_eq!(step["conflicts"] != 0, collides, "{padded}");
@@ -105,16 +106,16 @@ fn every_access_of_a_description() {
             "{padded}"
         );
     }
-    // D is column-major: the kernel's A is the user's B; the description and the table call the
-    // user's A so.
+    // For a column-major D, the kernel's A is the user's B. The description and the table use the
+    // user's names.
     assert_eq!(padded["description"]["family"]["simt"]["smem_a"], "mn+2", "{padded}");
 }
 
-/// Hopper's kernels: what threads access is counted, and what TMA and matrix descriptors move is
-/// said in words. A tile of D of 128 x 128 bf16 has 256 times 128 bytes; A of e4m3, 128 x 128 bytes
-/// a stage, has 128 times as many.
+/// Hopper kernels: accesses by threads are counted. Accesses by TMA and through matrix descriptors
+/// are described in words. A 128 x 128 bf16 tile of D has 128 rows of 256 bytes. A 128 x 128 e4m3
+/// stage of A has 128 rows of 128 bytes.
 #[test]
-fn every_access_of_a_warp_specialized_kernel() {
+fn accesses_of_a_warp_specialized_kernel() {
     let tile = [
         "--threadblock",
         "128x128x64",
@@ -179,20 +180,20 @@ fn every_access_of_a_warp_specialized_kernel() {
     let load: Vec<&str> = text.lines().nth(1).unwrap().split_whitespace().collect();
     assert_eq!(load, ["load", "A", "16", "32", "128", "128", "1.00", "4"], "{text}");
 
-    // Without more than `--op`: the default kernel, no riddle.
+    // `--op tensorop` without further flags selects the default kernel.
     assert!(done(&["banks", "--op", "tensorop"]).contains("no thread accesses it"));
 }
 
 /// The commands of `book/src/banks.md` print the blocks below them.
 #[test]
-fn the_page_prints_what_it_says() {
+fn commands_of_the_page_print_its_blocks() {
     let commands = commands(include_str!("../../../book/src/banks.md"));
     assert_eq!(commands.len(), 5);
-    commands.iter().for_each(prints_what_it_says);
+    commands.iter().for_each(prints_its_lines);
 }
 
 #[test]
-fn pictures() {
+fn pictures_are_written_as_svg() {
     let folder = folder();
     let file = folder.path().join("banks.svg");
     let draw = ["--svg", file.to_str().unwrap()];
@@ -212,9 +213,9 @@ fn pictures() {
     assert!(says.contains("banks.svg cannot be written: there is no folder"), "{says}");
 }
 
-/// The pictures of `book/src/banks.md` are what its commands draw.
+/// The commands of `book/src/banks.md` draw its pictures.
 #[test]
-fn the_pictures_of_the_page_are_the_commands() {
+fn commands_of_the_page_draw_its_pictures() {
     let folder = folder();
     let page = include_str!("../../../book/src/banks.md");
     for (name, picture) in [
@@ -245,7 +246,7 @@ fn the_pictures_of_the_page_are_the_commands() {
 }
 
 #[test]
-fn what_is_no_access_is_refused() {
+fn invalid_accesses_are_refused() {
     for (args, says) in [
         (&["--layout", "(32,32):(32,1)"][..], "--threads <LAYOUT>"),
         (&["--threads", "32:1"], "--layout <LAYOUT>"),
@@ -305,9 +306,9 @@ fn what_is_no_access_is_refused() {
     }
 }
 
-/// What is wrong with an expression is said with a caret under the fault.
+/// An invalid expression is refused with a caret under the fault.
 #[test]
-fn expressions_that_are_none_show_where() {
+fn invalid_expressions_have_a_caret() {
     for (layout, threads, flag, caret) in [
         ("(32,32:(32,1)", "32:1", "--layout", 0),
         ("(32,32):(32,x)", "32:1", "--layout", 12),

@@ -3,7 +3,7 @@
 use crate::common::{done, object};
 
 #[test]
-fn alone_it_prints_a_verified_product_and_what_to_try_next() {
+fn bare_command_prints_a_verified_gemm_and_next_commands() {
     let text = done(&[]);
     for part in
         ["D = A*B, ", " on the ", "verified: ", "next:\n", "falchion gemm --m", "falchion doctor"]
@@ -13,7 +13,7 @@ fn alone_it_prints_a_verified_product_and_what_to_try_next() {
 }
 
 #[test]
-fn its_json_is_one_object_of_seven_fields() {
+fn bare_json_is_one_object_of_seven_fields() {
     let object = object(&["--json"]);
     let fields: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(fields, ["error_over_bound", "k", "m", "n", "on", "seconds", "verified"]);
@@ -25,7 +25,7 @@ fn its_json_is_one_object_of_seven_fields() {
 }
 
 #[test]
-fn the_doctor_looks_at_everything_in_order() {
+fn doctor_prints_every_check_in_order() {
     let text = done(&["doctor"]);
     let order = [
         "CPU",
@@ -43,7 +43,7 @@ fn the_doctor_looks_at_everything_in_order() {
     }
     assert!(lines.last().unwrap().starts_with("the host works; CUDA "), "{text}");
 
-    // Where a library was looked for is told to those who ask.
+    // Only `--verbose` lists the searched paths.
     let missing = text.contains("missing");
     assert!(
         !text.contains("Tried ") && text.contains("--verbose lists where") == missing,
@@ -63,7 +63,7 @@ fn the_doctor_looks_at_everything_in_order() {
 }
 
 #[test]
-fn help_names_what_exists() {
+fn help_lists_every_subcommand_and_knob() {
     let text = done(&["--help"]);
     for command in ["gemm", "transpose", "banks", "layout", "ladder", "explore", "bench", "doctor"]
     {
@@ -71,7 +71,7 @@ fn help_names_what_exists() {
     }
     let text = done(&["gemm", "--help"]);
     for (_, flag, _) in falchion::desc::Pins::TABLE {
-        // What is in brackets may be left out: the flag alone turns the knob on.
+        // Brackets mark an optional value: the knob is a switch.
         let takes = ["<", "[<off|on>]"].map(|value| text.contains(&format!("{flag} {value}")));
         assert_eq!(
             takes,
@@ -82,9 +82,9 @@ fn help_names_what_exists() {
     assert!(done(&["--version"]).starts_with("falchion "));
 }
 
-/// A prediction is said to be one, and knows that few tiles leave most of a GPU idle.
+/// A predicted speed is marked as predicted. Few tiles leave most of a GPU idle.
 #[test]
-fn the_ladder_predicts_by_waves() {
+fn predicted_ladder_depends_on_waves() {
     let small = done(&["ladder", "--on", "host", "--size", "256"]);
     assert!(
         small.starts_with("f32, 256 x 256 x 256, by rows: predicted for an NVIDIA H200\n"),

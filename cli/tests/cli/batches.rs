@@ -1,4 +1,4 @@
-//! `falchion gemm` of several products: batches, arrays, and groups of rows.
+//! `falchion gemm` with several GEMMs: batches, pointer arrays, and grouped GEMM.
 
 use crate::{
     common::{done, refused},
@@ -33,10 +33,10 @@ fn batches_are_verified() {
     }
 }
 
-/// Products that are told by addresses: in both modes, of each family, more than a launch takes;
-/// and what an explanation says of launches.
+/// Pointer arrays in both modes, with each kernel family, and with more GEMMs than one launch
+/// supports. Explanations contain the number of launches.
 #[test]
-fn arrays_are_verified() {
+fn pointer_arrays_are_verified() {
     for given in [
         "--batch 5 --beta 2",
         "--batch 3 --checked --a f32:col --c f32:col --lda 40 --split-k 2",
@@ -99,7 +99,7 @@ fn arrays_are_verified() {
 }
 
 #[test]
-fn groups_are_verified() {
+fn grouped_gemms_are_verified() {
     for given in [
         "--group-rows 20,0,13 --beta 2",
         "--group-rows 0,130 --checked --c f32:col --lda 140 --k 5",

@@ -1,10 +1,10 @@
-//! `falchion explore`: counts, refusals, and search spaces. None of it needs a GPU.
+//! `falchion explore`: counts, refusals, and search spaces. No test here needs a GPU.
 
 use crate::common::{done, falchion, folder, object, path, refused};
 use serde_json::json;
 use std::fs;
 
-/// A space of a few points.
+/// A small search space.
 const SMALL: &str = "explore --mainloop multistage --threadblock 128x128x8 --warp 64x32x8 --swizzle 1 --smem-a auto --smem-b auto \
                      --interleave vector --blocks-per-sm 1 --a f32:row --b f32:row --c f32:row";
 
@@ -16,14 +16,14 @@ fn small(more: &str) -> Vec<&str> {
     [words(SMALL), words(more)].concat()
 }
 
-/// `legal + sum of refusals = points`, with problems and without, whatever is narrowed.
+/// Valid and refused points add up to all points, with and without sizes, in each narrowed space.
 #[test]
-fn the_counts_add_up() {
+fn valid_and_refused_points_add_up() {
     for (more, points, legal) in [
         ("", 32, 32),
         ("--size 512x512x512", 32, 32),
-        // A, along whose rows K runs, is turned on its way: an asynchronous copy moves one element
-        // of it, whatever is promised.
+        // K runs along the rows of A, which is transposed on its way to shared memory. An
+        // asynchronous copy of A moves one element, at any alignment.
         ("--size 512x512x511", 32, 32),
         ("--size 512x512x511,512x511x512", 32, 8),
         ("--m 512 --n 510 --k 512 --size 512x512x512", 32, 8),
@@ -54,10 +54,9 @@ fn the_counts_add_up() {
     assert!(text.ends_with("\nrefused:\n 8  stages = # is out of range (# to #)\n"), "{text}");
 }
 
-/// A dry run shows the axes, a sample, and for each problem the kernels that the model of time
-/// likes best, in its order.
+/// A dry run lists the axes, a sample, and the kernels with the shortest predicted times per size.
 #[test]
-fn a_dry_run_says_what_would_be_tried() {
+fn dry_run_lists_axes_sample_and_predicted_kernels() {
     let said = object(&words(
         "explore --dry-run --json --a bf16:row --b bf16:col --c bf16:row --op tensorop --size 4096x4096x4096 --best 3",
     ));
@@ -67,17 +66,16 @@ fn a_dry_run_says_what_would_be_tried() {
     let times: Vec<f64> =
         best.iter().map(|kernel| kernel["predicted_time"].as_f64().unwrap()).collect();
     assert!(times.len() == 3 && times[0] == 1.0 && times.is_sorted(), "{times:?}");
-    // What is chosen without exploring is among the first.
+    // The kernel that the library selects is among the first.
     let text = done(&words(
         "explore --dry-run --a bf16:row --b bf16:col --c bf16:row --op tensorop --size 4096x4096x4096",
     ));
     assert!(text.contains("by the model of time, predicted") && text.contains("1.000"), "{text}");
 }
 
-/// On tensor cores a main loop, and an emulation, are of a family: the one that is asked for is
-/// explored.
+/// A family of tensor-core kernels has one main loop and one emulation. Flags select the family.
 #[test]
-fn a_main_loop_of_tensor_cores_is_explored_where_it_is_asked_for() {
+fn flags_select_the_family_of_tensor_core_kernels() {
     let halves = "explore --dry-run --op tensorop --a bf16:row --b bf16:col --c bf16:row";
     for (args, name) in [
         (format!("{halves} --arch sm80 --threadblock 128x128x32"), "multistage 128x128x32_"),
@@ -105,10 +103,10 @@ fn a_main_loop_of_tensor_cores_is_explored_where_it_is_asked_for() {
     assert!(sentence.contains("--mainloop"), "{sentence}");
 }
 
-/// A problem of few rows, which takes a kernel whose columns they are, is explored among those,
-/// too; of the same tile both are legal.
+/// For small M, the search also has kernels with swapped operands. Some tiles are valid with and
+/// without the swap.
 #[test]
-fn few_rows_are_explored_as_columns() {
+fn small_m_includes_swapped_operands() {
     let halves = "explore --dry-run --op tensorop --arch sm90 --a bf16:row --b bf16:col";
     for c in ["bf16:row", "bf16:col"] {
         let of = |size: &str, tile: &str| {
@@ -128,7 +126,7 @@ fn few_rows_are_explored_as_columns() {
     }
 }
 
-/// A range stands for its whole numbers, both ends among them.
+/// A range is the list of its whole numbers, including both ends.
 #[test]
 fn ranges_of_values_are_lists() {
     let list = object(&small("--dry-run --json --stages 2,3,4,5"));
@@ -140,7 +138,7 @@ fn ranges_of_values_are_lists() {
 }
 
 #[test]
-fn a_space_comes_from_a_file() {
+fn space_is_read_from_a_file() {
     let folder = folder();
     let (file, name) = path(&folder, "space.json");
     fs::write(&file, r#"[{"stages": [2, 3]}, {"mainloop": "pipelined", "stages": [2, 3, 4]}]"#)
@@ -189,7 +187,7 @@ fn space_selects_the_family_before_it_reads_its_knobs() {
 }
 
 #[test]
-fn odd_requests_are_refused() {
+fn invalid_requests_are_refused() {
     for (args, part) in [
         ("explore", "no problem is given; give --size MxNxK, or count without one by --dry-run"),
         ("explore --size 12", "it is a shape MxNxK"),
@@ -227,7 +225,7 @@ fn odd_requests_are_refused() {
         assert!(sentence.contains(part), "{args}: {sentence}");
         assert!(sentence.len() < 700, "{sentence}");
     }
-    // A list of two thousand values for each of several knobs is a space that nobody looks at.
+    // Several lists of two thousand values make a space that is too large to count.
     let many = (1..2000).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
     let knobs = [
         "--stages",
@@ -245,9 +243,9 @@ fn odd_requests_are_refused() {
     assert!(refused(&args).contains("more than 2^64 points, and at most 67108864 are looked at"));
 }
 
-/// Without a library that it needs, a command says which, and what does without it.
+/// If a required library is missing, the error names it and the flags that work without it.
 #[test]
-fn what_is_missing_is_said() {
+fn missing_libraries_are_named() {
     let output = falchion(&small("--size 64x64x64"));
     let said = String::from_utf8(output.stderr).unwrap();
     if output.status.code() != Some(0) {
@@ -267,7 +265,7 @@ fn what_is_missing_is_said() {
     assert!(said.contains("libnvrtc could not be loaded") && said.lines().count() == 1, "{said}");
 }
 
-/// A disk that takes no cubin: the count is that of the cache, and the exit code is 2.
+/// On a full disk, the count equals the number of files in the cache, and the exit code is 2.
 #[cfg(unix)]
 #[test]
 #[ignore = "needs NVRTC"]

@@ -33,9 +33,9 @@ fn sizes_are_verified() {
     }
 }
 
-/// Streams are verified, said of a machine, and beside parts of K refused.
+/// Stream-K is verified, explained for a GPU, and refused together with split-K.
 #[test]
-fn streams_are_verified() {
+fn stream_k_is_verified_and_explained() {
     let sm90 = [
         "--a", "bf16:row", "--b", "bf16:col", "--c", "f32:row", "--op", "tensorop", "--arch",
         "sm90",
@@ -89,10 +89,9 @@ fn streams_are_verified() {
     }
 }
 
-/// Streams of kernels whose threads all follow one schedule: on the CUDA cores and by `mma.sync`,
-/// of one product and of several.
+/// Stream-K in SIMT and `mma.sync` kernels, for one GEMM and for batches.
 #[test]
-fn streams_of_one_schedule_are_verified() {
+fn stream_k_of_simt_and_mma_sync_is_verified() {
     let sizes = ["--m", "300", "--n", "200", "--k", "90", "--decomposition", "streamk"];
     let halves = [
         "--a", "f16:row", "--b", "f16:col", "--c", "f32:row", "--op", "tensorop", "--arch", "sm80",
@@ -172,10 +171,10 @@ fn types_and_layouts_are_verified() {
     verified(&[&sizes[..6], &["--a", "i8:row", "--alpha", "0.5"]].concat());
 }
 
-/// `f32` on tensor cores, in both modes and all layouts, held to its bound; and the default that is
-/// written out.
+/// Emulated f32 on tensor cores, in both modes and all layouts, against its error bound. The
+/// default emulation may be explicit.
 #[test]
-fn f32_on_tensor_cores_is_verified() {
+fn emulated_f32_is_verified() {
     let sizes = [
         "--m", "67", "--n", "131", "--k", "129", "--alpha", "2", "--beta", "-1", "--op", "tensorop",
     ];
@@ -252,17 +251,17 @@ fn knobs_and_leading_dimensions_are_verified() {
 }
 
 #[test]
-fn scalars_may_be_any_number() {
+fn scalars_accept_any_number() {
     for beta in ["-0.5", "-.5", "-1e-3", "+2", "1e300", "-0"] {
         verified(&["--m", "9", "--n", "8", "--k", "7", "--beta", beta]);
         verified(&["--m", "9", "--n", "8", "--k", "7", &format!("--beta={beta}")]);
     }
-    // They are what they are, and no refusal.
+    // NaN and infinity are accepted.
     done(&["gemm", "--m", "3", "--n", "3", "--k", "3", "--beta", "nan", "--alpha", "-inf"]);
 }
 
 #[test]
-fn auto_finds_a_place() {
+fn on_auto_computes_a_verified_gemm() {
     let object = object(&["gemm", "--m", "64", "--n", "64", "--k", "64", "--verify", "--json"]);
     assert_eq!(object["verified"], true);
     assert_eq!(
@@ -274,10 +273,9 @@ fn auto_finds_a_place() {
     assert!(text.contains("\nverified: "), "{text}");
 }
 
-/// Warp-specialized kernels, fast and checked: extents that are no whole tiles, every layout that
-/// their types have.
+/// Warp-specialized kernels, fast and checked: partial tiles, and every layout of their types.
 #[test]
-fn tensor_cores_are_verified_on_the_host() {
+fn warp_specialized_kernels_are_verified_on_the_host() {
     let sizes = [
         "--op", "tensorop", "--m", "67", "--n", "131", "--k", "77", "--alpha", "2", "--beta", "-1",
     ];
@@ -312,12 +310,12 @@ fn tensor_cores_are_verified_on_the_host() {
     }
 }
 
-/// Two warpgroups on one tile.
+/// Flags for a tile of two warpgroups.
 const TILES: [&str; 6] =
     ["--threadblock", "128x256x64", "--warp", "64x256x64", "--instruction", "64x256x16"];
 
 #[test]
-fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
+fn explain_lists_warpgroups_of_warp_specialized_kernels() {
     let flags = [
         "gemm",
         "--on",
@@ -355,9 +353,9 @@ fn an_explanation_of_a_warp_specialized_kernel_tells_of_its_warpgroups() {
     assert!(facts["schedule"].as_array().is_some_and(|lines| lines.len() > 5), "{facts}");
 }
 
-/// The parts of the shared memory are the total.
+/// The parts of shared memory add up to the total.
 #[test]
-fn shared_memory_of_an_explanation_adds_up() {
+fn explained_shared_memory_adds_up() {
     let halves = "--arch sm90 --op tensorop --a bf16:row --b bf16:col --c bf16:row";
     for flags in [
         format!("{halves} --schedule pingpong"),
@@ -373,7 +371,7 @@ fn shared_memory_of_an_explanation_adds_up() {
         let line = text.lines().find(|line| line.contains(" bytes per CTA: ")).unwrap();
         let (total, parts) = line.split_once(" bytes per CTA: ").unwrap();
         let total: u64 = total.split_whitespace().rev().nth(2).unwrap().parse().unwrap();
-        // What is behind the semicolon overlaps the rest.
+        // The part after the semicolon overlaps the other parts.
         let parts = parts.split(';').next().unwrap().split(", ").map(|part| {
             let numbers = part.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
             numbers.product::<u64>()
@@ -383,7 +381,7 @@ fn shared_memory_of_an_explanation_adds_up() {
 }
 
 #[test]
-fn an_explanation_says_where_each_knob_came_from() {
+fn explain_names_the_origin_of_each_knob() {
     let text = done(&[
         "gemm",
         "--on",
@@ -430,9 +428,9 @@ fn an_explanation_says_where_each_knob_came_from() {
     assert!(text.contains("exchanged") && text.contains("5 x 6 x 7 on "), "{text}");
 }
 
-/// A flag's old name does what the new one does, and says so on stderr; the new one says nothing.
+/// The old name of a flag works like the new one, and prints a note on stderr.
 #[test]
-fn old_names_of_flags_are_read_with_a_note() {
+fn old_flag_names_work_with_a_note() {
     for (types, old, new, word) in [
         (["f32:row", "f32:col", "f32:row"], "--split", "--emulation", "f16x3"),
         (["i8:col", "i8:col", "i32:row"], "--source-a", "--a-operand", "registers"),
@@ -467,7 +465,7 @@ fn old_names_of_flags_are_read_with_a_note() {
 }
 
 #[test]
-fn a_description_goes_out_and_comes_back() {
+fn descriptions_round_trip_through_json() {
     let folder = crate::common::folder();
     let flags = [
         "gemm",
@@ -520,10 +518,10 @@ fn a_description_goes_out_and_comes_back() {
     }
 }
 
-/// An explanation says what the predicted time is made of: products, or memory where that takes
-/// longer, ends of tiles, and parts of K and copies where there are any.
+/// The predicted time names its terms: math or memory, whichever is longer, the prologue and
+/// epilogue of tiles, split-K slices, and copies of operands.
 #[test]
-fn an_explanation_says_what_limits() {
+fn explain_names_terms_of_the_predicted_time() {
     let time = |[m, n, k]: [&str; 3]| {
         let types =
             ["--a", "bf16:row", "--b", "bf16:col", "--op", "tensorop", "--for", "h200", "--json"];
@@ -554,9 +552,9 @@ fn an_explanation_says_what_limits() {
     }
 }
 
-/// Where there is nothing to compute, or the model has no time, an explanation has none.
+/// An explanation has no time if nothing is computed or the cost model has no time for the kernel.
 #[test]
-fn an_explanation_has_no_time_that_nobody_predicts() {
+fn explain_has_no_time_without_a_prediction() {
     let f32 = ["gemm", "--explain", "--for", "h200", "--a", "f32:row", "--json"];
     for args in [
         &["--m", "0", "--n", "64", "--k", "64"][..],
@@ -570,9 +568,9 @@ fn an_explanation_has_no_time_that_nobody_predicts() {
     }
 }
 
-/// An explanation for a GPU computes nothing, whatever the extents, unless it is asked to.
+/// `--explain --for` computes nothing at any size. Other flags can request the computation.
 #[test]
-fn an_explanation_computes_only_when_asked() {
+fn explain_computes_only_on_request() {
     let large = ["gemm", "--explain", "--m", "1000000", "--n", "1000000", "--k", "1000000"];
     let said = done(&[&large[..], &["--for", "a100", "--a", "f32:row", "--c", "f32:row"]].concat());
     let line = |what: &str| {
@@ -610,9 +608,10 @@ fn an_explanation_computes_only_when_asked() {
     }
 }
 
-/// What is verified is said: of a large product whole rows, unless all are asked for.
+/// The report states the number of verified elements: whole rows of a large GEMM, or all with
+/// `--verify all`.
 #[test]
-fn how_much_was_verified_is_said() {
+fn report_has_the_number_of_verified_elements() {
     let sizes = ["gemm", "--on", "host", "--m", "200", "--n", "100", "--k", "401000", "--verify"];
     let some = done(&sizes);
     assert!(
@@ -624,9 +623,9 @@ fn how_much_was_verified_is_said() {
     assert!(all.contains("verified: 20000 elements, "), "{all}");
 }
 
-/// A scalar that the epilogue reads is given, and one that is given is read.
+/// Scalars of the epilogue are required, and other scalars are refused.
 #[test]
-fn scalars_and_epilogues_agree() {
+fn scalars_must_match_the_epilogue() {
     let product = ["gemm", "--m", "4", "--n", "4", "--k", "4"];
     for (more, says) in [
         (
@@ -659,9 +658,10 @@ fn scalars_and_epilogues_agree() {
     }
 }
 
-/// Without --a and --b the files say what A and B hold; C that would not be read is refused.
+/// Without --a and --b, the files set the types of A and B. A file of C that is not read is
+/// refused.
 #[test]
-fn files_say_what_they_hold() {
+fn files_set_element_types() {
     let folder = folder();
     let save = |name: &str, descr: &str| {
         save(&folder.path().join(name), &Matrix::random(4, 4, 1), descr, false)
@@ -732,7 +732,7 @@ fn layouts_are_row_major_by_default() {
     assert_eq!(object(&["banks", "--json"])["description"]["a"], "f32:row");
 }
 
-/// Knobs in which the candidate configurations differ are the problem size's choice.
+/// Knobs in which the candidate configurations differ are selected for the problem size.
 #[test]
 fn explain_names_the_knobs_that_the_problem_size_selected() {
     let types = ["--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row", "--for", "h200"];
@@ -750,7 +750,7 @@ fn explain_names_the_knobs_that_the_problem_size_selected() {
     assert!(from(&pinned, "--threadblock").ends_with("from a flag"));
 }
 
-/// A flag of a scalar or a vector that the epilogue does not read is refused by its name.
+/// A scalar or a vector that the epilogue does not read is refused by the name of its flag.
 #[test]
 fn arguments_that_the_epilogue_does_not_read_are_refused_by_their_flags() {
     let size = ["gemm", "--on", "host", "--m", "4", "--n", "4", "--k", "4", "--epilogue"];
@@ -765,9 +765,9 @@ fn arguments_that_the_epilogue_does_not_read_are_refused_by_their_flags() {
     }
 }
 
-/// A refusal of types names no accumulator that nobody gave.
+/// A refusal of types does not name an accumulator that no flag gives.
 #[test]
-fn refusals_of_types_name_a_sensible_accumulator() {
+fn refusals_of_types_name_no_implicit_accumulator() {
     for (flags, accumulator) in [
         ("--a e4m3:row --b e4m3:col --c e4m3:row", "e4m3"),
         ("--a i8:row --b u8:row --c i32:row", "i8"),

@@ -7,7 +7,7 @@ use std::{path::Path, process::Command};
 const COMMANDS: [&str; 8] =
     ["gemm", "banks", "transpose", "bench", "explore", "ladder", "layout", "doctor"];
 
-/// The help of a subcommand; of the program without one.
+/// Help of a subcommand, or of the program for an empty name.
 fn help(command: &str) -> String {
     if command.is_empty() { done(&["--help"]) } else { done(&[command, "--help"]) }
 }
@@ -47,7 +47,7 @@ fn every_example_of_help_runs() {
     }
 }
 
-/// The names of kernels that help explains are those that the commands print.
+/// The kernel names in the help are names that the commands print.
 #[test]
 fn kernel_names_of_help_are_printed_by_commands() {
     let said = done(&["transpose", "--explain", "--json", "--rows", "8192", "--cols", "8192"]);
@@ -59,7 +59,7 @@ fn kernel_names_of_help_are_printed_by_commands() {
     assert!(help("explore").contains(name) && said.contains(name), "{said}");
 }
 
-/// Each flag has a text.
+/// Each flag has a help text.
 #[test]
 fn every_flag_is_explained() {
     for command in COMMANDS {
@@ -77,7 +77,7 @@ fn every_flag_is_explained() {
     }
 }
 
-/// A problem of the help of `bench` is one.
+/// The example problem in the help of `bench` is valid.
 #[test]
 fn problem_of_bench_help_is_read() {
     let help = help("bench");

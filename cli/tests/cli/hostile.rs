@@ -1,7 +1,7 @@
-//! Command lines and files that nobody means well with: whatever comes, an exit code that says what
-//! happened, a sentence, no panic, and no file left behind.
+//! Random command lines and files. Each ends with a documented exit code and one sentence, without
+//! a panic or a leftover file.
 //!
-//! They are drawn from a grammar, and most are mutated; the seed of one that fails is printed.
+//! A grammar generates the command lines, and most are mutated. A failure prints its seed.
 
 use crate::common::{Matrix, folder, save, save_batch};
 use std::{
@@ -12,16 +12,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Command lines, and files.
+/// Number of cases per test.
 const CASES: u64 = 1000;
-/// No case takes as long.
+/// Time limit of a case.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Numbers drawn from a seed.
+/// A random number generator.
 struct Draw(u64);
 
 impl Draw {
-    fn of(seed: u64) -> Self {
+    fn from_seed(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }
 
@@ -40,12 +40,12 @@ impl Draw {
         of[self.below(of.len())]
     }
 
-    /// One of them, mostly of the first half, where what means something is.
+    /// A random item, mostly of the first half, which holds the valid ones.
     fn mostly<'x>(&mut self, of: &[&'x str]) -> &'x str {
         if self.once_in(4) { self.one(of) } else { self.one(&of[..of.len().div_ceil(2)]) }
     }
 
-    /// True once in so many times.
+    /// True in one of `times` calls on average.
     fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -121,7 +121,7 @@ const FILES: &[&str] =
     &["a.npy", "batch.npy", "none.npy", "desc.json", ".", "", "/dev/null", "no/such.npy"];
 const OUTPUTS: &[&str] = &["d.npy", "no/d.npy", ".", "/dev/full", "/", "a.npy"];
 
-/// A command line by the grammar: mostly one that means something.
+/// A random command line of the grammar, mostly a valid one.
 fn command(draw: &mut Draw) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let say = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
@@ -245,7 +245,7 @@ fn command(draw: &mut Draw) -> Vec<String> {
             break;
         }
         let (flag, values) = flags.swap_remove(draw.below(flags.len()));
-        // A flag twice is a mistake, and not the one that is looked for.
+        // A repeated flag is refused at once, and would hide other faults.
         if words.iter().any(|word| word == flag) {
             continue;
         }
@@ -257,7 +257,7 @@ fn command(draw: &mut Draw) -> Vec<String> {
     words
 }
 
-/// Changes a few letters of a few words, or words themselves.
+/// Changes letters of some words, or whole words.
 fn mutate_words(draw: &mut Draw, words: &mut Vec<String>) {
     for _ in 0..draw.below(3) {
         let at = draw.below(words.len());
@@ -302,7 +302,7 @@ fn mutate_words(draw: &mut Draw, words: &mut Vec<String>) {
     }
 }
 
-/// What a folder holds.
+/// Sorted names of the files in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -312,8 +312,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Runs the binary in a folder; says whether it did what it was asked, or else what is wrong with
-/// how it ended.
+/// Runs the binary in a folder. Returns whether it succeeded. The error describes an invalid end.
 fn run(folder: &Path, args: &[String]) -> Result<bool, String> {
     let before = names(folder);
     let logs = tempfile::tempdir().unwrap();
@@ -352,7 +351,7 @@ fn run(folder: &Path, args: &[String]) -> Result<bool, String> {
             sentences.is_empty()
                 && made.iter().all(|name| ["d.npy", "x.svg"].contains(&name.as_str()))
         }
-        // A caret stands two lines below its sentence.
+        // A caret is two lines below its sentence.
         Some(2) => {
             let object = serde_json::from_str::<serde_json::Value>(&out)
                 .is_ok_and(|object| object["refused"].is_string());
@@ -372,9 +371,9 @@ fn run(folder: &Path, args: &[String]) -> Result<bool, String> {
     Err(format!("{status}; stdout {} bytes; made {made:?}; stderr: {said}", out.len()))
 }
 
-/// Runs the cases, two at a time; `make` writes what a case needs into its worker's folder, and
-/// says the command line. Of all of them, a tenth at least has to succeed, and a tenth to be
-/// refused.
+/// Runs the cases on two threads. `make` writes the files of a case into the worker's folder, and
+/// returns the command line. At least a tenth of the cases must succeed, and at least a tenth must
+/// be refused.
 fn all(make: impl Fn(&mut Draw, &Path) -> Vec<String> + Sync) {
     let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let worker = || {
@@ -385,7 +384,7 @@ fn all(make: impl Fn(&mut Draw, &Path) -> Vec<String> + Sync) {
             if seed >= CASES {
                 return faults;
             }
-            let args = make(&mut Draw::of(seed), folder.path());
+            let args = make(&mut Draw::from_seed(seed), folder.path());
             match run(folder.path(), &args) {
                 Ok(success) => drop(done.fetch_add(success.into(), Ordering::Relaxed)),
                 Err(fault) => faults.push(format!("seed {seed}: {args:?}: {fault}")),
@@ -405,7 +404,7 @@ fn all(make: impl Fn(&mut Draw, &Path) -> Vec<String> + Sync) {
     );
 }
 
-/// The files that command lines name.
+/// Writes the files that command lines name.
 fn files(folder: &Path) {
     save(&folder.join("a.npy"), &Matrix::random(33, 64, 1), "<f4", false);
     save_batch(
@@ -419,15 +418,15 @@ fn files(folder: &Path) {
 const DESCRIPTION: &str = r#"{"version":4,"op":"simt","arch":"sm80","a":"f32:row","b":"f32:row","c":"f32:row","accumulator":"f32","compute":"f32","exchanged":false,"epilogue":"alpha * acc + beta * source","family":{"simt":{"mainloop":"multistage","threadblock":"128x128x8","warp":"32x64x8","stages":4,"swizzle":1,"align_a":1,"align_b":4,"align_c":4,"interleave":"vector","unroll":"full","smem_a":"auto","smem_b":"auto","blocks_per_sm":2,"spills":"refused"}}}"#;
 
 #[test]
-fn drawn_command_lines_end_as_they_say() {
+fn random_command_lines_end_with_a_documented_exit_code() {
     all(|draw, folder| {
         files(folder);
         let mut words = command(draw);
         if draw.once_in(3) {
             mutate_words(draw, &mut words);
         }
-        // The doctor, the ladder and the bare command compute for seconds, and a zero byte is no
-        // argument.
+        // The doctor, the ladder, and the bare command run for seconds. An argument cannot contain
+        // a zero byte.
         let long = |word: &String| word == "ladder" || word == "doctor";
         let slow = words.iter().all(|word| word.starts_with('-')) || words.iter().any(long);
         words.retain(|word| !word.contains('\0'));
@@ -436,7 +435,7 @@ fn drawn_command_lines_end_as_they_say() {
 }
 
 #[test]
-fn drawn_files_are_read_or_refused() {
+fn random_files_are_read_or_refused() {
     all(|draw, folder| {
         let (name, mut bytes, args): (&str, Vec<u8>, &[&str]) = match draw.below(5) {
             0 => {

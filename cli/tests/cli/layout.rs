@@ -1,9 +1,8 @@
-//! `falchion layout`: one line, a caret under a fault, pictures; and every command of
-//! book/src/layouts.md.
+//! `falchion layout`: results, carets, pictures, and every command of `book/src/layouts.md`.
 
 use crate::common::{
     done, falchion, object,
-    page::{commands, prints_what_it_says},
+    page::{commands, prints_its_lines},
 };
 use serde_json::json;
 use std::{fs, path::Path};
@@ -12,7 +11,7 @@ use std::{fs, path::Path};
 const PAGE: &str = include_str!("../../../book/src/layouts.md");
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Runs an expression that has to be refused, and returns the three lines on stderr.
+/// Runs an expression, which must be refused, and returns the three lines on stderr.
 fn refused(args: &[&str]) -> Vec<String> {
     let output = falchion(&[&["layout"], args].concat());
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b""[..]), "{args:?}");
@@ -20,19 +19,16 @@ fn refused(args: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn the_page_prints_what_it_says() {
+fn commands_of_the_page_print_its_blocks() {
     let commands = commands(PAGE);
     assert!(commands.len() > 30, "{}", commands.len());
-    commands
-        .iter()
-        .filter(|(args, _)| !args.contains(&"--svg".into()))
-        .for_each(prints_what_it_says);
+    commands.iter().filter(|(args, _)| !args.contains(&"--svg".into())).for_each(prints_its_lines);
 }
 
-/// The layouts that `gemm --explain` prints are those of the page, and an expression each:
-/// evaluated, they print the same, and are drawn.
+/// The layouts that `gemm --explain` prints are in the page. Each is an expression that evaluates
+/// to itself and can be drawn.
 #[test]
-fn layouts_of_maps_are_expressions() {
+fn explained_layouts_are_expressions() {
     let command = PAGE.lines().find(|line| line.starts_with("falchion gemm --explain ")).unwrap();
     let args: Vec<&str> = command.split_whitespace().skip(1).chain(["--on", "host"]).collect();
     let printed = done(&args);
@@ -95,7 +91,7 @@ fn layouts_of_maps_are_expressions() {
 }
 
 #[test]
-fn the_pages_pictures_are_those_of_its_commands() {
+fn commands_of_the_page_draw_its_pictures() {
     let folder = tempfile::tempdir().unwrap();
     let drawing: Vec<_> =
         commands(PAGE).into_iter().filter(|(args, _)| args.contains(&"--svg".into())).collect();
@@ -116,7 +112,7 @@ fn the_pages_pictures_are_those_of_its_commands() {
 }
 
 #[test]
-fn a_result_is_one_line_and_nothing_else() {
+fn result_is_one_line() {
     for (expression, line) in [
         ("(6,2):(8,2)", "(6,2):(8,2)\n"),
         (" size( (2 , 3) ) ", "6\n"),
@@ -150,7 +146,7 @@ fn json_is_one_object() {
 }
 
 #[test]
-fn a_caret_stands_under_the_fault() {
+fn caret_is_under_the_fault() {
     for (expression, column, because) in [
         ("size((2,3)", 4, "this parenthesis is not closed"),
         ("size((2,3)))", 11, "closes nothing"),
@@ -204,7 +200,7 @@ fn deep_and_long_expressions_do_not_panic() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused() {
+fn undrawable_layouts_are_refused() {
     let one = |args: &[&str]| {
         let lines = refused(args);
         assert_eq!(lines.len(), 1, "{lines:?}");
@@ -233,10 +229,9 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(one(&["(2,2)", "--threads", "(2,2)"]).contains("--svg"));
 }
 
-/// The text, the table, the picture, the object and the count of banks agree on where a tile
-/// begins.
+/// The text, the table, the picture, the JSON, and the bank counts agree on the offset of a tile.
 #[test]
-fn a_tile_begins_where_it_begins() {
+fn outputs_agree_on_the_offset_of_a_tile() {
     const TILE: &str = "local_tile((8,8):(8,1), (4,4), (1,1))";
     assert_eq!(done(&["layout", TILE]), "36 o (4,4):(8,1)\n");
     assert_eq!(
@@ -272,9 +267,9 @@ fn a_tile_begins_where_it_begins() {
     }
 }
 
-/// CuTe's own names and its sign of a composition are read, and so is all that is printed.
+/// CuTe's function names and its composition sign are accepted, and so is all printed output.
 #[test]
-fn what_cute_writes_is_read() {
+fn cute_notation_is_accepted() {
     for (expression, printed) in [
         ("composition((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)"),
         ("(6,2):(8,2) o (4,3):(3,1)", "((2,2),3):((24,2),8)"),

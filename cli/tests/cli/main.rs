@@ -1,4 +1,4 @@
-//! The command line, run as its users run it.
+//! Tests of the command line.
 
 mod common;
 

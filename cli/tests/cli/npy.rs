@@ -5,7 +5,7 @@ use crate::common::{
     save_batch,
 };
 
-/// |got - want| is within k roundings of each product, and a few of the end.
+/// Asserts that |got - want| is within k roundings of each product and eight of the result.
 fn close(got: &Matrix, want: &Matrix, unit: f64, k: usize) {
     assert_eq!((got.rows, got.columns), (want.rows, want.columns));
     let bound = unit * (k as f64 * k as f64 * 1.5 + 8.0);
@@ -83,7 +83,8 @@ fn every_number_format_is_read_and_written() {
             ]);
             let (written, fortran, d) = load(&out, 19, 23);
             assert_eq!((written.as_str(), fortran), (file, false));
-            // bf16 has 8 bits: sums up to 256 are exact, larger ones round.
+            // bf16 has 8 significant bits: integers up to 256 are exact, and larger ones are
+            // rounded.
             let rounded = |x: f64| {
                 if c == "bf16" {
                     f64::from(falchion::numeric::Bf16::from_f64(x))
@@ -138,14 +139,14 @@ fn numbers_are_rounded_to_nearest_even_once() {
     assert_eq!(load(&out, 4, 1).2.values, [0.0, 2.0, -2.0, 3.0]);
 }
 
-/// numpy has no word for bf16, tf32 and fp8: their files are of f32, and f64 and f32 files become
-/// them by one rounding to nearest even. fp8 has no number beyond its largest.
+/// numpy lacks bf16, tf32, and fp8, so files of these types hold f32. Numbers of f64 and f32 files
+/// are rounded once to nearest even. fp8 saturates.
 #[test]
-fn types_without_a_word_in_numpy_are_written_as_f32() {
+fn types_that_numpy_lacks_are_written_as_f32() {
     let folder = folder();
     let (out, out_name) = path(&folder, "d.npy");
     let hair = 2f64.powi(-40);
-    // The spacing at 1 of each type, and its largest number where it saturates.
+    // Fraction bits, and the largest number of types that saturate.
     for (name, fraction_bits, most) in [
         ("bf16", 7, f64::INFINITY),
         ("tf32", 10, f64::INFINITY),
@@ -181,7 +182,7 @@ fn types_without_a_word_in_numpy_are_written_as_f32() {
         assert_eq!(descr, "<f4", "{name}");
         let back: Vec<f64> = (0..6).map(|at| d.at(at % 3, at / 3)).collect();
         assert_eq!(back, want, "{name}");
-        // What was written is read as it was.
+        // The written file is read back unchanged.
         done(&[
             "transpose",
             "--on",
@@ -199,8 +200,8 @@ fn types_without_a_word_in_numpy_are_written_as_f32() {
     }
 }
 
-/// Files of three extents hold a batch, in either order under either layout; a file of two holds
-/// the matrix of all products.
+/// A file with three extents holds a batch, in either order and under either layout. A file with
+/// two extents holds one matrix for the whole batch.
 #[test]
 fn files_of_a_batch_are_read_and_written() {
     let folder = folder();
@@ -214,7 +215,7 @@ fn files_of_a_batch_are_read_and_written() {
         let [a_type, b_type, c_type] =
             [0, 1, 2].map(|at| format!("f32:{}", if bit(at) { "row" } else { "col" }));
         for fortran in [false, true] {
-            // Some of the operands are one for all.
+            // Some operands have one matrix for the whole batch.
             let file = |name: &str, batch: &[Matrix], shared: bool| {
                 let at = path(&folder, name).0;
                 if shared {
@@ -250,7 +251,7 @@ fn files_of_a_batch_are_read_and_written() {
             }
         }
     }
-    // What was written is read, and one product has two extents.
+    // The written file is read back, and a batch of one has two extents.
     let b_file = save(&path(&folder, "b.npy").0, &Matrix::random(12, 2, 5), "<f4", false);
     let args = [
         "gemm", "--on", "host", "--batch", "3", "--a-file", &out_name, "--b-file", &b_file,
@@ -260,8 +261,8 @@ fn files_of_a_batch_are_read_and_written() {
     assert_eq!(load_batch(&out, 3, 19, 2).1.len(), 3);
 }
 
-/// A file of B holds a matrix for each group of rows, or one for all; those of A, C and D hold one
-/// of all rows.
+/// A file of B holds one matrix per group, or one for all groups. A file of A, C, or D holds one
+/// matrix with the rows of all groups.
 #[test]
 fn files_of_groups_are_read_and_written() {
     let folder = folder();
@@ -337,7 +338,7 @@ fn files_of_groups_are_read_and_written() {
 }
 
 #[test]
-fn what_is_no_batch_is_refused() {
+fn files_that_do_not_match_the_batch_are_refused() {
     let folder = folder();
     let of = |descr: &str, shape: &str| {
         npy(
@@ -385,7 +386,7 @@ fn what_is_no_batch_is_refused() {
 }
 
 #[test]
-fn a_result_may_replace_an_operand() {
+fn output_may_replace_an_operand() {
     let folder = folder();
     let c = Matrix::random(5, 6, 9);
     let (c_path, c_file) = path(&folder, "c.npy");
@@ -400,7 +401,7 @@ fn a_result_may_replace_an_operand() {
 }
 
 #[test]
-fn what_is_no_operand_is_refused_by_name() {
+fn invalid_operand_files_are_refused_by_name() {
     let folder = folder();
     let matrix = Matrix::random(4, 5, 1);
     let good = save(&path(&folder, "good.npy").0, &matrix, "<f8", false);
@@ -492,7 +493,7 @@ fn what_is_no_operand_is_refused_by_name() {
 }
 
 #[test]
-fn a_result_that_cannot_be_written_is_refused_before_anything_is_computed() {
+fn unwritable_output_is_refused_before_computing() {
     let folder = folder();
     let sizes = ["gemm", "--m", "3", "--n", "3", "--k", "3", "--out"];
     let nowhere = folder.path().join("no/d.npy");
@@ -502,8 +503,8 @@ fn a_result_that_cannot_be_written_is_refused_before_anything_is_computed() {
     assert!(sentence.ends_with("cannot be written: it is a folder"), "{sentence}");
 }
 
-/// A vector of one value a column or a row, from a file of one or two extents, for a D of either
-/// order.
+/// Vectors of one value per column or row, from files with one or two extents, for both layouts of
+/// D.
 #[test]
 fn vectors_of_epilogues_are_read() {
     let folder = folder();
@@ -574,8 +575,8 @@ fn vectors_of_epilogues_are_read() {
     }
 }
 
-/// The type of the files decides, and a type without a kernel is refused: integers do not go
-/// through floating point.
+/// The files set the type, and a type without a kernel is refused. Integers are not converted to
+/// floating point.
 #[test]
 fn files_of_integers_are_multiplied_as_integers() {
     let folder = folder();
@@ -603,7 +604,7 @@ fn files_of_integers_are_multiplied_as_integers() {
         let sentence = refused(&product(a, b).each_ref().map(String::as_str));
         assert!(sentence.contains(says) && sentence.contains("--a f32:row"), "{sentence}");
     }
-    // A transpose has the type of its file, too.
+    // A transpose also has the type of its file.
     done(&["transpose", "--on", "host", "--a-file", &row, "--out", &out_name]);
     let (descr, _, d) = load(&out, 2, 1);
     assert_eq!((descr.as_str(), d.values), ("<i4", vec![2e9, 1.0]));
@@ -612,7 +613,7 @@ fn files_of_integers_are_multiplied_as_integers() {
     assert_eq!(load(&out, 2, 1).2.values, [0.1, 1e300]);
 }
 
-/// No random operand is computed beside a file.
+/// Random operands and files are not mixed.
 #[test]
 fn operand_without_a_file_is_refused_beside_files() {
     let folder = folder();
@@ -642,7 +643,7 @@ fn operand_without_a_file_is_refused_beside_files() {
             "{sentence}"
         );
     }
-    // What is not read needs none.
+    // An operand that is not read needs no file.
     done(
         &[&["gemm", "--on", "host", "--alpha", "0", "--beta", "2", "--c-file", &file][..], &size]
             .concat(),
@@ -658,7 +659,7 @@ fn operand_without_a_file_is_refused_beside_files() {
     }
 }
 
-/// A beta of 0 that is given is BLAS's: C is not read.
+/// As in BLAS, C is not read with a beta of 0.
 #[test]
 fn beta_of_0_with_a_file_of_c_does_not_read_c() {
     let folder = folder();
@@ -676,7 +677,7 @@ fn beta_of_0_with_a_file_of_c_does_not_read_c() {
     assert!(sentence.ends_with("would not read C; leave --c-file out"), "{sentence}");
 }
 
-/// An infinity of a file stays one in e5m2, which has infinities.
+/// An infinity in a file stays infinite in e5m2.
 #[test]
 fn infinity_of_a_file_is_infinite_in_e5m2() {
     let folder = folder();
@@ -693,7 +694,7 @@ fn infinity_of_a_file_is_infinite_in_e5m2() {
     assert_eq!(load(&out, 1, 1).2.values, [f64::INFINITY]);
 }
 
-/// `--verify` knows sums that overflow, and the rules of emulated f32.
+/// `--verify` accepts sums that overflow, and follows the rules of emulated f32.
 #[test]
 fn verify_accepts_right_results_near_overflow() {
     let folder = folder();

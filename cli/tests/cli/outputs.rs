@@ -1,4 +1,4 @@
-//! Where answers go: full disks, folders that are not there, interrupts.
+//! Output on full disks, into missing folders, and during interrupts.
 
 use crate::common::{folder, refused};
 use std::{
@@ -10,7 +10,7 @@ use std::{
 /// A device that is always full.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_no_success() {
+fn full_disk_is_a_failure() {
     for args in
         [&["layout", "(4,4):(4,1)"][..], &["gemm", "--explain", "--json"], &["--help"], &["banks"]]
     {
@@ -33,9 +33,9 @@ fn a_full_disk_is_no_success() {
     }
 }
 
-/// What cannot be written is refused before anything is computed.
+/// An output file that cannot be written is refused before the computation.
 #[test]
-fn a_folder_that_is_not_there_is_refused_at_once() {
+fn missing_folder_is_refused_before_computing() {
     let folder = folder();
     let nowhere = folder.path().join("no/x.svg");
     let nowhere = nowhere.to_str().unwrap();
@@ -49,10 +49,10 @@ fn a_folder_that_is_not_there_is_refused_at_once() {
     }
 }
 
-/// A link is written through, and stays one.
+/// A link is written through, and stays a link.
 #[cfg(unix)]
 #[test]
-fn a_link_stays_one() {
+fn output_link_stays_a_link() {
     let folder = folder();
     let (real, link) = (folder.path().join("real.svg"), folder.path().join("link.svg"));
     fs::write(&real, "old").unwrap();
@@ -62,11 +62,11 @@ fn a_link_stays_one() {
     assert!(fs::read_to_string(&real).unwrap().starts_with("<svg "));
 }
 
-/// INT, TERM and HUP end a command as they always do, and leave no file; one that was to be ignored
-/// is.
+/// INT, TERM, and HUP end a command as without a handler, and leave no file. An ignored signal
+/// stays ignored.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupt_leaves_nothing_behind() {
+fn interrupt_leaves_no_file() {
     use std::os::unix::process::ExitStatusExt;
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let folder = folder();
@@ -106,9 +106,9 @@ fn an_interrupt_leaves_nothing_behind() {
     }
 }
 
-/// What echoes a long input cuts it, and points at the fault.
+/// A message that quotes a long input shortens it, and points at the fault.
 #[test]
-fn long_inputs_are_cut() {
+fn long_inputs_are_shortened() {
     let long = "acc + ".repeat(20_000) + "acc";
     let blanks = format!("(4,4){}:(4,1)x", " ".repeat(70_000));
     for args in [
@@ -124,11 +124,11 @@ fn long_inputs_are_cut() {
     }
 }
 
-/// Memory is the reason where there is too little of it, whatever else there is too little of;
-/// `ulimit -v` counts.
+/// If memory is too small, the refusal says so, even if another limit is also exceeded. `ulimit -v`
+/// limits the memory.
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_the_reason_where_it_is() {
+fn refusal_names_too_little_memory() {
     let sentence =
         refused(&["gemm", "--on", "host", "--m", "100000000", "--n", "100000000", "--k", "1"]);
     assert!(
@@ -150,9 +150,9 @@ fn memory_is_the_reason_where_it_is() {
     );
 }
 
-/// More threads than processors can use are not made.
+/// The number of threads is limited by the number of processors.
 #[test]
-fn threads_are_as_many_as_help() {
+fn threads_are_limited_by_processors() {
     let begun = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_falchion"));
     let output = command

@@ -1,10 +1,9 @@
-//! What cannot be done is refused: exit code 2, one sentence on stderr, nothing on stdout, no
-//! panic.
+//! Refusals: exit code 2, one sentence on stderr, nothing on stdout, and no panic.
 
 use crate::common::{object, refused};
 
-/// Arguments, parted by spaces, and what the sentence says.
-fn says(rows: &[(&str, &str)]) {
+/// Asserts that each command line is refused with a sentence that contains the given text.
+fn assert_refusals(rows: &[(&str, &str)]) {
     for (args, part) in rows {
         let args: Vec<&str> = args.split(' ').collect();
         let sentence = refused(&args);
@@ -14,8 +13,8 @@ fn says(rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn usage() {
-    says(&[
+fn invalid_usage_is_refused() {
+    assert_refusals(&[
         ("frobnicate", "unrecognized subcommand 'frobnicate'"),
         ("layout", "required arguments were not provided: <EXPR>"),
         ("--frob", "unexpected argument '--frob'"),
@@ -45,8 +44,8 @@ fn usage() {
 }
 
 #[test]
-fn what_does_not_exist_yet() {
-    says(&[
+fn unsupported_features_are_refused() {
+    assert_refusals(&[
         (
             "gemm --m 1 --n 1 --k 1 --a f16:row --op tensorop --arch sm70",
             "with op tensorop on sm70; try sm75",
@@ -111,8 +110,8 @@ fn what_does_not_exist_yet() {
 }
 
 #[test]
-fn kernels() {
-    says(&[
+fn invalid_kernels_are_refused() {
+    assert_refusals(&[
         ("gemm --explain --a f32:row --b f64:row", "no kernel multiplies f32 by f64"),
         (
             "gemm --explain --a f32:col --acc f64",
@@ -184,8 +183,8 @@ fn kernels() {
 }
 
 #[test]
-fn problems() {
-    says(&[
+fn invalid_problems_are_refused() {
+    assert_refusals(&[
         ("gemm", "m is not known; give --m, or a file"),
         ("gemm --m 3 --n 3", "k is not known; give --k"),
         (
@@ -209,7 +208,7 @@ fn problems() {
         ("gemm --m 4 --n 4 --k 4 --ldc 0", "the leading dimension of D = 0"),
         ("gemm --m 4 --n 4 --k 4 --lda 18446744073709551615", "beyond 64 bits"),
         ("gemm --m 4 --n 4 --k 4 --lda 1152921504606846976", "bytes of memory are to be had"),
-        // What is not read is not checked, and is not believed either.
+        // An operand that is not read needs memory all the same.
         (
             "gemm --m 4 --n 4 --k 4 --alpha 0 --lda 1152921504606846976",
             "bytes of memory are to be had",
@@ -218,7 +217,7 @@ fn problems() {
 }
 
 #[test]
-fn descriptions() {
+fn invalid_descriptions_are_refused() {
     let folder = crate::common::folder();
     let (path, name) = crate::common::path(&folder, "kernel.json");
     let text = crate::common::object(&[
@@ -277,7 +276,7 @@ fn descriptions() {
     );
 }
 
-/// What `--json` prints is what `--desc` reads, whole or as its description alone.
+/// `--desc` reads the output of `--json`, whole or only its description.
 #[test]
 fn desc_reads_what_json_prints() {
     let size = ["--m", "5", "--n", "6", "--k", "7"];
@@ -304,7 +303,7 @@ fn desc_reads_what_json_prints() {
     assert_eq!(read["description"], whole["description"]);
 }
 
-/// A description of version 3 that has not all knobs is refused by its version.
+/// A description of version 3 without all knobs is refused by its version.
 #[test]
 fn desc_of_another_version_is_refused_by_its_version() {
     let old = r#"{"version":3,"a":"bf16","accumulator":"f32","align_a":8,"align_b":8,"align_c":8,"arch":"sm90","b":"bf16","blocks_per_sm":1,"c":"bf16","cluster":{"m":2,"n":1},"compute":"f32","epilogue":"alpha * acc + beta * source","exchanged":false,"instruction":{"k":16,"m":64,"n":160},"interleave":"vector","layout_a":"row","layout_b":"col","mainloop":"warpspecialized","op":"tensorop","schedule":"pingpong","smem_a":"auto","smem_b":"auto","spills":"refused","stages":4,"swizzle":{"grouped":8},"threadblock":{"k":64,"m":128,"n":160},"unroll":"full","warp":{"k":64,"m":128,"n":160}}"#;
@@ -313,7 +312,7 @@ fn desc_of_another_version_is_refused_by_its_version() {
 }
 
 #[test]
-fn suites() {
+fn invalid_suites_are_refused() {
     let folder = crate::common::folder();
     let (path, name) = crate::common::path(&folder, "odd.jsonl");
     let good = r#"{"m":64,"n":32,"k":16,"a":"f32:row","b":"f32:col","c":"f32:row"}"#;
@@ -339,7 +338,7 @@ fn suites() {
         let sentence = refused(&["bench", "--suite", &name]);
         assert!(sentence.contains(part), "{sentence}");
     }
-    // Nothing is written of what is refused.
+    // A refused suite writes no file.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert!(
         refused(&["bench", "--suite", "no.jsonl"])
@@ -347,9 +346,9 @@ fn suites() {
     );
 }
 
-/// Under --json a refusal is an object on stdout, and the same sentence on stderr.
+/// With --json, a refusal is an object on stdout, and the same sentence on stderr.
 #[test]
-fn refusals_are_objects_too() {
+fn json_refusals_are_objects() {
     for args in [
         &["gemm", "--m", "x", "--json"][..],
         &["--json", "gemm", "--a", "f33:row"],
@@ -372,9 +371,9 @@ fn refusals_are_objects_too() {
     }
 }
 
-/// `help` is a command, as in other programs.
+/// `help` is a subcommand, as in other programs.
 #[test]
-fn help_is_a_command() {
+fn help_is_a_subcommand() {
     use crate::common::done;
     assert_eq!(done(&["help"]), done(&["--help"]));
     assert_eq!(done(&["help", "layout"]), done(&["layout", "--help"]));

@@ -1,13 +1,13 @@
-//! Parts of K that the blocks of a cluster have, on the command line.
+//! Split-K across the CTAs of a cluster.
 
 use crate::{
     common::{done, refused},
     gemm::verified,
 };
 
-/// Parts of K that a cluster's blocks have are verified, said, and take no workspace.
+/// Cluster split-K is verified, explained, and needs no workspace.
 #[test]
-fn splits_of_clusters_are_verified() {
+fn cluster_split_k_is_verified() {
     let sm90 = [
         "--a", "bf16:row", "--b", "bf16:col", "--c", "f32:row", "--op", "tensorop", "--arch",
         "sm90",
@@ -40,10 +40,10 @@ fn splits_of_clusters_are_verified() {
     assert!(sentence.contains("cluster M beside decomposition splitkcluster = 2"), "{sentence}");
 }
 
-/// What a problem takes by itself is said, and computed on the host as on a device; who pins how K
-/// is cut, or into how many parts, has that.
+/// The problem size selects cluster split-K, on the host as on a device. A flag for the
+/// decomposition, the split-K slices, or the cluster replaces it.
 #[test]
-fn a_problem_takes_a_cluster_by_itself() {
+fn problem_size_selects_cluster_split_k() {
     let sm90 = [
         "--a", "bf16:row", "--b", "bf16:col", "--c", "bf16:row", "--op", "tensorop", "--arch",
         "sm90",

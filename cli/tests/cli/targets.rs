@@ -1,5 +1,4 @@
-//! Files that are written: through links, with the mode that they had, whole or not at all; and
-//! what is said of them.
+//! Output paths: links, file modes, limits, pipes, and printed names.
 
 use crate::common::{Matrix, done, falchion, folder, path, refused, save};
 use std::{
@@ -10,20 +9,19 @@ use std::{
 
 const LAYOUT: [&str; 3] = ["layout", "(4,4):(4,1)", "--svg"];
 
-fn drawn_to(place: &str) {
+fn draw_to(place: &str) {
     done(&[&LAYOUT[..], &[place]].concat());
 }
 
-/// A link to what is not there yet stays a link, and what it points at is made; one that leads back
-/// to itself is refused.
+/// A link to a missing file stays a link, and the file is created. A link to itself is refused.
 #[test]
-fn a_link_that_dangles_is_written_through() {
+fn dangling_link_is_written_through() {
     let folder = folder();
     let ((first, first_name), (_, second)) =
         (path(&folder, "first.svg"), path(&folder, "second.svg"));
     symlink("second.svg", &first).unwrap();
     symlink("real.svg", &second).unwrap();
-    drawn_to(&first_name);
+    draw_to(&first_name);
     assert!(
         fs::symlink_metadata(&first).unwrap().is_symlink()
             && fs::symlink_metadata(&second).unwrap().is_symlink()
@@ -36,24 +34,24 @@ fn a_link_that_dangles_is_written_through() {
     assert!(fs::symlink_metadata(&round).unwrap().is_symlink());
 }
 
-/// A file that others may not read stays one; a new one is as the process's mask says.
+/// An existing file keeps its mode. A new file has the mode of the umask.
 #[test]
-fn a_file_keeps_its_mode() {
+fn file_keeps_its_mode() {
     let folder = folder();
     let (place, name) = path(&folder, "private.svg");
     for mode in [0o600, 0o640, 0o755] {
         fs::write(&place, "old").unwrap();
         fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
-        drawn_to(&name);
+        draw_to(&name);
         assert_eq!(fs::metadata(&place).unwrap().mode() & 0o777, mode);
         assert!(fs::read_to_string(&place).unwrap().starts_with("<svg "));
     }
 }
 
-/// A file beyond `ulimit -f` is a refusal, what was there stays, and nothing is left beside it. A
-/// shell sets the limit.
+/// A file beyond `ulimit -f` is refused, the old file stays, and no other file is left. A shell
+/// sets the limit.
 #[test]
-fn a_file_beyond_its_limit_is_refused() {
+fn file_beyond_ulimit_is_refused() {
     let folder = folder();
     let (place, name) = path(&folder, "d.npy");
     fs::write(&place, "old").unwrap();
@@ -69,11 +67,11 @@ fn a_file_beyond_its_limit_is_refused() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Where the address space is short, fewer blocks are computed side by side, or the product is
-/// refused: nothing aborts, whatever the limit.
+/// In a small address space, the host computes fewer thread blocks at once, or refuses the GEMM.
+/// The process never aborts.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_short_address_space_is_no_abort() {
+fn small_address_space_does_not_abort() {
     let folder = folder();
     let (place, name) = path(&folder, "d.npy");
     let (mut computed, mut short) = (0, 0);
@@ -103,9 +101,9 @@ fn a_short_address_space_is_no_abort() {
     assert!(computed > 0 && short > 0, "{computed} {short}");
 }
 
-/// What would move a terminal's cursor is spelled out where a name is said, too.
+/// Control characters in file names are escaped, because they would move the cursor of a terminal.
 #[test]
-fn names_of_files_move_no_cursor() {
+fn control_characters_in_file_names_are_escaped() {
     let folder = folder();
     let (_, name) = path(&folder, "q\u{1b}[2J\nz.npy");
     let said = done(&["gemm", "--on", "host", "--m", "2", "--n", "2", "--k", "2", "--out", &name]);
@@ -119,9 +117,9 @@ fn names_of_files_move_no_cursor() {
     assert!(!said.contains(&0x1b), "{}", String::from_utf8_lossy(&said));
 }
 
-/// What compiles into a cache is refused where there is none, before it compiles.
+/// `--compile` without a usable cache is refused before it compiles.
 #[test]
-fn a_cache_that_keeps_nothing_is_not_filled() {
+fn compile_without_a_cache_is_refused() {
     let folder = folder();
     let (file, name) = path(&folder, "suite.jsonl");
     fs::write(&file, r#"{"m":64,"n":64,"k":64,"a":"f32:row","b":"f32:row","c":"f32:row"}"#)
@@ -144,9 +142,9 @@ fn a_cache_that_keeps_nothing_is_not_filled() {
     }
 }
 
-/// `--explain` is of a product that can be computed, and of the kernel that computes it.
+/// `--explain` describes only GEMMs that can be computed, and the kernel that computes them.
 #[test]
-fn what_is_explained_is_what_runs() {
+fn explain_describes_the_kernel_that_runs() {
     for sizes in [
         &["--m", "2147483648", "--n", "3", "--k", "2"][..],
         &[
@@ -191,11 +189,11 @@ fn what_is_explained_is_what_runs() {
     assert!(!String::from_utf8_lossy(&whole.stdout).contains("elements of A, B and D"));
 }
 
-/// `--out -`, `--out /dev/stdout`, and `--out /dev/stdout > FILE` write D alone to stdout. The
+/// `--out -`, `--out /dev/stdout`, and `--out /dev/stdout > FILE` write only D to stdout. The
 /// report is on stderr.
 #[cfg(target_os = "linux")]
 #[test]
-fn out_to_stdout_writes_d_alone() {
+fn out_to_stdout_writes_only_d() {
     let folder = folder();
     let (file, name) = path(&folder, "d.npy");
     let gemm = format!(
@@ -230,10 +228,11 @@ fn out_to_stdout_writes_d_alone() {
     assert!(output.stdout.starts_with(b"<svg "), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Process substitution of a shell: output into `>(..)`, operands and descriptions from `<(..)`.
+/// Process substitution of a shell: output into `>(..)`, and operands and descriptions from
+/// `<(..)`.
 #[cfg(target_os = "linux")]
 #[test]
-fn process_substitution_is_read_and_written() {
+fn process_substitution_reads_and_writes() {
     let Ok(bash) = Command::new("bash").arg("--version").output() else { return };
     assert!(bash.status.success());
     let folder = folder();
@@ -256,7 +255,7 @@ fn process_substitution_is_read_and_written() {
     let from_pipe =
         "falchion gemm --explain --json --stages 3 | falchion gemm --explain --desc /dev/stdin";
     assert!(run(from_pipe).contains("from the description"));
-    // What a pipe does not deliver is missed.
+    // A pipe that ends early is refused.
     let command = format!(
         "{} gemm --on host --a-file <(head -c 150 {name}) --b-file {name}",
         env!("CARGO_BIN_EXE_falchion")

@@ -71,7 +71,7 @@ fn scalars_leading_dimensions_batches_and_rungs_are_verified() {
 }
 
 #[test]
-fn auto_finds_a_place() {
+fn on_auto_computes_a_verified_transpose() {
     let object = object(&words("transpose --rows 64 --cols 32 --verify --json"));
     assert_eq!(
         (&object["verified"], &object["rows"], &object["cols"]),
@@ -80,7 +80,7 @@ fn auto_finds_a_place() {
 }
 
 #[test]
-fn a_description_goes_out_and_comes_back() {
+fn descriptions_round_trip_through_json() {
     let folder = folder();
     let first = object(&words("transpose --explain --json --rung padded --type f16"));
     let text = first["description"].to_string();
@@ -130,7 +130,7 @@ fn a_description_goes_out_and_comes_back() {
 }
 
 #[test]
-fn an_explanation_says_what_limits_each_access() {
+fn explain_names_the_limit_of_each_access() {
     let of = |args: &str| {
         let object = object(&[words("transpose --explain --json --on host"), words(args)].concat());
         object["explanation"]["choices"].as_array().unwrap().clone()
@@ -223,7 +223,7 @@ fn files_are_transposed_in_either_order() {
     for (i, j) in (0..5).flat_map(|i| (0..7).map(move |j| (i, j))) {
         assert_eq!(d.at(i, j), 2.0 * matrix.at(j, i) - 0.5 * b.at(i, j));
     }
-    // A batch is one below another.
+    // The matrices of a batch are stacked along the rows.
     let stacked = save(&path(&folder, "s.npy").0, &Matrix::random(6, 4, 3), "<f8", false);
     let batch = object(&[
         "transpose",
@@ -245,7 +245,7 @@ fn files_are_transposed_in_either_order() {
 }
 
 #[test]
-fn files_that_are_none_are_refused() {
+fn invalid_files_are_refused() {
     let folder = folder();
     let matrix = Matrix::random(4, 5, 1);
     let good = save(&path(&folder, "good.npy").0, &matrix, "<f4", false);
@@ -302,7 +302,7 @@ fn files_that_are_none_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_transposed_is_refused() {
+fn invalid_transposes_are_refused() {
     for (args, part) in [
         ("", "the number of rows is not known; give --rows, or a file of A or B"),
         ("--rows 3", "the number of cols is not known; give --cols"),
@@ -354,7 +354,7 @@ fn what_cannot_be_transposed_is_refused() {
 }
 
 #[test]
-fn types_of_tensor_cores_are_transposed_too() {
+fn tensor_core_types_are_transposed() {
     for name in ["tf32", "e4m3", "e5m2"] {
         let said = object(&[
             "transpose",
@@ -374,7 +374,7 @@ fn types_of_tensor_cores_are_transposed_too() {
 }
 
 #[test]
-fn the_ladder_counts_and_verifies() {
+fn ladder_counts_and_verifies() {
     let climb = object(&words("transpose --ladder --on host --rows 256 --cols 128 --json"));
     let rungs = climb["rungs"].as_array().unwrap();
     let names: Vec<_> = rungs.iter().map(|rung| rung["name"].as_str().unwrap()).collect();
@@ -387,9 +387,9 @@ fn the_ladder_counts_and_verifies() {
     assert!(rungs.iter().all(|rung| rung["measured"].is_null()));
 }
 
-/// An explanation computes nothing, whatever the extents, unless it is asked to.
+/// `--explain` computes nothing at any size. Other flags can request the computation.
 #[test]
-fn an_explanation_computes_only_when_asked() {
+fn explain_computes_only_on_request() {
     let large = done(&words("transpose --explain --rows 2000000 --cols 2000000"));
     assert!(large.starts_with("chosen:\n") && !large.contains("GB/s"), "{large}");
     for run in ["--run", "--verify", "--checked"] {

@@ -1,5 +1,5 @@
-//! What every test of the command line needs: the binary, a folder, .npy files written by hand.
-#![allow(dead_code, reason = "each test takes what it needs")]
+//! Helpers of the tests: the binary, temporary folders, and .npy files.
+#![allow(dead_code, reason = "each test uses some of them")]
 
 pub mod page;
 
@@ -14,7 +14,7 @@ pub fn falchion(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_falchion")).args(args).output().unwrap()
 }
 
-/// Runs the binary, which has to do what it is asked, and returns its stdout.
+/// Runs the binary, which must succeed without notes, and returns its stdout.
 pub fn done(args: &[&str]) -> String {
     let output = falchion(args);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -22,8 +22,7 @@ pub fn done(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the binary, which has to do what it is asked, and to say this on stderr, in notes alone;
-/// returns its stdout.
+/// Runs the binary, which must succeed. Stderr must contain `part`, and only notes. Returns stdout.
 pub fn noted(args: &[&str], part: &str) -> String {
     let output = falchion(args);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -35,15 +34,14 @@ pub fn noted(args: &[&str], part: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the binary, which has to print one object and nothing else.
+/// Runs the binary, which must print one JSON object and nothing else.
 pub fn object(args: &[&str]) -> serde_json::Value {
     let text = done(args);
     assert_eq!(text.lines().count(), 1, "{text}");
     serde_json::from_str(&text).unwrap()
 }
 
-/// Runs the binary, which has to refuse with exit code 2 and one sentence, and returns the
-/// sentence.
+/// Runs the binary, which must refuse with exit code 2 and one sentence. Returns the sentence.
 pub fn refused(args: &[&str]) -> String {
     let output = falchion(args);
     let said = String::from_utf8(output.stderr).unwrap();
@@ -54,7 +52,7 @@ pub fn refused(args: &[&str]) -> String {
     said.trim_end().strip_prefix("falchion: ").unwrap().to_owned()
 }
 
-/// A folder of a test's own.
+/// A temporary folder.
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
@@ -64,12 +62,12 @@ pub fn folder() -> tempfile::TempDir {
 pub struct Matrix {
     pub rows: usize,
     pub columns: usize,
-    /// Row by row.
+    /// Values in row-major order.
     pub values: Vec<f64>,
 }
 
 impl Matrix {
-    /// Numbers from -1 to 1 that a binary32 holds.
+    /// Random numbers from -1 to 1 that binary32 represents exactly.
     pub fn random(rows: usize, columns: usize, seed: u64) -> Self {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         let mut next = || {
@@ -85,7 +83,7 @@ impl Matrix {
         self.values[row * self.columns + column]
     }
 
-    /// The indices in C order or in Fortran order.
+    /// Indices in C order or in Fortran order.
     fn places(&self, fortran: bool) -> Vec<(usize, usize)> {
         let (lines, length) =
             if fortran { (self.columns, self.rows) } else { (self.rows, self.columns) };
@@ -109,7 +107,7 @@ impl Matrix {
     }
 }
 
-/// A .npy file with whatever header.
+/// Writes a .npy file with the given header.
 pub fn npy(path: &Path, header: &str, data: &[u8]) -> String {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     let text = format!("{header:<117}\n");
@@ -120,7 +118,7 @@ pub fn npy(path: &Path, header: &str, data: &[u8]) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A .npy file of a matrix, as numpy writes it: `descr` is `<f8`, `>f4`, `<f2`, `|i1`, `|u1` or
+/// Writes a .npy file of a matrix, like numpy. `descr` is `<f8`, `>f4`, `<f2`, `|i1`, `|u1`, or
 /// `<i4`.
 pub fn save(path: &Path, matrix: &Matrix, descr: &str, fortran: bool) -> String {
     let fortran_order = if fortran { "True" } else { "False" };
@@ -145,7 +143,7 @@ pub fn save(path: &Path, matrix: &Matrix, descr: &str, fortran: bool) -> String 
     npy(path, &header, &data)
 }
 
-/// A .npy file of f32 of a batch of matrices, of shape (matrix, row, column), as numpy writes it.
+/// Writes a .npy file of a batch of f32 matrices with shape (matrix, row, column), like numpy.
 pub fn save_batch(path: &Path, batch: &[Matrix], fortran: bool) -> String {
     let (fortran_order, places) =
         (if fortran { "True" } else { "False" }, places_of_batch(batch, fortran));
@@ -160,7 +158,7 @@ pub fn save_batch(path: &Path, batch: &[Matrix], fortran: bool) -> String {
     npy(path, &header, &data)
 }
 
-/// The indices (matrix, row, column) of a batch in C order or in Fortran order.
+/// Indices (matrix, row, column) of a batch, in C order or in Fortran order.
 fn places_of_batch(batch: &[Matrix], fortran: bool) -> Vec<(usize, usize, usize)> {
     let places = batch[0].places(fortran).into_iter();
     if fortran {
@@ -173,7 +171,7 @@ fn places_of_batch(batch: &[Matrix], fortran: bool) -> Vec<(usize, usize, usize)
     }
 }
 
-/// Reads a .npy file of a batch back: whether it is in Fortran order, and the matrices.
+/// Reads a .npy file of a batch: whether it is in Fortran order, and the matrices.
 pub fn load_batch(path: &Path, count: usize, rows: usize, columns: usize) -> (bool, Vec<Matrix>) {
     let (_, fortran, numbers) = numbers(path, &[count, rows, columns]);
     let mut batch = vec![Matrix { rows, columns, values: vec![f64::NAN; rows * columns] }; count];
@@ -183,7 +181,7 @@ pub fn load_batch(path: &Path, count: usize, rows: usize, columns: usize) -> (bo
     (fortran, batch)
 }
 
-/// Reads a .npy file back: its header's `descr` and `fortran_order`, and the matrix.
+/// Reads a .npy file: `descr` and `fortran_order` of its header, and the matrix.
 pub fn load(path: &Path, rows: usize, columns: usize) -> (String, bool, Matrix) {
     let (descr, fortran, numbers) = numbers(path, &[rows, columns]);
     let mut matrix = Matrix { rows, columns, values: vec![f64::NAN; rows * columns] };
@@ -193,7 +191,7 @@ pub fn load(path: &Path, rows: usize, columns: usize) -> (String, bool, Matrix) 
     (descr, fortran, matrix)
 }
 
-/// A .npy file's `descr` and `fortran_order`, and its numbers as they lie.
+/// `descr`, `fortran_order`, and the numbers of a .npy file in storage order.
 fn numbers(path: &Path, shape: &[usize]) -> (String, bool, Vec<f64>) {
     let bytes = fs::read(path).unwrap();
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
@@ -221,7 +219,7 @@ fn numbers(path: &Path, shape: &[usize]) -> (String, bool, Vec<f64>) {
     (descr, fortran, numbers)
 }
 
-/// A path in a folder, as text.
+/// A path in a folder, and the same path as text.
 pub fn path(folder: &tempfile::TempDir, name: &str) -> (PathBuf, String) {
     let path = folder.path().join(name);
     (path.clone(), path.to_str().unwrap().to_owned())

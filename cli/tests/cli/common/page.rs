@@ -1,11 +1,11 @@
-//! The commands of a page of the documentation, and what the page says that they print.
+//! Commands of a documentation page, and their printed output.
 
 use super::falchion;
 
-/// A command of a page, without `falchion`, and the lines below it.
+/// A command of a page without `falchion`, and its output lines.
 pub type Printed = (Vec<String>, Vec<&'static str>);
 
-/// The words of a command line, single quotes taken off.
+/// Words of a command line, without single quotes.
 pub fn words(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -19,7 +19,7 @@ pub fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// The commands of a page's blocks of console, each with the lines that it prints.
+/// Commands in the console blocks of a page, with their output lines.
 pub fn commands(page: &'static str) -> Vec<Printed> {
     let blocks = page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
     let mut commands: Vec<Printed> = Vec::new();
@@ -32,9 +32,9 @@ pub fn commands(page: &'static str) -> Vec<Printed> {
     commands
 }
 
-/// Runs a command of a page, which has to print what the page says, on stderr where that is a
-/// refusal, and nothing else. Times are a machine's own: what the page has as … may be anything.
-pub fn prints_what_it_says((args, expected): &Printed) {
+/// Runs a command of a page, which must print the lines of the page and nothing else. Refusals are
+/// on stderr. In the page, … matches any text, such as a time.
+pub fn prints_its_lines((args, expected): &Printed) {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let output = falchion(&args);
     let refused = expected[0].starts_with("falchion: ");
