@@ -29,8 +29,8 @@ pub fn nothing() -> bool {
 /// Why stdout could not be written, if it could not.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// A line on stdout, or on stderr after [`report_to_stderr`]. If the reader has closed the pipe, the
-/// line is lost. [`finish`] reports other errors.
+/// A line on stdout, or on stderr after [`report_to_stderr`]. If the reader has closed the pipe,
+/// the line is lost. [`finish`] reports other errors.
 pub fn line(text: &str) {
     PRINTED.store(true, Ordering::Relaxed);
     if STDOUT_IS_FILE.load(Ordering::Relaxed) {
