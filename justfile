@@ -1,8 +1,13 @@
-# What a change has to pass, and what a release is measured by.
+# The checks of a change, and the measurements of a release.
 
-# Format, lints, documentation, tests, kernels through NVRTC: no GPU needed.
+# Format, lints, documentation, tests, and kernels through NVRTC. Needs no GPU.
 check:
     bash .ci/run
+
+# Unit tests and the laws that need no compiler.
+quick:
+    cargo test --lib
+    cargo test --test laws -- --skip compile_errors
 
 # One folder for a GPU machine without cargo.
 bundle:
@@ -12,25 +17,29 @@ bundle:
 kernels:
     cargo test --test nvrtc -- --ignored --nocapture
 
-# The tests of a device, here: all of them are in one binary.
+# The tests of the CUDA executor, on this machine's GPU.
 gpu:
     cargo test --test gpu -- --ignored --test-threads=1
 
-# compute-sanitizer's four tools over the tests of a device.
+# compute-sanitizer's four tools over the GPU tests.
 sanitize:
     scripts/sanitize.sh bundle
 
-# What choosing a configuration and the layout algebra cost on the host: the tests of the laws that measure time.
+# Host time of configuration choice and of the layout algebra.
 speed:
     cargo test --release --test laws -- --ignored --nocapture --test-threads=1
 
-# The table of docs/performance/simt.md.
-bench:
-    cargo run --release -- bench --suite benches/suites/simt.jsonl
+# Measures docs/performance/NAME.jsonl and its page.
+bench suite="simt":
+    cargo run --release -- bench --suite benches/suites/{{suite}}.jsonl
 
-# Which lines of a suite, measured again, are slower than its committed table.
+# Problems of a suite that are slower than in the committed table.
 compare table:
     scripts/compare.sh {{table}}
+
+# Generated pages, tables, and pictures from docs/performance/*.jsonl.
+pages:
+    cargo run --release -p falchion-lab --example pages
 
 # The book, into book/book.
 book:

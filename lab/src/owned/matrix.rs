@@ -138,8 +138,8 @@ impl HostMatrix {
     }
 
     /// Sets every element, rounded to nearest even: integers saturate, and infinities stay as they
-    /// are. Calls `next(row, column)` in C order or in Fortran order, which need not be the order of
-    /// the matrix. Returns how many elements were rounded to another number.
+    /// are. Calls `next(row, column)` in C order or in Fortran order, which need not be the order
+    /// of the matrix. Returns how many elements were rounded to another number.
     ///
     /// # Errors
     /// The first that `next` returns; the elements before it are set.

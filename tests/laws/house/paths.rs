@@ -69,3 +69,39 @@ fn a_path_that_is_not_there_is_found() {
     let gone: Vec<_> = found.iter().filter(|path| !is_there(path)).map(String::as_str).collect();
     assert_eq!((found.len(), gone), (4, vec!["src/gone.rs"]));
 }
+
+/// The targets of the relative Markdown links of a page, without their anchors.
+fn links(text: &str) -> Vec<&str> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let html = text.split("srcset=\"").chain(text.split("src=\"")).skip(1);
+    let pictures = html.filter_map(|rest| rest.split('"').next());
+    targets
+        .chain(pictures)
+        .map(|target| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains("://") && !target.contains(' '))
+        .collect()
+}
+
+/// The links of a page whose target does not exist, from the page's folder.
+fn dead_links(name: &str, text: &str) -> Vec<String> {
+    let folder = root().join(name).parent().expect("a folder").to_owned();
+    let is_dead = |target: &&str| !folder.join(target).exists();
+    links(text).into_iter().filter(is_dead).map(|target| format!("{name}: {target}")).collect()
+}
+
+#[test]
+fn markdown_links_have_targets() {
+    let mut pages = files(&["docs", "book", "peers"], "md");
+    for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"] {
+        let text = std::fs::read_to_string(root().join(name)).expect(name);
+        pages.insert(name.to_owned(), text);
+    }
+    let dead: Vec<_> = pages.iter().flat_map(|(name, text)| dead_links(name, text)).collect();
+    assert_eq!(dead, [""; 0]);
+}
+
+#[test]
+fn dead_links_are_found() {
+    let text = "[a](README.md#x) [b](gone.md) <img src=\"gone.svg\"> [c](https://example.org/x)";
+    assert_eq!(dead_links("page.md", text), ["page.md: gone.md", "page.md: gone.svg"]);
+}

@@ -6,6 +6,7 @@
 
 mod arrays;
 mod batches;
+mod blackwell;
 mod columns;
 mod halves;
 mod machine_code;

@@ -1,0 +1,37 @@
+//! Kernels of sm_89 on GPUs that are newer than Hopper. Such GPUs have no kernels of their own.
+
+use super::{cache, default, unit_of};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    cuda::{compile, report::Report},
+    desc::{COMBINATIONS, GemmDesc, TENSOR_OP_COMBINATIONS},
+    internals::family::default_gemm_configuration::default_description,
+    layout::Order,
+};
+
+/// Compute capabilities of data-center and of consumer Blackwell.
+const BLACKWELL: [u32; 2] = [100, 120];
+
+/// The default kernel of every combination of types, on CUDA cores and on tensor cores, compiles
+/// for Blackwell without spills.
+#[test]
+#[ignore = "needs NVRTC"]
+fn sm_89_kernels_compile_for_blackwell() {
+    let orders = [Order::Row, Order::Col, Order::Row];
+    let simt = COMBINATIONS.iter().map(|types| default(ArchKind::Sm89, *types, orders));
+    let tensor_cores = TENSOR_OP_COMBINATIONS.iter().filter_map(|types| {
+        default_description(OpKind::TensorOp, ArchKind::Sm89, *types, orders).ok()
+    });
+    let all: Vec<GemmDesc> = simt.chain(tensor_cores).collect();
+    assert!(all.len() > 20, "{} descriptions", all.len());
+    let cache = cache();
+    for sm in BLACKWELL {
+        assert_eq!(ArchKind::newest_of(sm), Some(ArchKind::Sm89));
+        for desc in &all {
+            let entry = compile(&cache, &unit_of(desc, true), sm)
+                .unwrap_or_else(|error| panic!("{desc} for sm_{sm}: {error}"));
+            let report = Report::read(&entry.log);
+            assert!(report.is_some_and(|report| report.is_clean()), "{desc}: {}", entry.log);
+        }
+    }
+}
