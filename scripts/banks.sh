@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The wavefronts that ncu counts against those that falchion predicts, access by access: scripts/banks.sh [FOLDER]
+# Compares the wavefronts that falchion predicts with the wavefronts that ncu counts, per access.
 #
-# The output of an H200 is lab/data/banks.txt.
+#   scripts/banks.sh [FOLDER]
 #
-# FOLDER is what scripts/bundle.sh made, or any folder with the binary `falchion`; NCU names another profiler than the one on the
-# path. Needs a GPU, NVRTC and permission to read counters. Prints every case, `!` before those that differ; the last line sums
-# up. Ends with 1 if any case differs.
+# FOLDER holds the binary `falchion`; scripts/bundle.sh makes such a folder. NCU is the path of the
+# profiler; the default is ncu on the PATH. Needs a GPU, NVRTC, and permission to read counters.
+# Prints one line per case, with `!` before cases that differ, and the totals in the last line. The
+# exit code is 1 if a case differs. lab/data/banks.txt is the output of an H200.
 set -euo pipefail
 folder=${1:-bundle}
 ncu=${NCU:-$(command -v ncu || echo /usr/local/cuda/bin/ncu)}
@@ -16,10 +17,11 @@ stores=l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
 
 "$ncu" --clock-control none --kernel-name regex:^probe_ --metrics "$loads,$stores" --csv --page raw \
   --log-file "$scratch/counted.csv" "$folder/falchion" banks --probe >"$scratch/said" || { cat "$scratch"/*; exit 2; }
-# What the program said, without what the profiler may have said beside it.
+# Lines with tabs come from falchion. Other lines come from the profiler.
 grep "$(printf '\t')" "$scratch/said" >"$scratch/predicted" || { cat "$scratch"/*; exit 2; }
 
-# The profiler's lines come in the order of launches; the first names the columns, the second units.
+# The profiler prints the launches in order. Its first line names the columns, and the second the
+# units.
 awk -v loads="$loads" -v stores="$stores" '
   function fields(line, into,    count) {
     sub(/^"/, "", line); sub(/"\r?$/, "", line)

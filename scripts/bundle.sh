@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Gathers what runs on a GPU machine without cargo into one folder: the command line, the tests of a device and of cuBLASLt, the
-# suites, and a cache of cubins filled here when NVRTC is at hand (FALCHION_NVRTC or the usual places).
+# Packs a folder for a GPU machine without cargo: the command line, the tests that need a GPU or
+# cuBLASLt, the suites, and a cache of cubins. The cache stays empty if this machine has no NVRTC
+# (FALCHION_NVRTC, or the usual paths).
 #
 #   scripts/bundle.sh [FOLDER]          default: bundle
-#   on the GPU machine:  FOLDER/run-tests.sh, FOLDER/falchion bench --suite FOLDER/benches/suites/simt.jsonl
+#
+# On the GPU machine:
+#   FOLDER/run-tests.sh
+#   FOLDER/falchion bench --suite FOLDER/benches/suites/simt.jsonl
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-bundle}
@@ -12,7 +16,7 @@ mkdir -p "$folder/tests" "$folder/benches/suites"
 FALCHION_COMMIT=$(git describe --always --dirty --exclude "*") cargo build --release -p falchion-cli
 cp target/release/falchion "$folder/falchion"
 
-# The binary of the tests of one target, into the folder.
+# Builds the tests of one target, and copies their binary into the folder.
 tests() {
   cargo test --no-run "$@" --message-format=json |
   python3 -c '
@@ -31,7 +35,7 @@ cp benches/suites/*.jsonl "$folder/benches/suites/"
 
 cat > "$folder/run-tests.sh" <<'RUN'
 #!/usr/bin/env bash
-# Every test that needs a device or cuBLASLt; one thread, so that none disturbs another's timing.
+# Runs every test that needs a GPU or cuBLASLt. One thread keeps the timings undisturbed.
 set -u
 cd "$(dirname "$0")"
 if [ -d cache ]; then chmod 700 cache; export FALCHION_CACHE_DIR=${FALCHION_CACHE_DIR:-$PWD/cache}; fi
@@ -43,7 +47,8 @@ exit $failed
 RUN
 chmod +x "$folder/run-tests.sh"
 
-# Fill the cache: the kernels of the suites, for the compute capability of FALCHION_BUNDLE_SM (90 unless set).
+# Compiles the kernels of the suites into the cache, for the compute capability
+# FALCHION_BUNDLE_SM, 90 by default.
 mkdir -p -m 700 "$folder/cache"
 for suite in "$folder"/benches/suites/*.jsonl; do
   FALCHION_CACHE_DIR="$PWD/$folder/cache" "$folder/falchion" bench --suite "$suite" --compile "${FALCHION_BUNDLE_SM:-90}" ||

@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# Which lines of a suite that was measured again are slower than the committed table: scripts/compare.sh NEW.jsonl [SHARE]
-# Of each line the ratio to the peer, and our own speed, as shares of the table's. Those below SHARE, 0.98 unless said, are printed; a ratio
-# below it, a figure that is gone, and a line that is missing fail the script.
+# Lists the problems of a suite that are slower in a new measurement than in the committed table.
+#
+#   scripts/compare.sh NEW.jsonl [SHARE]
+#
+# Compares two numbers per problem with the table: the ratio to the peer, and Falchion's own speed.
+# Prints problems below SHARE, 0.98 by default, of the table. The script fails if a ratio is below
+# SHARE, or if a number or a problem is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python3 - "$1" "${2:-0.98}" <<'PYTHON'
 import json, os, sys
 
 new, least = sys.argv[1], float(sys.argv[2])
-# What tells lines apart is what was asked: which kernel answered may change.
+# Fields of the result. The other fields identify the problem.
 ANSWERED = {"kind", "family", "config", "route", "refused", "peer", "verified", "noisy", "device", "date", "commit"}
 
 def lines(path):
-    """Lines of a table, by what was asked; the same asked twice has a number."""
+    """Lines of a table by problem, with a number for repeated problems."""
     table = {}
     for line in map(json.loads, open(path)):
-        # Older tables have it by its old name.
+        # The field `split` of older tables is `emulation` now.
         line = {"emulation" if k == "split" else k: v for k, v in line.items()}
         asked = {k: v for k, v in line.items() if k not in ANSWERED and not k.startswith(("ours_", "peer_", "copy_", "own_", "ratio", "error", "sgemm_"))}
         key = json.dumps(asked, sort_keys=True)

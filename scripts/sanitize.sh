@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# compute-sanitizer's four tools over a few cases of every family: scripts/sanitize.sh [FOLDER]
+# Runs the four tools of compute-sanitizer on a few cases of every kernel family.
+#
+#   scripts/sanitize.sh [FOLDER]
 set -euo pipefail
 folder=${1:-bundle}
 sanitizer=${COMPUTE_SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
@@ -15,7 +17,7 @@ names=(
   batches::a_batch_on_tensor_cores_is_the_hosts
   batches::a_row_that_cannot_be_scaled_is_refused_in_any_product
 )
-# A name that matches no test runs none, and passes.
+# Without this check, a name that matches no test would pass.
 tests=$("$folder/tests/gpu" --ignored --list --format terse)
 for name in "${names[@]}"; do
   grep -qxF "$name: test" <<<"$tests" || { echo "tests/gpu has no test $name" >&2; exit 1; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Whether Falchion builds for more CUDAs than the default one: the oldest, one between and the newest, with nothing in the workspace that turns
-# on another; and a program outside of the workspace, with what it is told where it names no version or two.
+# Builds Falchion for the oldest CUDA version, one in between, and the newest, and checks that no
+# crate of the workspace turns on another version. Then builds a program outside the workspace, and
+# checks the errors for no version and for two versions.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
@@ -17,10 +18,10 @@ outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
 mkdir "$outside/src"
 cp Cargo.lock "$outside"
-# As in the workspace, so that the same dependencies serve.
+# The optimization level of the workspace reuses its compiled dependencies.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1
 
-# Checks the program with what is to be written about falchion in its Cargo.toml, and with a feature of its own cudarc.
+# Checks the program with the given features of falchion, $1, and of its own cudarc, $2.
 program() {
   cat > "$outside/Cargo.toml" <<MANIFEST
 [package]
@@ -36,7 +37,7 @@ MANIFEST
   cargo check --manifest-path "$outside/Cargo.toml"
 }
 
-# The program's cudarc and Falchion's are one, and know the CUDA that was asked for.
+# Writes a program that compiles if its cudarc is Falchion's and has the CUDA version $1.
 expects() {
   cat > "$outside/src/main.rs" <<PROGRAM
 use falchion::cudarc::driver::{CudaStream, sys::CUDA_VERSION};
@@ -54,7 +55,7 @@ program ', default-features = false, features = ["cuda-12080"]' '"cuda-12080"'
 expects 13000
 program '' ''
 
-# The program has to be refused, and in this sentence.
+# Checks that the program with the dependency $1 fails to build with the error $2.
 refused() {
   if said=$(program "$1" '' 2>&1); then echo "builds with: $1"; exit 1; fi
   grep -F "error: $2" <<< "$said" | grep -F 'default-features = false, features = ["cuda-12080"]' || { echo "$said"; exit 1; }

@@ -65,13 +65,13 @@ pub fn run(json: bool) -> Result<(), Failure> {
 
 /// Commands to try next.
 fn next_commands(on: &str) -> [(&'static str, &'static str); 3] {
-    let doctor = if on == "cuda" { "what was found here" } else { "what a GPU would need here" };
+    let doctor = if on == "cuda" { "the libraries and the GPU" } else { "the libraries that a GPU needs" };
     [
         (
             "falchion gemm --m 1000 --n 1234 --k 777 --verify",
-            "a product of your size; --a-file, --b-file and --out take .npy",
+            "a GEMM of your size; --a-file, --b-file, and --out use .npy files",
         ),
-        ("falchion gemm --explain", "which kernel was chosen, and why"),
+        ("falchion gemm --explain", "the selected kernel, and the origin of each knob"),
         ("falchion doctor", doctor),
     ]
 }

@@ -76,8 +76,9 @@ pub fn overview(results: &[SuiteResult]) -> String {
 
 Made by `cargo run --release -p falchion-lab --example pages`; do not edit. Every row is a suite in
 `benches/suites/`, measured by `falchion bench --suite benches/suites/NAME.jsonl`. The ratio is
-cuBLASLt's time divided by Falchion's: above 1, Falchion is faster. [Lessons](../../book/src/lessons.md)
-explains the figures, [host](host.md) has the CPU, and [transposes](transpose.md) have their own table.
+cuBLASLt's time divided by Falchion's: above 1, Falchion is faster.
+[Lessons](../../book/src/lessons.md) explains the figures, [host](host.md) has the CPU, and
+[transposes](transpose.md) have their own table.
 
 How it is measured: cuBLASLt is asked for 64 heuristics. Every algorithm that it returns computes a
 problem of whole numbers, and wrong algorithms are excluded. All others are timed; the three fastest

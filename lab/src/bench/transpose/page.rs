@@ -17,24 +17,24 @@ pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
 }
 
 fn summary(lines: &[TransposeLine]) -> String {
-    // Rungs below the top are there to be slower.
+    // Rungs below the top are slower by design.
     let ours: Vec<&TransposeLine> =
         lines.iter().filter(|line| line.problem.rung.is_none()).collect();
     let mut said = Vec::new();
     for (what, ratios) in [
-        ("geam's speed", ours.iter().filter_map(|line| line.ratio).collect::<Vec<_>>()),
-        ("a copy's", ours.iter().map(|line| line.ratio_to_copy).collect()),
+        ("the speed of geam", ours.iter().filter_map(|line| line.ratio).collect::<Vec<_>>()),
+        ("the speed of a copy", ours.iter().map(|line| line.ratio_to_copy).collect()),
     ] {
         let worst = ratios.iter().copied().min_by(f64::total_cmp);
         if let (Some(mean), Some(worst)) = (geometric_mean(&ratios), worst) {
             said.push(format!(
-                "**{mean:.3} of {what} in the geometric mean, {worst:.3} at worst**, over {}.",
+                "**{mean:.3}x {what} in the geometric mean, {worst:.3}x at worst**, over {}.",
                 ratios.len()
             ));
         }
     }
     said.push(
-        "Rungs of the ladder do not count. GB/s count bytes read and bytes written; every element was compared.".to_owned(),
+        "Rungs of the ladder do not count. GB/s count bytes read and bytes written. Every element was compared.".to_owned(),
     );
     said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
     said.extend(replayed(lines.iter().map(|line| (line.captured, line.ours_us))));
