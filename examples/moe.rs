@@ -11,7 +11,7 @@ fn main() -> Result<(), falchion::Error> {
     let experts = offsets.len() - 1;
 
     let x = vec![1.0f32; tokens * features];
-    // The weights of expert e are all e + 1. The matrices lie one after another.
+    // The weights of expert e are all e + 1. The matrices are contiguous.
     let weights: Vec<f32> =
         (0..experts).flat_map(|expert| vec![expert as f32 + 1.0; features * hidden]).collect();
     let mut y = vec![0.0f32; tokens * hidden];

@@ -11,7 +11,7 @@ fn main() -> Result<(), falchion::Error> {
     };
     let (a, b, c) = (type_of(0, "bf16:row")?, type_of(1, "bf16:col")?, type_of(2, "f32:row")?);
 
-    // An unsupported combination is refused here. On a GPU, `run` uses its fastest units.
+    // An unsupported combination is refused here. On a GPU, `run` uses the fastest units.
     let gemm = GemmOperation::new(a, b, c)?;
 
     // The operands are bytes with an element type. Bytes of 0 are zeros of every type.

@@ -11,12 +11,12 @@ fn main() -> Result<(), falchion::Error> {
     let whole: Vec<f32> = (0..24).map(|x| (10 * (x / 6) + x % 6) as f32).collect();
     let identity = [1.0f32, 0.0, 0.0, 1.0];
 
-    // A is rows 1 to 2, columns 3 to 4. It begins at element (1, 3), and its rows lie 6 apart.
+    // A is rows 1 to 2, columns 3 to 4. It begins at element (1, 3), and its row pitch is 6.
     let mut d = [0.0f32; 4];
     gemm.run(Arguments::new((2, 2, 2), &whole[9..], &identity, &mut d).lda(6))?;
     assert_eq!(d, [13.0, 14.0, 23.0, 24.0]);
 
-    // A is the transpose of the same submatrix: exchange its two strides.
+    // A is the transpose of the same submatrix: its strides are swapped.
     gemm.run(Arguments::new((2, 2, 2), &whole[9..], &identity, &mut d).strides_a(1, 6))?;
     assert_eq!(d, [13.0, 23.0, 14.0, 24.0]);
 

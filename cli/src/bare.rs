@@ -65,7 +65,8 @@ pub fn run(json: bool) -> Result<(), Failure> {
 
 /// Commands to try next.
 fn next_commands(on: &str) -> [(&'static str, &'static str); 3] {
-    let doctor = if on == "cuda" { "the libraries and the GPU" } else { "the libraries that a GPU needs" };
+    let doctor =
+        if on == "cuda" { "the libraries and the GPU" } else { "the libraries that a GPU needs" };
     [
         (
             "falchion gemm --m 1000 --n 1234 --k 777 --verify",

@@ -34,7 +34,7 @@ fn main() -> Result<(), Error> {
     ] {
         println!("{name:<5}{}", part.0);
     }
-    println!("of the whole grid, (block,thread,value) or (thread,value):");
+    println!("partition of the whole grid, (block,thread,value) or (thread,value):");
     for (name, layout) in gemm.grid()?.named() {
         println!("{name:<5}{layout}");
     }
@@ -60,7 +60,7 @@ fn main() -> Result<(), Error> {
     on_device(&gemm)
 }
 
-/// Computes the product on the first device and verifies it, or says why not.
+/// Computes the GEMM on the first device and verifies it. Without a device, prints the reason.
 #[cfg(feature = "cuda")]
 fn on_device(gemm: &CuteGemm) -> Result<(), Error> {
     use falchion::{cuda::open, numeric::ElementKind};
@@ -68,7 +68,7 @@ fn on_device(gemm: &CuteGemm) -> Result<(), Error> {
     let context = match open(0) {
         Ok(context) => context,
         Err(why) => {
-            println!("on no device: {why}");
+            println!("no device: {why}");
             return Ok(());
         }
     };
@@ -82,14 +82,14 @@ fn on_device(gemm: &CuteGemm) -> Result<(), Error> {
     resident.run_cute_gemm(&kernel, [0; 3])?;
     resident.download(matrices.d)?;
     let verdict = product.verify(&desc)?;
-    println!("on the device, {} registers a thread: {verdict}", kernel.report().registers);
+    println!("on the device, {} registers per thread: {verdict}", kernel.report().registers);
     assert!(verdict.is_right());
     Ok(())
 }
 
-/// Says that this build has no CUDA.
+/// Prints that this build has no CUDA.
 #[cfg(not(feature = "cuda"))]
 fn on_device(_: &CuteGemm) -> Result<(), Error> {
-    println!("on no device: this is a build without the feature `cuda`");
+    println!("no device: this build lacks the feature `cuda`");
     Ok(())
 }

@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mma = MmaWarpgroup::new(OperandA::Shared(a), b, ElementKind::F32, 128).ok_or("no stage")?;
     println!("{} times {}", STEPS, mma.instruction().mnemonic());
 
-    println!("\nA's tile: which chunk of 16 bytes holds k = 0, 8, .. 56 of rows 0 to 7");
+    println!("\ntile of A: the 16-byte chunk that holds k = 0, 8, .. 56 of rows 0 to 7");
     println!("{}", table(&Chunks(&a))?);
     for (name, tile) in [("A", a), ("B", b)] {
         println!(
@@ -50,12 +50,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
 
-    println!("\nwho holds D, rows 0 to 7 of columns 0 to 7: thread and register");
+    println!("\nthread and register that hold D, rows 0 to 7 and columns 0 to 7");
     let corner = holders(&mma.accumulators(), 128);
     corner.lines().take(8).for_each(|row| {
         println!("{}", row.split_whitespace().take(8).collect::<Vec<_>>().join("\t"))
     });
-    println!("\nwho holds A when it comes from registers, row 0: thread and element");
+    println!("\nthread and element that hold row 0 of A, with A in registers");
     println!(
         "{}",
         holders(&FragmentMap { input: bf16 }, bf16.elements_in(STEP_BYTES))
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .next()
             .unwrap_or_default()
     );
-    println!("\nwhat a thread holds, threads 0 to 3, as m * 16 + k");
+    println!("\nelements of threads 0 to 3, as m * 16 + k");
     let held = Tabled::of(&FragmentMap { input: bf16 });
     (0..4).for_each(|thread| {
         println!("{:?}", (0..8).filter_map(|i| held.at(at(thread, i))).collect::<Vec<_>>())
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The chunks of a tile's first eight rows.
+/// The chunks in the first eight rows of a tile.
 struct Chunks<'a>(&'a OperandTile);
 
 impl IndexMap for Chunks<'_> {

@@ -24,9 +24,8 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
         .map(str::to_owned);
     print::table([head.to_vec()].into_iter().chain(steps.iter().map(row)));
     print::line(
-        "\naccesses and wavefronts are those of a block's warps for one k-tile; epilogue stores and loads are those for one",
+        "\ncounts are per CTA and k-tile, and in the epilogue per CTA and tile of D; worst is a single access",
     );
-    print::line("tile of D; worst is one access");
     let others = without_threads(&desc);
     if !others.is_empty() {
         print::line("");

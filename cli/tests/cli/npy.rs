@@ -397,7 +397,7 @@ fn output_may_replace_an_operand() {
     ];
     noted(&args, "takes the place of");
     assert_eq!(load(&c_path, 5, 6).2.values, c.values.iter().map(|x| 2.0 * x).collect::<Vec<_>>());
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
 }
 
 #[test]
