@@ -22,7 +22,7 @@ sanitize:
 
 # What choosing a configuration and the layout algebra cost on the host: the tests of the laws that measure time.
 speed:
-    cargo test --release --test laws -- --ignored --nocapture --test-threads=1
+    cargo test --release --test laws -- --ignored --nocapture --test-threads=1 --skip published_sums
 
 # The table of docs/performance/simt.md.
 bench:
