@@ -27,7 +27,7 @@ sanitize:
 
 # Host time of configuration choice and of the layout algebra.
 speed:
-    cargo test --release --test laws -- --ignored --nocapture --test-threads=1
+    cargo test --release --test laws -- --ignored --nocapture --test-threads=1 --skip published_sums
 
 # Measures docs/performance/NAME.jsonl and its page.
 bench suite="simt":

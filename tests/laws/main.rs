@@ -24,6 +24,7 @@ mod mma_sync;
 mod mma_sync_kernels;
 mod numeric_types;
 mod public_surface;
+mod published_sums;
 mod refusals;
 mod repack;
 mod request_refusals;
