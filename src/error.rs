@@ -110,24 +110,6 @@ pub enum Error {
         /// The message of the operating system.
         because: String,
     },
-    /// Reserved for the benchmark tool: a line of a suite is no problem.
-    #[doc(hidden)]
-    #[error("suite {suite}, line {line}: {because}")]
-    Suite {
-        /// The suite's name.
-        suite: String,
-        /// The line, from 1.
-        line: usize,
-        /// The reason.
-        because: String,
-    },
-    /// Reserved for the benchmark tool: a measurement failed.
-    #[doc(hidden)]
-    #[error("this cannot be measured: {because}")]
-    Measurement {
-        /// The reason.
-        because: String,
-    },
 }
 
 impl Error {

@@ -331,7 +331,8 @@ pub struct BenchArgs {
     /// Library to measure beside Falchion.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
-    /// Path of the cuBLASLt to compare with. The default is the library that `falchion doctor` finds.
+    /// Path of the cuBLASLt to compare with. The default is the library that `falchion doctor`
+    /// finds.
     #[arg(long, value_name = "FILE")]
     pub peer_library: Option<PathBuf>,
     /// Maximum seconds per problem. With fewer seconds, more ratios are noisy. The default is 3.

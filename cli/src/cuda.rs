@@ -107,7 +107,7 @@ impl Device {
     /// Runs `work` with a timing session on this device.
     pub fn timed<T>(
         &self,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, Error>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, falchion_lab::Error>,
     ) -> Result<T, Failure> {
         let mut timer = EventTimer::new(&self.stream)?;
         Ok(work(&mut Session::new(&mut timer, Settings::default()))?)

@@ -47,6 +47,15 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<falchion_lab::Error> for Failure {
+    fn from(error: falchion_lab::Error) -> Self {
+        match error {
+            falchion_lab::Error::Falchion(error) => error.into(),
+            other => Self::Refused(one_line(&other.to_string())),
+        }
+    }
+}
+
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         Error::from(refusal).into()
@@ -104,13 +113,14 @@ mod tests {
 
     #[test]
     fn compiler_logs_keep_their_lines_and_other_errors_have_one() {
-        let said = |error: Error| match Failure::from(error) {
+        let said = |error: falchion_lab::Error| match Failure::from(error) {
             Failure::Refused(sentence) | Failure::Unverified(sentence) => sentence,
         };
         assert_eq!(
-            said(Error::Measurement { because: "one\n  two".into() }),
-            "this cannot be measured: one two"
+            said(falchion_lab::Error::Measurement { because: "one\n  two".into() }),
+            "the measurement failed: one two"
         );
-        assert!(said(Error::Compile { log: "a\nb".into(), node: None }).ends_with("a\nb"));
+        let compile = Error::Compile { log: "a\nb".into(), node: None };
+        assert!(said(compile.into()).ends_with("a\nb"));
     }
 }

@@ -21,6 +21,7 @@ pub mod banks;
 #[cfg(feature = "cuda")]
 pub mod bench;
 pub mod counters;
+mod error;
 pub mod explain;
 pub mod explore;
 pub mod gpus;
@@ -39,4 +40,5 @@ pub mod trials;
 pub mod verify;
 pub mod warpgroup;
 
+pub use error::Error;
 pub use kernels::KERNELS;

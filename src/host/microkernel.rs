@@ -7,7 +7,7 @@
 use crate::{
     numeric::Accumulator,
     sys::{
-        fma::Section,
+        fma::PanelSection,
         simd::{Vectorized, vector_bytes},
     },
 };
@@ -112,7 +112,7 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.a.len() / self.rows;
         let b = &self.b[column * depth..][..COLUMNS * depth];
         for (row, a) in (0..self.rows).step_by(ROWS).zip(self.a.chunks_exact(ROWS * depth)) {
-            let mut section = Section {
+            let mut section = PanelSection {
                 a,
                 b,
                 columns: COLUMNS,

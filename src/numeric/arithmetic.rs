@@ -1,7 +1,7 @@
 //! The arithmetic of accumulators and epilogues, rounded where the device rounds.
 
 use super::{ElementKind, F16, convert::round_to_odd};
-use crate::sys::fma::{self, Section};
+use crate::sys::fma::{self, PanelSection};
 use core::fmt::Debug;
 
 /// A number that products are accumulated in.
@@ -14,7 +14,7 @@ pub trait Accumulator: Copy + Default + PartialEq + Debug + Send + Sync + 'stati
     fn mul_add(self, a: Self, b: Self) -> Self;
     /// Adds the product of a section in one call, as [`mul_add`](Self::mul_add) in the order of k
     /// does. `false`, and nothing is added, if there is no such loop.
-    fn multiply_section(_: &mut Section<'_, Self>) -> bool {
+    fn multiply_section(_: &mut PanelSection<'_, Self>) -> bool {
         false
     }
     /// `self + other`, rounded once; integers wrap. Adds the partial accumulators of a sliced K.
@@ -171,7 +171,7 @@ macro_rules! floating {
             fn mul_add(self, a: Self, b: Self) -> Self {
                 a.mul_add(b, self)
             }
-            fn multiply_section(section: &mut Section<'_, Self>) -> bool {
+            fn multiply_section(section: &mut PanelSection<'_, Self>) -> bool {
                 fma::$multiply(section)
             }
             #[inline(always)]

@@ -9,7 +9,7 @@
 pub const ROWS: usize = 8;
 
 /// A section of a product: [`ROWS`] rows of A and one or two vectors of columns of B.
-pub struct Section<'s, T> {
+pub struct PanelSection<'s, T> {
     /// K x [`ROWS`], k by k.
     pub a: &'s [T],
     /// K x `columns`, k by k.
@@ -22,7 +22,7 @@ pub struct Section<'s, T> {
     pub pitch: usize,
 }
 
-impl<T> Section<'_, T> {
+impl<T> PanelSection<'_, T> {
     /// Whether the slices are as long as the extents say.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no loop uses it"))]
     fn is_whole(&self) -> bool {
@@ -34,7 +34,7 @@ impl<T> Section<'_, T> {
 
 /// Adds the product of a section of f32. Returns `false` and does nothing if there is no loop for
 /// this CPU or this number of columns.
-pub fn multiply_f32(section: &mut Section<'_, f32>) -> bool {
+pub fn multiply_f32(section: &mut PanelSection<'_, f32>) -> bool {
     #[cfg(target_arch = "x86_64")]
     return x86::multiply_f32(section);
     #[cfg(not(target_arch = "x86_64"))]
@@ -42,7 +42,7 @@ pub fn multiply_f32(section: &mut Section<'_, f32>) -> bool {
 }
 
 /// Adds the product of a section of f64, as [`multiply_f32`] does.
-pub fn multiply_f64(section: &mut Section<'_, f64>) -> bool {
+pub fn multiply_f64(section: &mut PanelSection<'_, f64>) -> bool {
     #[cfg(target_arch = "x86_64")]
     return x86::multiply_f64(section);
     #[cfg(not(target_arch = "x86_64"))]
@@ -51,7 +51,7 @@ pub fn multiply_f64(section: &mut Section<'_, f64>) -> bool {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{ROWS, Section};
+    use super::{PanelSection, ROWS};
     use crate::sys::simd::vector_bytes;
     use core::arch::asm;
 
@@ -160,7 +160,7 @@ mod x86 {
                 ["0,1,2,3,4,5,6,7"], ["8" "9" "10"]
             }
 
-            pub(super) fn $multiply(section: &mut Section<'_, $type>) -> bool {
+            pub(super) fn $multiply(section: &mut PanelSection<'_, $type>) -> bool {
                 let depth = section.a.len() / ROWS;
                 if !section.is_whole() || depth == 0 {
                     return false;
@@ -232,7 +232,8 @@ mod x86 {
         #[test]
         fn short_slices_are_refused() {
             let (a, b, mut c) = ([1.0f32; 16], [1.0f32; 15], [0.0f32; 64]);
-            let mut section = Section { a: &a, b: &b, columns: 8, accumulators: &mut c, pitch: 8 };
+            let mut section =
+                PanelSection { a: &a, b: &b, columns: 8, accumulators: &mut c, pitch: 8 };
             assert!(!multiply_f32(&mut section));
             assert_eq!(c, [0.0; 64]);
         }

@@ -375,12 +375,8 @@ fn matrices_are_laid_out_again_at_the_speed_of_a_copy() {
             });
             let copied = watch.time(|| {
                 let mut part = copy.slice_mut(..source.len());
-                (0..rounds).try_for_each(|_| {
-                    let failed = |error: cudarc::driver::DriverError| Error::Measurement {
-                        because: error.to_string(),
-                    };
-                    stream.memcpy_dtod(&source, &mut part).map_err(failed)
-                })
+                (0..rounds)
+                    .try_for_each(|_| stream.memcpy_dtod(&source, &mut part).map_err(Error::from))
             });
             for (best, time) in best.iter_mut().zip([repacked, copied]) {
                 *best = best.min(time.expect("the device") / f64::from(rounds));

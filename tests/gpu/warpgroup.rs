@@ -4,12 +4,14 @@
 use crate::harness::warpgroups::{self, INPUTS, bits, products, types, wanted, whole, words};
 use cudarc::driver::CudaContext;
 use falchion::{
-    Error,
     cuda::open,
     numeric::ElementKind,
     warp::mma_warpgroup::{FragmentMap, MmaWarpgroup, OperandA, SwizzleMode},
 };
-use falchion_lab::warpgroup::{WarpgroupProbe, fragment_bytes, tile_bytes};
+use falchion_lab::{
+    Error,
+    warpgroup::{WarpgroupProbe, fragment_bytes, tile_bytes},
+};
 use std::sync::Arc;
 
 /// Runs a product once and twice over: what is wrong. The first round does not read the

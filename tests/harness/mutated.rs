@@ -38,7 +38,8 @@ pub fn mutate(
     *map = mutant(map, f);
 }
 
-/// A sentence without numbers, and without the letters T, W, and B that replace numbers in the book.
+/// A sentence without numbers, and without the letters T, W, and B that replace numbers in the
+/// book.
 pub fn without_numbers(sentence: &str) -> String {
     let is_number = |word: &str| {
         word.contains(|c: char| c.is_ascii_digit()) || ["T", "W", "W's", "B"].contains(&word)

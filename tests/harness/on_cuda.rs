@@ -68,9 +68,7 @@ impl OnCuda {
         whole: HostMatrices<'_>,
         first: [usize; 4],
     ) -> Result<(), Error> {
-        let failed =
-            |error: cudarc::driver::DriverError| Error::Measurement { because: error.to_string() };
-        let stream = self.0.new_stream().map_err(failed)?;
+        let stream = self.0.new_stream()?;
         let mut resident = Resident::new(&stream, &whole)?;
         resident.run(kernel, problem, first)?;
         resident.download(whole.d)

@@ -189,7 +189,7 @@ fn what_cannot_be_scaled_is_refused() {
     };
     assert_eq!(
         says((100, 128, 64), [None; 3]),
-        "this cannot be measured: M = 100 is not a whole number of tiles of 128, so blocks are not alike; try 128"
+        "the measurement failed: M = 100 is not a whole number of tiles of 128, so blocks are not alike; try 128"
     );
     assert!(says((256, 256, 60), [None; 3]).contains("K = 60 is not a whole number of tiles of 8"));
     // 128 rows of 17 floats are whole sectors.

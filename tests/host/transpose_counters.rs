@@ -3,7 +3,6 @@
 
 use crate::harness::transposes::named;
 use falchion::{
-    Error,
     internals::{
         call::{Elements, Source, View},
         pass::transpose::{
@@ -245,7 +244,7 @@ fn elements_are_touched_once() {
 }
 
 #[test]
-fn the_ladder_is_these_counts() -> Result<(), Error> {
+fn the_ladder_is_these_counts() -> Result<(), falchion_lab::Error> {
     let climb = TransposeClimb::counted((1024, 512), ElementKind::F32, "the host")?;
     assert_eq!(climb.rungs.len(), Rung::ALL.len());
     for (reached, r) in climb.rungs.iter().zip(Rung::ALL) {
@@ -275,7 +274,7 @@ fn what_cannot_be_counted_is_refused() {
     };
     let odd = said(&TransposeProblem::packed(64, 33));
     assert!(
-        odd.contains("this cannot be measured: lane ")
+        odd.contains("the measurement failed: lane ")
             && odd.contains("is not a multiple of the access's 16 bytes"),
         "{odd}"
     );

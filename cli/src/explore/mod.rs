@@ -14,7 +14,6 @@ use crate::{
 };
 pub use args::ExploreArgs;
 use falchion::{
-    Error,
     arch::{ArchKind, Machine},
     desc::GemmDesc,
     shape::Mnk,
@@ -124,7 +123,7 @@ fn count_space(
         space.narrow(name, texts)?;
     }
     let machine = machine.copied().unwrap_or_else(|| base.class.arch.machine());
-    let check = |desc: &GemmDesc| -> Result<(), Error> {
+    let check = |desc: &GemmDesc| -> Result<(), falchion_lab::Error> {
         desc.check_on(&machine)?;
         sizes.iter().try_for_each(|&size| fits(desc, size))
     };

@@ -7,7 +7,6 @@ use falchion::{
     device::ProblemSize,
     shape::Mnk,
 };
-use falchion_lab::bench::measure::{exchanged, kernel_name};
 use falchion_lab::explore::{
     Census, Space,
     record::Entry,
@@ -77,7 +76,8 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
     let mut axes: Vec<(&str, &[String], Vec<String>)> = Vec::new();
     for (name, flag, _) in Pins::TABLE {
         for family in space.families() {
-            let mainloop = family.list("mainloop").join(", ") + exchanged(family.base());
+            let swapped = if family.base().is_of_columns() { " (exchanged)" } else { "" };
+            let mainloop = family.list("mainloop").join(", ") + swapped;
             let values = family.list(name);
             match axes.iter_mut().find(|axis| axis.0 == *flag && axis.1 == values) {
                 Some(axis) => axis.2.push(mainloop),
@@ -100,7 +100,7 @@ fn axes(space: &Space) -> Vec<Vec<String>> {
 
 /// The main loop and the name of a kernel.
 fn name(desc: &GemmDesc) -> String {
-    format!("{} {}", desc.family.mainloop().name(), kernel_name(desc))
+    format!("{} {desc}", desc.family.mainloop().name())
 }
 
 /// The kernels with the shortest predicted times, and these times relative to the shortest.

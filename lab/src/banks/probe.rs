@@ -9,14 +9,13 @@
 
 use super::cases::SPAN_BYTES;
 use crate::banks::{Direction, LANES, WarpAccess};
-use crate::{KERNELS, sys::launch::launch};
+use crate::{Error, KERNELS, sys::launch::launch};
 use core::fmt::Write;
 use cudarc::{
     driver::{CudaContext, CudaFunction, CudaModule, DevicePtr, DevicePtrMut},
     nvrtc::Ptx,
 };
 use falchion::{
-    Error,
     internals::sys::{
         driver::{Grid, driver},
         nvrtc::{Nvrtc, Program},
@@ -78,8 +77,9 @@ impl Probe {
     /// Compiles and loads them.
     ///
     /// # Errors
-    /// [`Error::Library`] without NVRTC, [`Error::Compile`] when it refuses the text,
-    /// [`Error::Driver`].
+    /// - [`falchion::Error::Library`] if NVRTC is missing.
+    /// - [`falchion::Error::Compile`] if NVRTC rejects the kernel.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn prepare(context: &Arc<CudaContext>) -> Result<Self, Error> {
         let sm = falchion::cuda::machine_of(context)?.sm;
         let compiled = Nvrtc::get()?.compile(&program(sm))?;
@@ -92,7 +92,8 @@ impl Probe {
     /// Makes one access, in one launch, and waits for it.
     ///
     /// # Errors
-    /// [`Error::Measurement`] for addresses beyond [`SPAN_BYTES`], [`Error::Driver`].
+    /// - [`Error::Measurement`] if an address is beyond [`SPAN_BYTES`].
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn run(&self, access: &WarpAccess) -> Result<(), Error> {
         let offsets = offsets(access)?;
         let name = entry(access.direction(), access.bytes());
@@ -111,7 +112,7 @@ impl Probe {
                 &ProbeParams { offsets: from, results: to },
             )?;
         }
-        stream.synchronize().map_err(driver("cuStreamSynchronize"))
+        Ok(stream.synchronize().map_err(driver("cuStreamSynchronize"))?)
     }
 }
 

@@ -11,9 +11,8 @@ use super::{
     Direction, LANES, NotAnAccess, WarpAccess,
     steps::{SharedStep, Steps},
 };
-use crate::counters::Purpose;
+use crate::{Error, counters::Purpose};
 use falchion::{
-    Error,
     arch::WARP,
     desc::WarpSpecializedDesc,
     epilogue::tensor_store::StagingMap,

@@ -6,8 +6,11 @@
 //! keeps apart, and then a device takes fewer instructions.
 
 use super::{WarpAccess, Wavefronts, roles, wavefronts};
-use crate::counters::{Purpose, of_block};
-use falchion::{Error, desc::GemmDesc, internals::plan::Program, refusal::Operand};
+use crate::{
+    Error,
+    counters::{Purpose, of_block},
+};
+use falchion::{desc::GemmDesc, internals::plan::Program, refusal::Operand};
 
 /// The accesses of all warps of a block that do the same: for one k-tile; epilogue stores and loads
 /// are once a tile of D.
@@ -92,11 +95,11 @@ impl Steps {
 /// let steps = banks::of_desc(&Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC)?;
 /// let loads: Vec<_> = steps.iter().filter(|step| step.purpose == Purpose::Load).collect();
 /// assert!(loads.iter().all(|step| step.worst.bytes() == 16 && wavefronts(&step.worst).wavefronts == 2));
-/// # Ok::<(), falchion::Error>(())
+/// # Ok::<(), falchion_lab::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::Refused`] for a description that does not check, and those of [`of_program`].
+/// [`falchion::Error::Refused`] if the description is invalid; the errors of [`of_program`].
 pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     desc.check()?;
     match (desc.warp_specialized(), desc.components()) {
@@ -118,7 +121,7 @@ pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
 /// The accesses of a program, in the order of [`Purpose`], A before B.
 ///
 /// # Errors
-/// [`Error::Fault`] for a program that does what it must not.
+/// [`falchion::Error::Fault`] if the host executor finds a fault in the program.
 pub fn of_program(program: &Program) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
     of_block(program, 1, None, &mut |(purpose, operand), &access| {

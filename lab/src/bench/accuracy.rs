@@ -6,6 +6,7 @@
 
 use super::suite::SuiteProblem;
 use crate::{
+    Error,
     sys::{
         cublas::{Cublas, GemmMatrix, GemmProblem},
         cublaslt::Region,
@@ -13,7 +14,7 @@ use crate::{
     verify::HostBuffer,
 };
 use cudarc::driver::{CudaSlice, CudaStream};
-use falchion::{Error, internals::sys::driver::driver};
+use falchion::internals::sys::driver::driver;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ pub(super) fn errors(
     let doubles = |buffer: &HostBuffer, of: fn(f64) -> f64| -> Result<CudaSlice<f64>, Error> {
         let numbers: Vec<f64> =
             buffer.whole()?.of::<f32>()?.par_iter().map(|&x| of(f64::from(x))).collect();
-        stream.clone_htod(&numbers).map_err(driver("cuMemcpyHtoDAsync"))
+        Ok(stream.clone_htod(&numbers).map_err(driver("cuMemcpyHtoDAsync"))?)
     };
     let length = ours.len() / size_of::<f32>();
     let product = |of: fn(f64) -> f64| -> Result<Vec<f64>, Error> {

@@ -1,8 +1,10 @@
 //! Operands of `f32` with something about them: what accuracy is measured on.
 
-use crate::verify::{HostBuffer, draw, order_of};
-use falchion::{
+use crate::{
     Error,
+    verify::{HostBuffer, draw, order_of},
+};
+use falchion::{
     internals::call::{Elements, Problem, View},
     numeric::ElementKind,
 };

@@ -1,10 +1,9 @@
 //! The kernels of a suite's problems, and the problems that have none.
 
 use super::{SuiteProblem, measure::types, suite::Accumulate};
-use crate::explain::size_of;
+use crate::{Error, explain::size_of};
 use falchion::{
-    Error,
-    arch::{ArchKind, OpKind},
+    arch::{ArchKind, OpRequest},
     cuda::{cache::Cache, compile_to_disk, kernel_unit, pass_unit},
     desc::{GemmDesc, PromotionKind},
     internals::{
@@ -19,13 +18,14 @@ use falchion::{
 pub(super) fn prepared<T>(
     problem: &SuiteProblem,
     arch: ArchKind,
-    prepare: impl FnOnce(&GemmDesc) -> Result<T, Error>,
+    prepare: impl FnOnce(&GemmDesc) -> Result<T, falchion::Error>,
 ) -> Result<Result<T, String>, Error> {
-    match description(problem, arch).and_then(|desc| prepare(&desc)) {
+    use falchion::Error as Reason;
+    match description(problem, arch).and_then(|desc| Ok(prepare(&desc)?)) {
         Ok(prepared) => Ok(Ok(prepared)),
-        Err(error @ (Error::Refused(_) | Error::Unresolved(_) | Error::KnobText { .. })) => {
-            Ok(Err(error.to_string()))
-        }
+        Err(Error::Falchion(
+            reason @ (Reason::Refused(_) | Reason::Unresolved(_) | Reason::KnobText { .. }),
+        )) => Ok(Err(reason.to_string())),
         Err(other) => Err(other),
     }
 }
@@ -34,12 +34,10 @@ pub(super) fn prepared<T>(
 /// architecture tag, with the problem's knobs.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when a knob is none.
+/// - [`falchion::Error::Refused`] if no kernel computes the problem.
+/// - [`falchion::Error::KnobText`] if a knob has an unknown name or value.
 pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, Error> {
-    let op = match problem.op.as_deref() {
-        None | Some("simt") => OpKind::Simt,
-        Some(_) => OpKind::TensorOp,
-    };
+    let op: OpRequest = problem.op.as_deref().map(str::parse).transpose()?.unwrap_or_default();
     let types = types(problem)?;
     let mut knobs: Vec<_> =
         problem.knobs.iter().map(|(name, words)| (name.clone(), words.clone())).collect();
@@ -54,7 +52,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
         ask("epilogue", epilogue);
     }
     let [a, b, c] = [problem.a, problem.b, problem.c].map(Some);
-    let (accumulator, op) = (Some(types.accumulator), Some(op));
+    let (accumulator, op) = (Some(types.accumulator), op.kind());
     let launched = problem.launched();
     let size = size_of(&launched);
     let request =
@@ -87,7 +85,8 @@ pub struct Compiled {
 /// leading dimensions or extents want them. No device is needed.
 ///
 /// # Errors
-/// Those of [`compile_to_disk`], except [`Error::Io`], which [`Compiled`] holds.
+/// The errors of [`compile_to_disk`] except [`falchion::Error::Io`], which is stored in
+/// [`Compiled`].
 pub fn compile_all(problems: &[SuiteProblem], sm: u32) -> Result<Compiled, Error> {
     let (descs, refused) = kernels_of(problems, sm)?;
     let mut compiled = Compiled { refused, ..Compiled::default() };
@@ -111,8 +110,8 @@ pub(super) fn written(
     for unit in units {
         match compile_to_disk(Cache::global(), &unit, sm) {
             Ok(_) => {}
-            Err(error @ Error::Io { .. }) => return Ok(Some(error.to_string())),
-            Err(other) => return Err(other),
+            Err(error @ falchion::Error::Io { .. }) => return Ok(Some(error.to_string())),
+            Err(other) => return Err(other.into()),
         }
     }
     Ok(None)
@@ -186,7 +185,7 @@ mod tests {
         let fine = &parse("test", &row("")).unwrap()[0];
         assert_eq!(prepared(fine, ArchKind::Sm80, |desc| Ok(desc.stages() > 0)).unwrap(), Ok(true));
         let failed = prepared(fine, ArchKind::Sm80, |_| {
-            Err::<(), _>(Error::Measurement { because: "no".to_owned() })
+            Err::<(), _>(falchion::Error::Description { because: "no".to_owned() })
         });
         assert!(failed.is_err(), "what is not the knobs' fault ends the suite");
     }

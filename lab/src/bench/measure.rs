@@ -11,6 +11,7 @@ use super::{
     record::{Circumstances, Line},
 };
 use crate::{
+    Error,
     sys::{
         cublaslt::{Lt, LtSet, Region},
         timing::Untracked,
@@ -19,15 +20,13 @@ use crate::{
 };
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
-    Error,
     arch::ArchKind,
     cuda::{CudaKernel, machine_of},
-    desc::{AOperandKind, FamilyDesc, GemmDesc, PromotionKind, SaturateKind},
     internals::{
         call::{Elements, Problem, View},
         sys::driver::driver,
     },
-    numeric::{Combined, ElementKind, EmulationKind},
+    numeric::{Combined, ElementKind},
     refusal::Refusal,
 };
 use std::{path::PathBuf, sync::Arc};
@@ -75,7 +74,8 @@ impl Bench {
     /// Opens the device of `stream` for measurements beside `peer`.
     ///
     /// # Errors
-    /// [`Error::Library`] if cuBLASLt is requested and cannot be loaded; [`Error::Driver`].
+    /// - [`falchion::Error::Library`] if cuBLASLt is requested and cannot be loaded.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn new(stream: &Arc<CudaStream>, peer: &PeerLibrary) -> Result<Self, Error> {
         let device = stream.context().name().map_err(driver("cuDeviceGetName"))?;
         let lt = match peer {
@@ -90,7 +90,8 @@ impl Bench {
     /// so is one whose operands are refused.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when it computed it wrong, [`Error::Driver`].
+    /// - [`Error::Measurement`] if a result of the kernel is wrong.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn measure(
         &self,
         session: &mut Session<'_>,
@@ -148,18 +149,20 @@ impl Bench {
             .map(|_| Ok([upload(&a)?, upload(&b)?]))
             .collect::<Result<Vec<_>, Error>>()?;
         let mut ours = Ours::new((kernel, stream), &launched, types, &sets, &c)?;
-        let peer_d = (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, Error>>()?;
+        let peer_d = (0..count).map(|_| upload(&c)).collect::<Result<Vec<_>, _>>()?;
         let decides = Accumulation::of(&desc, numbers.k).relative.is_finite();
         let circumstances = Circumstances {
             family: desc.family.mainloop().name().to_owned(),
             op: desc.class.op.name().to_owned(),
-            config: kernel_name(&desc),
+            config: desc.to_string(),
             route: launched.route.clone(),
             ..self.circumstances(run)
         };
         let error_over_bound = match decides.then(|| ours.verify(&desc, &a, &b, &c)).transpose() {
             // The window of f16x3: what is refused is kept, too.
-            Err(Error::Refused(refusal @ Refusal::Emulation(_))) if problem.data.is_some() => {
+            Err(Error::Falchion(falchion::Error::Refused(refusal @ Refusal::Emulation(_))))
+                if problem.data.is_some() =>
+            {
                 return Ok(Line::refused(problem, refusal.to_string(), circumstances));
             }
             verified => verified?.map(|(error_over_bound, _)| error_over_bound),
@@ -211,65 +214,6 @@ impl Run {
             ..Circumstances::default()
         }
     }
-}
-
-/// A kernel as pages and explorations call it: its configuration, its cluster where that is of
-/// several blocks, how K is divided where it is, and whether A and B are exchanged.
-pub fn kernel_name(desc: &GemmDesc) -> String {
-    let pins = desc.user_pins();
-    let cluster = pins
-        .cluster
-        .filter(|cluster| cluster.m * cluster.n > 1)
-        .map(|cluster| format!(" cluster {cluster}"));
-    let divided = pins
-        .decomposition
-        .zip(pins.split_k)
-        .filter(|(_, parts)| *parts > 1 || desc.streams_k())
-        .map(|(by, parts)| format!(" {by} {parts}"));
-    let [cluster, divided] = [cluster, divided].map(Option::unwrap_or_default);
-    format!("{}{cluster}{divided}{}", configuration(desc), exchanged(desc))
-}
-
-/// What is said of a kernel that has A and B in each other's place, so that few rows of D are few
-/// columns of its own.
-pub fn exchanged(desc: &GemmDesc) -> &'static str {
-    if desc.is_of_columns() { " (exchanged)" } else { "" }
-}
-
-/// The configuration in one word: tile, warp tile, stages, blocks a multiprocessor, order of tiles,
-/// and what is under way but for one group, and whether sums are promoted or A comes from
-/// registers.
-pub fn configuration(d: &GemmDesc) -> String {
-    let (tile, stages, order) = (d.threadblock(), d.stages(), d.swizzle());
-    match d.family {
-        FamilyDesc::Simt(knobs) => {
-            format!("{tile}_{}_s{stages}_b{}_{order}", knobs.warp, knobs.blocks_per_sm)
-        }
-        FamilyDesc::MmaSync(knobs) => {
-            let emulation = emulated(knobs.emulation);
-            let saturates = if knobs.saturate == SaturateKind::On { "_saturate" } else { "" };
-            format!(
-                "{tile}_{}_{}_s{stages}_b{}_{order}{emulation}{saturates}",
-                knobs.warp, knobs.instruction, knobs.blocks_per_sm
-            )
-        }
-        FamilyDesc::WarpSpecialized(knobs) => {
-            let promoted = if knobs.promotion == PromotionKind::Stage { "_promoted" } else { "" };
-            let emulation = emulated(knobs.emulation);
-            let registers =
-                if knobs.a_operand == AOperandKind::Registers { "_registers" } else { "" };
-            let pending =
-                if knobs.pending == 1 { String::new() } else { format!("_p{}", knobs.pending) };
-            format!(
-                "{tile}_{}_s{stages}_b1_{order}{promoted}{emulation}{registers}{pending}",
-                knobs.warp
-            )
-        }
-    }
-}
-
-fn emulated(emulation: EmulationKind) -> String {
-    if emulation == EmulationKind::None { String::new() } else { format!("_{}", emulation.name()) }
 }
 
 pub(super) fn measurement(because: impl ToString) -> Error {

@@ -6,11 +6,13 @@ use super::{
     measure::{VERIFIED_ROWS, measurement},
     timer::Launch,
 };
-use crate::verify::{self, Claim, HostBuffer, Verdict, draw};
+use crate::{
+    Error,
+    verify::{self, Claim, HostBuffer, Verdict, draw},
+};
 use core::ops::Range;
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
-    Error,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     desc::GemmDesc,
     internals::{
@@ -82,7 +84,7 @@ impl Launched {
         desc: &GemmDesc,
         [a, b, c]: [&HostBuffer; 3],
         d: &HostBuffer,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<Verdict, falchion::Error> {
         let (problem, vectors) = (&self.numbers, Default::default());
         let (a, b, c, d) = (a.whole()?, b.whole()?, Some(c.whole()?), d.whole()?);
         let claim = Claim { desc, problem, a, b, c, d, vectors };
@@ -237,7 +239,10 @@ impl Launch for Ours<'_> {
 }
 
 /// A workspace of so many bytes; `None` of none.
-pub(crate) fn room(stream: &Arc<CudaStream>, bytes: u64) -> Result<Option<CudaSlice<u8>>, Error> {
+pub(crate) fn room(
+    stream: &Arc<CudaStream>,
+    bytes: u64,
+) -> Result<Option<CudaSlice<u8>>, falchion::Error> {
     (bytes > 0)
         .then(|| stream.alloc_zeros(bytes as usize))
         .transpose()
@@ -264,7 +269,7 @@ pub(crate) fn enqueue(
     let offsets = offsets.map(|bytes| DeviceMatrix::read_bytes(ElementKind::I32, bytes, stream));
     let groups =
         problem.groups.zip(offsets).map(|(groups, offsets)| Groups::new(groups.axis, offsets));
-    kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })
+    Ok(kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })?)
 }
 
 /// Enqueues the products of a batch as an array, in an order, each with a D of its own.
@@ -300,7 +305,7 @@ fn enqueue_array(
         first.workspace =
             workspace.map(|bytes| DeviceMatrix::write_bytes(ElementKind::U8, bytes, stream));
     }
-    kernel.run_array(stream, calls)
+    Ok(kernel.run_array(stream, calls)?)
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use super::suite::{Accumulate, Operand, SuiteProblem};
 use super::timer::Launch;
-use crate::sys::cublaslt::{self, ALIGNMENT_BYTES, LtLaunch, LtOperand, LtProblem};
+use crate::{
+    Error,
+    sys::cublaslt::{self, ALIGNMENT_BYTES, LtLaunch, LtOperand, LtProblem},
+};
 use cudarc::cublaslt::sys::cublasComputeType_t::{self, *};
 use falchion::{
-    Error,
     internals::call::{Elements, View},
     numeric::ElementKind,
 };

@@ -9,12 +9,13 @@ use super::{
     timer::Launch,
 };
 use crate::{
+    Error,
     sys::cublaslt::{ALIGNMENT_BYTES, Lt, LtAlgorithm, LtLaunch, LtPlan, LtProblem, LtSet, Region},
     verify::HostBuffer,
 };
 use core::ops::Range;
 use cudarc::driver::{CudaSlice, CudaStream};
-use falchion::{Error, desc::GemmDesc, internals::sys::driver::driver};
+use falchion::{desc::GemmDesc, internals::sys::driver::driver};
 use std::sync::Arc;
 
 /// The measurement of one problem: what the peer was called for, the times, and how many of the

@@ -9,7 +9,7 @@ use super::order::order;
 use super::rounds::{Rounds, Stats, Tally};
 use super::selection::select;
 use super::timer::{Launch, Stretch, Timer};
-use falchion::Error;
+use crate::Error;
 
 /// Bytes all buffer sets together should exceed: about four times the L2 cache of an H200.
 pub const ROTATED_BYTES: usize = 256 << 20;
@@ -189,7 +189,8 @@ impl<'t> Session<'t> {
     /// Measures all of `candidates`, the first being ours, in interleaved rounds.
     ///
     /// # Errors
-    /// A candidate's or the clock's; [`Error::Measurement`] when there is no candidate.
+    /// The errors of the candidates and of the timer; [`Error::Measurement`] if there is no
+    /// candidate.
     pub fn interleave(
         &mut self,
         candidates: &mut [&mut dyn Launch],

@@ -1,7 +1,8 @@
 //! The line that is kept of one problem: JSON, one object a line.
 
 use super::{protocol::Outcome, rounds::Stats, statistics::Quartiles, suite::SuiteProblem};
-use falchion::{Error, refusal::Route};
+use crate::Error;
+use falchion::refusal::Route;
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -214,7 +215,7 @@ impl Line {
     /// The line as JSON, without a newline.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when it cannot be written as JSON.
+    /// [`Error::Measurement`] if the record cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, Error> {
         json(self)
     }
@@ -229,7 +230,7 @@ pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
 /// The lines of a file of records; blank ones are skipped.
 ///
 /// # Errors
-/// [`Error::Measurement`] with the number of a line that is not a record.
+/// [`Error::Measurement`] with the line number if a line is not a record.
 pub fn read_lines(text: &str) -> Result<Vec<Line>, Error> {
     text.lines()
         .enumerate()
@@ -383,7 +384,7 @@ pub(super) mod tests {
         let good = line(1.0, None).to_json().unwrap();
         let text = read_lines(&format!("{good}\n{{}}")).unwrap_err().to_string();
         assert!(
-            text.starts_with("this cannot be measured: line 2 is not a record: missing field"),
+            text.starts_with("the measurement failed: line 2 is not a record: missing field"),
             "{text}"
         );
     }

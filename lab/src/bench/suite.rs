@@ -8,8 +8,8 @@
 //! one meant.
 
 use super::data::Data;
+use crate::Error;
 use falchion::{
-    Error,
     epilogue::SCALARS,
     internals::{
         call::{Elements, Groups, Problem, Source, View},
@@ -62,7 +62,7 @@ pub struct SuiteProblem {
     pub b: Operand,
     /// C's and D's type and order.
     pub c: Operand,
-    /// `simt` or `tensorop`; absent, the resolver chooses.
+    /// `simt` or `tensorop`. If absent, the fastest units that multiply the types as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
     /// The accumulator's type, by its name.
@@ -359,7 +359,7 @@ impl fmt::Display for SuiteProblem {
 /// The problems of a suite's text, in order; blank lines are skipped. `name` is for the errors.
 ///
 /// # Errors
-/// [`Error::Suite`] with the line's number when a line is not a problem, or when there is none.
+/// [`Error::Suite`] with the line number if a line is not a problem, or if there are no problems.
 pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteProblem>, Error> {
     parse_lines(name, text, SuiteProblem::check)
 }

@@ -1,8 +1,10 @@
 //! What is timed, and the clock that times it.
 
-use crate::sys::timing::{Recording, Stopwatch};
+use crate::{
+    Error,
+    sys::timing::{Recording, Stopwatch},
+};
 use cudarc::driver::CudaStream;
-use falchion::Error;
 use std::{sync::Arc, time::Instant};
 
 /// One contender: it can be launched on any of its buffer sets.
@@ -68,7 +70,7 @@ pub trait Timer {
     /// Device time of `replays` times what `slot` holds, in microseconds.
     ///
     /// # Errors
-    /// The clock's; [`Error::Measurement`] when the slot is empty.
+    /// The errors of the timer; [`Error::Measurement`] if the slot is empty.
     fn replayed(&mut self, slot: usize, replays: usize) -> Result<f64, Error>;
 
     /// Seconds since some moment: what a budget is counted in.

@@ -1,7 +1,10 @@
 //! Accesses of warps: made of threads' own, and counted.
 
-use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess, lines, sectors, wavefronts};
-use falchion::{Error, arch::WARP};
+use crate::{
+    Error,
+    banks::{Direction, LANES, NotAnAccess, WarpAccess, lines, sectors, wavefronts},
+};
+use falchion::arch::WARP;
 use std::collections::BTreeMap;
 
 /// Accesses to a matrix in global memory.
@@ -85,7 +88,7 @@ impl<'t, What: Ord + Copy> Gathered<'t, What> {
     /// Whether all were accesses.
     ///
     /// # Errors
-    /// [`Error::Measurement`] where an address is not a multiple of the access.
+    /// [`Error::Measurement`] if an address is not a multiple of the access size.
     pub fn finish(&self) -> Result<(), Error> {
         self.failed.map_or(Ok(()), |what| Err(Error::Measurement { because: what.to_string() }))
     }

@@ -16,9 +16,8 @@ use super::{
     GlobalAccesses, Purpose, SharedAccesses,
     watched::{Strides, of_block},
 };
-use crate::banks::SECTOR_BYTES;
+use crate::{Error, banks::SECTOR_BYTES};
 use falchion::{
-    Error,
     internals::plan::Program,
     internals::{call::Problem, operand::OperandKind},
 };
@@ -98,13 +97,14 @@ impl Counters {
 /// let shapes = Problem::of(&desc, (2048, 2048, 2048), [None; 3], alpha_is_one);
 /// let counters = count(&desc.as_simt()?.program(), &shapes)?;
 /// assert_eq!(counters.elements(), 2 * 2048 * 2048 * 2048 / 128);
-/// # Ok::<(), falchion::Error>(())
+/// # Ok::<(), falchion_lab::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program
-/// that does what it must not, [`Error::Measurement`] when blocks are not alike, when an address is
-/// not a multiple of the access, and when a number passes 64 bits.
+/// - [`falchion::Error::Refused`] if the description or the problem is invalid.
+/// - [`falchion::Error::Fault`] if the host executor finds a fault in the program.
+/// - [`Error::Measurement`] if the CTAs differ, if an address is not a multiple of the access size,
+///   or if a count exceeds 64 bits.
 pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
     let desc = program.desc;
     desc.check()?;

@@ -5,9 +5,11 @@
 //! warp is counted, times the blocks of the likeness.
 
 use super::{Gathered, GlobalAccesses, SharedAccesses, watched::direction};
-use crate::banks::{LINE_BYTES, WarpAccess};
-use falchion::{
+use crate::{
     Error,
+    banks::{LINE_BYTES, WarpAccess},
+};
+use falchion::{
     internals::{
         call::{Elements, View},
         host::machine::{Access, Observer, Purpose, Tile, Touched, transpose_tile, whole_pieces},
@@ -58,13 +60,13 @@ impl TransposeCounters {
 /// };
 /// assert_eq!(count(TransposeRung::Coalesced)?.stores.wavefronts, 32 * 32);
 /// assert_eq!(count(TransposeRung::Padded)?.stores.wavefronts, 32);
-/// # Ok::<(), falchion::Error>(())
+/// # Ok::<(), falchion_lab::Error>(())
 /// ```
 ///
 /// # Errors
-/// [`Error::Refused`] for a description or a problem that is none, [`Error::Fault`] for a program
-/// that does what it must not, [`Error::Measurement`] when an address is not a multiple of the
-/// access.
+/// - [`falchion::Error::Refused`] if the description or the problem is invalid.
+/// - [`falchion::Error::Fault`] if the host executor finds a fault in the program.
+/// - [`Error::Measurement`] if an address is not a multiple of the access size.
 pub fn count_transpose(
     program: &TransposeProgram,
     problem: &TransposeProblem,
@@ -72,7 +74,7 @@ pub fn count_transpose(
     let desc = &program.desc;
     desc.check()?;
     problem.check(desc)?;
-    whole_pieces(program)?;
+    whole_pieces(program).map_err(falchion::Error::from)?;
     let mut counters = TransposeCounters::default();
     if problem.is_empty() {
         return Ok(counters);
@@ -212,7 +214,7 @@ fn count_block(
         source: &|_, _| 0,
         sink: &mut |_, _, _| {},
     };
-    transpose_tile(program, tile, 0, Some(&mut log))?;
+    transpose_tile(program, tile, 0, Some(&mut log)).map_err(falchion::Error::from)?;
     log.warps.finish()
 }
 

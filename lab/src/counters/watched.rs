@@ -3,14 +3,14 @@
 //! An access that the kernel makes in one instruction is one here, however many elements it moves.
 
 use super::Gathered;
-use crate::banks::{Direction, WarpAccess};
-use falchion::{
+use crate::{
     Error,
-    internals::{
-        host::machine::{Access, Observer, Purpose, Touched, observe},
-        operand::OperandKind,
-        plan::Program,
-    },
+    banks::{Direction, WarpAccess},
+};
+use falchion::internals::{
+    host::machine::{Access, Observer, Purpose, Touched, observe},
+    operand::OperandKind,
+    plan::Program,
 };
 
 /// The direction of an access to the memory that it is an access to.
@@ -45,7 +45,7 @@ pub(crate) fn of_block(
         tell((purpose, operand.map(|index| OperandKind::BOTH[index])), access)
     };
     let mut walk = Walk { program, strides, warps: Gathered::new(&mut tell) };
-    let multiply_adds = observe(program, tiles, &mut walk)?;
+    let multiply_adds = observe(program, tiles, &mut walk).map_err(falchion::Error::from)?;
     walk.warps.finish().map(|()| multiply_adds)
 }
 

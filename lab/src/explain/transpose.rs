@@ -2,11 +2,11 @@
 
 use super::{StatedLayout, layouts_of_transpose};
 use crate::{
+    Error,
     counters::{SharedAccesses, TransposeCounters, count_transpose},
     ladder::TransposeRung,
 };
 use falchion::{
-    Error,
     arch::ArchKind,
     internals::{
         call::{Elements, View},
@@ -45,7 +45,7 @@ pub struct TransposeExplanation {
 /// What is chosen for a problem in memory that begins at multiples of 16 bytes, and why.
 ///
 /// # Errors
-/// [`Error::Refused`] when the description is invalid.
+/// [`falchion::Error::Refused`] if the description is invalid.
 pub fn explain_transpose(
     choice: &Choice,
     combine: Combine,

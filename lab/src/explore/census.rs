@@ -1,7 +1,8 @@
 //! Every point of a space: how many are kernels, and why the others are none.
 
 use super::space::Space;
-use falchion::{Error, desc::GemmDesc};
+use crate::Error;
+use falchion::desc::GemmDesc;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -88,7 +89,7 @@ impl Census {
             let mut part = Part::default();
             space.each(task * TASK, TASK, &mut |point, desc| match check(desc) {
                 Ok(()) => part.legal.push(point),
-                Err(Error::Refused(refusal)) => {
+                Err(Error::Falchion(falchion::Error::Refused(refusal))) => {
                     part.refuse(point, refusal.framed(frame).to_string())
                 }
                 Err(error) => part.refuse(point, error.to_string()),

@@ -4,8 +4,8 @@
 //! A new family of kernels is a function here and its place in [`FAMILIES`].
 
 use super::space::Space;
+use crate::Error;
 use falchion::{
-    Error,
     arch::{ArchKind, OpKind},
     desc::{FamilyDesc, GemmDesc},
     device::ProblemSize,

@@ -5,7 +5,8 @@
 //! ```
 
 use super::space::Space;
-use falchion::{Error, desc::GemmDesc};
+use crate::Error;
+use falchion::desc::GemmDesc;
 use serde_json::Value;
 
 impl Space {
@@ -14,7 +15,8 @@ impl Space {
     /// one.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when the text is no such JSON; those of [`Space::of_families`].
+    /// [`Error::Measurement`] if the text is not a space in JSON; the errors of
+    /// [`Space::of_families`].
     pub fn from_json(base: &GemmDesc, text: &str) -> Result<Self, Error> {
         let refuse = |because: String| Error::Measurement {
             because: format!("the space cannot be read: {because}"),

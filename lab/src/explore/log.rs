@@ -4,7 +4,7 @@
 //! being written when the run was killed: it is cut off, and its trial done again.
 
 use super::record::{Entry, FORMAT, Header, to_line};
-use falchion::Error;
+use crate::Error;
 use serde_json::Value;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -23,11 +23,14 @@ impl Log {
     /// Opens a log, or begins one, and reads what is in it.
     ///
     /// # Errors
-    /// [`Error::Io`] when the file cannot be read and written; [`Error::Measurement`] when it is no
-    /// log, is the log of other trials than `header`'s, or is being written by another run.
+    /// - [`falchion::Error::Io`] if the file cannot be opened or read.
+    /// - [`Error::Measurement`] if the file is not a log, has a header other than `header`, or is
+    ///   open in another run.
     pub fn open(path: &Path, header: &Header) -> Result<(Self, Vec<Entry>), Error> {
-        let io =
-            |error: std::io::Error| Error::Io { path: path.to_owned(), because: error.to_string() };
+        let io = |error: std::io::Error| falchion::Error::Io {
+            path: path.to_owned(),
+            because: error.to_string(),
+        };
         let refuse =
             |because: &str| Error::Measurement { because: format!("{} {because}", path.display()) };
         if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
@@ -81,16 +84,18 @@ impl Log {
     /// Keeps one more entry.
     ///
     /// # Errors
-    /// [`Error::Io`] when it cannot be written.
+    /// [`falchion::Error::Io`] if the file cannot be written.
     pub fn keep(&mut self, entry: &Entry) -> Result<(), Error> {
         self.line(&entry.to_json()?)
     }
 
     fn line(&mut self, line: &str) -> Result<(), Error> {
         let bytes = format!("{line}\n");
-        self.file
-            .write_all(bytes.as_bytes())
-            .map_err(|error| Error::Io { path: self.path.clone(), because: error.to_string() })
+        let written = self.file.write_all(bytes.as_bytes());
+        Ok(written.map_err(|error| falchion::Error::Io {
+            path: self.path.clone(),
+            because: error.to_string(),
+        })?)
     }
 }
 

@@ -18,7 +18,7 @@
 //! assert_eq!((census.points, census.legal.len()), (6, 3));
 //! assert_eq!(census.refused[0].form, "threadblock M = # is not a whole number of warp tiles of #");
 //! assert_eq!(census.refused[0].count, 3);
-//! # Ok::<(), falchion::Error>(())
+//! # Ok::<(), falchion_lab::Error>(())
 //! ```
 
 mod census;

@@ -1,6 +1,7 @@
 //! What is kept of a trial: a line of JSON.
 
-use falchion::{Error, desc::GemmDesc, shape::Mnk};
+use crate::Error;
+use falchion::{desc::GemmDesc, shape::Mnk};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
@@ -165,7 +166,7 @@ impl Entry {
     /// The entry as one line of JSON, without a newline.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when it cannot be written as JSON.
+    /// [`Error::Measurement`] if the record cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, Error> {
         to_line(self)
     }
@@ -186,12 +187,10 @@ pub fn tflops(size: Mnk, us: f64) -> f64 {
 
 /// A description within a record, in the form of [`GemmDesc::to_json`].
 pub(super) mod as_json {
-    use super::{
-        Deserialize, Deserializer, Error, GemmDesc, Serialize, Serializer, Value, de, ser,
-    };
+    use super::{Deserialize, Deserializer, GemmDesc, Serialize, Serializer, Value, de, ser};
 
     pub fn serialize<S: Serializer>(desc: &GemmDesc, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = desc.to_json().map_err(|error: Error| ser::Error::custom(error.to_string()))?;
+        let value = desc.to_json().map_err(|error| ser::Error::custom(error.to_string()))?;
         serde_json::from_str::<Value>(&value).map_err(ser::Error::custom)?.serialize(serializer)
     }
 

@@ -1,7 +1,7 @@
 //! What is explored: for every knob a list of values, and the descriptions that they make.
 
+use crate::Error;
 use falchion::{
-    Error,
     desc::{GemmDesc, Pins},
     internals::family::Request,
     layout::MatrixType,
@@ -77,7 +77,8 @@ impl Family {
                 // The resolver refuses it, and says why.
                 let knobs = vec![(Pins::TABLE[at].0.to_owned(), word.clone())];
                 let request = Request { description: Some(self.desc), knobs, ..Request::default() };
-                return request.resolve(self.desc.class.arch).map(drop);
+                request.resolve(self.desc.class.arch)?;
+                return Ok(());
             }
         }
         self.lists[at] = list.to_vec();
@@ -157,7 +158,7 @@ impl Space {
     /// other lists belong to. A knob that only some of these families have narrows only them.
     ///
     /// # Errors
-    /// Those of [`set`](Self::set); [`Error::Measurement`] when there is no family.
+    /// The errors of [`set`](Self::set); [`Error::Measurement`] if there is no family.
     pub fn of_families<V: AsRef<str>>(
         base: &GemmDesc,
         families: &[Vec<(String, Vec<V>)>],
@@ -216,8 +217,8 @@ impl Space {
     /// counts once.
     ///
     /// # Errors
-    /// [`Error::KnobText`] when there is no such knob, when words are no value of it, or when there
-    /// is none.
+    /// [`falchion::Error::KnobText`] if the knob or one of the values does not exist, or if there
+    /// are no values.
     pub fn set<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
         // A knob of some of the families is no matter to the others.
@@ -229,7 +230,7 @@ impl Space {
     /// without one is left out.
     ///
     /// # Errors
-    /// Those of [`set`](Self::set), and [`Error::KnobText`] when no family is left.
+    /// The errors of [`set`](Self::set); [`falchion::Error::KnobText`] if no family is left.
     pub fn keep<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
         let there: Vec<&String> =
@@ -294,7 +295,7 @@ impl Space {
         let Some(at) = place(name) else {
             let text = values.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(",");
             let because = "there is no knob of this name".to_owned();
-            return Err(Error::KnobText { flag: name.to_owned(), text, because });
+            return Err(falchion::Error::KnobText { flag: name.to_owned(), text, because }.into());
         };
         let mut list: Vec<String> = Vec::new();
         for value in values {
@@ -313,7 +314,7 @@ impl Space {
     /// How many points there are.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when there are too many to be looked at.
+    /// [`Error::Measurement`] if the space has too many points to enumerate.
     pub fn points(&self) -> Result<u64, Error> {
         let points =
             self.families.iter().try_fold(0u64, |sum, family| sum.checked_add(family.points()?));
@@ -378,7 +379,8 @@ impl Space {
 }
 
 fn refuse(at: usize, text: &str, because: String) -> Error {
-    Error::KnobText { flag: Pins::TABLE[at].1.to_owned(), text: text.to_owned(), because }
+    falchion::Error::KnobText { flag: Pins::TABLE[at].1.to_owned(), text: text.to_owned(), because }
+        .into()
 }
 
 /// The values of a range, `2-8` or `2..8`; what is no range is a value.

@@ -1,8 +1,7 @@
 //! Climbing: what each rung is predicted to reach, and what it reached.
 
 use super::{Machine, Program, Rung, rungs, traffic};
-use crate::counters::Counters;
-use falchion::Error;
+use crate::{Error, counters::Counters};
 
 /// What a rung reached. Rates are in TFLOP/s and count `2 m n k`.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]

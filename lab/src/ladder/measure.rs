@@ -4,15 +4,17 @@
 use super::{
     Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, TransposeRung, rungs,
 };
-use crate::bench::{
-    Session, SuiteProblem,
-    measure::{Bench, PeerLibrary, Run},
-    statistics::median,
-    transpose::{SuiteTranspose, measure::TransposeBench},
+use crate::{
+    Error,
+    bench::{
+        Session, SuiteProblem,
+        measure::{Bench, PeerLibrary, Run},
+        statistics::median,
+        transpose::{SuiteTranspose, measure::TransposeBench},
+    },
 };
 use cudarc::driver::CudaContext;
 use falchion::{
-    Error,
     cuda::CudaKernel,
     layout::{MatrixType, Order},
     numeric::ElementKind,

@@ -20,11 +20,11 @@
 
 use super::{Program, Textbook};
 use crate::{
+    Error,
     banks::{Direction, NotAnAccess, WarpAccess, wavefronts},
     counters::{Counters, SharedAccesses},
 };
 use falchion::{
-    Error,
     arch::WARP,
     desc::SimtDesc,
     internals::operand::OperandKind,
@@ -68,8 +68,8 @@ impl Machine {
     /// The rate that counts predict, in TFLOP/s.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when an address is not a multiple of its access: a description that
-    /// checks has no such.
+    /// [`Error::Measurement`] if an address is not a multiple of the access size. Valid
+    /// descriptions have no such address.
     pub fn tflops(&self, program: &Program, counters: &Counters) -> Result<f64, Error> {
         let warp = f64::from(WARP);
         let products = counters.multiply_adds as f64;

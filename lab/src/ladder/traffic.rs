@@ -3,11 +3,11 @@
 
 use super::{Program, Textbook};
 use crate::{
+    Error,
     banks::{Direction, NotAnAccess, WarpAccess},
     counters::{Counters, GlobalAccesses, SharedAccesses, count},
 };
 use falchion::{
-    Error,
     arch::WARP,
     epilogue::SCALARS,
     internals::call::Problem,

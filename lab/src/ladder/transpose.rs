@@ -3,12 +3,12 @@
 
 use super::TransposeRung;
 use crate::{
+    Error,
     counters::{SharedAccesses, TransposeCounters, count_transpose},
     owned::HostTranspose,
     verify::transpose::TransposeVerdict,
 };
 use falchion::{
-    Error,
     internals::{
         host::Mode,
         pass::transpose::{Combine, TransposeProblem, TransposeProgram},
@@ -133,8 +133,11 @@ impl TransposeClimb {
 /// tiles and a part of one, and compares every element.
 ///
 /// # Errors
-/// [`Error::Fault`] when the rung does what it must not.
-pub fn verify_transpose(rung: TransposeRung, kind: ElementKind) -> Result<TransposeVerdict, Error> {
+/// [`falchion::Error::Fault`] if the host executor finds a fault in the rung.
+pub fn verify_transpose(
+    rung: TransposeRung,
+    kind: ElementKind,
+) -> Result<TransposeVerdict, falchion::Error> {
     let desc = rung.desc(Combine::Move, kind.bytes_of(1));
     let problem = TransposeProblem::packed(2 * desc.rows as usize + 16, desc.columns as usize + 16);
     let mut transpose = HostTranspose::poisoned(kind, rung.choice(kind.bytes_of(1)), &problem)?;

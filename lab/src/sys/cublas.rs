@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::cublaslt::{Answer, Region, check};
+use crate::Error;
 use cudarc::{
     cublas::sys::{
         cublasHandle_t as Handle,
@@ -13,7 +14,6 @@ use cudarc::{
     driver::{CudaContext, CudaStream, sys},
 };
 use falchion::{
-    Error,
     internals::sys::{
         driver::driver,
         environment::Environment,
@@ -208,14 +208,14 @@ impl Cublas {
                 _ => return Err(refused("cublas<t>gemm is for f32 and f64 here")),
             }
         };
-        check("cublasSgemm", status)
+        Ok(check("cublasSgemm", status)?)
     }
 
     /// Opens the library for work on `stream`.
     ///
     /// # Errors
-    /// [`Error::Library`] naming every place tried; [`Error::Driver`] when the library cannot start
-    /// on the device.
+    /// - [`falchion::Error::Library`] with the paths tried if cuBLAS cannot be loaded.
+    /// - [`falchion::Error::Driver`] if cuBLAS does not start on the device.
     pub fn open(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let library = Library::find(&CUBLAS, &Environment::current())?;
         // SAFETY: the file is cuBLAS 12 or 13 by its name, whose functions have these types.
@@ -249,8 +249,9 @@ impl Cublas {
     /// Enqueues the transposes of f32 (4 bytes an element) or of f64 (8).
     ///
     /// # Errors
-    /// [`Error::Driver`] with what the library answers; [`Error::Measurement`] where a matrix is
-    /// longer than its memory, an extent beyond 31 bits, or the elements of another width.
+    /// - [`Error::Measurement`] if a matrix exceeds its memory, an extent exceeds 31 bits, or the
+    ///   element size differs.
+    /// - [`falchion::Error::Driver`] if cuBLAS returns an error code.
     pub fn geam(&self, p: &GeamProblem<'_>, element_bytes: usize) -> Result<(), Error> {
         let refused = |because: &str| Error::Measurement { because: because.to_owned() };
         let fits = |region: Region<'_>, leading: usize, rows: usize, columns: usize| {
@@ -327,7 +328,7 @@ impl Cublas {
                 _ => return Err(refused("cublas<t>geam is for f32 and f64")),
             }
         };
-        check("cublasSgeam", status)
+        Ok(check("cublasSgeam", status)?)
     }
 }
 
@@ -343,7 +344,8 @@ impl Drop for Cublas {
 /// Enqueues a copy of the first `bytes` bytes of one region to another.
 ///
 /// # Errors
-/// [`Error::Measurement`] when one is shorter; [`Error::Driver`].
+/// - [`Error::Measurement`] if a region is shorter than `bytes`.
+/// - [`falchion::Error::Driver`] if the driver fails.
 pub fn copy(
     stream: &CudaStream,
     from: Region<'_>,
@@ -356,7 +358,8 @@ pub fn copy(
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     // SAFETY: both regions are as long, of this stream's device, and alive as long as the stream's
     // work, as their own rules say.
-    unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, stream.cu_stream()) }
-        .result()
-        .map_err(driver("cuMemcpyDtoDAsync"))
+    let answer = unsafe {
+        sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, stream.cu_stream())
+    };
+    Ok(answer.result().map_err(driver("cuMemcpyDtoDAsync"))?)
 }

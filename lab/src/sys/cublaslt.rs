@@ -34,8 +34,8 @@ impl Lt {
     /// [`falchion::internals::sys::library`] finds. The first library opened serves the process.
     ///
     /// # Errors
-    /// [`Error::Library`] with every place tried; [`Error::Driver`] if the library does not start on
-    /// the device.
+    /// [`Error::Library`] with every place tried; [`Error::Driver`] if the library does not start
+    /// on the device.
     pub fn open(context: &Arc<CudaContext>, path: Option<&Path>) -> Result<Self, Error> {
         let table = Table::get(path)?;
         context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;

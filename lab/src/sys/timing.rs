@@ -1,7 +1,8 @@
 //! Time on the device: events that keep time, and launches recorded once to be replayed.
 
+use crate::Error;
 use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, sys};
-use falchion::{Error, internals::sys::driver::driver};
+use falchion::internals::sys::driver::driver;
 use std::sync::Arc;
 
 /// Two events on one stream, and the time between them.
@@ -42,7 +43,10 @@ impl Stopwatch {
     ///
     /// # Errors
     /// The error of `work`, or of the driver; a kernel that failed on the device is found here.
-    pub fn time(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<f64, Error> {
+    pub fn time<E: From<falchion::Error>>(
+        &self,
+        work: impl FnOnce() -> Result<(), E>,
+    ) -> Result<f64, E> {
         self.start.record(&self.stream).map_err(driver("cuEventRecord"))?;
         work()?;
         self.end.record(&self.stream).map_err(driver("cuEventRecord"))?;
@@ -109,7 +113,7 @@ impl Recording {
         // here, before it has ended the capture. They belong to work that could not be captured.
         let kept = stream.context().check_err();
         let ended = stream.end_capture(sys::CUgraphInstantiate_flags(0));
-        match (worked.and(kept.map_err(driver("cuStreamWaitEvent"))), ended) {
+        match (worked.and(kept.map_err(|error| driver("cuStreamWaitEvent")(error).into())), ended) {
             (Ok(()), Ok(Some(graph))) => Ok(graph.upload().is_ok().then_some(Self { graph })),
             _ => {
                 let _ = stream.context().check_err();
@@ -131,6 +135,6 @@ impl Recording {
     /// # Errors
     /// What the driver answers.
     pub fn replay(&self) -> Result<(), Error> {
-        self.graph.launch().map_err(driver("cuGraphLaunch"))
+        Ok(self.graph.launch().map_err(driver("cuGraphLaunch"))?)
     }
 }

@@ -1,10 +1,9 @@
 //! One stage of a warpgroup's product on a device, for looking at it.
 
 use super::text::{ProbeText, WarpgroupProbeParams};
-use crate::sys::launch::launch;
+use crate::{Error, sys::launch::launch};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use falchion::{
-    Error,
     arch::ArchKind,
     cuda::{machine_of, report::Report},
     internals::{
@@ -42,8 +41,10 @@ impl WarpgroupProbe {
     /// Compiles and loads the kernel.
     ///
     /// # Errors
-    /// [`Error::Measurement`] on a device that is not sm_90, and for tiles larger than its shared
-    /// memory; [`Error::Library`] without NVRTC; [`Error::Driver`].
+    /// - [`Error::Measurement`] if the device is not sm_90, or if the tiles exceed its shared
+    ///   memory.
+    /// - [`falchion::Error::Library`] if NVRTC is missing.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn prepare(context: &Arc<CudaContext>, mma: &MmaWarpgroup) -> Result<Self, Error> {
         let (text, machine) = (ProbeText::of(mma, false), machine_of(context)?);
         if machine.sm != ArchKind::Sm90.sm() {
@@ -78,7 +79,8 @@ impl WarpgroupProbe {
     /// B's tile.
     ///
     /// # Errors
-    /// [`Error::Measurement`] for operands of another size, and for no rounds; [`Error::Driver`].
+    /// - [`Error::Measurement`] if an operand has another size, or if there are no rounds.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn run(&self, a: &[u8], b: &[u8], rounds: u32) -> Result<Vec<f64>, Error> {
         let ProbeText { bytes_a, fragment_bytes, tile_bytes, shared_bytes, .. } = self.text;
         let sizes = [("A", a, bytes_a.max(fragment_bytes)), ("B", b, tile_bytes - bytes_a)];
@@ -122,7 +124,7 @@ fn refused(because: String) -> Error {
     Error::Measurement { because }
 }
 
-fn copied(stream: &Arc<CudaStream>, bytes: &[u8]) -> Result<CudaSlice<u8>, Error> {
+fn copied(stream: &Arc<CudaStream>, bytes: &[u8]) -> Result<CudaSlice<u8>, falchion::Error> {
     stream.clone_htod(bytes).map_err(driver("cuMemcpyHtoDAsync"))
 }
 

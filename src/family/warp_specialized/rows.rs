@@ -284,7 +284,7 @@ const fn of_fp8(c: ElementKind) -> [Combined; 4] {
 }
 
 /// Knobs of `f32` on the CUDA cores whose tiles TMA brings: 16x8 a thread, which measured best of
-/// the table `docs/performance/f32_simt.md` at e863db3. Not [`Auto`](crate::desc::Auto)'s, since
+/// `git show e863db3:./docs/performance/f32_simt.md`. Not [`Auto`](crate::desc::Auto)'s, since
 /// operands that are K-major need a workspace.
 pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
     threadblock: Mnk::new(256, 128, 16),

@@ -19,7 +19,7 @@ const FOLDERS: [&str; 11] = [
 ];
 
 /// The paths of a text: words that begin with a folder of the repository, up to what ends a path.
-/// `*`, `{a,b}` and `SUITE` stand for several, which are looked for as far as they are said.
+/// `*`, `{a,b}`, `SUITE`, and `NAME` stand for several; only the part before them is looked up.
 fn named(text: &str) -> BTreeSet<String> {
     let ends = |c: char| !(c.is_alphanumeric() || "_./-*{,}".contains(c));
     let words = text.split(ends).map(|word| word.trim_end_matches(['.', ',']));
@@ -31,8 +31,16 @@ fn named(text: &str) -> BTreeSet<String> {
 
 /// Whether there is what is said of a path before it stands for several.
 fn is_there(path: &str) -> bool {
-    let said =
-        path.split(['*', '{']).next().unwrap_or_default().split("SUITE").next().unwrap_or_default();
+    let said = path
+        .split(['*', '{'])
+        .next()
+        .unwrap_or_default()
+        .split("SUITE")
+        .next()
+        .unwrap_or_default()
+        .split("NAME")
+        .next()
+        .unwrap_or_default();
     let folder = said.rsplit_once('/').map_or(said, |(folder, _)| folder);
     root().join(if said == path { said } else { folder }).exists()
 }
@@ -73,7 +81,7 @@ fn a_path_that_is_not_there_is_found() {
 /// The targets of the relative Markdown links of a page, without their anchors.
 fn links(text: &str) -> Vec<&str> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let html = text.split("srcset=\"").chain(text.split("src=\"")).skip(1);
+    let html = text.split("srcset=\"").skip(1).chain(text.split("src=\"").skip(1));
     let pictures = html.filter_map(|rest| rest.split('"').next());
     targets
         .chain(pictures)

@@ -3,6 +3,7 @@
 
 use super::{problem::SuiteTranspose, record::TransposeLine};
 use crate::{
+    Error,
     bench::{
         kernels::{Compiled, written},
         measure::{Run, downloaded},
@@ -22,7 +23,6 @@ use crate::{
 };
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
-    Error,
     cuda::{DeviceMatrix, pass_unit, transpose},
     internals::{
         call::Source,
@@ -78,11 +78,11 @@ impl Buffers {
         let sources = (0..count)
             .map(|_| Ok(Operands { a: upload(&a)?, b: b.as_ref().try_map(upload)? }))
             .collect::<Result<_, Error>>()?;
-        let results = (0..count).map(|_| upload(&poison)).collect::<Result<_, Error>>()?;
+        let results = (0..count).map(|_| upload(&poison)).collect::<Result<_, _>>()?;
         let room = poison.bytes().len().max(a.bytes().len());
         let others = (0..count)
             .map(|_| stream.alloc_zeros::<u8>(room).map_err(driver("cuMemAllocAsync")))
-            .collect::<Result<_, Error>>()?;
+            .collect::<Result<_, _>>()?;
         Ok(Self { suite: bare(suite), a, b, poison, sources, results, others })
     }
 }
@@ -101,7 +101,8 @@ impl TransposeBench {
     /// for.
     ///
     /// # Errors
-    /// [`Error::Library`] when cuBLAS is asked for and not there; [`Error::Driver`].
+    /// - [`falchion::Error::Library`] if cuBLAS is requested and cannot be loaded.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
         let device = stream.context().name().map_err(driver("cuDeviceGetName"))?;
         let cublas = if with_peer { Some(Cublas::open(stream)?) } else { None };
@@ -111,8 +112,9 @@ impl TransposeBench {
     /// Measures a transpose.
     ///
     /// # Errors
-    /// [`Error::Refused`] when ours cannot compute it, [`Error::Measurement`] when it computed it
-    /// wrong, [`Error::Driver`].
+    /// - [`falchion::Error::Refused`] if Falchion does not support the transpose.
+    /// - [`Error::Measurement`] if a result of the kernel is wrong.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn measure(
         &mut self,
         session: &mut Session<'_>,
@@ -184,8 +186,8 @@ impl TransposeBench {
 /// `sm`. No device is needed.
 ///
 /// # Errors
-/// Those of [`compile_to_disk`](falchion::cuda::compile_to_disk), except [`Error::Io`], which
-/// [`Compiled`] holds.
+/// The errors of [`compile_to_disk`](falchion::cuda::compile_to_disk) except
+/// [`falchion::Error::Io`], which is stored in [`Compiled`].
 pub fn compile_all(suite: &[SuiteTranspose], sm: u32) -> Result<Compiled, Error> {
     let mut descs: Vec<TransposeDesc> = Vec::new();
     let mut compiled = Compiled::default();
@@ -272,12 +274,8 @@ impl Launch for Ours<'_> {
             DeviceMatrix::read_bytes(kind, a, stream),
             b.as_ref().map(|b| DeviceMatrix::read_bytes(kind, b, stream)),
         );
-        transpose(
-            self.choice,
-            self.combine,
-            stream,
-            &self.problem.with(a, b, DeviceMatrix::write_bytes(kind, d, stream)),
-        )
+        let call = self.problem.with(a, b, DeviceMatrix::write_bytes(kind, d, stream));
+        Ok(transpose(self.choice, self.combine, stream, &call)?)
     }
 
     fn name(&self) -> &str {

@@ -6,10 +6,9 @@
 //!
 //! A suite is of one kind: its first line says whether it is of transposes or of products.
 
-use crate::bench::suite::parse_lines;
 use crate::ladder::TransposeRung;
+use crate::{Error, bench::suite::parse_lines};
 use falchion::{
-    Error,
     internals::{
         call::{Elements, View},
         pass::transpose::{Choice, Combine, TransposeDesc, TransposeProblem},
@@ -158,7 +157,8 @@ pub fn is_of_transposes(text: &str) -> bool {
 /// The transposes of a suite's text, in order; blank lines are skipped. `name` is for the errors.
 ///
 /// # Errors
-/// [`Error::Suite`] with the line's number when a line is not a transpose, or when there is none.
+/// [`Error::Suite`] with the line number if a line is not a transpose, or if there are no
+/// transposes.
 pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteTranspose>, Error> {
     parse_lines(name, text, SuiteTranspose::check)
 }

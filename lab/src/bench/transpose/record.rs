@@ -1,11 +1,13 @@
 //! The line that is kept of one transpose: JSON, one object a line.
 
 use super::problem::SuiteTranspose;
-use crate::bench::{
-    Rounds,
-    record::{Circumstances, json},
+use crate::{
+    Error,
+    bench::{
+        Rounds,
+        record::{Circumstances, json},
+    },
 };
-use falchion::Error;
 use serde::{Deserialize, Serialize};
 
 /// One transpose measured. Times are of one launch, in microseconds; rates count every byte read
@@ -65,7 +67,7 @@ impl TransposeLine {
     /// many elements were verified.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when the rounds are fewer.
+    /// [`Error::Measurement`] if `rounds` lacks the kernel or the copy.
     pub fn new(
         problem: &SuiteTranspose,
         rounds: &Rounds,
@@ -114,7 +116,7 @@ impl TransposeLine {
     /// The line as JSON, without a newline.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when it cannot be written as JSON.
+    /// [`Error::Measurement`] if the record cannot be written as JSON.
     pub fn to_json(&self) -> Result<String, Error> {
         json(self)
     }

@@ -2,13 +2,14 @@
 //! written, rows computed again.
 
 use crate::{
+    Error,
     bench::{
         SuiteProblem,
         measure::{VERIFIED_ROWS, operands},
     },
     verify::{Claim, Fill, HostBuffer, bound::Accumulation, sampled},
 };
-use falchion::{Error, desc::GemmDesc, internals::call::Problem};
+use falchion::{desc::GemmDesc, internals::call::Problem};
 
 /// Elements of poison before and behind a D that is verified.
 pub(super) const GUARD: usize = 1024;

@@ -8,6 +8,7 @@ use super::{
     trials::{Book, Compiler, Contestant, Plan, Stage},
 };
 use crate::{
+    Error,
     bench::{
         Launch, Session, SuiteProblem,
         peer::{self, REQUESTED, WORKSPACE_BYTES, lt_problem},
@@ -19,7 +20,6 @@ use crate::{
 };
 use cudarc::driver::CudaStream;
 use falchion::{
-    Error,
     arch::Machine,
     cuda::{cache::Cache, compile, compile_to_disk, kernel_unit, machine_of, report::Report},
     desc::GemmDesc,
@@ -45,15 +45,15 @@ pub struct Nvrtc {
 }
 
 impl Compiler for Nvrtc {
-    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
+    fn compile(&self, desc: &GemmDesc) -> Result<Report, falchion::Error> {
         desc.class.output.epilogue.check_functions(desc.class.compute)?;
         let entry = compile(Cache::global(), &kernel_unit(desc)?, self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
     }
 }
 
-/// The compiler of [`Nvrtc`]. A kernel that is not in the folder of the cache is an
-/// [`Error::Io`].
+/// The compiler of [`Nvrtc`]. It returns [`falchion::Error::Io`] if a kernel cannot be written to
+/// the cache folder.
 #[derive(Clone, Copy, Debug)]
 pub struct NvrtcToDisk {
     /// The compute capability, major times 10 plus minor.
@@ -61,7 +61,7 @@ pub struct NvrtcToDisk {
 }
 
 impl Compiler for NvrtcToDisk {
-    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
+    fn compile(&self, desc: &GemmDesc) -> Result<Report, falchion::Error> {
         desc.class.output.epilogue.check_functions(desc.class.compute)?;
         let entry = compile_to_disk(Cache::global(), &kernel_unit(desc)?, self.sm)?;
         Ok(Report::read(&entry.log).unwrap_or_default())
@@ -89,9 +89,8 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
 /// narrower accesses.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is nothing to time, when the problem is too large, or when an
-/// operand's rows, or columns, are no whole accesses: another kernel would run in this one's place,
-/// or none.
+/// [`falchion::Error::Refused`] if the problem is empty or too large, or if an extent of an operand
+/// needs another kernel or narrower accesses.
 pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     for (axis, extent) in [(Axis::M, size.m), (Axis::N, size.n), (Axis::K, size.k)] {
         within(Field::Extent(axis), u64::from(extent), 1, i32::MAX as u64)?;
@@ -135,7 +134,8 @@ impl Gpu {
     /// Opens the device of `stream`; without `with_peer`, cuBLASLt is not looked for.
     ///
     /// # Errors
-    /// [`Error::Library`] when cuBLASLt is asked for and not there; [`Error::Driver`].
+    /// - [`falchion::Error::Library`] if cuBLASLt is requested and cannot be loaded.
+    /// - [`falchion::Error::Driver`] if the driver fails.
     pub fn new(stream: &Arc<CudaStream>, with_peer: bool) -> Result<Self, Error> {
         let lt = if with_peer { Some(Lt::open(stream.context(), None)?) } else { None };
         Ok(Self { stream: stream.clone(), lt, machine: machine_of(stream.context())? })
@@ -150,7 +150,7 @@ impl Gpu {
     /// Who runs here.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the device does not say.
+    /// [`falchion::Error::Driver`] if a query of the driver fails.
     pub fn circumstances(&self, base: &GemmDesc, commit: String) -> Result<Circumstances, Error> {
         let (major, minor) = driver::version()?;
         let asked = self.lt.is_some() && lt_problem(&problem(base, Mnk::new(1, 1, 1))).is_some();
@@ -166,7 +166,8 @@ impl Gpu {
     /// `base`.
     ///
     /// # Errors
-    /// Those of [`Stage::explore`]; [`Error::Refused`] when there is no room for the operands.
+    /// The errors of [`Stage::explore`]; [`falchion::Error::Refused`] if the operands do not fit in
+    /// memory.
     pub fn explore(
         &self,
         (base, size): (&GemmDesc, Mnk),

@@ -3,6 +3,7 @@
 
 use super::judge::{GUARD, Judge, Known};
 use crate::{
+    Error,
     bench::{
         SuiteProblem,
         ours::{enqueue, room},
@@ -13,7 +14,6 @@ use crate::{
 };
 use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{
-    Error,
     cuda::{CudaCall, CudaKernel, CudaMatrices, DeviceMatrix},
     desc::GemmDesc,
     internals::{call::Source, sys::driver::driver},
@@ -71,7 +71,7 @@ impl<'s> OnDevice<'s> {
     }
 
     /// A D for every set.
-    pub(super) fn room(&self) -> Result<Vec<CudaSlice<u8>>, Error> {
+    pub(super) fn room(&self) -> Result<Vec<CudaSlice<u8>>, falchion::Error> {
         let bytes = self.types.c.matrix_bytes(self.judge.problem().d.memory.length as u64) as usize;
         self.sets
             .iter()

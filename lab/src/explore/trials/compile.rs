@@ -19,7 +19,7 @@ pub trait Compiler: Sync {
     /// Compiles a description's kernel, or finds it where it is kept.
     ///
     /// # Errors
-    /// [`Error::Compile`] when the kernel is refused; anything else ends the trials.
+    /// [`Error::Compile`] if NVRTC rejects the kernel. Any other error ends the trials.
     fn compile(&self, desc: &GemmDesc) -> Result<Report, Error>;
 }
 

@@ -11,8 +11,8 @@ pub use compile::{BATCH, Compiled, Compiler, compile_all, compile_only};
 pub use plan::{Book, Plan};
 pub use stage::Stage;
 
-use crate::bench::Launch;
-use falchion::{Error, desc::GemmDesc};
+use crate::{Error, bench::Launch};
+use falchion::desc::GemmDesc;
 
 /// What runs kernels of descriptions on one problem.
 pub trait Device {
@@ -20,8 +20,8 @@ pub trait Device {
     /// otherwise.
     ///
     /// # Errors
-    /// [`Error::Driver`] and [`Error::Measurement`] when this kernel has left a device that cannot
-    /// go on; others when it was not run.
+    /// [`falchion::Error::Driver`] and [`Error::Measurement`] if the kernel left the device
+    /// unusable; other errors if the kernel did not run.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error>;
 
     /// Enqueues the product on the buffers `set`.

@@ -1,10 +1,13 @@
 //! What to try, what has been tried, and what is left.
 
-use crate::explore::{
-    record::{Entry, Final, Outcome, Trial},
-    standing::{Standing, last_final, screened},
+use crate::{
+    Error,
+    explore::{
+        record::{Entry, Final, Outcome, Trial},
+        standing::{Standing, last_final, screened},
+    },
 };
-use falchion::{Error, desc::GemmDesc, shape::Mnk};
+use falchion::{desc::GemmDesc, shape::Mnk};
 use std::collections::HashSet;
 
 /// What to try.

@@ -6,10 +6,11 @@ use super::{
     plan::{Book, Plan},
 };
 use crate::{
+    Error,
     bench::{Launch, Session, protocol::SCREEN_PASSES, selection::select},
     explore::record::{Entry, Final, Finalist, Outcome, tflops},
 };
-use falchion::{Error, desc::GemmDesc, shape::Mnk};
+use falchion::{desc::GemmDesc, shape::Mnk};
 use std::collections::HashSet;
 
 /// One problem, and what candidates are measured beside on it.
@@ -30,8 +31,8 @@ impl Stage<'_> {
     /// the fastest few with the finalists.
     ///
     /// # Errors
-    /// The compiler's unless it is a kernel's own; the device's; the clock's; the book's.
-    /// [`Error::Measurement`] when no reference runs.
+    /// The errors of the device, the timer, and the book, and those of the compiler other than
+    /// [`falchion::Error::Compile`]; [`Error::Measurement`] if no reference runs.
     pub fn explore(
         &self,
         plan: &Plan,
@@ -106,7 +107,10 @@ impl Stage<'_> {
                 Ok(Some(why)) => book.tried(self.size, desc, Outcome::Wrong { why })?,
                 Err(error) => {
                     // The next run must not end on it again. A refusal is not the kernel's.
-                    if matches!(error, Error::Driver { .. } | Error::Measurement { .. }) {
+                    if matches!(
+                        error,
+                        Error::Falchion(falchion::Error::Driver { .. }) | Error::Measurement { .. }
+                    ) {
                         book.tried(self.size, desc, Outcome::Wrong { why: error.to_string() })?;
                     }
                     return Err(error);

@@ -3,8 +3,8 @@
 
 use super::plan::{LtAddresses, LtAlgorithm, LtPlan};
 use super::{ALIGNMENT_BYTES, Lt, LtOperand};
+use crate::Error;
 use cudarc::driver::{CudaStream, DevicePtr};
-use falchion::Error;
 use falchion::internals::sys::driver::driver;
 use std::{marker::PhantomData, sync::Arc};
 
@@ -86,8 +86,9 @@ impl Lt {
     /// has run the product; the workspace is no other launch's meanwhile.
     ///
     /// # Errors
-    /// What the library answers; [`Error::Measurement`] when `algorithm` is another plan's or the
-    /// stream another device's.
+    /// - [`Error::Measurement`] if `algorithm` belongs to another plan, or the stream to another
+    ///   context.
+    /// - [`falchion::Error::Driver`] if cuBLASLt returns an error code.
     pub unsafe fn launch(
         &self,
         plan: &LtPlan,
@@ -102,7 +103,7 @@ impl Lt {
         }
         self.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         // SAFETY: the caller's promise, and the checks above.
-        unsafe { plan.enqueue(self.handle, algorithm, at, stream.cu_stream().cast()) }
+        Ok(unsafe { plan.enqueue(self.handle, algorithm, at, stream.cu_stream().cast()) }?)
     }
 }
 
@@ -110,7 +111,7 @@ impl<'a> LtLaunch<'a> {
     /// Binds `algorithm` to buffers; every set and the workspace are checked here.
     ///
     /// # Errors
-    /// [`Error::Measurement`] when there is no set, or a buffer is too short, misaligned or of
+    /// [`Error::Measurement`] if there is no set, or if a buffer is too short, misaligned, or on
     /// another stream.
     pub fn new(
         lt: &'a Lt,

@@ -1,8 +1,9 @@
 //! A device, a compiler and a clock that are none: they do as they are told, and write down what
 //! they were asked.
 
-use falchion::{Error, cuda::report::Report, desc::GemmDesc};
+use falchion::{cuda::report::Report, desc::GemmDesc};
 use falchion_lab::{
+    Error,
     bench::{Launch, Session, Settings, Stretch, Timer},
     explore::trials::{Compiler, Device},
 };
@@ -106,11 +107,12 @@ impl Device for Fake {
         self.asked.borrow_mut().push(Asked::Verified(*desc));
         match (self.fate)(desc) {
             Fate::Wrong => Ok(Some("7 elements are wrong".to_owned())),
-            Fate::Kills => Err(Error::Driver {
+            Fate::Kills => Err(falchion::Error::Driver {
                 call: "cuStreamSynchronize",
                 code: 700,
                 name: "CUDA_ERROR_ILLEGAL_ADDRESS".into(),
-            }),
+            }
+            .into()),
             _ => Ok(None),
         }
     }
@@ -179,10 +181,12 @@ impl FakeCompiler {
 }
 
 impl Compiler for FakeCompiler {
-    fn compile(&self, desc: &GemmDesc) -> Result<Report, Error> {
+    fn compile(&self, desc: &GemmDesc) -> Result<Report, falchion::Error> {
         self.compiled.lock().unwrap().push((*desc, std::thread::current().id()));
         match (self.fate)(desc) {
-            Fate::Fails => Err(Error::Compile { log: "error: é".repeat(2000), node: None }),
+            Fate::Fails => {
+                Err(falchion::Error::Compile { log: "error: é".repeat(2000), node: None })
+            }
             Fate::Spills => {
                 Ok(Report { spill_store_bytes: 24, spill_load_bytes: 40, ..Report::default() })
             }

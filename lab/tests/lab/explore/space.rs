@@ -2,13 +2,15 @@
 
 use super::base;
 use falchion::{
-    Error,
     arch::{ArchKind, OpKind},
     desc::{GemmDesc, Pins},
     internals::family::Request,
     threadblock::MainloopKind,
 };
-use falchion_lab::explore::{Census, Space, sample};
+use falchion_lab::{
+    Error,
+    explore::{Census, Space, sample},
+};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashSet};
 

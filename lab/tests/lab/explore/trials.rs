@@ -5,8 +5,9 @@ use super::{
     fake::{Asked, Fake, FakeCompiler, Fate},
 };
 use crate::harness::OfFamily;
-use falchion::{Error, cuda::report::Report, desc::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
+use falchion::{cuda::report::Report, desc::GemmDesc, shape::Mnk, threadblock::SwizzleKind};
 use falchion_lab::{
+    Error,
     bench::Launch,
     explore::{
         Census, Space,
@@ -266,7 +267,10 @@ fn a_kernel_that_takes_the_device_with_it_is_in_the_log() {
         entries = book.entries().to_vec();
         match done {
             Ok(()) => break,
-            Err(error) => assert!(matches!(error, Error::Driver { code: 700, .. }), "{error}"),
+            Err(error) => assert!(
+                matches!(error, Error::Falchion(falchion::Error::Driver { code: 700, .. })),
+                "{error}"
+            ),
         }
         deaths += 1;
     }
@@ -315,8 +319,9 @@ fn without_anything_to_compare_with_nothing_is_tried() {
 #[test]
 fn a_book_that_cannot_be_kept_ends_the_run() {
     let (fake, plan, compiler) = (Fake::new(fate), plan(20), FakeCompiler::new(fate));
-    let full = || Error::Io { path: "log".into(), because: "the disk is full".to_owned() };
-    let mut keep = |_: &Entry| Err(full());
+    let full =
+        || falchion::Error::Io { path: "log".into(), because: "the disk is full".to_owned() };
+    let mut keep = |_: &Entry| Err(full().into());
     let mut book = Book::new(Vec::new(), &mut keep);
     let stage = Stage { size: SIZE, compiler: &compiler, device: &fake, sets: 2 };
     let mut reference = fake.reference(0, 100.0);
@@ -365,7 +370,7 @@ fn many_threads_compile_each_once() {
 fn compilations_go_on_side_by_side() {
     struct Both(Mutex<usize>, Condvar);
     impl Compiler for Both {
-        fn compile(&self, _: &GemmDesc) -> Result<Report, Error> {
+        fn compile(&self, _: &GemmDesc) -> Result<Report, falchion::Error> {
             let mut begun = self.0.lock().unwrap();
             *begun += 1;
             self.1.notify_all();
@@ -377,7 +382,7 @@ fn compilations_go_on_side_by_side() {
         }
     }
     let descs = candidates(2);
-    let met = |built: Vec<Result<Report, Error>>| {
+    let met = |built: Vec<Result<Report, falchion::Error>>| {
         built.into_iter().map(|report| report.unwrap().registers).collect::<Vec<_>>()
     };
     let both = Both(Mutex::new(0), Condvar::new());
@@ -389,10 +394,10 @@ fn compilations_go_on_side_by_side() {
 fn compile_only_stops_when_the_cache_cannot_be_written() {
     struct FullDisk(AtomicUsize);
     impl Compiler for FullDisk {
-        fn compile(&self, _: &GemmDesc) -> Result<Report, Error> {
+        fn compile(&self, _: &GemmDesc) -> Result<Report, falchion::Error> {
             match self.0.fetch_add(1, Ordering::Relaxed) {
                 0..5 => Ok(Report::default()),
-                _ => Err(Error::Io { path: "/cache".into(), because: "no space".into() }),
+                _ => Err(falchion::Error::Io { path: "/cache".into(), because: "no space".into() }),
             }
         }
     }
