@@ -142,6 +142,7 @@ fn kernels_of(problems: &[SuiteProblem], sm: u32) -> Result<(Vec<GemmDesc>, Refu
 mod tests {
     use super::*;
     use crate::bench::suite::parse;
+    use falchion::arch::OpKind;
     use std::collections::BTreeSet;
 
     /// Of 63 columns D is stored an element at a time, of 62 two: the kernels of both are others
@@ -188,5 +189,20 @@ mod tests {
             Err::<(), _>(falchion::Error::Description { because: "no".to_owned() })
         });
         assert!(failed.is_err(), "what is not the knobs' fault ends the suite");
+    }
+
+    #[test]
+    fn problems_without_op_use_the_fastest_units_for_their_types() {
+        for (element, op, wanted) in [
+            ("bf16", "", OpKind::TensorOp),
+            ("f32", "", OpKind::Simt),
+            ("bf16", r#","op":"simt""#, OpKind::Simt),
+        ] {
+            let line = format!(
+                r#"{{"m":512,"n":512,"k":512,"a":"{element}:row","b":"{element}:row","c":"{element}:row"{op}}}"#
+            );
+            let problem = &parse("test", &line).unwrap()[0];
+            assert_eq!(description(problem, ArchKind::Sm90).unwrap().class.op, wanted, "{line}");
+        }
     }
 }

@@ -21,6 +21,13 @@ fn problems() -> Vec<SuiteProblem> {
     texts.filter_map(|text| suite::parse("a suite", &text).ok()).flatten().collect()
 }
 
+#[test]
+fn committed_problems_name_their_op() {
+    for problem in problems() {
+        assert!(problem.op.is_some(), "{problem}");
+    }
+}
+
 /// A problem whose knobs are those of a description, but for the epilogue.
 fn pinned(problem: &SuiteProblem, desc: &GemmDesc) -> SuiteProblem {
     let knobs = Pins::TABLE.iter().map(|row| row.0).zip(desc.user_pins().words());
