@@ -70,6 +70,7 @@ impl Svg {
     }
 
     /// A circle.
+    #[cfg(feature = "cuda")]
     pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) -> Element<'_> {
         Element::of(&mut self.0, "circle")
             .set("cx", x)
