@@ -1,6 +1,6 @@
 //! Matrices that are not packed: a submatrix, a transposed operand, and a C that D replaces.
 //!
-//! Run it with `cargo run --release --example strides`.
+//! Run the example with `cargo run --release --example strides`.
 
 use falchion::prelude::*;
 
@@ -11,7 +11,7 @@ fn main() -> Result<(), falchion::Error> {
     let whole: Vec<f32> = (0..24).map(|x| (10 * (x / 6) + x % 6) as f32).collect();
     let identity = [1.0f32, 0.0, 0.0, 1.0];
 
-    // A is rows 1 to 2, columns 3 to 4. It begins at element (1, 3), and its row pitch is 6.
+    // A is rows 1 to 2, columns 3 to 4. A begins at element (1, 3), and its row pitch is 6.
     let mut d = [0.0f32; 4];
     gemm.run(Arguments::new((2, 2, 2), &whole[9..], &identity, &mut d).lda(6))?;
     assert_eq!(d, [13.0, 14.0, 23.0, 24.0]);

@@ -1,6 +1,6 @@
 //! A matrix transpose, and a transpose that scales and adds.
 //!
-//! Run it with `cargo run --release --example transpose`. Device slices run the same code on a GPU.
+//! Run `cargo run --release --example transpose`. Device slices run the same code on a GPU.
 
 use falchion::prelude::*;
 
