@@ -27,12 +27,12 @@ pub const SUITES: [Suite; 15] = [
     suite("decode", "decode, M of 1 to 64", true),
     suite("deep", "small M and N, large K", true),
     suite("batched", "strided batches and pointer arrays", true),
-    suite("grouped", "grouped GEMM (MoE), beside one call per group", true),
+    suite("grouped", "grouped GEMM beside one call per group", true),
     suite("untuned", "shapes that nobody tuned", true),
     suite("simt", "exact f32 on CUDA cores, large", true),
-    suite("simt_shapes", "CUDA cores, beside its tensor cores", true),
+    suite("simt_shapes", "CUDA cores beside cuBLASLt's tensor cores", true),
     suite("f64", "f64 on tensor cores", true),
-    suite("f32_accurate", "f32 emulated, beside its exact f32", true),
+    suite("f32_accurate", "emulated f32 beside cuBLASLt's exact f32", true),
     suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
 ];
 
