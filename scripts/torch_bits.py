@@ -54,6 +54,8 @@ def falchion_result(program, folder, element, a, b):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     program = sys.argv[1]
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     random.seed(1)

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_overflow_may_be_infinite() {
+    fn overflowing_sums_may_be_infinite() {
         let near = Estimate::within(3e38, 1e30);
         let scaled = of("alpha * acc", ComputeKind::F32, near, 0.0);
         assert!(scaled.overflows && scaled.error.is_finite());
