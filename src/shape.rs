@@ -51,7 +51,7 @@ impl FromStr for Mnk {
         match extents.as_deref() {
             Some(&[m, n, k]) => Ok(Self::new(m, n, k)),
             _ => {
-                let because = "it is a shape MxNxK, 128x128x8 for one".to_owned();
+                let because = "the value must be a shape MxNxK, such as 128x128x8".to_owned();
                 Err(Error::KnobText { flag: "a shape".to_owned(), text: text.to_owned(), because })
             }
         }

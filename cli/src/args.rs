@@ -37,10 +37,11 @@ pub enum Command {
     /// Transpose a matrix: D = A^T, or D = alpha * A^T + beta * B.
     #[command(after_help = help::TRANSPOSE)]
     Transpose(Box<TransposeArgs>),
-    /// Measure a suite of problems on a GPU, beside cuBLASLt.
+    /// Measure a suite of problems on a GPU, relative to cuBLASLt.
     #[command(after_help = help::BENCH)]
     Bench(BenchArgs),
-    /// Find the fastest kernel configurations of a GEMM on a GPU, or count the valid ones anywhere.
+    /// Find the fastest kernel configurations of a GEMM on a GPU. With --dry-run, count the valid
+    /// configurations without a GPU.
     #[command(after_help = help::EXPLORE)]
     Explore(Box<ExploreArgs>),
     /// Verify and compare a ladder of GEMM kernels, from three loops to asynchronous copies.
@@ -56,7 +57,7 @@ pub enum Command {
     },
 }
 
-/// The place of a computation.
+/// Device that computes: the GPU or the CPU.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum On {
     #[allow(missing_docs, reason = "clap would print a comment; the flag explains the value")]
@@ -68,7 +69,7 @@ pub enum On {
     Cuda,
 }
 
-/// The elements to verify.
+/// Elements that the verification checks.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verification {
     #[allow(missing_docs, reason = "clap would print a comment; the flag explains the value")]
@@ -78,19 +79,19 @@ pub enum Verification {
     All,
 }
 
-/// A GPU by name, and its limits.
+/// Name and limits of a GPU.
 pub type NamedMachine = (&'static str, Machine);
 
 /// The flags of `falchion gemm`.
 #[derive(Args, Debug)]
 pub struct GemmArgs {
-    /// Rows of A and D. Default: those of the files.
+    /// Rows of A and D. Default: the number of rows in the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub m: Option<usize>,
-    /// Columns of B and D. Default: those of the files.
+    /// Columns of B and D. Default: the number of columns in the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub n: Option<usize>,
-    /// Columns of A and rows of B. Default: those of the files.
+    /// Columns of A and rows of B. Default: the extent in the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub k: Option<usize>,
     #[command(flatten)]
@@ -99,10 +100,10 @@ pub struct GemmArgs {
     /// Factor of A*B. Default: 1.
     #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
     pub alpha: Option<f64>,
-    /// Factor of C. Default: 0; C is then not read.
+    /// Factor of C. Default: 0. If the factor is 0, the kernel does not read C.
     #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
     pub beta: Option<f64>,
-    /// A scalar of the epilogue, s2 to s7: `--scalar 2=0.1` sets s2. May be repeated.
+    /// Scalar of the epilogue, s2 to s7: `--scalar 2=0.1` sets s2. Repeat the flag for each scalar.
     #[arg(long = "scalar", value_name = "SLOT=X")]
     pub scalars: Vec<String>,
     /// Leading dimension of A, in elements. Default: packed.
@@ -115,7 +116,7 @@ pub struct GemmArgs {
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldc: Option<usize>,
     /// Number of GEMMs of the same size. A file holds an array of shape (N, rows, columns), or one
-    /// matrix for all of them.
+    /// matrix for all GEMMs.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
     /// Pass the matrices of a batch as an array of pointers instead of by a stride. On a GPU, each
@@ -129,39 +130,39 @@ pub struct GemmArgs {
     /// Seed of the random operands.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// Read A from a .npy file, in C or Fortran order. Without --a and --b, the files decide the
-    /// element types. If one operand has a file, each operand that is read needs one.
+    /// Read A from a .npy file, in C or Fortran order. Without --a and --b, the files set the
+    /// element types. If one operand has a file, each operand that the kernel reads needs a file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
     /// Read B from a .npy file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub b_file: Option<PathBuf>,
-    /// Read C from a .npy file. Needs --beta.
+    /// Read C from a .npy file. --c-file needs --beta.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub c_file: Option<PathBuf>,
     /// Read a vector of the epilogue from a .npy file. NAME is bias_m or scale_m (one value per row
-    /// of D), or bias_n or scale_n (one per column). May be repeated.
+    /// of D), or bias_n or scale_n (one value per column). Repeat the flag for each vector.
     #[arg(long = "vector", value_name = "NAME=FILE", help_heading = "Files")]
     pub vectors: Vec<String>,
-    /// Write D to a .npy file in the layout of --c, bf16 and fp8 as f32. With - or /dev/stdout, D
-    /// goes to stdout and the report to stderr.
+    /// Write D to a .npy file in the layout of --c. The file holds bf16 and fp8 as f32. If FILE
+    /// is - or /dev/stdout, D goes to stdout and the report goes to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub out: Option<PathBuf>,
-    /// Device that computes: auto is a GPU if one works, and the CPU otherwise.
+    /// Device that computes. auto selects the GPU if it works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
     /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
     #[arg(long)]
     pub checked: bool,
-    /// Compare D with a reference and an a-priori error bound. Large problems are checked in random
-    /// rows; `--verify all` checks every element.
+    /// Compare D with a reference and an a-priori error bound. If D is large, --verify checks
+    /// random rows. `--verify all` checks every element.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "enough", value_name = "all")]
     pub verify: Option<Verification>,
-    /// Print the selected kernel, the reason for each choice, and what limits its speed. Computes
-    /// only with --run, --verify, --out, or --checked.
+    /// Print the selected kernel, the reason for each choice, and the bottleneck. The command
+    /// computes D only with --run, --verify, --out, or --checked.
     #[arg(long)]
     pub explain: bool,
-    /// Explain for this GPU, which need not be present.
+    /// GPU that --explain describes. The machine need not have this GPU.
     #[arg(long = "for", value_name = "GPU", requires = "explain", value_parser = PossibleValuesParser::new(GPUS.map(|gpu| gpu.0)).map(gpu))]
     pub gpu: Option<NamedMachine>,
     /// Compute the GEMM that --explain describes.
@@ -175,22 +176,23 @@ pub struct GemmArgs {
 /// The flags of `falchion transpose`.
 #[derive(Args, Debug)]
 pub struct TransposeArgs {
-    /// Rows of A and columns of D. Default: those of the files.
+    /// Rows of A and columns of D. Default: the extent in the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub rows: Option<usize>,
-    /// Columns of A and rows of D. Default: those of the files.
+    /// Columns of A and rows of D. Default: the extent in the files.
     #[arg(long, value_parser = whole, allow_hyphen_values = true)]
     pub cols: Option<usize>,
-    /// Element type of A, B, and D. Default: that of the files, or f32.
+    /// Element type of A, B, and D. Default: the type in the files, or f32 without files.
     #[arg(long = "type", value_name = "TYPE", value_parser = element)]
     pub element: Option<ElementKind>,
     /// Factor of A^T. Only f32 and f64 support values other than 1.
     #[arg(long, default_value_t = 1.0, value_parser = number, allow_hyphen_values = true)]
     pub alpha: f64,
-    /// Factor of B. Default: 0; B is then not read. Only f32 and f64 support other values.
+    /// Factor of B. Default: 0. If the factor is 0, the kernel does not read B. Only f32 and f64
+    /// support values other than 0.
     #[arg(long, value_name = "X", value_parser = number, allow_hyphen_values = true)]
     pub beta: Option<f64>,
-    /// Number of transposes of the same size. The matrices of a file are stacked along its rows.
+    /// Number of transposes of the same size. A file stacks its matrices along the rows.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
     /// Leading dimension of A, in elements. Default: packed.
@@ -202,26 +204,27 @@ pub struct TransposeArgs {
     /// Leading dimension of D, in elements. Default: packed.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub ldd: Option<usize>,
-    /// Use a kernel of the ladder instead of the one selected for the problem.
+    /// Use a kernel of the ladder instead of the kernel that the resolver selects.
     #[arg(long, value_parser = PossibleValuesParser::new(TransposeRung::ALL.map(TransposeRung::name)).map(rung), conflicts_with = "desc")]
     pub rung: Option<TransposeRung>,
-    /// Kernel description as JSON or a JSON file. Accepts the output of --json.
+    /// Kernel description as JSON or a JSON file. The flag accepts the output of --json.
     #[arg(long, value_name = "FILE|JSON")]
     pub desc: Option<String>,
     /// Seed of the random operands.
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,
-    /// Read A from a .npy file, in C or Fortran order. If B is read, it also needs a file.
+    /// Read A from a .npy file, in C or Fortran order. If the kernel reads B, B also needs a
+    /// file.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub a_file: Option<PathBuf>,
-    /// Read B from a .npy file of D's shape. Needs --beta.
+    /// Read B from a .npy file of D's shape. --b-file needs --beta.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub b_file: Option<PathBuf>,
-    /// Write D to a .npy file in C order, bf16 and fp8 as f32. With - or /dev/stdout, D goes to
-    /// stdout and the report to stderr.
+    /// Write D to a .npy file in C order. The file holds bf16 and fp8 as f32. If FILE is - or
+    /// /dev/stdout, D goes to stdout and the report goes to stderr.
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     pub out: Option<PathBuf>,
-    /// Device that computes: auto is a GPU if one works, and the CPU otherwise.
+    /// Device that computes. auto selects the GPU if it works, and the CPU otherwise.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
     /// Compute on the CPU, thread by thread, and check every access to shared memory for races.
@@ -230,8 +233,8 @@ pub struct TransposeArgs {
     /// Compare every element of D with a reference.
     #[arg(long)]
     pub verify: bool,
-    /// Print the selected kernel and the reason for each choice. Computes only with --run,
-    /// --verify, --out, or --checked.
+    /// Print the selected kernel and the reason for each choice. The command computes D only with
+    /// --run, --verify, --out, or --checked.
     #[arg(long)]
     pub explain: bool,
     /// Compute the transpose that --explain describes.
@@ -243,7 +246,7 @@ pub struct TransposeArgs {
     pub ladder: bool,
 }
 
-/// The flags that describe a kernel. The resolver selects what is not given.
+/// The flags that describe a kernel. The resolver selects a value for each absent flag.
 #[derive(Args, Debug)]
 pub struct KernelArgs {
     #[command(flatten)]
@@ -254,37 +257,37 @@ pub struct KernelArgs {
     pub knobs: KnobFlags,
 }
 
-/// The flags that all kernels of one GEMM share. The resolver selects what is not given.
+/// The flags that all kernels of one GEMM share. The resolver selects a value for each absent flag.
 #[derive(Args, Debug)]
 pub struct ClassArgs {
-    /// Element type and layout of A, such as f16:row or bf16:col. Default: row-major, f32 or a
-    /// type that fits the other operands.
+    /// Element type and layout of A, such as f16:row or bf16:col. Default: row-major, with
+    /// f32 or a type that fits the other operands.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub a: Option<MatrixType>,
-    /// Element type and layout of B. Default: as for A.
+    /// Element type and layout of B. Default: row-major, with a type that fits the other operands.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub b: Option<MatrixType>,
-    /// Element type and layout of C and D. Default: row-major, a type that fits A and B.
+    /// Element type and layout of C and D. Default: row-major, with a type that fits A and B.
     #[arg(long, value_name = "TYPE:ORDER")]
     pub c: Option<MatrixType>,
-    /// Element type of the accumulators. Default: the first that supports the other types.
+    /// Element type of the accumulators. Default: the first type that supports A, B, and C.
     #[arg(long, value_name = "TYPE", value_parser = element)]
     pub acc: Option<ElementKind>,
     /// Units that multiply: CUDA cores (simt), tensor cores (tensorop), or the fastest units that
-    /// multiply the types as they are (best). Default: best.
+    /// multiply the types without emulation (best). Default: best.
     #[arg(long, value_parser = PossibleValuesParser::new(OpRequest::ALL.map(OpRequest::name)).map(op))]
     pub op: Option<OpRequest>,
-    /// Architecture whose instructions the kernel may use. Default: that of the GPU, or sm90 on the
-    /// CPU.
+    /// Architecture whose instructions the kernel may use. Default: the architecture of the GPU,
+    /// or sm90 on the CPU.
     #[arg(long, value_parser = PossibleValuesParser::new(ArchKind::ALL.map(ArchKind::name)).map(arch))]
     pub arch: Option<ArchKind>,
-    /// Kernel description as JSON or a JSON file: all types and knobs. Accepts the output of
-    /// --json.
+    /// Kernel description as JSON or a JSON file: all types and knobs. The flag accepts
+    /// the output of --json.
     #[arg(long, value_name = "FILE|JSON")]
     pub desc: Option<String>,
 }
 
-/// Flags of other programs that are refused by name.
+/// Flags of other programs. The command refuses these flags by name.
 #[derive(Args, Debug)]
 pub struct LaterArgs {
     /// Refused: `--swizzle` selects the order of tiles.
@@ -313,7 +316,8 @@ pub struct BanksArgs {
     #[command(flatten)]
     #[allow(missing_docs, reason = "each flag has its own help text")]
     pub kernel: KernelArgs,
-    /// Draw the access, or the worst access of each step, to an SVG file. - is stdout.
+    /// Draw the access, or the worst access of each step, to an SVG file. If FILE is -, the SVG
+    /// goes to stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     /// Run the test accesses on a GPU, one launch each, and list the predicted wavefronts: see
@@ -328,18 +332,17 @@ pub struct BenchArgs {
     /// Suite to measure: a file with one JSON problem per line.
     #[arg(long, value_name = "FILE")]
     pub suite: PathBuf,
-    /// Library to measure beside Falchion.
+    /// Library to compare Falchion with.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
-    /// Path of the cuBLASLt to compare with. The default is the library that `falchion doctor`
-    /// finds.
+    /// Path of the cuBLASLt to compare with. Default: the library that `falchion doctor` finds.
     #[arg(long, value_name = "FILE")]
     pub peer_library: Option<PathBuf>,
-    /// Maximum seconds per problem. With fewer seconds, more ratios are noisy. The default is 3.
+    /// Maximum seconds per problem. With fewer seconds, more ratios are noisy. Default: 3.
     #[arg(long, value_name = "N", value_parser = elements)]
     pub seconds: Option<u32>,
     /// Compile the suite's kernels into the kernel cache for a compute capability, such as 90 for
-    /// sm_90, and measure nothing. Needs NVRTC, but no GPU.
+    /// sm_90, and measure nothing. --compile needs NVRTC, but no GPU.
     #[arg(long, value_name = "SM", value_parser = elements)]
     pub compile: Option<u32>,
     /// Write one JSON line per problem to this file, and a Markdown page to the same path with .md.
@@ -354,11 +357,11 @@ pub struct LadderArgs {
     /// M, N, and K, a multiple of 256.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
     pub size: usize,
-    /// Device that runs the kernels. A GPU verifies and measures them. The CPU verifies them, and
-    /// predicts their speed from their memory accesses.
+    /// Device that runs the kernels. A GPU verifies and measures the kernels. The CPU verifies the
+    /// kernels, and predicts speed from memory accesses.
     #[arg(long, value_enum, default_value_t)]
     pub on: On,
-    /// Draw the chart to an SVG file. - is stdout.
+    /// Draw the chart to an SVG file. If FILE is -, the SVG goes to stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }
@@ -373,10 +376,10 @@ pub struct LayoutArgs {
     /// Print the table of offsets instead of the layout.
     #[arg(long)]
     pub table: bool,
-    /// Draw the layout to an SVG file. - is stdout.
+    /// Draw the layout to an SVG file. If FILE is -, the SVG goes to stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Layout of threads by which the drawing is coloured. It repeats over the cells.
+    /// Layout of threads that colours the drawing. The layout repeats over all cells.
     #[arg(long, value_name = "EXPR", requires = "svg")]
     pub threads: Option<String>,
     /// Show the shared-memory banks in the drawing, for elements of N bytes.
@@ -407,23 +410,23 @@ fn rung(name: String) -> TransposeRung {
 }
 
 fn element(name: &str) -> Result<ElementKind, String> {
-    name.parse().map_err(|error: falchion::Error| format!("it {}", error.because()))
+    name.parse().map_err(|error: falchion::Error| format!("the type {}", error.because()))
 }
 
 /// Parses a whole number.
 pub fn whole(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", usize::MAX))
+    text.parse().map_err(|_| format!("the value must be a whole number from 0 to {}", usize::MAX))
 }
 
 fn elements(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u32::MAX))
+    text.parse().map_err(|_| format!("the value must be a whole number from 0 to {}", u32::MAX))
 }
 
 /// Parses a seed.
 pub fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u64::MAX))
+    text.parse().map_err(|_| format!("the value must be a whole number from 0 to {}", u64::MAX))
 }
 
 fn number(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "it is a number, -0.5 or 1e-3 for one".to_owned())
+    text.parse().map_err(|_| "the value must be a number, such as -0.5 or 1e-3".to_owned())
 }

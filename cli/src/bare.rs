@@ -19,7 +19,7 @@ use serde_json::json;
 const ON_HOST: (usize, usize, usize) = (1024, 1024, 1024);
 /// M, N, and K on a GPU.
 const ON_CUDA: (usize, usize, usize) = (4096, 4096, 4096);
-/// Maximum number of timed runs after one warm-up run. The fastest run counts.
+/// Maximum number of timed runs after one warm-up run. The report uses the fastest run.
 const RUNS: usize = 5;
 /// Total seconds of timed runs after which no new run starts.
 const ENOUGH_SECONDS: f64 = 1.0;
@@ -70,7 +70,7 @@ fn next_commands(on: &str) -> [(&'static str, &'static str); 3] {
     [
         (
             "falchion gemm --m 1000 --n 1234 --k 777 --verify",
-            "a GEMM of your size; --a-file, --b-file, and --out use .npy files",
+            "a GEMM of your size, from random numbers or .npy files",
         ),
         ("falchion gemm --explain", "the selected kernel, and the origin of each knob"),
         ("falchion doctor", doctor),

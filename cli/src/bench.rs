@@ -98,7 +98,7 @@ fn print_compiled(done: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
         true => {
             print::line(&json!({ "sm": sm, "kernels": kernels, "refused": refused }).to_string())
         }
-        false => print::line(&format!("{kernels} kernels for sm_{sm} are in the cache")),
+        false => print::line(&format!("the cache has {kernels} kernels for sm_{sm}")),
     }
     cuda::cache_written(unwritten.as_deref())
 }
@@ -106,16 +106,14 @@ fn print_compiled(done: &Compiled, sm: u32, json: bool) -> Result<(), Failure> {
 /// Opens the device, and returns it with the settings of the run and the output file.
 fn open_run(args: &BenchArgs, name: &str) -> Result<(cuda::Device, Run, PathBuf), Failure> {
     let device = cuda::open(0).map_err(|failure| match failure {
-        Failure::Refused(because) => {
-            Failure::refused(format!("bench measures on a GPU: {because}"))
-        }
+        Failure::Refused(because) => Failure::refused(format!("bench needs a GPU: {because}")),
         other => other,
     })?;
     let out =
         args.out.clone().unwrap_or_else(|| Path::new(FOLDER).join(name).with_extension("jsonl"));
     if out == Path::new("-") {
         return Err(Failure::refused(
-            "--out is -, and bench writes two files; give --out FILE.jsonl, and the page is FILE.md",
+            "--out cannot be -, because bench writes two files; --out FILE.jsonl also writes FILE.md",
         ));
     }
     let run = Run {
@@ -157,7 +155,7 @@ fn result_line(line: &Line, at: usize, of: usize) -> String {
     if let Some(refused) = &line.refused {
         return format!("{at}/{of}: {problem}: refused: {refused}");
     }
-    let ratio = line.ratio.map_or("no peer".to_owned(), |ratio| format!("{ratio:.3} of the peer"));
+    let ratio = line.ratio.map_or("no peer".to_owned(), |ratio| format!("{ratio:.3}x the peer"));
     format!("{at}/{of}: {problem}: {:.1} TFLOP/s, {ratio}", line.ours_tflops)
 }
 

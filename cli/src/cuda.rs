@@ -64,7 +64,10 @@ pub fn open(ordinal: usize) -> Result<Device, Failure> {
     Nvrtc::get()?;
     let machine = machine_of(&context)?;
     let newest = ArchKind::newest_of(machine.sm).ok_or_else(|| {
-        Failure::refused(format!("the device is sm_{}, and kernels begin at sm_70", machine.sm))
+        Failure::refused(format!(
+            "the device is sm_{}, but Falchion needs sm_70 or newer",
+            machine.sm
+        ))
     })?;
     let stream = context.new_stream().map_err(driver::driver("cuStreamCreate"))?;
     let name = context.name().map_err(driver::driver("cuDeviceGetName"))?;
@@ -211,24 +214,24 @@ impl TransposeKernel {
     }
 }
 
-/// Folder of the kernel cache. Fails if cubins cannot be written there.
+/// Folder of the kernel cache. A folder that is not writable is an error.
 pub fn cache() -> Result<String, Error> {
     let dir = Cache::global().dir();
     dir.check()?;
     Ok(match dir {
-        CacheDir::Off => "off: every process compiles for itself".to_owned(),
+        CacheDir::Off => "off: every process compiles its kernels".to_owned(),
         CacheDir::At(path) => print::path(path),
     })
 }
 
 /// Refuses `--compile` without a kernel cache, which is its only output.
 pub fn cache_to_fill() -> Result<(), Failure> {
-    // With this handler, a file beyond `ulimit -f` is a write error instead of a signal.
+    // With this handler, a file beyond `ulimit -f` causes a write error instead of a signal.
     interrupt::watch();
     let dir = Cache::global().dir();
     if *dir == CacheDir::Off {
         return Err(Failure::refused(
-            "--compile fills the cache of kernels, and there is none; set FALCHION_CACHE_DIR to a folder",
+            "--compile needs a kernel cache; set FALCHION_CACHE_DIR to a folder",
         ));
     }
     Ok(dir.check()?)
@@ -239,7 +242,7 @@ pub fn cache_to_fill() -> Result<(), Failure> {
 pub fn cache_written(unwritten: Option<&str>) -> Result<(), Failure> {
     unwritten.map_or(Ok(()), |because| {
         Err(Failure::refused(format!(
-            "a kernel could not be written to the cache, and --compile stopped: {because}"
+            "--compile stopped, because it could not write a kernel to the cache: {because}"
         )))
     })
 }
@@ -257,7 +260,7 @@ pub fn driver() -> Result<String, Error> {
     Ok(format!("libcuda, CUDA {major}.{minor}"))
 }
 
-/// The place of a computation.
+/// Device of a computation: the CPU or a GPU.
 pub enum Place {
     /// The CPU.
     Host,
@@ -279,7 +282,7 @@ impl Place {
     pub fn open_for_run(on: On, checked: bool) -> Result<Self, Failure> {
         match (checked, on) {
             (true, On::Cuda) => Err(Failure::refused(
-                "--checked watches the host executor; take --on host, or leave one of them out",
+                "--checked needs the host executor; use --on host, or remove --checked",
             )),
             (true, _) => Ok(Self::Host),
             (false, on) => Self::open(on),
@@ -300,7 +303,7 @@ impl Place {
         }
     }
 
-    /// The machine to explain for, if no flag names one.
+    /// The default machine to explain for.
     pub fn gpu(&self) -> NamedMachine {
         match self {
             // The host supports the newest instructions, so the newest GPU supplies the limits.

@@ -91,14 +91,14 @@ pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
         }));
         if verbose {
             for finding in findings.iter().filter(|finding| !finding.tried.is_empty()) {
-                print::line(&format!("\n{} was looked for in:", finding.what));
+                print::line(&format!("\nSearched paths for {}:", finding.what));
                 finding
                     .tried
                     .iter()
                     .for_each(|place| print::line(&format!(" {}", print::visible(place))));
             }
         } else if findings.iter().any(|finding| !finding.tried.is_empty()) {
-            print::line("\n--verbose lists where libraries were looked for");
+            print::line("\n--verbose lists the searched paths");
         }
         let cuda = if cuda_works { "CUDA works" } else { "CUDA is unavailable" };
         let host = if host_works { "the host works" } else { "the host does not work" };
@@ -107,7 +107,7 @@ pub fn run(verbose: bool, json: bool) -> Result<(), Failure> {
     if host_works {
         Ok(())
     } else {
-        Err(Failure::Unverified("the host does not compute what it should".to_owned()))
+        Err(Failure::Unverified("the host executor computes a wrong result".to_owned()))
     }
 }
 
@@ -120,7 +120,7 @@ fn cpu() -> Finding {
 
 fn memory() -> Finding {
     let said = falchion_lab::resources::available_bytes()
-        .map_or("the system does not say how much".to_owned(), |bytes| {
+        .map_or("the available memory is unknown".to_owned(), |bytes| {
             format!("{} MiB available", bytes >> 20)
         });
     Finding::found("memory", said)
@@ -136,19 +136,17 @@ fn gpu() -> Vec<Finding> {
         Finding::library(
             "cache of kernels",
             cuda::cache(),
-            "Set FALCHION_CACHE_DIR to a folder of your own, or to off.",
+            "Set FALCHION_CACHE_DIR to a folder that you own, or to off.",
         ),
-        Finding::library("NVRTC", cuda::nvrtc(), "Install another version of it."),
+        Finding::library("NVRTC", cuda::nvrtc(), "Install another version of NVRTC."),
         Finding::library("CUDA driver", cuda::driver(), "Install a newer driver."),
     ];
     let missing: Vec<&str> =
         findings[1..].iter().filter(|finding| !finding.found).map(|finding| finding.what).collect();
-    let after = format!("not looked for, without {}", missing.join(" and "));
+    let after = format!("Not checked: {} missing", missing.join(" and "));
     let (device, kernel) = match missing.is_empty().then(|| cuda::open(0)) {
         None => (Err(Failure::refused(after.clone())), Err(Failure::refused(after))),
-        Some(Err(failure)) => {
-            (Err(failure), Err(Failure::refused("there is no device to launch it on")))
-        }
+        Some(Err(failure)) => (Err(failure), Err(Failure::refused("Not checked: no device works"))),
         Some(Ok(device)) => {
             let said = format!("{}, sm_{}, up to --arch {}", device.name, device.sm, device.newest);
             (Ok(said), product(&Place::Cuda(device)))
@@ -157,9 +155,9 @@ fn gpu() -> Vec<Finding> {
     findings.push(Finding::from_result(
         "device",
         device,
-        "See what is missing above, nvidia-smi, and CUDA_VISIBLE_DEVICES.",
+        "Fix the missing items above, and check nvidia-smi and CUDA_VISIBLE_DEVICES.",
     ));
-    findings.push(Finding::from_result("kernel", kernel, "See what is missing above."));
+    findings.push(Finding::from_result("kernel", kernel, "Fix the missing items above."));
     findings
 }
 
@@ -175,7 +173,7 @@ fn product(place: &Place) -> Result<String, Failure> {
     gemm::require_verified(verdict)?;
     let (m, n, k) = EXTENTS;
     Ok(format!(
-        "computed {m} x {n} x {k}, and the largest error is {:.3} of its bound",
+        "{m} x {n} x {k} is verified; the largest error is {:.3} of its bound",
         verdict.error_over_bound
     ))
 }

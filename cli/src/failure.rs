@@ -62,7 +62,7 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// Maximum number of characters of a sentence. Longer sentences are cut in the middle.
+/// Maximum number of characters of a sentence. A longer sentence loses its middle.
 const LONGEST: usize = 1000;
 
 /// Replaces runs of white space by single spaces. Cuts the middle out of a long text.
@@ -77,8 +77,8 @@ fn one_line(text: &str) -> String {
     format!("{first} [.. {} letters ..] {last}", letters - 800)
 }
 
-/// Handles clap's messages. Help and version are printed; a mistake is one sentence and exit code
-/// 2.
+/// Handles clap's messages. Help and version are text on stdout. A mistake is one sentence, with
+/// exit code 2.
 pub fn usage(error: &clap::Error) -> Result<(), Failure> {
     let text = error.render().to_string();
     if !error.use_stderr() {

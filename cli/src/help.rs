@@ -9,8 +9,10 @@ Examples:
   falchion gemm --m 1000 --n 1234 --k 777 --verify
   falchion gemm --m 4096 --n 4096 --k 4096 --a bf16:row --b bf16:col --c bf16:row --explain --for h200
 
-Exit codes: 0 done, and verified if requested; 1 verification failed; 2 refused, or the output could
-not be written, with one sentence on stderr.";
+Exit codes:
+  0  The command succeeded. A requested verification passed.
+  1  The verification failed.
+  2  The command refused the request, or could not write the output. stderr has the reason.";
 
 /// The text of `falchion gemm --help`.
 pub const GEMM: &str = "\
@@ -26,8 +28,8 @@ Examples:
   falchion gemm --m 64 --n 64 --k 64 --stages 3 --json > kernel.json
   falchion gemm --m 64 --n 64 --k 64 --desc kernel.json --verify
 
-With the same description, the host and the GPU return the same bits: name the architecture, such as
---arch sm90, to compute a GPU's result on the CPU.";
+The CPU and the GPU return the same bits for the same description. Name the architecture, such as
+--arch sm90, to reproduce a GPU's result on the CPU.";
 
 /// The text of `falchion banks --help`.
 pub const BANKS: &str = "\
@@ -41,8 +43,8 @@ Examples:
 /// The text of `falchion transpose --help`.
 pub const TRANSPOSE: &str = "\
 A has --rows rows and --cols columns. B and D have --cols rows and --rows columns. All matrices are
-row-major. A transpose without factors keeps every bit. With factors, each of the two products and
-their sum is rounded to nearest even. A factor of 0 means that its matrix is not read.
+row-major. A transpose without factors keeps every bit. With factors, the kernel rounds each product
+and the sum to nearest even. If a factor is 0, the kernel does not read its matrix.
 
 Examples:
   falchion transpose --rows 1000 --cols 300 --on host --verify
@@ -59,19 +61,19 @@ verified, elements_checked, error_over_bound (null if elements only move), confi
 config names the kernel, such as 64x64_t256_a4x4x4_x3.2.2_o0_b4_w:
   64x64       rows and columns of A per tile
   t256        threads per CTA
-  a4x4x4      elements per access to A, rows of A that a thread transposes in registers, elements per
-              access to D
+  a4x4x4      elements per access to A, rows of A that a thread transposes in registers, and elements
+              per access to D
   x3.2.2      XOR swizzle of the tile in shared memory (bits, base, shift); p1 is padding by 1
               element, direct is no shared memory, gathered is rows at any alignment
   across      lanes run across the rows of D
   o0          order of tiles: groups of N columns, 0 for rows, r8 for groups of 8 rows, h for hilbert
-  b4          CTAs that a multiprocessor holds at once, at least
+  b4          minimum number of CTAs that a multiprocessor holds at once
   r, w        reads bypass the L1 cache; writes are streaming
 
 The ladder has five kernels, and each adds one idea:
   naive       each lane writes its own row of D
   tiled       the tile passes through shared memory
-  coalesced   lanes write neighbours of D
+  coalesced   lanes write adjacent elements of D
   padded      padding avoids the bank conflicts
   vectorized  accesses of 16 bytes, and a swizzle instead of padding";
 
@@ -87,50 +89,55 @@ On a machine with NVRTC:
 
 /// The text of `falchion explore --help`.
 pub const EXPLORE: &str = "\
-A search space is a list of families of kernels, and each family has a list of values per knob. Each
-combination is a point. A point is a kernel if the library accepts its description. Without --space,
-the families are those of the main loops that the types can use. A knob's flag replaces its values in
-every family that has the knob; --mainloop keeps the families of these main loops. 2-5 is 2,3,4,5.
+A search space is a list of kernel families. Each family has a list of values per knob. Each
+combination of values is a point. A point is a kernel if the library accepts its description.
+Without --space, the search space has the families of every main loop that supports the types. A
+knob's flag replaces the values of the knob in every family. --mainloop keeps the families of the
+listed main loops. The list 2-5 means 2,3,4,5.
 
-Count, without a GPU. With --size, kernels must fit the problem, and the best by predicted time are
-listed, relative to the first. The table of refusals has # for each number.
+Count kernels without a GPU. With --size, the command counts only kernels that fit the problem, and
+lists the kernels with the shortest predicted times. Each time is relative to the shortest time. The
+table of refusals has # for each number.
   falchion explore --dry-run --arch sm80 --a f32:row --b f32:row --c f32:row --mainloop multistage --threadblock 128x128x8,256x128x8 --warp 64x64x8 --stages 3,4
   falchion explore --dry-run --arch sm90 --a bf16:row --b bf16:col --c bf16:row --size 4096x4096x4096 --threadblock 128x128x64,128x256x64
   falchion explore --dry-run --space '[{\"stages\": [2, 3], \"threadblock\": \"128x128x8\"}, {\"mainloop\": \"pipelined\", \"stages\": 2}]'
 
-Compile ahead, with NVRTC. Take the folder of FALCHION_CACHE_DIR to the machine with the GPU. Exit
-code 2 says that a kernel could not be written to the cache.
+Compile kernels ahead of time with NVRTC. Copy the folder FALCHION_CACHE_DIR to the machine with the
+GPU. Exit code 2 means that the command could not write a kernel to the cache.
     falchion explore --compile 90 --trials 100 --a f32:row
 
 On a GPU:
     falchion explore --size 4096x4096x4096 --a f32:row --b f32:row --c f32:row --trials 200 --log explore.jsonl
 
-  1. --trials random kernels are selected by --seed. A larger number starts with the same kernels.
-  2. Sixteen at a time are compiled. Kernels that spill are skipped, unless --spills allowed.
-  3. Each is verified with whole numbers and random numbers; wrong kernels are not timed.
-  4. The sixteen are timed in the same rounds as cuBLASLt and ranked by the ratio.
-  5. The best --finalists kernels are measured with the protocol of falchion bench.
+  1. --seed selects --trials random kernels. A larger --trials adds kernels to the same selection.
+  2. The command compiles sixteen kernels at a time, and skips kernels that spill. --spills allowed
+     keeps kernels that spill.
+  3. The command verifies each kernel with integers and with random numbers, and skips wrong kernels.
+  4. The command times the kernels in the same rounds as cuBLASLt, and ranks the kernels by the ratio.
+  5. The protocol of falchion bench measures the best --finalists kernels.
 
-The table lists the knobs in which the best kernels differ, microseconds per launch, TFLOP/s, and the
-peer's time over the kernel's. ~ marks kernels that were only screened.
+The table lists the knobs in which the best kernels differ, the time per launch in microseconds,
+TFLOP/s, and the speed relative to the peer. ~ marks kernels without a measurement of step 5.
 
 Names of kernels, such as multistage 256x128x8_64x64x8_s4_b1_1:
   256x128x8   --threadblock
-  64x64x8     --warp; mma.sync kernels have --instruction behind it
+  64x64x8     --warp; names of mma.sync kernels add --instruction
   s4          --stages
   b1          --blocks-per-sm
   1           --swizzle: groups of N columns, 0 for horizontal, r8 for grouped:8, h for hilbert
   promoted, bf16x6 and others, registers, p0: --promotion, --emulation, --a-operand, --pending
-Several kernels can share a name: types, layouts, alignments, shared-memory layouts, clusters, and
-split-K are not in it. The description in the log tells them apart, and --desc accepts it.
+Several kernels can share a name. A name omits types, layouts, alignments, shared-memory layouts,
+clusters, and split-K. The description in the log identifies a kernel, and --desc accepts the
+description.
 
 The log has one JSON line per trial: description, problem, and outcome (compile_failed, spilled,
-wrong, or timed). Lines of kind final hold the best. The first line holds the types, sizes, GPU, driver, and
-commit. A log with another first line is refused and stays as it is.";
+wrong, or timed). Each line of kind final holds the measurement of a finalist. The first line holds
+the types, sizes, GPU, driver, and commit. If the first line of a log differs, the command refuses
+the log and does not change it.";
 
 /// The text of `falchion layout --help`.
 pub const LAYOUT: &str = "\
-Layouts are in CuTe's notation, shape:stride. Functions include compose, complement, coalesce,
+Layouts use CuTe's notation, shape:stride. Functions include compose, complement, coalesce,
 logical_divide, zipped_divide, logical_product, right_inverse, and left_inverse.
 
 Examples:

@@ -21,8 +21,8 @@ pub fn strike(list: &mut Vec<PathBuf>, path: &Path) {
 }
 
 /// Installs the signal handlers. INT, TERM, HUP, and QUIT remove unfinished files, clear the bar,
-/// and end the process as without a handler. A file beyond `ulimit -f` is a write error instead of
-/// a signal.
+/// and end the process with the signal's exit status. A file beyond `ulimit -f` causes a write
+/// error instead of a signal.
 #[cfg(unix)]
 pub fn watch() {
     use signal_hook::{consts, iterator::Signals, low_level};

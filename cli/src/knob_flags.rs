@@ -32,7 +32,7 @@ impl Args for KnobFlags {
     }
 }
 
-/// Names of flags: those of all knobs, and old names.
+/// Names of the flags of all knobs, and old names.
 fn names() -> impl Iterator<Item = &'static str> {
     Pins::TABLE.iter().map(|row| row.0).chain(Pins::RENAMED.iter().map(|row| row.0))
 }
@@ -40,7 +40,7 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// Form of a switch, whose flag needs no value.
 const SWITCH: &str = "off|on";
 
-/// One flag with one value for each knob. Old names are hidden from the help.
+/// One flag with one value for each knob. The help hides old names.
 fn flags() -> impl Iterator<Item = Arg> {
     let all = Pins::TABLE.iter().map(|&(name, flag, meaning)| {
         let form = Pins::form(name).unwrap_or("VALUE");
@@ -48,7 +48,7 @@ fn flags() -> impl Iterator<Item = Arg> {
             .long(flag.trim_start_matches('-'))
             .value_name(form)
             .help(meaning.trim().trim_end_matches('.'))
-            .help_heading("Knobs (default: selected for the problem)");
+            .help_heading("Knobs (default: the resolver selects a value)");
         if form == SWITCH {
             arg.num_args(0..=1).default_missing_value("on")
         } else {
@@ -66,7 +66,7 @@ pub fn note_old_names<'n>(names: impl Iterator<Item = &'n str>) {
     for name in names {
         if let Some((_, old, _, flag)) = Pins::RENAMED.iter().find(|row| row.0 == name) {
             print::error(&format!(
-                "note: {old} is {flag} now; the old name goes with the next version"
+                "note: use {flag} instead of {old}, which the next version removes"
             ));
         }
     }

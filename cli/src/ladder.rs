@@ -41,7 +41,7 @@ pub fn run(args: &LadderArgs, json: bool) -> Result<(), Failure> {
         );
         return Ok(());
     }
-    print::line(&format!("f32, {n} x {n} x {n}, by rows: {}", climb.place(), n = climb.size));
+    print::line(&format!("f32, {n} x {n} x {n}, row-major: {}", climb.place(), n = climb.size));
     climb.letters(COLUMNS).lines().for_each(print::line);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Command line of Falchion. It prints the results of the library.
 //!
-//! Exit codes: 0 done, and verified if requested; 1 verification failed; 2 refused, with one
-//! sentence on stderr.
+//! Exit code 0 means success. Exit code 1 means that the verification failed. Exit code 2 means
+//! that the command refused the request, with one sentence on stderr.
 #![deny(missing_docs, unsafe_code)]
 
 mod args;
@@ -53,7 +53,7 @@ fn limit_threads() {
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse::<usize>().ok());
     if let Some(asked) = asked.filter(|&asked| asked > most) {
         print::error(&format!(
-            "note: RAYON_NUM_THREADS is {asked}, and {most} threads are taken, {MOST_THREADS} a processor"
+            "note: RAYON_NUM_THREADS is {asked}; falchion uses {most} threads, {MOST_THREADS} per processor"
         ));
         // The call fails if a thread pool exists. The program then uses that pool.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();

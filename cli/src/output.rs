@@ -1,5 +1,5 @@
-//! Output files. A regular file is written to a temporary file in the same folder, and then
-//! renamed. A device, a pipe, and stdout are written directly.
+//! Output files. A regular file is a temporary file in the same folder until a rename replaces the
+//! path. Devices, pipes, and stdout receive the bytes directly.
 
 use crate::{
     failure::Failure,
@@ -23,8 +23,8 @@ pub struct OutputFile {
 enum To {
     /// A temporary file in the same folder.
     Beside(NamedTempFile),
-    /// The path itself, if it cannot be replaced: a device, a pipe, or a file in a folder that is
-    /// not writable.
+    /// The path itself, if a rename cannot replace it: a device, a pipe, or a file in a folder that
+    /// is not writable.
     Through(File),
     /// Stdout. The report then goes to stderr.
     Stdout,
@@ -40,8 +40,8 @@ impl OutputFile {
             print::report_to_stderr();
             return Ok(Self { path: path.to_owned(), to: Some(To::Stdout) });
         }
-        // A pipe in `/dev/fd` is a link without a target path, so it is opened before links are
-        // followed.
+        // A pipe in `/dev/fd` is a link without a target path, so the pipe is opened before links
+        // are followed.
         if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             let file = File::options().write(true).open(path);
             let file = file.map_err(|error| unwritable(path, error))?;
@@ -53,9 +53,9 @@ impl OutputFile {
             _ => Path::new("."),
         };
         if path.file_name().is_none() || path.is_dir() {
-            return Err(unwritable(&path, "it is a folder"));
+            return Err(unwritable(&path, "the path is a folder"));
         }
-        // An existing file must be writable, although a rename would replace it anyway.
+        // An existing file must be writable, although a rename replaces the file anyway.
         let there = match fs::metadata(&path) {
             Ok(_) => Some(
                 File::options()
@@ -92,8 +92,8 @@ impl OutputFile {
         Ok(Self { path, to: Some(To::Beside(file)) })
     }
 
-    /// Like [`Self::create`]. Prints a note, with the flag, for each input file that the output
-    /// replaces.
+    /// Creates the output as [`Self::create`] does. Prints a note, with the flag, for each input
+    /// file that the output replaces.
     pub fn beside<'i>(
         path: &Path,
         inputs: impl IntoIterator<Item = (&'i str, &'i Path)>,
@@ -102,7 +102,7 @@ impl OutputFile {
         for (flag, input) in inputs {
             if fs::canonicalize(input).is_ok_and(|input| input == target.path) {
                 print::error(&format!(
-                    "note: --out takes the place of {}, the file of {flag}",
+                    "note: --out replaces {}, the file of {flag}",
                     print::path(input)
                 ));
             }
@@ -185,7 +185,7 @@ fn is_file_of_stdout(_: &Path) -> bool {
     false
 }
 
-/// Follows links to the path to write, which may not exist. Links are kept.
+/// Follows links to the output path, which may not exist. The links stay.
 fn follow_links(path: &Path) -> Result<PathBuf, Failure> {
     /// Maximum number of links, as in Linux.
     const MOST_LINKS: usize = 40;
@@ -197,7 +197,7 @@ fn follow_links(path: &Path) -> Result<PathBuf, Failure> {
             (Err(_), Err(_)) => return Ok(at),
         }
     }
-    Err(unwritable(path, "it is a link that leads back to itself"))
+    Err(unwritable(path, "the link leads back to itself"))
 }
 
 fn buffered(

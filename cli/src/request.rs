@@ -51,8 +51,8 @@ fn description(given: &str) -> Result<GemmDesc, Failure> {
     Ok(GemmDesc::from_json(&description_text(given)?)?)
 }
 
-/// Reads the JSON text of `--desc`, or of the file that it names. If an object has a field
-/// `description`, as the output of `--json` does, the text is that field.
+/// Reads the JSON text of `--desc`, or of the file that `--desc` names. The output of `--json` has
+/// the text in its field `description`.
 pub fn description_text(given: &str) -> Result<String, Failure> {
     let text = if given.trim_start().starts_with('{') {
         given.to_owned()

@@ -17,14 +17,14 @@ pub fn read(what: &str, path: &Path) -> Result<String, Failure> {
     };
     let facts = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
     if facts.is_dir() {
-        return Err(refuse("it is not a file".to_owned()));
+        return Err(refuse("the path is not a file".to_owned()));
     }
     let mut text = String::new();
     let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
     // Pipes and devices have no length, so the read is limited.
     let read = file.take(LONGEST + 1).read_to_string(&mut text);
     if facts.len() > LONGEST || text.len() as u64 > LONGEST {
-        return Err(refuse(format!("it has more than {LONGEST} bytes, the most that are read")));
+        return Err(refuse(format!("the limit is {LONGEST} bytes")));
     }
     read.map_err(|error| refuse(error.to_string()))?;
     Ok(text)

@@ -216,72 +216,72 @@ knobs! {
         /// depth of one k-tile.
         threadblock: Mnk, flag "--threadblock";
         /// Warp tile M x N x K in elements, a part of the threadblock tile. On Hopper's tensor
-        /// cores it is the tile of a warpgroup.
+        /// cores, --warp is the tile of a warpgroup.
         warp: Mnk, flag "--warp";
         /// Shape M x N x K of one tensor-core instruction. In a warp-specialized kernel on the CUDA
-        /// cores it is the tile of one thread.
+        /// cores, --instruction is the tile of one thread.
         instruction: Mnk, flag "--instruction";
-        /// How tiles move from global to shared memory: singlestage (one buffer), pipelined (two
-        /// buffers), multistage (asynchronous copies into a ring), or warpspecialized (a producer
-        /// warpgroup with TMA, sm90).
+        /// Main loop that moves tiles from global to shared memory: singlestage (one buffer),
+        /// pipelined (two buffers), multistage (asynchronous copies into a ring), or
+        /// warpspecialized (a producer warpgroup with TMA, sm90).
         mainloop: MainloopKind, flag "--mainloop";
         /// Number of k-tiles that shared memory holds at once.
         stages: u32, flag "--stages";
         /// Order in which CTAs compute the tiles of D: N (down columns, in groups of N columns),
         /// horizontal (along rows), grouped:N (along rows, in groups of N rows), or hilbert.
         swizzle: SwizzleKind, flag "--swizzle";
-        /// Number of split-K slices, each computed by its own CTA; the decomposition says which CTA
-        /// reduces.
+        /// Number of split-K slices. Each slice has its own CTA. --decomposition selects the CTA
+        /// that reduces the slices.
         split_k: u32, flag "--split-k", since then 1;
-        /// How CTAs divide K: dataparallel (not at all), splitk (the last CTA to arrive reduces the
-        /// slices in a workspace), splitkparallel (a second kernel reduces them), splitkcluster (a
-        /// cluster reduces at most 8 slices without a workspace), or streamk (whole waves of tiles,
-        /// and equal spans of the k-tiles that are left).
+        /// Division of K among CTAs: dataparallel (K is whole), splitk (the last CTA to arrive
+        /// reduces the slices in a workspace), splitkparallel (a second kernel reduces them),
+        /// splitkcluster (a cluster reduces at most 8 slices without a workspace), or streamk
+        /// (whole waves of tiles, and equal spans of the remaining k-tiles).
         decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
         /// Elements of A per memory access. The address, the leading dimension, and the batch
-        /// stride of A are multiples of it.
+        /// stride of A are multiples of the access width.
         align_a: u32, flag "--align-a";
         /// Elements of B per memory access. The address, the leading dimension, and the batch
-        /// stride of B are multiples of it.
+        /// stride of B are multiples of the access width.
         align_b: u32, flag "--align-b";
-        /// Elements of C and D per memory access. Their addresses, leading dimensions, and batch
-        /// strides are multiples of it.
+        /// Elements of C and D per memory access. The addresses, leading dimensions, and batch
+        /// strides of C and D are multiples of the access width.
         align_c: u32, flag "--align-c";
         /// Layout of A's tile in shared memory: auto, padded by PAD elements, or swizzled. Prefix
         /// mn or k names the contiguous index.
         smem_a: SmemLayout, flag "--smem-a";
-        /// Layout of B's tile in shared memory, as for A.
+        /// Layout of B's tile in shared memory, in the form of --smem-a.
         smem_b: SmemLayout, flag "--smem-b";
-        /// Number of CTAs that one multiprocessor must be able to hold at once. It limits the
+        /// Minimum number of CTAs that one multiprocessor holds at once. The number limits the
         /// registers per thread.
         blocks_per_sm: u32, flag "--blocks-per-sm";
         /// CTAs of a cluster along M and N. CTAs in one line share the tiles that they copy.
         cluster: Mn, flag "--cluster";
-        /// How consumer warpgroups share tiles: cooperative (all compute one tile) or pingpong
-        /// (each computes whole tiles in turn).
+        /// Schedule of the consumer warpgroups: cooperative (all share each tile) or pingpong (the
+        /// consumers alternate between tiles).
         schedule: ScheduleKind, flag "--schedule";
-        /// Most groups of wgmma instructions that a consumer leaves in flight when it moves to the
-        /// next stage. Promoted accumulators leave none.
+        /// Maximum number of wgmma groups that a consumer leaves in flight when the consumer moves
+        /// to the next stage. With promoted accumulators, the number is 0.
         pending: u32, flag "--pending", since then 1;
-        /// When fp8 accumulators and those of emulated f32 are added to f32 accumulators: never
-        /// (fast accumulation) or after each stage of 128 bytes.
+        /// Promotion of the accumulators of fp8 and emulated f32 to f32 accumulators: never (fast
+        /// accumulation), or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
-        /// How tensor cores compute f32: bf16x6 (all of its range and bits), bf16x3 (16 of its 24
-        /// bits), f16x3 (a limited exponent range), tf32x3 (22 bits, mma.sync), bf16x1 (8 bits,
-        /// mma.sync), or none.
+        /// Emulation of f32 on tensor cores: bf16x6 (all of the range and the bits), bf16x3 (16 of
+        /// its 24 bits), f16x3 (a limited exponent range), tf32x3 (22 bits, mma.sync), bf16x1 (8
+        /// bits, mma.sync), or none.
         emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
-        /// Where Hopper's tensor cores read A: shared (memory), registers (M-major A of 8 or 32
+        /// Source of A for Hopper's tensor cores: shared (memory), registers (M-major A of 8 or 32
         /// bits), or auto (registers if possible).
         a_operand: AOperandKind, flag "--a-operand", once "source_a" "--source-a", since then AOperandKind::Shared;
-        /// Whether integer sums stop at the ends of the range of i32 (on) or wrap (off).
+        /// Saturation of integer sums: on (sums stop at the limits of i32) or off (sums wrap).
         saturate: SaturateKind, flag "--saturate", since then SaturateKind::Off;
-        /// Consecutive elements along M or N that one lane computes: vector (those of one 16-byte
-        /// access) or N.
+        /// Consecutive elements along M or N that one lane computes: vector (the elements of one
+        /// 16-byte access) or N.
         interleave: InterleaveKind, flag "--interleave";
-        /// How many k-blocks one iteration of the inner loop computes: full (all) or N. Only the
-        /// single-stage main loop has this loop.
+        /// Number of k-blocks that one iteration of the inner loop computes: full (all) or N. Only
+        /// the single-stage main loop has this loop.
         unroll: UnrollKind, flag "--unroll";
-        /// Whether a kernel may need more registers per thread than there are: refused or allowed.
+        /// Kernels that need more registers per thread than the hardware has: refused or allowed.
         spills: SpillKind, flag "--spills";
         /// Expression for D over acc, source (C), alpha, beta, s2 to s7, bias_m, bias_n, scale_m,
         /// and scale_n, with +, *, multiply, min, max, relu, and clamp.

@@ -37,7 +37,7 @@ impl<T: Named> Words for T {
             .iter()
             .copied()
             .find(|value| value.word() == text)
-            .ok_or_else(|| format!("it is one of {}", words()))
+            .ok_or_else(|| format!("the value must be one of {}", words()))
     }
 
     fn spell(&self) -> String {
@@ -49,7 +49,7 @@ impl Words for u32 {
     const FORM: &'static str = "N";
 
     fn read(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("it is a whole number from 0 to {}", u32::MAX))
+        text.parse().map_err(|_| format!("the value must be a whole number from 0 to {}", u32::MAX))
     }
 
     fn spell(&self) -> String {
@@ -76,7 +76,7 @@ impl Words for Mn {
         let extents = text
             .split_once('x')
             .and_then(|(m, n)| Some(Self { m: m.parse().ok()?, n: n.parse().ok()? }));
-        extents.ok_or_else(|| "it is a shape MxN, 2x1 for one".to_owned())
+        extents.ok_or_else(|| "the value must be a shape MxN, such as 2x1".to_owned())
     }
 
     fn spell(&self) -> String {
@@ -95,7 +95,7 @@ impl Words for SwizzleKind {
             (_, Ok(group_size), _) => Ok(Self::Identity(group_size)),
             (_, _, Some(rows)) => Ok(Self::Grouped(rows)),
             _ => {
-                Err("it is the group size in columns of tiles, horizontal, grouped:N with groups of N rows, or hilbert"
+                Err("the value must be a group size in columns of tiles, horizontal, grouped:N with groups of N rows, or hilbert"
                     .to_owned())
             }
         }
@@ -135,7 +135,7 @@ impl Words for SmemLayout {
             }
         };
         read().ok_or_else(|| {
-            "it is auto, rows along mn or k with their padding in elements (mn+4, k+1), or with a swizzle's bits, base and shift \
+            "the value must be auto, a padded layout along mn or k (mn+4, k+1), or a swizzle with bits, base, and shift \
              (mn^3,2,0)"
                 .to_owned()
         })
@@ -163,7 +163,7 @@ macro_rules! number_or {
                 match (text, text.parse()) {
                     ($word, _) => Ok(Self::$Word),
                     (_, Ok(number)) => Ok(Self::$Number(number)),
-                    _ => Err(concat!("it is ", $word, ", or ", $means).to_owned()),
+                    _ => Err(concat!("the value must be ", $word, ", or ", $means).to_owned()),
                 }
             }
 
@@ -178,8 +178,8 @@ macro_rules! number_or {
 }
 
 number_or! {
-    InterleaveKind: Vector = "vector", Elements "how many neighbours a lane holds";
-    UnrollKind: Full = "full", By "how many k-blocks a turn of their loop takes";
+    InterleaveKind: Vector = "vector", Elements "the number of adjacent elements per lane";
+    UnrollKind: Full = "full", By "the number of k-blocks per iteration";
 }
 
 impl Words for EpilogueDesc {

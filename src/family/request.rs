@@ -492,7 +492,7 @@ mod tests {
     #[test]
     fn a_knob_that_is_none_is_refused() {
         for (name, words, says) in [
-            ("stages", "many", "--stages cannot be `many`: it is a whole number"),
+            ("stages", "many", "--stages cannot be `many`: the value must be a whole number"),
             ("depth", "1", "depth cannot be `1`: there is no knob of this name"),
             ("stages", "99", "stages = 99 is out of range (2 to 16)"),
         ] {

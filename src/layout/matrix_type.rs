@@ -11,7 +11,7 @@ use core::{fmt, str::FromStr};
 /// let matrix: MatrixType = "bf16:row".parse().unwrap();
 /// assert_eq!((matrix.to_string(), matrix.order), ("bf16:row".to_owned(), Order::Row));
 /// let refused: falchion::Error = "bf16:diagonal".parse::<MatrixType>().unwrap_err();
-/// assert_eq!(refused.to_string(), "the operand `bf16:diagonal` names the order `diagonal`; it is `row` or `col`");
+/// assert_eq!(refused.to_string(), "the operand `bf16:diagonal` names the order `diagonal`; the orders are `row` and `col`");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
@@ -49,7 +49,7 @@ impl MatrixType {
             _ => Err(Error::Text {
                 what: "transposition",
                 text: transposition.to_string(),
-                because: "is none of BLAS; it is `N`, `T` or `C`".to_owned(),
+                because: "is not a BLAS letter; the letters are `N`, `T`, and `C`".to_owned(),
             }),
         }
     }
@@ -74,7 +74,9 @@ impl FromStr for MatrixType {
             "row" => Order::Row,
             "col" => Order::Col,
             other => {
-                return Err(refused(format!("names the order `{other}`; it is `row` or `col`")));
+                return Err(refused(format!(
+                    "names the order `{other}`; the orders are `row` and `col`"
+                )));
             }
         };
         Ok(Self { element, order })

@@ -289,7 +289,10 @@ fn the_letters_of_blas_transpose() {
     let said = |read: Result<OpKind, Error>| read.expect_err("no word").to_string();
     assert_eq!(said("tensor".parse()), "the word `tensor` is none of simt, tensorop");
     let refused = MatrixType::blas(ElementKind::F32, 'x').unwrap_err().to_string();
-    assert_eq!(refused, "the transposition `x` is none of BLAS; it is `N`, `T` or `C`");
+    assert_eq!(
+        refused,
+        "the transposition `x` is not a BLAS letter; the letters are `N`, `T`, and `C`"
+    );
 }
 
 /// An operand of another type is named, with its type and the one that is wanted; so is one that

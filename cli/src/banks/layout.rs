@@ -14,7 +14,7 @@ use serde_json::json;
 pub fn run(args: &BanksArgs, layout: &str, threads: &str, json: bool) -> Result<(), Failure> {
     if !args.kernel.is_silent() {
         return Err(Failure::refused(
-            "--layout counts one access, of no kernel; leave out --layout, or what is said of a kernel",
+            "--layout describes one access without a kernel; remove --layout, or the flags of the kernel",
         ));
     }
     let laid = LaidAccess {

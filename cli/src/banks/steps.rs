@@ -24,7 +24,7 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
         .map(str::to_owned);
     print::table([head.to_vec()].into_iter().chain(steps.iter().map(row)));
     print::line(
-        "\ncounts are per CTA and k-tile, and in the epilogue per CTA and tile of D; worst is a single access",
+        "\nMain-loop counts are per CTA and k-tile. Epilogue counts are per CTA and tile of D. worst is a single access.",
     );
     let others = without_threads(&desc);
     if !others.is_empty() {

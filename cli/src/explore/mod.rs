@@ -49,12 +49,12 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     }
     if sizes.is_empty() {
         return Err(Failure::refused(
-            "no problem is given; give --size MxNxK, or count without one by --dry-run",
+            "no problem is set; add --size MxNxK, or count kernels with --dry-run",
         ));
     }
     let device = cuda::open(0).map_err(|failure| match failure {
         Failure::Refused(because) => Failure::refused(format!(
-            "explore measures on a GPU, and only --dry-run and --compile SM need none: {because}"
+            "explore needs a GPU, except with --dry-run or --compile SM: {because}"
         )),
         other => other,
     })?;
@@ -139,7 +139,7 @@ fn candidates(
 ) -> Result<Vec<GemmDesc>, Failure> {
     if args.trials == Some(0) {
         return Err(Failure::refused(
-            "--trials is 0, and nothing would be tried; --dry-run counts without trying",
+            "--trials must be at least 1; use --dry-run to count without trials",
         ));
     }
     if let (true, Some(reason)) = (census.legal.is_empty(), census.refused.first()) {

@@ -60,7 +60,7 @@ pub fn dry_run(
     print::line("\na sample of the kernels:");
     drawn.iter().for_each(|desc| print::line(&format!(" {}", name(desc))));
     for (size, ranked) in predicted {
-        print::line(&format!("\n{size}, by the model of time, predicted: times of the first"));
+        print::line(&format!("\n{size}: kernels by predicted time, relative to the shortest time"));
         print::table(ranked.iter().map(|(desc, times)| vec![format!("{times:.3}"), name(desc)]));
     }
     print::line("\nrefused:");
@@ -152,7 +152,7 @@ pub fn print_compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Fa
     }
     let Compiled { kernels, spilled, compile_failed, unwritten } = compiled;
     print::line(&format!(
-        "{kernels} kernels for sm_{sm} are in the cache; {spilled} more spill, {compile_failed} do not compile"
+        "the cache has {kernels} kernels for sm_{sm}; {spilled} others spill, and {compile_failed} do not compile"
     ));
     cuda::cache_written(unwritten.as_deref())
 }
@@ -182,9 +182,9 @@ pub fn print_standings(
         ));
         print::table(table(&summary.best));
         if let (Some(name), Some(us)) = (&summary.reference, summary.reference_us) {
-            let noisy = if summary.noisy == Some(true) { "; the ratio did not settle" } else { "" };
+            let noisy = if summary.noisy == Some(true) { "; the ratio is noisy" } else { "" };
             print::line(&format!(
-                "ratio: the time of {name}, {us:.1} us, over the kernel's{noisy}; ~ was only screened"
+                "ratio: speed relative to {name} ({us:.1} us){noisy}; ~ marks kernels that are only screened"
             ));
         }
     }

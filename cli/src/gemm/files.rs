@@ -49,7 +49,7 @@ impl Files {
         Ok(Self { a, b, c, vectors: Vectors::NONE })
     }
 
-    /// Element types of A and B, from their files. Two floating-point types become the wider one.
+    /// Element types of A and B, from their files. Two floating-point types become the wider type.
     pub fn elements(&self) -> [Option<ElementKind>; 2] {
         let [a, b] = [&self.a, &self.b].map(|file| file.as_ref().map(NpyFile::element));
         match a.zip(b).and_then(|(a, b)| wider(a, b)) {
@@ -58,7 +58,7 @@ impl Files {
         }
     }
 
-    /// Opens the files of vectors. Refuses vectors that the epilogue does not have.
+    /// Opens the files of vectors. Refuses vectors that the epilogue does not read.
     pub fn open_vectors(
         &mut self,
         args: &GemmArgs,
@@ -69,7 +69,7 @@ impl Files {
             let named = |name: &str| VectorKind::ALL.into_iter().find(|kind| kind.name() == name);
             let names = || {
                 format!(
-                    "it is NAME=FILE, where the name is {}",
+                    "the value must be NAME=FILE, and NAME must be {}",
                     VectorKind::ALL.map(VectorKind::name).join(" or ")
                 )
             };
@@ -78,10 +78,10 @@ impl Files {
                 .and_then(|(name, path)| Some((named(name)?, path)))
                 .ok_or_else(|| refuse(names()))?;
             if !epilogue.ops().contains(&Op::Vector(kind)) {
-                return Err(refuse(format!("the epilogue, {epilogue}, has no {kind}")));
+                return Err(refuse(format!("the epilogue {epilogue} does not read {kind}")));
             }
             if self.vectors.slot(kind).replace(NpyFile::open_vector(Path::new(path))?).is_some() {
-                return Err(refuse(format!("{kind} is given twice")));
+                return Err(refuse(format!("{kind} is set twice")));
             }
         }
         Ok(())
@@ -95,8 +95,8 @@ impl Files {
         held.join(" and ")
     }
 
-    /// Refuses a GEMM of files and random numbers: if one operand has a file, each operand that is
-    /// read needs one.
+    /// Refuses a GEMM of files and random numbers: if one operand has a file, each operand that
+    /// the kernel reads needs a file.
     pub fn require_all(
         &self,
         epilogue: &EpilogueDesc,
@@ -150,12 +150,12 @@ impl Files {
                      first: Option<usize>,
                      second: Option<usize>| {
             flag.or(first).or(second).ok_or_else(|| {
-                Failure::refused(format!("{axis} is not known; give --{axis}, or a file of an operand that has it as an extent"))
+                Failure::refused(format!("{axis} is unknown; set --{axis}, or add the file of an operand with this extent"))
             })
         };
         if let Some((m, rows)) = args.m.zip(args.rows()).filter(|(m, rows)| m != rows) {
             return Err(Failure::refused(format!(
-                "--m is {m}, and --group-rows are {rows} together; leave --m out"
+                "--m is {m}, but the sum of --group-rows is {rows}; remove --m"
             )));
         }
         let m = known("m", args.rows(), rows(a), rows(c))?;

@@ -46,8 +46,8 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let reads_c = epilogue.reads(&scalars).source || (args.beta == Some(0.0) && has_c(&epilogue));
     if args.c_file.is_some() && !reads_c {
         return Err(Failure::refused(format!(
-            "--c-file is given, and the epilogue, {epilogue}, would not read C; {}",
-            if has_c(&epilogue) { "give --beta 1" } else { "leave --c-file out" }
+            "the epilogue {epilogue} does not read the C of --c-file; {}",
+            if has_c(&epilogue) { "set --beta 1" } else { "remove --c-file" }
         )));
     }
     files.open_vectors(args, &epilogue)?;
@@ -130,7 +130,7 @@ impl GemmArgs {
         self.group_rows.as_ref().map_or(self.batch, Vec::len)
     }
 
-    /// Number of matrices D. All groups share one.
+    /// Number of matrices D. All groups share one D.
     pub fn outputs(&self) -> usize {
         if self.group_rows.is_some() { 1 } else { self.batch }
     }
@@ -141,7 +141,7 @@ fn has_c(epilogue: &EpilogueDesc) -> bool {
     epilogue.ops().contains(&Op::Source)
 }
 
-/// Resolves the flags. If no flag sets the types of A and B, the files do.
+/// Resolves the flags. If no flag sets the types of A and B, the files set the types.
 fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolved, Failure> {
     let leading = [args.lda, args.ldb];
     let size = args.rows().zip(args.n).zip(args.k).map(|((m, n), k)| match &args.group_rows {
@@ -174,7 +174,7 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
         let mut resolved = resolve(&Request { a, b, ..request }).map_err(|error| {
             let flags = if a.is_some() { "--a f32:row" } else { "--b f32:row" };
             Failure::refused(format!(
-                "{}: {error}; {flags}, for one, converts the numbers",
+                "{}: {error}; to convert the numbers, add a flag such as {flags}",
                 files.types()
             ))
         })?;
@@ -188,12 +188,12 @@ fn resolve_args(args: &GemmArgs, files: &Files, place: &Place) -> Result<Resolve
     Ok(resolve(&request)?)
 }
 
-/// The place of a computation in reports: `cuda` or `host`.
+/// Name of the device in reports: `cuda` or `host`.
 pub fn on(device: bool) -> &'static str {
     if device { "cuda" } else { "host" }
 }
 
-/// Fills operands from files. The others are random numbers from the seed.
+/// Fills operands from files. Operands without a file are random numbers from the seed.
 fn fill_operands(
     product: &mut HostProduct,
     desc: &GemmDesc,
@@ -238,9 +238,9 @@ pub fn random_product(
 /// Refuses flags of other programs by name.
 fn refuse_later(later: &LaterArgs) -> Result<(), Failure> {
     match later.order {
-        Some(_) => Err(Failure::refused(
-            "--order does not exist yet: --swizzle chooses the order of tiles",
-        )),
+        Some(_) => {
+            Err(Failure::refused("--order does not exist; --swizzle selects the order of tiles"))
+        }
         None => Ok(()),
     }
 }

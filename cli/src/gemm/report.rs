@@ -34,9 +34,9 @@ impl Report<'_> {
         let (work, products) = (
             (m, n, k.saturating_mul(batch)),
             match &args.group_rows {
-                Some(rows) => format!("{} groups of rows, together ", rows.len()),
+                Some(rows) => format!("{} groups, in total ", rows.len()),
                 None if batch == 1 => String::new(),
-                None => format!("{batch} products, each "),
+                None => format!("{batch} GEMMs, each "),
             },
         );
         if json {
@@ -70,7 +70,7 @@ impl Report<'_> {
         ));
         if let Some(routes) = routes.filter(|routes| routes.workspace_bytes() > 0) {
             print::line(&format!(
-                "{routes} first, in a workspace of {} bytes",
+                "before the GEMM: {routes}, in a workspace of {} bytes",
                 routes.workspace_bytes()
             ));
         }
@@ -78,18 +78,18 @@ impl Report<'_> {
             print::line(&verified(verdict, (m, n.saturating_mul(batch))));
         }
         if let Some(out) = &args.out {
-            print::line(&format!("D is in {}", output::name(out)));
+            print::line(&format!("wrote D to {}", output::name(out)));
         }
         Ok(())
     }
 }
 
-/// The place, the duration, and the speed of a GEMM.
+/// The device, the duration, and the speed of a GEMM.
 pub fn speed(on: &str, extents: (usize, usize, usize), seconds: f64) -> String {
     at(on, seconds, rate(extents, seconds), "GFLOP/s")
 }
 
-/// The place and the duration, and the rate unless it is below 0.1.
+/// The device and the duration, and the rate unless it is below 0.1.
 pub fn at(on: &str, seconds: f64, rate: Option<f64>, unit: &str) -> String {
     let place = if on == "cuda" { "the GPU" } else { "the host" };
     match rate {
@@ -112,8 +112,8 @@ fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| 2e-9 * m as f64 * n as f64 * k as f64 / seconds)
 }
 
-/// A sentence on a verified GEMM with `rows` x `columns` elements: the number of checked elements,
-/// and the largest error.
+/// A sentence about a verified GEMM with `rows` x `columns` elements: the number of checked
+/// elements, and the largest error.
 pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     let Verdict { elements_checked, error_over_bound, .. } = verdict;
     let elements = rows.saturating_mul(columns);
@@ -124,7 +124,7 @@ pub fn verified(verdict: Verdict, (rows, columns): (usize, usize)) -> String {
     }
     let drawn = elements_checked / columns.max(1);
     format!(
-        "{verified}: {elements_checked} of {elements} elements, {drawn} whole rows of {rows}, and {error}; --verify all holds them all"
+        "{verified}: {elements_checked} of {elements} elements, {drawn} whole rows of {rows}, and {error}; --verify all checks all elements"
     )
 }
 
@@ -133,7 +133,7 @@ pub fn require_verified(verdict: Verdict) -> Result<(), Failure> {
     if verdict.is_right() {
         Ok(())
     } else {
-        Err(Failure::Unverified(format!("the product is not verified: {verdict}")))
+        Err(Failure::Unverified(format!("the verification failed: {verdict}")))
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
             };
             assert!(
                 sentence.starts_with(
-                    "the product is not verified: 20 of 20 elements are wrong: the first, "
+                    "the verification failed: 20 of 20 elements are wrong: the first, "
                 ),
                 "{sentence}"
             );

@@ -13,15 +13,16 @@ pub fn from_args(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Fai
     (given[0], given[1]) = (args.alpha, args.beta);
     for text in &args.scalars {
         let refuse = |because: &str| Failure::refused(format!("--scalar {text}: {because}"));
-        let (slot, value) =
-            text.split_once('=').ok_or_else(|| refuse("it is SLOT=X, 2=0.1 for one"))?;
+        let (slot, value) = text
+            .split_once('=')
+            .ok_or_else(|| refuse("the value must be SLOT=X, such as 2=0.1"))?;
         let slot =
             slot.trim_start_matches('s').parse().ok().filter(|slot| (2..SCALARS).contains(slot));
         let slot =
             slot.ok_or_else(|| refuse("slots are 2 to 7; slots 0 and 1 are --alpha and --beta"))?;
         let value = value.parse().map_err(|_| refuse("it is not a number"))?;
         if given[slot].replace(value).is_some() {
-            return Err(refuse("it is given twice"));
+            return Err(refuse("the slot is set twice"));
         }
     }
     let integers = desc.user_types().c.is_integer();
@@ -35,17 +36,17 @@ pub fn from_args(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Fai
         *scalar = match (given[slot], reads(epilogue, slot)) {
             (Some(_), false) => {
                 return Err(Failure::refused(format!(
-                    "{flag} is given, and the epilogue, {epilogue}, does not read it"
+                    "the epilogue {epilogue} does not read {flag}"
                 )));
             }
             (None, true) if slot > 1 => {
                 return Err(Failure::refused(format!(
-                    "the epilogue, {epilogue}, reads s{slot}, and it is not given; give {flag}"
+                    "the epilogue {epilogue} reads s{slot}; set it with {flag}"
                 )));
             }
             (Some(value), true) if integers && !f64::is_finite(value) => {
                 return Err(Failure::refused(format!(
-                    "{flag} is {value}, and D holds integers; give a finite number"
+                    "{flag} is {value}, but D holds integers; set a finite number"
                 )));
             }
             (value, _) => value.unwrap_or(if slot == 0 { 1.0 } else { 0.0 }),

@@ -78,7 +78,7 @@ pub fn length_bytes(version: u8) -> Result<usize, String> {
     match version {
         1 => Ok(2),
         2 | 3 => Ok(4),
-        other => Err(format!("is a .npy file of version {other}, and versions 1 to 3 are read")),
+        other => Err(format!("is a .npy file of version {other}; supported versions are 1 to 3")),
     }
 }
 
@@ -87,13 +87,13 @@ pub fn length(claimed: &[u8], file_bytes: u64) -> Result<usize, String> {
     let length = claimed.iter().rev().fold(0u64, |length, &byte| length << 8 | u64::from(byte));
     if length > file_bytes {
         return Err(format!(
-            "is cut short: its header claims {length} bytes, and the file has {file_bytes}"
+            "is truncated: its header states {length} bytes, and the file has {file_bytes}"
         ));
     }
     if length > LONGEST {
-        return Err(format!("has a header of {length} bytes, and at most {LONGEST} are read"));
+        return Err(format!("has a header of {length} bytes; the limit is {LONGEST}"));
     }
-    usize::try_from(length).map_err(|_| "has too long a header".to_owned())
+    usize::try_from(length).map_err(|_| "has a header that is too long".to_owned())
 }
 
 /// Parses the text of a header.
@@ -103,7 +103,7 @@ pub fn parse(text: &[u8]) -> Result<Header, String> {
     reader
         .dictionary()
         .ok_or_else(|| {
-            "has a header that is not a dictionary of descr, fortran_order and shape".to_owned()
+            "has a header that is not a dictionary of descr, fortran_order, and shape".to_owned()
         })??
         .into_header()
 }
@@ -122,7 +122,8 @@ impl Written<'_> {
         let descr = self.descr.ok_or_else(|| missing("descr"))?;
         let code = descr.trim_start_matches(['<', '>', '|', '=']);
         let names = || Number::ALL.map(|row| row.1).join(", ");
-        let wanted = || format!("holds elements of dtype '{descr}', and {} are read", names());
+        let wanted =
+            || format!("holds elements of dtype '{descr}'; supported types are {}", names());
         let number = Number::ALL.iter().find(|row| row.2 == code).ok_or_else(wanted)?.0;
         let order = if self.fortran.ok_or_else(|| missing("fortran_order"))? {
             Order::Col
@@ -160,7 +161,7 @@ impl<'t> Reader<'t> {
                     Some(descr) => written.descr = Some(descr),
                     None if self.rest.trim_start().starts_with('[') => {
                         return Some(Err(
-                            "holds structured elements, and numbers are read".to_owned()
+                            "holds structured elements; elements must be numbers".to_owned()
                         ));
                     }
                     None => return None,
@@ -306,7 +307,7 @@ mod tests {
             ("{'descr': '<f8', 'fortran_order': True}", "without `shape`"),
             (
                 "{'descr': '<i8', 'fortran_order': True, 'shape': (1, 1)}",
-                "dtype '<i8', and f64, f32, f16, i8, u8, i32 are read",
+                "dtype '<i8'; supported types are f64, f32, f16, i8, u8, i32",
             ),
             ("{'descr': [('x', '<f4')], 'fortran_order': True, 'shape': (1,)}", "structured"),
         ] {
@@ -315,9 +316,9 @@ mod tests {
         assert!(
             length(&[255, 255, 255, 255], 100)
                 .unwrap_err()
-                .contains("claims 4294967295 bytes, and the file has 100")
+                .contains("states 4294967295 bytes, and the file has 100")
         );
-        assert!(length(&[0, 0, 1, 0], 1 << 20).unwrap_err().contains("at most 10000"));
+        assert!(length(&[0, 0, 1, 0], 1 << 20).unwrap_err().contains("limit is 10000"));
         assert!(length_bytes(4).is_err() && length_bytes(0).is_err());
     }
 }

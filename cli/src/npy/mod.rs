@@ -36,7 +36,7 @@ impl NpyFile {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         Self::open_with_shape(path, |shape| match *shape {
             [rows, columns] => Ok([1, rows, columns]),
-            _ => Err("a matrix of two extents was wanted".to_owned()),
+            _ => Err("the file must hold a matrix of two extents".to_owned()),
         })
     }
 
@@ -52,7 +52,7 @@ impl NpyFile {
             [matrices, rows, columns] if matrices == batch as u64 => Ok([matrices, rows, columns]),
             [matrices, ..] if shape.len() == 3 => Err(other(matrices)),
             _ => {
-                Err("a matrix of two extents was wanted, or an array of three for a batch"
+                Err("the file must hold a matrix of two extents, or an array of three for a batch"
                     .to_owned())
             }
         })
@@ -63,7 +63,7 @@ impl NpyFile {
     pub fn open_vector(path: &Path) -> Result<Self, Failure> {
         Self::open_with_shape(path, |shape| match *shape {
             [length] | [1, length] | [length, 1] => Ok([1, 1, length]),
-            _ => Err("a vector was wanted".to_owned()),
+            _ => Err("the file must hold a vector".to_owned()),
         })
     }
 
@@ -99,11 +99,11 @@ impl NpyFile {
         if start != MAGIC {
             return Err(refuse(not_npy.to_owned()));
         }
-        let (version, _) = bytes(2, "is cut short in its header")?;
+        let (version, _) = bytes(2, "is truncated in its header")?;
         let width = header::length_bytes(version[0]).map_err(refuse)?;
-        let (claimed, left) = bytes(width, "is cut short in its header")?;
+        let (claimed, left) = bytes(width, "is truncated in its header")?;
         let length = header::length(&claimed, left).map_err(refuse)?;
-        let (text, left) = bytes(length, "is cut short in its header")?;
+        let (text, left) = bytes(length, "is truncated in its header")?;
         let header = header::parse(&text).map_err(refuse)?;
         let refuse_shape = |wanted| {
             refuse(format!(
@@ -127,7 +127,7 @@ impl NpyFile {
         if needed.is_none_or(|needed| needed > u128::from(left)) {
             let needed = needed.map_or("more than 2^128".to_owned(), |needed| needed.to_string());
             return Err(refuse(format!(
-                "is cut short: {} elements of {} bytes take {needed} bytes, and {left} are there",
+                "is truncated: {} elements of {} bytes need {needed} bytes, and the file has {left}",
                 listed(&header.shape, " x "),
                 header.number.bytes()
             )));
@@ -186,7 +186,7 @@ impl NpyFile {
             let number = if order.is_row() { at / of_matrix } else { at % batch };
             let of = if batch == 1 { String::new() } else { format!(" of matrix {number}") };
             Err(Failure::refused(format!(
-                "{name} holds {x} in row {row}, column {column}{of}, which is beyond {kind}"
+                "{name} holds {x} in row {row}, column {column}{of}; {x} is out of range for {kind}"
             )))
         })?;
         if rounded > 0 {
@@ -213,7 +213,7 @@ pub fn wider(a: ElementKind, b: ElementKind) -> Option<ElementKind> {
 /// The refusal of an operand without a file if another operand has one.
 pub fn missing(operand: &str, flag: &str) -> Failure {
     Failure::refused(format!(
-        "{operand} has no file, but another operand has; give {flag}, or no file at all for random operands"
+        "{operand} has no file, but another operand has one; add {flag}, or remove all files"
     ))
 }
 

@@ -38,7 +38,7 @@ impl Files {
         };
         wider(a.element(), b.element()).ok_or_else(|| {
             Failure::refused(format!(
-                "{} holds {}, and {} holds {}; give --type, to which both are converted",
+                "{} holds {}, but {} holds {}; set --type to convert both",
                 a.name(),
                 a.element(),
                 b.name(),
@@ -51,7 +51,7 @@ impl Files {
     pub fn require_all(&self, args: &TransposeArgs) -> Result<(), Failure> {
         if self.b.is_some() && args.beta.is_none() {
             return Err(Failure::refused(
-                "--b-file is given, and beta is 0, so that B would not be read; give --beta 1",
+                "beta is 0, and the kernel does not read the B of --b-file; set --beta 1",
             ));
         }
         if !self.is_empty() {
@@ -82,7 +82,7 @@ impl Files {
                 let extent = given.or(across).or(down.map(|rows| rows / args.batch.max(1)));
                 extent.ok_or_else(|| {
                     Failure::refused(format!(
-                        "the number of {flag} is not known; give --{flag}, or a file of A or B"
+                        "the number of {flag} is unknown; set --{flag}, or add a file of A or B"
                     ))
                 })
             };

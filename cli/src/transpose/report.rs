@@ -72,7 +72,7 @@ impl Report<'_> {
             print::line(&format!("{}: {verdict}", print::good("verified")));
         }
         if let Some(out) = &args.out {
-            print::line(&format!("D is in {}", output::name(out)));
+            print::line(&format!("wrote D to {}", output::name(out)));
         }
         Ok(())
     }
@@ -83,7 +83,7 @@ pub fn require_verified(verdict: &TransposeVerdict) -> Result<(), Failure> {
     if verdict.is_right() {
         Ok(())
     } else {
-        Err(Failure::Unverified(format!("the transpose is not verified: {verdict}")))
+        Err(Failure::Unverified(format!("the verification failed: {verdict}")))
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
             panic!("77 is not drawn")
         };
         assert!(
-            sentence.starts_with("the transpose is not verified: element (0, 0) of D 0 is "),
+            sentence.starts_with("the verification failed: element (0, 0) of D 0 is "),
             "{sentence}"
         );
     }

@@ -269,17 +269,20 @@ fn invalid_accesses_are_refused() {
         ),
         (
             &["--layout", "64:1", "--threads", "32:1", "--access", "3"],
-            "an access of 12 bytes a lane is none: it is 1, 2, 4, 8 or 16",
+            "an access of 12 bytes per lane is invalid; the widths are 1, 2, 4, 8, and 16",
         ),
         (
             &["--layout", "64:1", "--threads", "32:1", "--access", "0"],
-            "an access of 0 bytes a lane is none",
+            "an access of 0 bytes per lane is invalid",
         ),
         (
             &["--layout", "64:1", "--threads", "32:1", "--access", "4294967295"],
-            "bytes a lane is none",
+            "bytes per lane is invalid",
         ),
-        (&["--layout", "64:1", "--threads", "32:1", "--access", "-1"], "it is a whole number"),
+        (
+            &["--layout", "64:1", "--threads", "32:1", "--access", "-1"],
+            "the value must be a whole number",
+        ),
         (
             &["--layout", "64:1", "--threads", "32:1", "--access", "2"],
             "lane 1's address 4 is not a multiple of the access's 8 bytes",
@@ -291,11 +294,11 @@ fn invalid_accesses_are_refused() {
         (&["--layout", "64:1", "--threads", "32:1", "--element", "f33"], "is none of f64, f32"),
         (
             &["--layout", "64:1", "--threads", "32:1", "--stages", "3"],
-            "--layout counts one access, of no kernel",
+            "--layout describes one access without a kernel",
         ),
         (
             &["--layout", "64:1", "--threads", "32:1", "--a", "f32:row"],
-            "--layout counts one access, of no kernel",
+            "--layout describes one access without a kernel",
         ),
         (&["--desc", "{}"], "the description cannot be read"),
         (&["--stages", "99"], "stages = 99 is out of range"),

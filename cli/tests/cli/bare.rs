@@ -46,10 +46,10 @@ fn doctor_prints_every_check_in_order() {
     // Only `--verbose` lists the searched paths.
     let missing = text.contains("missing");
     assert!(
-        !text.contains("Tried ") && text.contains("--verbose lists where") == missing,
+        !text.contains("Tried ") && text.contains("--verbose lists the searched paths") == missing,
         "{text}"
     );
-    assert_eq!(done(&["doctor", "--verbose"]).contains(" was looked for in:\n "), missing);
+    assert_eq!(done(&["doctor", "--verbose"]).contains("Searched paths for "), missing);
 
     let object = object(&["doctor", "--json"]);
     assert_eq!(object["host"], true);
@@ -87,7 +87,7 @@ fn help_lists_every_subcommand_and_knob() {
 fn predicted_ladder_depends_on_waves() {
     let small = done(&["ladder", "--on", "host", "--size", "256"]);
     assert!(
-        small.starts_with("f32, 256 x 256 x 256, by rows: predicted for an NVIDIA H200\n"),
+        small.starts_with("f32, 256 x 256 x 256, row-major: predicted for an NVIDIA H200\n"),
         "{small}"
     );
     let rate = |text: &str| -> f64 {

@@ -26,7 +26,7 @@ fn batches_are_verified() {
         assert_eq!(told, [Some(batch), Some(batch * 33 * 20)], "{given}");
     }
     let said = done(&["gemm", "--on", "host", "--m", "9", "--n", "8", "--k", "7", "--batch", "5"]);
-    assert!(said.starts_with("5 products, each 9 x 8 x 7, "), "{said}");
+    assert!(said.starts_with("5 GEMMs, each 9 x 8 x 7, "), "{said}");
     for nothing in ["--m 9 --k 7 --batch 0", "--m 0 --k 0 --batch 18446744073709551615"] {
         let args: Vec<_> = ["--n", "8"].into_iter().chain(nothing.split(' ')).collect();
         assert_eq!(verified(&args)["elements_checked"].as_u64(), Some(0), "{nothing}");
@@ -133,7 +133,7 @@ fn grouped_gemms_are_verified() {
         assert_eq!(told, Some(rows), "{given}");
     }
     let said = done(&["gemm", "--on", "host", "--n", "8", "--k", "7", "--group-rows", "5,0,4"]);
-    assert!(said.starts_with("3 groups of rows, together 9 x 8 x 7, "), "{said}");
+    assert!(said.starts_with("3 groups, in total 9 x 8 x 7, "), "{said}");
     let explained = done(&[
         "gemm",
         "--explain",
@@ -148,7 +148,7 @@ fn grouped_gemms_are_verified() {
     ]);
     assert!(explained.contains(" at most, in 3 groups; "), "{explained}");
     for (given, says) in [
-        ("--m 5 --group-rows 5,4", "--m is 5, and --group-rows are 9 together; leave --m out"),
+        ("--m 5 --group-rows 5,4", "--m is 5, but the sum of --group-rows is 9; remove --m"),
         ("--group-rows 5,,4", "invalid value '' for '--group-rows <N,..>'"),
         ("--group-rows 5 --batch 2", "cannot be used with"),
         (

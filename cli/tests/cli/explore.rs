@@ -70,7 +70,7 @@ fn dry_run_lists_axes_sample_and_predicted_kernels() {
     let text = done(&words(
         "explore --dry-run --a bf16:row --b bf16:col --c bf16:row --op tensorop --size 4096x4096x4096",
     ));
-    assert!(text.contains("by the model of time, predicted") && text.contains("1.000"), "{text}");
+    assert!(text.contains("kernels by predicted time") && text.contains("1.000"), "{text}");
 }
 
 /// A family of tensor-core kernels has one main loop and one emulation. Flags select the family.
@@ -189,28 +189,31 @@ fn space_selects_the_family_before_it_reads_its_knobs() {
 #[test]
 fn invalid_requests_are_refused() {
     for (args, part) in [
-        ("explore", "no problem is given; give --size MxNxK, or count without one by --dry-run"),
-        ("explore --size 12", "it is a shape MxNxK"),
-        ("explore --size 12x12x-1", "it is a shape MxNxK"),
-        ("explore --size 12x12x99999999999", "it is a shape MxNxK"),
-        ("explore --size ,", "it is a shape MxNxK"),
+        ("explore", "no problem is set; add --size MxNxK, or count kernels with --dry-run"),
+        ("explore --size 12", "the value must be a shape MxNxK"),
+        ("explore --size 12x12x-1", "the value must be a shape MxNxK"),
+        ("explore --size 12x12x99999999999", "the value must be a shape MxNxK"),
+        ("explore --size ,", "the value must be a shape MxNxK"),
         ("explore --m 3", "required arguments were not provided"),
-        ("explore --m 3 --n 3 --k x", "it is a whole number"),
+        ("explore --m 3 --n 3 --k x", "the value must be a whole number"),
         ("explore --dry-run --log x", "cannot be used with"),
         ("explore --dry-run --compile 90", "cannot be used with"),
         ("explore --compile 90 --log x", "cannot be used with"),
-        ("explore --compile x", "it is a whole number from 0 to"),
-        ("explore --compile 90 --trials 0", "--trials is 0, and nothing would be tried"),
+        ("explore --compile x", "the value must be a whole number from 0 to"),
+        ("explore --compile 90 --trials 0", "--trials must be at least 1"),
         ("explore --compile 90 --stages 99", "none of the "),
-        ("explore --trials -1", "it is a whole number"),
-        ("explore --seed x", "it is a whole number"),
+        ("explore --trials -1", "the value must be a whole number"),
+        ("explore --seed x", "the value must be a whole number"),
         ("explore --peers mkl", "possible values: cublaslt, none"),
-        ("explore --dry-run --stages 2,x", "--stages cannot be `x`: it is a whole number"),
-        ("explore --dry-run --stages ,", "--stages cannot be ``: it is a whole number"),
+        (
+            "explore --dry-run --stages 2,x",
+            "--stages cannot be `x`: the value must be a whole number",
+        ),
+        ("explore --dry-run --stages ,", "--stages cannot be ``: the value must be a whole number"),
         ("explore --dry-run --stages=", "--stages cannot be ``: its list of values is empty"),
         (
             "explore --dry-run --mainloop loopy",
-            "--mainloop cannot be `loopy`: it is one of singlestage, pipelined, multistage",
+            "--mainloop cannot be `loopy`: the value must be one of singlestage, pipelined, multistage",
         ),
         ("explore --dry-run --depth 3", "unexpected argument '--depth'"),
         ("explore --dry-run --arch sm70 --op tensorop", "with op tensorop on sm70; try sm75"),
@@ -251,7 +254,9 @@ fn missing_libraries_are_named() {
     if output.status.code() != Some(0) {
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(
-            said.starts_with("falchion: explore measures on a GPU, and only --dry-run and --compile SM need none: "),
+            said.starts_with(
+                "falchion: explore needs a GPU, except with --dry-run or --compile SM: "
+            ),
             "{said}"
         );
     }

@@ -210,7 +210,8 @@ fn undrawable_layouts_are_refused() {
         one(&["(2,2,2)", "--table"]).contains("has rank 3, and a picture or a map takes rank 2")
     );
     assert!(
-        one(&["size(4)", "--table"]).contains("the expression is 4, and only a layout is drawn")
+        one(&["size(4)", "--table"])
+            .contains("the expression is 4, but only a layout can be drawn")
     );
     assert!(
         one(&["(65536,1024)", "--table"])
@@ -223,7 +224,7 @@ fn undrawable_layouts_are_refused() {
     );
     assert!(
         one(&["(2,2)", "--svg", "/nowhere/x.svg", "--element-bytes", "3"])
-            .contains("it is 1, 2, 4, 8 or 16")
+            .contains("the sizes are 1, 2, 4, 8, and 16")
     );
     assert!(one(&["(2,2)", "--svg", "/nowhere/x.svg"]).contains("/nowhere/x.svg"));
     assert!(one(&["(2,2)", "--threads", "(2,2)"]).contains("--svg"));

@@ -330,11 +330,9 @@ fn files_of_groups_are_read_and_written() {
         refused("--b-file")
             .ends_with("holds an array of shape (2, 7, 12), and --group-rows has 3 groups")
     );
-    assert!(
-        refused("--a-file").ends_with(
-            "holds an array of shape (2, 7, 12), and a matrix of two extents was wanted"
-        )
-    );
+    assert!(refused("--a-file").ends_with(
+        "holds an array of shape (2, 7, 12), and the file must hold a matrix of two extents"
+    ));
 }
 
 #[test]
@@ -366,15 +364,20 @@ fn files_that_do_not_match_the_batch_are_refused() {
             "2",
             "<f4",
             "(2, 1, 2, 2)",
-            "of shape (2, 1, 2, 2), and a matrix of two extents was wanted, or an array of three for a batch",
+            "of shape (2, 1, 2, 2), and the file must hold a matrix of two extents, or an array of three for a batch",
         ),
         (
             "4",
             "<f4",
             "(4, 2, 3)",
-            "is cut short: 4 x 2 x 3 elements of 4 bytes take 96 bytes, and 64 are there",
+            "is truncated: 4 x 2 x 3 elements of 4 bytes need 96 bytes, and the file has 64",
         ),
-        ("2", "|u1", "(2, 2, 3)", "holds 200 in row 0, column 0 of matrix 0, which is beyond i8"),
+        (
+            "2",
+            "|u1",
+            "(2, 2, 3)",
+            "holds 200 in row 0, column 0 of matrix 0; 200 is out of range for i8",
+        ),
         ("2", "<f4", "(2, 2, 3)", "holds 2 x 3 elements, and A, m x k, has 7 x 3"),
     ] {
         let (file, m) = (of(descr, shape), if says.ends_with("7 x 3") { "7" } else { "2" });
@@ -395,7 +398,7 @@ fn output_may_replace_an_operand() {
         "gemm", "--on", "host", "--a", "f64:row", "--c", "f64:row", "--k", "3", "--alpha", "0",
         "--beta", "2", "--c-file", &c_file, "--out", &c_file,
     ];
-    noted(&args, "takes the place of");
+    noted(&args, "--out replaces");
     assert_eq!(load(&c_path, 5, 6).2.values, c.values.iter().map(|x| 2.0 * x).collect::<Vec<_>>());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
 }
@@ -429,38 +432,35 @@ fn invalid_operand_files_are_refused_by_name() {
         (folder.path().to_str().unwrap().to_owned(), "is not a file"),
         (file("empty", b""), "is not a .npy file"),
         (file("text", b"1.0, 2.0, 3.0"), "is not a .npy file"),
-        (file("magic", b"\x93NUMPY"), "is cut short in its header"),
+        (file("magic", b"\x93NUMPY"), "is truncated in its header"),
         (
             file("header", &whole[..60]),
-            "is cut short: its header claims 118 bytes, and the file has 50",
+            "is truncated: its header states 118 bytes, and the file has 50",
         ),
         (
             file("data", &whole[..whole.len() - 1]),
-            "is cut short: 4 x 5 elements of 8 bytes take 160 bytes, and 159 are there",
+            "is truncated: 4 x 5 elements of 8 bytes need 160 bytes, and the file has 159",
         ),
-        (file("huge", &version_2(u32::MAX)), "its header claims 4294967295 bytes"),
-        (
-            file("long", &version_2(20_000)),
-            "has a header of 20000 bytes, and at most 10000 are read",
-        ),
+        (file("huge", &version_2(u32::MAX)), "its header states 4294967295 bytes"),
+        (file("long", &version_2(20_000)), "has a header of 20000 bytes; the limit is 10000"),
         (file("deep", &version_2(9_999)), "has a header that is not a dictionary"),
         (file("version", b"\x93NUMPY\x09\x00aaaa"), "is a .npy file of version 9"),
         (
             odd("i8", "'<i8'", "(4, 5)"),
-            "holds elements of dtype '<i8', and f64, f32, f16, i8, u8, i32 are read",
+            "holds elements of dtype '<i8'; supported types are f64, f32, f16, i8, u8, i32",
         ),
         (odd("c16", "'<c16'", "(4, 5)"), "holds elements of dtype '<c16'"),
         (odd("object", "'|O'", "(4, 5)"), "holds elements of dtype '|O'"),
         (odd("record", "[('x', '<f4')]", "(4, 5)"), "holds structured elements"),
         (
             odd("vector", "'<f4'", "(5,)"),
-            "holds an array of shape (5), and a matrix of two extents was wanted",
+            "holds an array of shape (5), and the file must hold a matrix of two extents",
         ),
         (odd("cube", "'<f4'", "(2, 2, 2)"), "of shape (2, 2, 2)"),
         (odd("minus", "'<f4'", "(-4, 5)"), "not a dictionary"),
         (
             odd("lying", "'<f8'", "(4294967296, 4294967296)"),
-            "elements of 8 bytes take 147573952589676412928 bytes",
+            "elements of 8 bytes need 147573952589676412928 bytes",
         ),
         (
             odd("beyond", "'<f8'", "(18446744073709551615, 18446744073709551615)"),
@@ -489,7 +489,10 @@ fn invalid_operand_files_are_refused_by_name() {
     let column = Matrix { rows: 2, columns: 1, values: vec![1.0, 1.0] };
     let b = save(&path(&folder, "column.npy").0, &column, "<f8", false);
     let sentence = refused(&["gemm", "--a", "i8:row", "--a-file", &large, "--b-file", &b]);
-    assert!(sentence.ends_with("holds -129 in row 0, column 1, which is beyond i8"), "{sentence}");
+    assert!(
+        sentence.ends_with("holds -129 in row 0, column 1; -129 is out of range for i8"),
+        "{sentence}"
+    );
 }
 
 #[test]
@@ -500,7 +503,7 @@ fn unwritable_output_is_refused_before_computing() {
     let sentence = refused(&[&sizes[..], &[nowhere.to_str().unwrap()]].concat());
     assert!(sentence.contains("cannot be written: there is no folder"), "{sentence}");
     let sentence = refused(&[&sizes[..], &[folder.path().to_str().unwrap()]].concat());
-    assert!(sentence.ends_with("cannot be written: it is a folder"), "{sentence}");
+    assert!(sentence.ends_with("cannot be written: the path is a folder"), "{sentence}");
 }
 
 /// Vectors of one value per column or row, from files with one or two extents, for both layouts of
@@ -547,15 +550,15 @@ fn vectors_of_epilogues_are_read() {
     }
     let short = save(&path_of("short.npy"), &column, "<f4", false);
     for (vectors, says) in [
-        (vec![of_m.clone()], "the epilogue, alpha * acc + bias_n, has no bias_m"),
-        (vec![of_n.clone(), of_n.clone()], "bias_n is given twice"),
+        (vec![of_m.clone()], "the epilogue alpha * acc + bias_n does not read bias_m"),
+        (vec![of_n.clone(), of_n.clone()], "bias_n is set twice"),
         (
             vec!["gate_n=x.npy".to_owned()],
-            "--vector gate_n=x.npy: it is NAME=FILE, where the name is bias_m or bias_n or scale_m or scale_n",
+            "--vector gate_n=x.npy: the value must be NAME=FILE, and NAME must be bias_m or bias_n or scale_m or scale_n",
         ),
         (
             vec!["bias_n".to_owned()],
-            "it is NAME=FILE, where the name is bias_m or bias_n or scale_m or scale_n",
+            "the value must be NAME=FILE, and NAME must be bias_m or bias_n or scale_m or scale_n",
         ),
         (vec![format!("bias_n={short}")], "holds 3 elements, and bias_n has 4"),
         (
@@ -563,7 +566,7 @@ fn vectors_of_epilogues_are_read() {
                 "bias_n={}",
                 save(&path_of("two.npy"), &Matrix::random(2, 2, 1), "<f4", false)
             )],
-            "and a vector was wanted",
+            "and the file must hold a vector",
         ),
     ] {
         let vectors: Vec<_> = vectors.iter().flat_map(|vector| ["--vector", vector]).collect();
@@ -652,7 +655,10 @@ fn operand_without_a_file_is_refused_beside_files() {
     for (flags, part) in [
         (vec!["--a-file", &file, "--beta", "1"], "B has no file"),
         (vec!["--b-file", &file, "--beta", "1"], "A has no file"),
-        (vec!["--a-file", &file, "--b-file", &file], "--b-file is given, and beta is 0"),
+        (
+            vec!["--a-file", &file, "--b-file", &file],
+            "beta is 0, and the kernel does not read the B of --b-file",
+        ),
     ] {
         let sentence = refused(&[&square[..], &flags].concat());
         assert!(sentence.starts_with(part), "{sentence}");
@@ -674,7 +680,7 @@ fn beta_of_0_with_a_file_of_c_does_not_read_c() {
     done(&[&files[..], &["--beta", "0", "--verify"]].concat());
     assert_eq!(load(&out, 2, 2).2.values, [2.0; 4]);
     let sentence = refused(&[&files[..], &["--epilogue", "alpha * acc"]].concat());
-    assert!(sentence.ends_with("would not read C; leave --c-file out"), "{sentence}");
+    assert!(sentence.ends_with("does not read the C of --c-file; remove --c-file"), "{sentence}");
 }
 
 /// An infinity in a file stays infinite in e5m2.

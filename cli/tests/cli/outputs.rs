@@ -162,7 +162,8 @@ fn threads_are_limited_by_processors() {
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        output.status.success() && said.starts_with("note: RAYON_NUM_THREADS is 100000, and "),
+        output.status.success()
+            && said.starts_with("note: RAYON_NUM_THREADS is 100000; falchion uses "),
         "{said}"
     );
     assert!(begun.elapsed() < Duration::from_secs(20));

@@ -21,18 +21,18 @@ fn invalid_usage_is_refused() {
         ("gemm --frob", "unexpected argument '--frob'"),
         ("gemm 3 4 5", "unexpected argument '3'"),
         ("gemm --m", "a value is required for '--m <M>'"),
-        ("gemm --m x", "it is a whole number"),
-        ("gemm --m -3", "invalid value '-3' for '--m <M>': it is a whole number"),
-        ("gemm --m 3.5", "it is a whole number"),
-        ("gemm --m 99999999999999999999999", "it is a whole number from 0 to"),
+        ("gemm --m x", "the value must be a whole number"),
+        ("gemm --m -3", "invalid value '-3' for '--m <M>': the value must be a whole number"),
+        ("gemm --m 3.5", "the value must be a whole number"),
+        ("gemm --m 99999999999999999999999", "the value must be a whole number from 0 to"),
         ("gemm --m 3 --m 4", "cannot be used multiple times"),
-        ("gemm --beta --verify", "it is a number"),
-        ("gemm --alpha one", "it is a number"),
-        ("gemm --lda -1", "it is a whole number"),
-        ("gemm --seed -1", "it is a whole number"),
+        ("gemm --beta --verify", "the value must be a number"),
+        ("gemm --alpha one", "the value must be a number"),
+        ("gemm --lda -1", "the value must be a whole number"),
+        ("gemm --seed -1", "the value must be a whole number"),
         ("gemm --a f32", "is not of the form `type:row` or `type:col`"),
         ("gemm --a f33:col", "names the type `f33`; the types are f64, f32"),
-        ("gemm --c f32:diag", "names the order `diag`; it is `row` or `col`"),
+        ("gemm --c f32:diag", "names the order `diag`; the orders are `row` and `col`"),
         ("gemm --acc f8", "is none of f64, f32"),
         ("gemm --op avx", "possible values: best, simt, tensorop"),
         ("gemm --arch sm60", "possible values: sm70, sm75"),
@@ -66,7 +66,7 @@ fn unsupported_features_are_refused() {
             "gemm --m 1 --n 1 --k 1 --saturate --arch sm80",
             "--saturate is not a knob of CUDA-core kernels; tensor-core kernels have it: use op tensorop",
         ),
-        ("gemm --m 1 --n 1 --k 1 --saturate yes", "it is one of off, on"),
+        ("gemm --m 1 --n 1 --k 1 --saturate yes", "the value must be one of off, on"),
         (
             "gemm --m 1 --n 1 --k 1 --a f16:row --b f16:col --c f16:row --op tensorop --arch sm80 --saturate",
             "saturate = on is for sums of integers, and accumulators are of f32; take saturate = off, or elements of i8 or u8",
@@ -75,7 +75,7 @@ fn unsupported_features_are_refused() {
             "gemm --m 1 --n 1 --k 1 --arch sm80 --schedule pingpong",
             "--schedule is not a knob of the multistage main loop; the warpspecialized one has it",
         ),
-        ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist yet"),
+        ("gemm --m 1 --n 1 --k 1 --order grouped", "--order does not exist; --swizzle"),
         (
             "gemm --m 1 --n 1 --k 1 --a e4m3:row --b e5m2:col --op simt",
             "no kernel multiplies e4m3 by e5m2 accumulating in f32 into bf16 on the CUDA cores: that is for tensor cores, op tensorop",
@@ -98,14 +98,14 @@ fn unsupported_features_are_refused() {
         ),
         (
             "gemm --explain --emulation bf16x9",
-            "--emulation cannot be `bf16x9`: it is one of none, bf16x6, bf16x3, f16x3",
+            "--emulation cannot be `bf16x9`: the value must be one of none, bf16x6, bf16x3, f16x3",
         ),
         (
             "gemm --m 1 --n 1 --k 1 --a tf32:row --op tensorop --arch sm70",
             "with op tensorop on sm70; try sm80",
         ),
         ("gemm --m 1 --n 1 --k 1 --a e4m3:row --b bf16:row", "no kernel multiplies e4m3 by bf16"),
-        ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked watches the host executor"),
+        ("gemm --m 1 --n 1 --k 1 --checked --on cuda", "--checked needs the host executor"),
     ]);
 }
 
@@ -119,7 +119,7 @@ fn invalid_kernels_are_refused() {
         ),
         (
             "gemm --explain --threadblock 128x128",
-            "--threadblock cannot be `128x128`: it is a shape MxNxK",
+            "--threadblock cannot be `128x128`: the value must be a shape MxNxK",
         ),
         (
             "gemm --explain --threadblock 100x128x16 --warp 32x64x16",
@@ -147,7 +147,7 @@ fn invalid_kernels_are_refused() {
         ("gemm --explain --mainloop pipelined --stages 3", "the pipelined main loop has 2"),
         (
             "gemm --explain --mainloop fast",
-            "--mainloop cannot be `fast`: it is one of singlestage, pipelined, multistage",
+            "--mainloop cannot be `fast`: the value must be one of singlestage, pipelined, multistage",
         ),
         (
             "gemm --explain --arch sm70 --mainloop multistage",
@@ -155,13 +155,13 @@ fn invalid_kernels_are_refused() {
         ),
         (
             "gemm --explain --swizzle sideways",
-            "--swizzle cannot be `sideways`: it is the group size in columns of tiles, horizontal, grouped:N",
+            "--swizzle cannot be `sideways`: the value must be a group size in columns of tiles, horizontal, grouped:N",
         ),
         ("gemm --explain --swizzle 0", "swizzle = 0 is out of range (1 to 64)"),
         ("gemm --explain --align-a 3", "alignment of A = 3 is not one of 1, 2, 4; try 4"),
         ("gemm --explain --align-b 3 --c f32:row", "alignment of B = 3"),
         ("gemm --explain --align-b 3 --c f32:col", "alignment of B = 3"),
-        ("gemm --explain --smem-a mn", "--smem-a cannot be `mn`: it is auto"),
+        ("gemm --explain --smem-a mn", "--smem-a cannot be `mn`: the value must be auto"),
         ("gemm --explain --smem-b k^9,9,9 --c f32:col", "swizzle bits of B = 9"),
         ("gemm --explain --threadblock 128x128x16 --warp 32x64x16 --blocks-per-sm 8", "registers"),
         (
@@ -185,8 +185,8 @@ fn invalid_kernels_are_refused() {
 #[test]
 fn invalid_problems_are_refused() {
     assert_refusals(&[
-        ("gemm", "m is not known; give --m, or a file"),
-        ("gemm --m 3 --n 3", "k is not known; give --k"),
+        ("gemm", "m is unknown; set --m, or add the file"),
+        ("gemm --m 3 --n 3", "k is unknown; set --k"),
         (
             "gemm --m 99999999999 --n 1 --k 1",
             "M = 99999999999 is beyond the largest extent, 2147483647",
@@ -240,7 +240,7 @@ fn invalid_descriptions_are_refused() {
         (
             "\"stages\":4",
             "\"stages\":[4]",
-            "stages: it is not a knob's value, in words or as a number",
+            "stages: the value must be a text or a number of its knob",
         ),
         ("\"stages\":4,", "", "missing field `stages`"),
         ("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`"),
@@ -264,7 +264,7 @@ fn invalid_descriptions_are_refused() {
         }
     }
     assert!(desc("no.json").contains("the description no.json cannot be read: No such file"));
-    assert!(desc(folder.path().to_str().unwrap()).contains("it is not a file"));
+    assert!(desc(folder.path().to_str().unwrap()).contains("the path is not a file"));
     std::fs::write(&path, [0xff, 0xfe]).unwrap();
     assert!(desc(&name).contains("UTF-8"));
     std::fs::write(&path, &text).unwrap();

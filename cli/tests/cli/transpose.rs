@@ -196,7 +196,7 @@ fn files_are_transposed_in_either_order() {
             ];
             let said = if kind == "bf16" { noted(&args, "rounded to bf16") } else { done(&args) };
             assert!(
-                said.ends_with(&format!("D is in {}\n", out.1)) && said.starts_with("7 x 5 "),
+                said.ends_with(&format!("wrote D to {}\n", out.1)) && said.starts_with("7 x 5 "),
                 "{said}"
             );
             let (found, order, d) = load(&out.0, 5, 7);
@@ -258,9 +258,9 @@ fn invalid_files_are_refused() {
     for (name, part) in [
         (
             cut("data.npy", bytes.len() - 1),
-            "is cut short: 4 x 5 elements of 4 bytes take 80 bytes, and 79 are there",
+            "is truncated: 4 x 5 elements of 4 bytes need 80 bytes, and the file has 79",
         ),
-        (cut("header.npy", 40), "is cut short"),
+        (cut("header.npy", 40), "is truncated"),
         (cut("magic.npy", 3), "is not a .npy file"),
         (folder.path().to_str().unwrap().to_owned(), "is not a file"),
         ("/nowhere.npy".to_owned(), "cannot be read"),
@@ -288,7 +288,10 @@ fn invalid_files_are_refused() {
         false,
     );
     let sentence = refused(&["transpose", "--type", "u8", "--a-file", &large]);
-    assert!(sentence.ends_with("holds 300 in row 0, column 1, which is beyond u8"), "{sentence}");
+    assert!(
+        sentence.ends_with("holds 300 in row 0, column 1; 300 is out of range for u8"),
+        "{sentence}"
+    );
     let odd = crate::common::npy(
         &path(&folder, "odd.npy").0,
         "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 1), }",
@@ -304,9 +307,9 @@ fn invalid_files_are_refused() {
 #[test]
 fn invalid_transposes_are_refused() {
     for (args, part) in [
-        ("", "the number of rows is not known; give --rows, or a file of A or B"),
-        ("--rows 3", "the number of cols is not known; give --cols"),
-        ("--rows -3", "it is a whole number"),
+        ("", "the number of rows is unknown; set --rows, or add a file of A or B"),
+        ("--rows 3", "the number of cols is unknown; set --cols"),
+        ("--rows -3", "the value must be a whole number"),
         ("--rows 3 --cols 3 --type f33", "is none of f64, f32"),
         (
             "--rows 3 --cols 3 --type e5m2 --alpha 2",
@@ -343,7 +346,7 @@ fn invalid_transposes_are_refused() {
             "possible values: naive, tiled, coalesced, padded, vectorized",
         ),
         ("--rows 3 --cols 3 --rung naive --desc {}", "cannot be used with"),
-        ("--rows 3 --cols 3 --checked --on cuda", "--checked watches the host executor"),
+        ("--rows 3 --cols 3 --checked --on cuda", "--checked needs the host executor"),
         ("--rows 3 --cols 3 --desc {", "description"),
         ("--ladder --alpha 2", "cannot be used with"),
     ] {

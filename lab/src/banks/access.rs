@@ -73,7 +73,7 @@ impl fmt::Display for NotAnAccess {
                 let nearest = Self::nearest(bytes);
                 write!(
                     f,
-                    "an access of {bytes} bytes a lane is none: it is 1, 2, 4, 8 or 16; try {nearest}"
+                    "an access of {bytes} bytes per lane is invalid; the widths are 1, 2, 4, 8, and 16; try {nearest}"
                 )
             }
             Self::Lanes { given } => {

@@ -197,7 +197,7 @@ impl<'a> Ours<'a> {
         let verdict = self.launched.verdict(desc, [a, b, c], &computed)?;
         if !verdict.is_right() {
             return Err(measurement(format!(
-                "our result is wrong, and what is wrong is not timed: {:?}",
+                "Falchion's result is wrong, so the benchmark does not time it: {:?}",
                 verdict.first_wrong
             )));
         }

@@ -285,7 +285,7 @@ impl<'t> Session<'t> {
         match (stats, tally.ratio()) {
             (Some(stats), Some(ratio)) => Ok(Rounds { stats, ratio, noisy: !settled, captured }),
             _ => Err(Error::Measurement {
-                because: "there is no candidate, or a time was not a number".to_owned(),
+                because: "there is no candidate, or a time is not a number".to_owned(),
             }),
         }
     }

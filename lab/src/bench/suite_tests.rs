@@ -52,7 +52,7 @@ fn errors_are_sentences_with_the_line_number() {
             "bf17:row",
             "the operand `bf17:row` names the type `bf17`; the types are f64, f32",
         ),
-        ("bf16:row", "bf16:diag", "names the order `diag`; it is `row` or `col`"),
+        ("bf16:row", "bf16:diag", "names the order `diag`; the orders are `row` and `col`"),
         (
             r#""k":16"#,
             r#""k":16,"lda":15"#,

@@ -177,7 +177,7 @@ impl Space {
         }
         if all.is_empty() {
             return Err(Error::Measurement {
-                because: "the space has no family, and at least one is explored".to_owned(),
+                because: "the space has no family; at least one is needed".to_owned(),
             });
         }
         Ok(Self { base: *base, families: all })

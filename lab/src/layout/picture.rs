@@ -32,7 +32,9 @@ const MONO: &str = "'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monos
 pub enum PictureError {
     #[error("a picture of {rows} x {columns} cells is not drawn: the most is {MOST} x {MOST}")]
     TooLarge { rows: u32, columns: u32 },
-    #[error("an element of {bytes} bytes is not drawn over banks: it is 1, 2, 4, 8 or 16")]
+    #[error(
+        "an element of {bytes} bytes cannot be drawn over banks; the sizes are 1, 2, 4, 8, and 16"
+    )]
     ElementBytes { bytes: u32 },
     #[error("a table of {rows} x {columns} offsets is not printed: the most is {MOST_OFFSETS}")]
     TooLong { rows: u32, columns: u32 },

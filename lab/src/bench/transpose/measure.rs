@@ -251,7 +251,9 @@ impl Ours<'_> {
         let found = verdict(self.combine, &call, poison.whole()?)?;
         match &found.first_wrong {
             Some(wrong) => Err(Error::Measurement {
-                because: format!("our result is wrong, and what is wrong is not timed: {wrong}"),
+                because: format!(
+                    "Falchion's result is wrong, so the benchmark does not time it: {wrong}"
+                ),
             }),
             None => Ok(found),
         }

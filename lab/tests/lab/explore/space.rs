@@ -236,9 +236,9 @@ fn odd_spaces_are_refused() {
     for (name, texts, part) in [
         ("stages", &none[..], "--stages cannot be ``: its list of values is empty"),
         ("stages", &[""], "its list of values is empty"),
-        ("stages", &["2,,3"], "--stages cannot be ``: it is a whole number"),
+        ("stages", &["2,,3"], "--stages cannot be ``: the value must be a whole number"),
         ("stages", &["2,"], "--stages cannot be"),
-        ("stages", &["2,many"], "--stages cannot be `many`: it is a whole number"),
+        ("stages", &["2,many"], "--stages cannot be `many`: the value must be a whole number"),
         ("smem_a", &["mn^3,2"], "--smem-a cannot be `mn^3`"),
         ("depth", &["1,2"], "depth cannot be `1,2`: there is no knob of this name"),
         ("mainloop", &["pipelined,loopy"], "--mainloop cannot be `loopy`"),
