@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 /// The error of a call.
 ///
-/// [`Refused`](Self::Refused) and [`Unresolved`](Self::Unresolved) reject a request before anything
-/// runs: the sentence names the field, its value, the limit, and a fix. The other variants report
-/// the environment, such as a missing library or a code of the CUDA driver.
+/// [`Refused`](Self::Refused) and [`Unresolved`](Self::Unresolved) reject a request before any
+/// kernel runs. The message names the field, its value, the limit, and a fix. The other variants
+/// report the environment, such as a missing library or a code of the CUDA driver.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,7 +28,7 @@ pub enum Error {
     /// The checked host executor found a fault, such as a race.
     #[error("{0}")]
     Fault(#[from] Fault),
-    /// A text is no value of a knob.
+    /// A text is not a value of its knob.
     #[error("{flag} cannot be `{text}`: {because}")]
     KnobText {
         /// The knob's flag.
@@ -38,7 +38,7 @@ pub enum Error {
         /// The values that the knob accepts.
         because: String,
     },
-    /// A text is no matrix type, element type, or other word.
+    /// A text is not a matrix type, an element type, or another known word.
     #[error("the {what} `{text}` {because}")]
     Text {
         /// The expected kind of word.
@@ -48,18 +48,18 @@ pub enum Error {
         /// The reason.
         because: String,
     },
-    /// A description in JSON could not be read.
+    /// A description in JSON is malformed.
     #[error("the description cannot be read: {because}")]
     Description {
         /// The reason, with line and column if known.
         because: String,
     },
-    /// A shared library could not be loaded.
-    #[error("{library} could not be loaded: {because}. Tried {}. {remedy}", tried.join(", "))]
+    /// A shared library is missing or cannot be loaded.
+    #[error("{library} could not be loaded: {because}. Searched paths: {}. {remedy}", tried.join(", "))]
     Library {
         /// The library, such as `libnvrtc`.
         library: &'static str,
-        /// The paths and names that were tried, in order.
+        /// The paths and names that Falchion searched, in order.
         tried: Vec<String>,
         /// The loader's message for the last path.
         because: String,
@@ -67,7 +67,7 @@ pub enum Error {
         remedy: &'static str,
     },
     /// NVRTC rejected a kernel's source.
-    #[error("NVRTC refused the kernel{}:\n{log}", node.as_ref().map(|n| format!(" (epilogue node `{n}`)")).unwrap_or_default())]
+    #[error("NVRTC rejected the kernel{}:\n{log}", node.as_ref().map(|n| format!(" (epilogue node `{n}`)")).unwrap_or_default())]
     Compile {
         /// The complete log of NVRTC.
         log: String,
@@ -81,11 +81,11 @@ pub enum Error {
         version: (i32, i32),
         /// The requested architecture, such as `sm_70`.
         arch: String,
-        /// The architectures that it compiles for.
+        /// The architectures that NVRTC compiles for.
         takes: String,
     },
     /// A source text contains a NUL byte, at which NVRTC stops reading.
-    #[error("{text} holds a NUL at byte {at}: NVRTC would read no further")]
+    #[error("{text} has a NUL byte at offset {at}, at which NVRTC stops reading")]
     Nul {
         /// The name of the text.
         text: String,
@@ -93,7 +93,7 @@ pub enum Error {
         at: usize,
     },
     /// A function of the CUDA driver, NVRTC, or a peer library returned an error code.
-    #[error("{call} answered {code} ({name}){}", remedy(name))]
+    #[error("{call} returned {code} ({name}){}", remedy(name))]
     Driver {
         /// The function, such as `cuLaunchKernel`.
         call: &'static str,
@@ -102,7 +102,7 @@ pub enum Error {
         /// The name of the code.
         name: String,
     },
-    /// A file could not be read or written.
+    /// A read or a write of a file failed.
     #[error("{}: {because}", path.display())]
     Io {
         /// The file.
@@ -113,8 +113,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the reason without the text that could not be read; for other errors, the whole
-    /// message.
+    /// Returns the reason of a text error, without the text. For other errors, `because` returns
+    /// the whole message.
     pub fn because(&self) -> String {
         match self {
             Self::Text { because, .. } | Self::KnobText { because, .. } => because.clone(),
@@ -122,7 +122,7 @@ impl Error {
         }
     }
 
-    /// The same error, of the operands of another frame.
+    /// Returns the error with the operands of another frame.
     #[must_use]
     pub(crate) fn framed(self, frame: Frame) -> Self {
         match self {
@@ -132,11 +132,11 @@ impl Error {
     }
 }
 
-/// A remedy for an error code of the driver, if its name does not suggest one.
+/// A remedy for an error code of the driver, or an empty text.
 fn remedy(name: &str) -> &'static str {
     match name {
         "CUDA_ERROR_STREAM_CAPTURE_ISOLATION" | "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" => {
-            ": memory of which cudarc keeps events cannot be captured; allocate it while CudaContext::disable_event_tracking holds"
+            ": stream capture does not support buffers with cudarc's event tracking; allocate buffers after CudaContext::disable_event_tracking"
         }
         _ => "",
     }
@@ -147,18 +147,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_capture_that_events_end_says_how_there_are_none() {
+    fn capture_errors_name_event_tracking() {
         let of = |name: &str| {
             Error::Driver { call: "cuLaunchKernelEx", code: 901, name: name.to_owned() }.to_string()
         };
         let ended = of("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
         assert!(
-            ended.starts_with("cuLaunchKernelEx answered 901 (CUDA_ERROR_STREAM_CAPTURE_INVALIDATED): memory of which"),
+            ended.starts_with("cuLaunchKernelEx returned 901 (CUDA_ERROR_STREAM_CAPTURE_INVALIDATED): stream capture"),
             "{ended}"
         );
         assert_eq!(
             of("CUDA_ERROR_OUT_OF_MEMORY"),
-            "cuLaunchKernelEx answered 901 (CUDA_ERROR_OUT_OF_MEMORY)"
+            "cuLaunchKernelEx returned 901 (CUDA_ERROR_OUT_OF_MEMORY)"
         );
     }
 }

@@ -11,31 +11,35 @@ use crate::{operand::OperandKind, refusal::Refusal};
 pub enum Fault {
     #[error("thread {thread} touches byte {byte} of a shared memory of {size}")]
     OutOfBounds { thread: u32, byte: u64, size: u64 },
-    #[error("thread {thread} reads byte {byte} of shared memory, which no one wrote")]
+    #[error("thread {thread} reads byte {byte} of shared memory, which no thread wrote")]
     Uninitialized { thread: u32, byte: u64 },
     #[error(
-        "thread {thread} reads byte {byte} of shared memory before thread {by}'s copy to it was waited for"
+        "thread {thread} reads byte {byte} of shared memory before the wait for thread {by}'s copy"
     )]
     Unlanded { thread: u32, byte: u64, by: u32 },
     #[error(
-        "thread {thread} reads byte {byte} of shared memory, written by thread {by} with no barrier between"
+        "thread {thread} reads byte {byte} of shared memory, written by thread {by} without a barrier in between"
     )]
     ReadOfUnordered { thread: u32, byte: u64, by: u32 },
     #[error(
-        "thread {thread} writes byte {byte} of shared memory, read by thread {by} with no barrier between"
+        "thread {thread} writes byte {byte} of shared memory, read by thread {by} without a barrier in between"
     )]
     WriteOverRead { thread: u32, byte: u64, by: u32 },
     #[error(
-        "thread {thread} writes byte {byte} of shared memory, written by thread {by} with no barrier between"
+        "thread {thread} writes byte {byte} of shared memory, written by thread {by} without a barrier in between"
     )]
     WriteOverWrite { thread: u32, byte: u64, by: u32 },
-    #[error("thread {thread} wants tile {wanted} of {operand} and finds tile {found} in its stage")]
+    #[error(
+        "thread {thread} reads tile {found} of {operand} in its stage instead of tile {wanted}"
+    )]
     Stale { thread: u32, operand: OperandKind, wanted: u32, found: u32 },
     #[error(
-        "thread {thread} multiplies k-block {k_block} of tile {tile}, and its fragment of {operand} holds another"
+        "thread {thread} multiplies k-block {k_block} of tile {tile}, but its fragment of {operand} holds another k-block"
     )]
     StaleFragment { thread: u32, operand: OperandKind, tile: u32, k_block: u32 },
-    #[error("thread {thread} multiplies k-block {k_block} of tile {tile} after {found} others")]
+    #[error(
+        "thread {thread} multiplies k-block {k_block} of tile {tile} after {found} other k-blocks"
+    )]
     OutOfOrder { thread: u32, tile: u32, k_block: u32, found: u64 },
     #[error("thread {thread} has multiplied {multiplied} k-blocks of {wanted}")]
     Unfinished { thread: u32, multiplied: u64, wanted: u64 },
@@ -43,7 +47,7 @@ pub enum Fault {
     PartialsNotStored { thread: u32, slice: u32 },
     #[error("{reduced} of {slices} slices of K were reduced")]
     Unreduced { slices: u32, reduced: u32 },
-    #[error("who performs it has no step {step}")]
+    #[error("the role has no step {step}")]
     ForeignStep { step: &'static str },
     #[error(
         "the access to shared memory that begins at ({mn}, {k}) of {operand}'s tile is not one aligned piece"
@@ -73,13 +77,15 @@ pub enum Fault {
     NotADescriptor { operand: OperandKind, start: u32, leading: u32, stride: u32 },
     #[error("byte {byte} of a stage's part of {operand} is touched, which has {size}")]
     BeyondStage { operand: OperandKind, byte: u32, size: u32 },
-    #[error("copies of {operand} tell their barrier of {told} bytes, and {counted} are counted on")]
+    #[error(
+        "copies of {operand} report {told} bytes to their barrier, which expects {counted} bytes"
+    )]
     CopiedBytes { operand: OperandKind, told: u32, counted: u32 },
     #[error("consumer {consumer} touches byte {byte} of a staging buffer of {size}")]
     BeyondStaging { consumer: u32, byte: u32, size: u32 },
     #[error("consumer {consumer} stages byte {byte} of subtile {subtile} twice")]
     StagedTwice { consumer: u32, subtile: u32, byte: u32 },
-    #[error("consumer {consumer} stores byte {byte} of subtile {subtile}, which no one staged")]
+    #[error("consumer {consumer} stores byte {byte} of subtile {subtile}, which no thread staged")]
     NotStaged { consumer: u32, subtile: u32, byte: u32 },
     #[error("element ({row}, {column}) lies outside of D and is written")]
     OutsideOfD { row: u64, column: u64 },
@@ -91,29 +97,29 @@ pub enum Fault {
         "element ({found_row}, {found_column}) of A's tile arrives where ({row}, {column}) belongs"
     )]
     Misplaced { row: u32, column: u32, found_row: u32, found_column: u32 },
-    #[error("nobody can move: {who} waits at {step}, one of {waiting} that wait")]
+    #[error("deadlock: {who} waits at {step}, one of {waiting} waiting warps")]
     Deadlock { who: Who, step: RoleStep, waiting: u32 },
-    #[error("{who} comes to {step} before block {block}'s barriers are set up")]
+    #[error("{who} reaches {step} before block {block}'s barriers are set up")]
     NotSetUp { who: Who, step: RoleStep, block: u32 },
     #[error("{who} sets up barriers that are in use")]
     SetUpTwice { who: Who },
-    #[error("{who} comes to {step}, and block {block}'s barriers are not visible to it")]
+    #[error("{who} reaches {step}, and block {block}'s barriers are not visible to it")]
     InitNotFenced { who: Who, step: RoleStep, block: u32 },
     #[error("{who} arrives by {step} at {} {} of block {block}, which waits for no arrival", barrier.0, barrier.1)]
     TooManyArrivals { who: Who, step: RoleStep, block: u32, barrier: (&'static str, u32) },
-    #[error("{who} overwrites {lost} in block {block}, which not all have read")]
+    #[error("{who} overwrites {lost} in block {block} before all consumers have read it")]
     Overrun { who: Who, block: u32, lost: ShareName },
     #[error("{who} overwrites {read} in block {block} while products read it")]
     OverwrittenWhileRead { who: Who, block: u32, read: ShareName },
     #[error("{who} copies over {written} in block {block} while that is under way")]
     OverwrittenWhileWritten { who: Who, block: u32, written: ShareName },
-    #[error("{who} reads stage {stage} of {operand} before its bytes have landed")]
+    #[error("{who} reads stage {stage} of {operand} before its bytes have arrived")]
     NotFull { who: Who, stage: u32, operand: OperandKind },
-    #[error("{who} wants {wanted} and finds {found}")]
+    #[error("{who} reads {found} instead of {wanted}")]
     StaleShare { who: Who, wanted: ShareName, found: ShareName },
-    #[error("{who} multiplies into accumulators that are not in order with its products")]
+    #[error("{who} multiplies into accumulators that no fence orders")]
     OperandsNotFenced { who: Who },
-    #[error("{who} multiplies k-tile {k} after {after} others")]
+    #[error("{who} multiplies k-tile {k} after {after} other k-tiles")]
     StageOutOfOrder { who: Who, k: u32, after: u32 },
     #[error("{who} multiplies k-tile {k}, whose fragments it does not hold")]
     NotLoaded { who: Who, k: u32 },
@@ -125,15 +131,11 @@ pub enum Fault {
     PartOverwritten { who: Who, part: u8, lost: u8 },
     #[error("{who} multiplies part {part} of a stage again")]
     PartAgain { who: Who, part: u8 },
-    #[error(
-        "{who} promotes part {part} of a stage while products that were not waited for write it"
-    )]
+    #[error("{who} promotes part {part} of a stage while unfinished products write it")]
     PartUnderWay { who: Who, part: u8 },
     #[error("{who} promotes part {part} of a stage and finds {}", found.map_or("nothing that is not promoted yet".to_owned(), |found| format!("part {found}")))]
     NothingToPromote { who: Who, part: u8, found: Option<u8> },
-    #[error(
-        "{who} stages subtile {subtile} while products that were not waited for write its accumulators"
-    )]
+    #[error("{who} stages subtile {subtile} while unfinished products write its accumulators")]
     ProductsUnderWay { who: Who, subtile: u8 },
     #[error("{who} takes accumulators to the epilogue of {multiplied} k-tiles, of {wanted}")]
     TileUnfinished { who: Who, multiplied: u32, wanted: u32 },
@@ -155,7 +157,7 @@ pub enum Fault {
     StagingRead { who: Who, subtile: u8 },
     #[error("{who} stores {wanted} and finds {}", or(found, "nothing"))]
     SubtileNotStaged { who: Who, wanted: SubtileName, found: Option<SubtileName> },
-    #[error("{who} stores {subtile}, which asynchronous copies do not see yet")]
+    #[error("{who} stores {subtile}, which is not yet visible to asynchronous copies")]
     NotVisible { who: Who, subtile: SubtileName },
     #[error(
         "{who} copies by maps of unit {unit}'s product that another kernel made, and has not acquired them"
@@ -169,7 +171,7 @@ pub enum Fault {
     BlockLeft { block: u32, arriving: bool },
     #[error("{who} is the last to leave, and {what}")]
     LeftUnderWay { who: Who, what: &'static str },
-    #[error("{who} has {has} registers a thread and is to have {needs}")]
+    #[error("{who} has {has} registers per thread and needs {needs}")]
     Registers { who: Who, has: u32, needs: u32 },
     #[error("there is no such ring: {refusal}")]
     NoRing { refusal: Refusal },

@@ -231,16 +231,16 @@ impl Nvrtc {
             .map(|rest| rest.trim_end_matches(['a', 'f']))
             .and_then(|rest| rest.parse::<i32>().ok());
         let Some(number) = number else {
-            return refuse("it takes names such as sm_90a".into());
+            return refuse("a name has the form sm_90a".into());
         };
         match self.archs.as_slice() {
             archs if archs.contains(&number) => Ok(()),
             [oldest, ..] if number < *oldest && (50..75).contains(&number) => {
-                refuse(format!("it takes sm_{oldest} on; NVRTC 12 does"))
+                refuse(format!("the oldest target is sm_{oldest}; use NVRTC 12"))
             }
-            [oldest, ..] if number < *oldest => refuse(format!("it takes sm_{oldest} on")),
+            [oldest, ..] if number < *oldest => refuse(format!("the oldest target is sm_{oldest}")),
             [.., newest] if number > *newest => {
-                refuse(format!("it takes up to sm_{newest}; a newer NVRTC may"))
+                refuse(format!("the newest target is sm_{newest}; use a newer NVRTC"))
             }
             archs => {
                 let names: Vec<_> = archs.iter().map(|arch| format!("sm_{arch}")).collect();

@@ -126,7 +126,7 @@ fn the_barrier_between_units_is_needed_behind_slices_of_k() {
         );
         assert_eq!(sentences.len(), 6, "{desc:?}");
         let raced = |sentence: &String| {
-            sentence.contains("with no barrier between")
+            sentence.contains("without a barrier in between")
                 || sentence.contains("finds another's partial")
         };
         assert!(sentences.iter().all(raced), "{sentences:?}");

@@ -123,13 +123,13 @@ fn an_architecture_it_does_not_compile_for_is_a_sentence() {
     let oldest = nvrtc.supported_archs()[0];
     let newest = nvrtc.supported_archs()[nvrtc.supported_archs().len() - 1];
     if major >= 13 {
-        says("sm_70", &format!("it takes sm_{oldest} on; NVRTC 12 does"));
+        says("sm_70", &format!("the oldest target is sm_{oldest}; use NVRTC 12"));
     }
-    says("sm_20", &format!("it takes sm_{oldest} on"));
-    says("sm_999a", &format!("it takes up to sm_{newest}; a newer NVRTC may"));
-    says("compute_999", &format!("it takes up to sm_{newest}; a newer NVRTC may"));
+    says("sm_20", &format!("the oldest target is sm_{oldest}"));
+    says("sm_999a", &format!("the newest target is sm_{newest}; use a newer NVRTC"));
+    says("compute_999", &format!("the newest target is sm_{newest}; use a newer NVRTC"));
     for unnamed in ["compute_", "90", "", "sm_", "sm_90aÿ"] {
-        says(unnamed, "it takes names such as sm_90a");
+        says(unnamed, "a name has the form sm_90a");
     }
     assert!(
         matches!(nvrtc.compile(&program("sm_91")), Err(Error::Architecture { takes, .. }) if takes.contains("sm_90, "))

@@ -79,7 +79,7 @@ impl Header {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// NVRTC refused the kernel.
+    /// NVRTC rejected the kernel.
     CompileFailed {
         /// Its log, cut to [`LOG_BYTES`].
         log: String,

@@ -71,8 +71,8 @@ mod tests {
     fn a_status_is_a_sentence() {
         assert!(check("cublasLtMatmul", 0).is_ok());
         let text = |answer| check("cublasLtMatmul", answer).unwrap_err().to_string();
-        assert_eq!(text(15), "cublasLtMatmul answered 15 (CUBLAS_STATUS_NOT_SUPPORTED)");
-        assert_eq!(text(99), "cublasLtMatmul answered 99 (a status cublas_api.h does not name)");
+        assert_eq!(text(15), "cublasLtMatmul returned 15 (CUBLAS_STATUS_NOT_SUPPORTED)");
+        assert_eq!(text(99), "cublasLtMatmul returned 99 (a status cublas_api.h does not name)");
     }
 
     #[test]
