@@ -1,8 +1,8 @@
 //! GEMM in Rust with CUTLASS's hierarchy: `D = epilogue(alpha * A * B, beta * C)`.
 //!
 //! Each level of the loop nest is a trait, and each knob is a type. A configuration becomes one
-//! CUDA kernel, which NVRTC compiles at run time for the GPU at hand. The same configuration runs
-//! on the CPU and returns the same bits. Neither building nor testing needs nvcc or a GPU.
+//! CUDA kernel, which NVRTC compiles at run time for the GPU at hand. The CPU runs the same
+//! configuration and returns the same bits. Builds and tests need neither nvcc nor a GPU.
 //!
 //! ```
 //! use falchion::prelude::*;
@@ -12,7 +12,7 @@
 //! falchion::gemm((2, 4, 3), &a, &b, &mut d)?;
 //! assert_eq!(d, [6.0; 8]);
 //!
-//! // The same with a bias and an activation in the epilogue.
+//! // D = relu(A * B + bias), with a fused epilogue.
 //! use falchion::epilogue::{Acc, Add, BiasN, Relu};
 //! let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
 //! let bias = [-7.0, 0.0, 1.0, 2.0];
@@ -44,11 +44,11 @@
 //! | feature | default | effect |
 //! |---|---|---|
 //! | `cuda-13000` | yes | the CUDA executor with the interface of CUDA 13.0 |
-//! | `cuda-12000` to `cuda-13040` | no | the same with another version; exactly one may be enabled |
+//! | `cuda-12000` to `cuda-13040` | no | the CUDA executor with another version; enable exactly one of these features |
 //! | `serde` | no | descriptions as JSON: `GemmDesc::to_json` and `GemmDesc::from_json` |
 //! | `tracing` | no | spans around compilations and launches |
 //!
-//! The build needs no CUDA toolkit. At run time the CUDA executor loads `libcuda` and `libnvrtc`.
+//! The build needs no CUDA toolkit. At run time, the CUDA executor loads `libcuda` and `libnvrtc`.
 //! Without default features, the crate runs on the CPU only.
 //!
 //! # The loop nest
@@ -98,8 +98,8 @@ pub mod threadblock;
 pub mod warp;
 mod words;
 
-/// The version of cudarc that Falchion uses. A program that imports cudarc from here cannot mix two
-/// versions of CUDA.
+/// The version of cudarc that Falchion uses. A program that imports `falchion::cudarc` cannot mix
+/// two versions of CUDA.
 #[cfg(feature = "cuda")]
 pub use cudarc;
 pub use device::gemm;
@@ -128,7 +128,7 @@ pub mod prelude {
     };
 }
 
-/// The programs of the README and the book compile, and those for the CPU run.
+/// Programs of the README and the book. All programs compile, and the CPU programs also run.
 #[cfg(all(doctest, feature = "cuda"))]
 mod programs {
     #[doc = include_str!("../README.md")]

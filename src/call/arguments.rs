@@ -36,7 +36,7 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) leading: [Option<usize>; 4],
     pub(crate) strides: [Option<[usize; 2]>; 4],
     pub(crate) batch: usize,
-    /// The matrices of an array behind the first product's.
+    /// The matrices of an array after the first GEMM's matrices.
     pub(crate) further: Vec<Further<'a, S, A, B, C>>,
     pub(crate) groups: Option<Offsets<'a, S>>,
     pub(crate) batch_strides: [Option<usize>; 4],
@@ -76,16 +76,16 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
 
 /// The group offsets of a grouped GEMM.
 pub(crate) enum Offsets<'a, S: Space> {
-    /// In the memory of the operands.
+    /// Offsets in the memory of the operands.
     InSpace(S::Ref<'a, u32>),
-    /// In the memory of the operands, and checked before anything is enqueued.
+    /// Offsets in the memory of the operands. The call checks the offsets before it enqueues work.
     Checked(S::Ref<'a, u32>),
-    /// In host memory.
+    /// Offsets in host memory.
     ByValue(&'a [u32]),
 }
 
 impl<'a, S: Space> Offsets<'a, S> {
-    /// The groups of rows of a problem.
+    /// Returns the groups of the problem.
     pub(crate) fn groups(&self) -> Groups<Elements> {
         let (length, read) = match self {
             Self::InSpace(offsets) => (S::length(offsets), ReadOffsets::InPlace),
@@ -95,7 +95,7 @@ impl<'a, S: Space> Offsets<'a, S> {
         Groups { read, ..Groups::of(Axis::M, length.saturating_sub(1)) }
     }
 
-    /// The offsets, to be read by work in a queue.
+    /// Returns the offsets for work in a queue.
     pub(crate) fn read<'q>(self, queue: &'q S::Queue) -> S::Read<'q>
     where
         'a: 'q,
@@ -109,7 +109,7 @@ impl<'a, S: Space> Offsets<'a, S> {
     }
 }
 
-/// Setters of optional numbers: the field and its place, and what the number is called.
+/// Setters of optional numbers: the field, the index in the field, and the name of the number.
 macro_rules! setters {
     ($($(#[$doc:meta])* $name:ident($field:ident[$at:literal]: $number:ident);)*) => {
         $($(#[$doc])*
@@ -121,7 +121,7 @@ macro_rules! setters {
 }
 pub(crate) use setters;
 
-/// Setters of vectors of the epilogue.
+/// Setters of the epilogue's vectors.
 macro_rules! vectors {
     ($($(#[$doc:meta])* $name:ident: $Kind:ident;)*) => {
         $($(#[$doc])*
@@ -132,7 +132,7 @@ macro_rules! vectors {
     };
 }
 
-/// Setters of both distances of a matrix.
+/// Setters of the two strides of a matrix.
 macro_rules! strides {
     ($($(#[$doc:meta])* $name:ident[$at:literal];)*) => {
         $($(#[$doc])*
@@ -157,7 +157,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         Self::of((m, n, k), a.elements(), b.elements(), d.elements())
     }
 
-    /// The arguments of elements.
+    /// Creates the arguments from elements.
     pub(super) fn of(
         extents: (usize, usize, usize),
         a: A::Ref<'a, S>,
@@ -187,7 +187,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     }
 
     /// Sets the number of GEMMs in a batch. The matrices of GEMM `i` begin `i` [batch
-    /// strides](Self::batch_stride_a) after the first ones.
+    /// strides](Self::batch_stride_a) after the matrices of GEMM 0.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -204,17 +204,18 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets the group offsets of a grouped GEMM, one more than there are groups. Rows `offsets[i]`
-    /// to `offsets[i + 1]` of A times the B number `i` are the same rows of D. The Bs lie one
-    /// [batch stride](Self::batch_stride_b) apart. Groups may be empty. Rows outside all groups
-    /// stay as they are; m counts all rows of A and D. [`bias_m`](Self::bias_m) has one value per
-    /// row of D, and all groups share [`bias_n`](Self::bias_n).
+    /// Sets the group offsets of a grouped GEMM. G groups need G + 1 offsets. Group `i` multiplies
+    /// rows `offsets[i]` to `offsets[i + 1]` of A by the `i`-th B, and writes the same rows of D.
+    /// The Bs are one [batch stride](Self::batch_stride_b) apart. Groups may be empty. Rows outside
+    /// all groups keep their values. m counts all rows of A and D. [`bias_m`](Self::bias_m) has one
+    /// value per row of D, and all groups share [`bias_n`](Self::bias_n).
     ///
-    /// The offsets lie in the memory of the operands; [`groups_by_value`](Self::groups_by_value)
-    /// accepts host offsets for device operands. Offsets in host memory are checked. Offsets on a
-    /// device are read by the kernel only, so an earlier kernel of a graph may write them. A bad
-    /// offset on a device makes groups shorter or empty, and nothing outside D is written;
-    /// [`groups_checked`](Self::groups_checked) finds it. K of groups is not split.
+    /// The offsets are in the memory of the operands. [`groups_by_value`](Self::groups_by_value)
+    /// accepts host offsets for device operands. The call checks offsets in host memory. Only the
+    /// kernel reads offsets on a device, so an earlier kernel of a graph may write the offsets. An
+    /// invalid offset on a device makes groups shorter or empty, and the kernel writes nothing
+    /// outside D. [`groups_checked`](Self::groups_checked) finds invalid offsets. Grouped GEMM does
+    /// not split K.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -233,9 +234,10 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets the group offsets, as [`groups`](Self::groups) does, and checks them also on a device.
-    /// The call reads them back, so it waits for the stream and cannot be captured. It refuses the
-    /// first offset that descends or leaves D. Use it to debug offsets that a kernel writes.
+    /// Sets the group offsets, as [`groups`](Self::groups) does, and checks offsets on a device
+    /// too. The call reads the offsets back. Therefore the call waits for the stream, and stream
+    /// capture refuses the call. The call refuses the first offset that descends or exceeds m. Use
+    /// `groups_checked` to debug offsets that a kernel writes.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -250,9 +252,10 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets group offsets in host memory, for operands in any memory. Bad offsets are refused. On a
-    /// device, kernel parameters carry the offsets to the [workspace](Self::workspace): the slice
-    /// is not read after the call, and a captured graph keeps the offsets.
+    /// Sets group offsets in host memory, for operands in any memory. The call refuses invalid
+    /// offsets. On a device, kernel parameters carry the offsets to the
+    /// [workspace](Self::workspace). The call copies the slice, and a captured graph keeps the
+    /// offsets.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -268,15 +271,14 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1: a
-    /// call refuses every argument that its epilogue does not read.
+    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1.
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.scalars[0] = alpha;
         self
     }
 
-    /// Passes C, an m x n matrix, and the scalar beta. If beta is 0, C is not read, as in BLAS. An
-    /// epilogue that reads C without beta accepts only 1.
+    /// Passes C, an m x n matrix, and the scalar beta. If beta is 0, the kernel does not read C, as
+    /// in BLAS. An epilogue that reads C without beta accepts only a beta of 1.
     #[doc(alias = "beta")]
     pub fn source(mut self, beta: f64, c: impl OperandC<'a, C, S>) -> Self {
         self.c = Source::Matrix(c.elements());
@@ -293,11 +295,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     }
 
     vectors! {
-        /// Passes the vector `bias_m` of the epilogue: one value per row of D, the same for each
-        /// GEMM of a batch.
+        /// Passes the vector `bias_m` of the epilogue: one value per row of D. All GEMMs of a batch
+        /// share the vector.
         bias_m: BiasM;
-        /// Passes the vector `bias_n` of the epilogue: one value per column of D, the same for each
-        /// GEMM of a batch.
+        /// Passes the vector `bias_n` of the epilogue: one value per column of D. All GEMMs of a
+        /// batch share the vector.
         bias_n: BiasN;
         /// Passes the vector `scale_m` of the epilogue: one value per row of D.
         scale_m: ScaleM;
@@ -305,7 +307,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         scale_n: ScaleN;
     }
 
-    /// Sets a scalar of the epilogue by its slot: `scalar::<2>(x)` is `s2`. Slots 2 to 7 are 0 by
+    /// Sets a scalar of the epilogue by its slot: `scalar::<2>(x)` sets `s2`. Slots 2 to 7 are 0 by
     /// default.
     pub fn scalar<const SLOT: usize>(mut self, x: f64) -> Self {
         const { assert!(SLOT < SCALARS, "an epilogue has the scalars alpha, beta and s2 to s7") };
@@ -315,22 +317,23 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     strides! {
         /// Sets the strides of A: elements between neighboring rows, and between neighboring
-        /// columns. One of them must be 1. The order may differ from the layout of the type; a GPU
-        /// then may transpose A in the [workspace](Self::workspace).
+        /// columns. One of the strides must be 1. If the order differs from the layout of the type,
+        /// a GPU may transpose A in the [workspace](Self::workspace).
         strides_a[0];
         /// Sets the strides of B.
         strides_b[1];
         /// Sets the strides of C, in the order of its layout. With [`in_place`](Self::in_place),
-        /// they are also those of D.
+        /// D has the strides of C.
         strides_c[2];
         /// Sets the strides of D, in the order of its layout.
         strides_d[3];
     }
 
     /// Passes a workspace: device memory for copies of operands, split-K partials, and tables of
-    /// arrays and groups. A `Workspace` grows to what the call needs. Other memory has the size
-    /// that [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) returns, or less: then
-    /// fewer configurations are candidates. The call overwrites the workspace. The host ignores it.
+    /// arrays and groups. A `Workspace` grows to the size that the call needs.
+    /// [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) returns the size for other
+    /// memory. With a smaller workspace, fewer configurations are candidates. The call overwrites
+    /// the workspace. The host ignores the workspace.
     pub fn workspace(mut self, memory: impl OperandWorkspace<'a, S>) -> Self {
         self.workspace = Some(memory.memory());
         self
@@ -338,12 +341,12 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     setters! {
         /// Sets the leading dimension of A in elements. [`strides_a`](Self::strides_a) overrides
-        /// it.
+        /// the leading dimension.
         lda(leading[0]: leading);
         /// Sets the leading dimension of B in elements.
         ldb(leading[1]: leading);
-        /// Sets the leading dimension of C in elements. With [`in_place`](Self::in_place), it is
-        /// also that of D.
+        /// Sets the leading dimension of C in elements. With
+        /// [`in_place`](Self::in_place), D has the leading dimension of C.
         ldc(leading[2]: leading);
         /// Sets the leading dimension of D in elements.
         ldd(leading[3]: leading);
@@ -351,8 +354,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         batch_stride_a(batch_strides[0]: elements);
         /// Sets the elements between the Bs of a batch. With 0, all GEMMs share one B.
         batch_stride_b(batch_strides[1]: elements);
-        /// Sets the elements between the Cs of a batch. With [`in_place`](Self::in_place), they are
-        /// also those between the Ds.
+        /// Sets the elements between the Cs of a batch. With [`in_place`](Self::in_place), D has
+        /// the batch stride of C.
         batch_stride_c(batch_strides[2]: elements);
         /// Sets the elements between the Ds of a batch. The Ds may interleave row by row, and must
         /// not overlap.

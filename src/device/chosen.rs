@@ -1,30 +1,30 @@
-//! The choices that are remembered: a program has few problems, and each of them often.
+//! Cache of selected configurations. A program repeats few problem sizes, so each selection is
+//! reused.
 
 use super::operation::Configurations;
 use crate::{arch::Machine, desc::Cut, family::ProblemSize};
 use std::sync::Mutex;
 
-/// The number of a configuration, and into how many parts it cuts K, and who adds them, where those
-/// are others than it has.
+/// Index of a configuration. The second member overrides the split-K slices and the decomposition
+/// of the configuration.
 pub(super) type Choice = (usize, Option<Cut>);
 
-/// Places for problems, each of which has one of them by its size: the last one that had it is
-/// remembered.
+/// Slots of a direct-mapped cache, indexed by a hash of the problem size.
 const PLACES: usize = 256;
 
-/// What is chosen for: among which configurations, which keep their address for as long as they are
-/// remembered, for what problem, and on which machine.
+/// Key of a slot: the candidate configurations, the problem size, and the machine. The key holds
+/// the configurations, so their address stays unique.
 type Asked = (Configurations, ProblemSize, Machine);
 
-/// What was chosen for problems.
+/// Cache of the choices for problem sizes.
 pub(super) struct Chosen([Mutex<Option<(Asked, Choice)>>; PLACES]);
 
-/// By all operations of the process.
+/// Cache that all operations of the process share.
 pub(super) static CHOSEN: Chosen = Chosen([const { Mutex::new(None) }; PLACES]);
 
 impl Chosen {
-    /// The choice for a problem, made by `choose` where it is not remembered. Where another thread
-    /// looks at its place, nobody waits.
+    /// Returns the choice for a problem. On a miss, `choose` computes the choice. If another thread
+    /// holds the slot, `choose` computes the choice without waiting.
     pub fn of(
         &self,
         among: &Configurations,
@@ -42,7 +42,7 @@ impl Chosen {
     }
 }
 
-/// The place of a problem.
+/// Slot of a problem.
 fn place_of(size: &ProblemSize) -> usize {
     let (m, n, k) = size.extents;
     let mixed = [m, n, k, size.batch].iter().fold(0u64, |mixed, &x| {
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn each_problem_is_chosen_for_once_while_it_has_its_place() {
+    fn a_problem_is_chosen_once_while_it_holds_its_slot() {
         let (chosen, sizes) =
             (nothing(), [64, 65, 128, 4096].map(|m| ProblemSize::of((m, 256, 1024))));
         let (among, machine) = (Configurations::of_f32(), ArchKind::Sm80.machine());
@@ -78,8 +78,8 @@ mod tests {
                 chosen.of(&among.clone(), size, &machine, || unreachable!("it is known")),
                 (number, Some(TWO))
             );
-            // Another workspace is another problem in the same place, and so are another machine
-            // and other configurations.
+            // The slot ignores the workspace, the machine, and the configurations. The key
+            // compares all of them.
             let other = ProblemSize { workspace: 7, ..*size };
             assert_eq!((place_of(&other), of(&other, (9, None))), (place_of(size), (9, None)));
             assert_eq!(of(size, (number, None)), (number, None));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits() {
+    fn a_held_slot_does_not_block() {
         let (chosen, size, among) =
             (nothing(), ProblemSize::of((8, 8, 8)), Configurations::of_f32());
         let of = |number| chosen.of(&among, &size, &ArchKind::Sm90.machine(), || (number, None));

@@ -1,4 +1,4 @@
-//! What runs a description: one trait, one implementation for each space.
+//! The executor trait, with one implementation per memory space.
 
 use crate::{
     arch::Machine,
@@ -16,34 +16,34 @@ use crate::{
     refusal::{Operand, Refusal},
 };
 
-/// The call that arguments become in a space.
+/// A GEMM call with operands in the memory space `S`.
 pub type CallIn<'a, S> = crate::call::Call<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
 
-/// The same of a transpose.
+/// A transpose call with operands in the memory space `S`.
 pub type TransposeCallIn<'a, S> = TransposeCall<<S as Space>::Read<'a>, <S as Space>::Write<'a>>;
 
-/// A space whose operands can be multiplied and transposed where they are.
+/// A memory space with a GEMM and a transpose for operands in its memory.
 pub trait Executor: Space {
-    /// Computes a product, which the user has.
+    /// Computes a GEMM.
     ///
     /// # Errors
-    /// Those of [`Gemm::run`](super::Gemm::run).
+    /// The errors of [`Gemm::run`](super::Gemm::run).
     fn execute(desc: &GemmDesc, queue: &Self::Queue, call: CallIn<'_, Self>) -> Result<(), Error>;
 
-    /// Computes an array of products, which are alike but for their matrices' memory.
+    /// Computes an array of GEMMs of equal size and layout.
     ///
     /// # Errors
-    /// Those of [`Gemm::run`](super::Gemm::run).
+    /// The errors of [`Gemm::run`](super::Gemm::run).
     fn execute_array(
         desc: &GemmDesc,
         queue: &Self::Queue,
         calls: Vec<CallIn<'_, Self>>,
     ) -> Result<(), Error>;
 
-    /// Transposes, by the kernel that `choice` gives for what becomes of elements.
+    /// Computes a transpose with the kernel that `choice` selects for `combine`.
     ///
     /// # Errors
-    /// Those of [`Transpose::run`](super::Transpose::run).
+    /// The errors of [`Transpose::run`](super::Transpose::run).
     fn transpose(
         choice: Choice,
         combine: Combine,
@@ -51,27 +51,27 @@ pub trait Executor: Space {
         call: TransposeCallIn<'_, Self>,
     ) -> Result<(), Error>;
 
-    /// Bytes of the workspace that a product takes, or each of an array, with A and B at their
-    /// addresses.
+    /// Returns the workspace size in bytes for a GEMM or an array of GEMMs. The size depends on the
+    /// addresses of A and B.
     ///
     /// # Errors
-    /// Those of [`Gemm::workspace_size`](super::Gemm::workspace_size).
+    /// The errors of [`Gemm::workspace_size`](super::Gemm::workspace_size).
     fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal>;
 
-    /// The machine that computes, where a configuration may be chosen for it.
+    /// Returns the machine that a configuration is selected for, or `None` on the host.
     fn machine(queue: &Self::Queue) -> Option<Machine>;
 }
 
 impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     Arguments<'a, S, A, B, C>
 {
-    /// The problem without its data; where nothing else was said, matrices are packed, in the
-    /// orders of the types.
+    /// Returns the problem without data. Matrices without strides are packed, in the orders of the
+    /// types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
         let (m, n, k) = self.extents;
         let groups = self.groups.as_ref().map(Offsets::groups);
         let matrix = |which: usize, length, order, extents| {
-            // What is said of C is said of D where that is C.
+            // In place, D has the strides of C.
             let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
             let memory = Elements::of(length);
             let view = match self.strides[which].or(self.strides[beside]) {
@@ -111,8 +111,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         }
     }
 
-    /// What a choice among kernels reads of it, with a workspace of so many bytes: where operands
-    /// may be transposed to it, it is theirs.
+    /// Returns the problem size for a workspace of `workspace` bytes. If A or B has strides, the
+    /// workspace is reserved for copies of operands.
     pub(crate) fn size(&self, workspace: u64) -> ProblemSize {
         let (for_passes, workspace) =
             (workspace, if self.strides[..2] == [None; 2] { workspace } else { 0 });
@@ -136,7 +136,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         }
     }
 
-    /// Size of the workspace in bytes; one that grows has any size.
+    /// Size of the workspace in bytes, or `u64::MAX` for a growing workspace.
     pub(crate) fn workspace_given(&self) -> u64 {
         match &self.workspace {
             None => 0,
@@ -145,10 +145,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         }
     }
 
-    /// The arguments with a workspace of a fixed size: one that grows has what a description needs.
+    /// Grows a growing workspace to the size that the description needs.
     ///
     /// # Errors
-    /// Those of [`Executor::workspace_size`] and [`GrowingWorkspace::grow`].
+    /// The errors of [`Executor::workspace_size`] and [`GrowingWorkspace::grow`].
     ///
     /// [`GrowingWorkspace::grow`]: crate::call::GrowingWorkspace::grow
     pub(crate) fn grown(mut self, desc: &GemmDesc, queue: &S::Queue) -> Result<Self, Error> {
@@ -163,13 +163,13 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         Ok(self)
     }
 
-    /// What orders the call's work.
+    /// Queue of D, which orders the work of the call.
     pub(crate) fn queue(&self) -> S::Queue {
         C::queue(&self.d)
     }
 
-    /// The problem of each product without its data, one but of an array; for work in a queue, with
-    /// A and B at their addresses. Nothing is read.
+    /// Returns the problem of each GEMM without data: one problem, or one per member of an array.
+    /// With a queue, the problems have the addresses of A and B.
     pub(crate) fn problems(&self, orders: Orders, queue: Option<&S::Queue>) -> Vec<Problem> {
         let first = self.problem(orders);
         let addresses = |a: A::Ref<'_, S>, b: B::Ref<'_, S>| {
@@ -187,20 +187,20 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         core::iter::once(first.at(addresses(self.a, self.b))).chain(further).collect()
     }
 
-    /// What a choice among kernels of a description's family reads of it, with a workspace of so
-    /// many bytes.
+    /// Returns the problem size for kernels of the description's family, with a workspace of
+    /// `workspace` bytes.
     pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
         let size = self.size(workspace);
         if self.further.is_empty() {
             return size;
         }
-        // Maps lie in any workspace, also where operands may have all of what is left.
+        // Tensor maps use the workspace first. Copies of operands use the remaining bytes.
         let array = ProblemSize { workspace, ..size }.of_array(desc, self.further.len() + 1);
         ProblemSize { workspace: array.workspace.min(size.workspace), ..array }
     }
 
-    /// Checks that the epilogue of a description reads every argument, and that the matrices hold
-    /// elements of its types. A caller of run-time types may pass others.
+    /// Checks that the epilogue of a description reads every argument, and that the matrices have
+    /// its element types. With run-time types, a caller can pass other element types.
     ///
     /// # Errors
     /// A [`Refusal`] with the operand or the scalar.
@@ -234,8 +234,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         check_types(pairs.into_iter().chain(c).chain(vectors).chain(further))
     }
 
-    /// The calls of all products of an array, as the user has them: the workspace is the first
-    /// one's.
+    /// Returns the calls of all GEMMs of an array. The first call holds the workspace.
     pub(crate) fn calls<'q>(mut self, orders: Orders, queue: &'q S::Queue) -> Vec<CallIn<'q, S>>
     where
         'a: 'q,
@@ -254,7 +253,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         calls
     }
 
-    /// The call, as the user has it.
+    /// Returns the call.
     pub(crate) fn call<'q>(self, orders: Orders, queue: &'q S::Queue) -> CallIn<'q, S>
     where
         'a: 'q,
@@ -288,13 +287,13 @@ impl Executor for Host {
         (): &(),
         call: TransposeCallIn<'_, Self>,
     ) -> Result<(), Error> {
-        // Accesses of a width that the extents allow: addresses do not matter here.
+        // Extents alone limit the access width on the host, so the addresses are 0.
         let desc =
             choice.desc(combine, call.d.memory.kind().bytes_of(1), &call.problem().at([0; 3]));
         run_on_host(&desc, Mode::Fast, call)
     }
 
-    /// None: the host reads every operand where it lies.
+    /// Returns 0, because the host reads every operand in place.
     fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal> {
         problems.iter().try_for_each(|problem| problem.seen_by(desc).map(drop)).map(|()| 0)
     }

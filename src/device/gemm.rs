@@ -25,7 +25,7 @@ use core::{fmt, marker::PhantomData};
 /// The element types and layouts of A, B, and C come first; D has the type and layout of C. The
 /// other parameters have defaults: the accumulator, the units that multiply, the architecture, and
 /// the configuration. [`GemmUniversal`](super::GemmUniversal) selects units and architecture for
-/// the GPU at hand. [`GemmOperation`] does so for types that are known only at run time.
+/// the GPU at hand. [`GemmOperation`] supports types that are known only at run time.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -36,7 +36,7 @@ use core::{fmt, marker::PhantomData};
 /// gemm.run(Arguments::new((64, 48, 32), &a, &b, &mut d))?;
 /// assert!(d.iter().all(|&x| x == 32.0));
 ///
-/// // The same GEMM with three stages.
+/// // A GEMM with three stages.
 /// assert_eq!(gemm.stages::<3>().desc().stages(), 3);
 /// # Ok::<(), falchion::Error>(())
 /// ```
@@ -104,8 +104,8 @@ impl<
         Cfg: Config,
     {
         const {
-            // A configuration that is invalid fails the build here, and the compiler goes on to
-            // name the line that calls this.
+            // An invalid configuration fails the build here. The compiler also names the line of
+            // the call.
             let _ = Self::checked();
         }
         Cfg::register();
@@ -169,7 +169,7 @@ impl<
     /// The candidate configurations.
     const COMPLETIONS: Result<Completions, Unresolved> =
         resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
-    /// The same GEMM with types as values.
+    /// The GEMM with types as values.
     pub(super) const OPERATION: &GemmOperation =
         &GemmOperation::of_types(valid(&Self::COMPLETIONS));
     const CLASS: Class = {
@@ -182,8 +182,8 @@ impl<
         Self::DESC
     }
 
-    /// Returns [`DESC`](Self::DESC). In a `const` of the caller, an invalid configuration is an
-    /// error at that line, and `cargo check` reports it.
+    /// Returns [`DESC`](Self::DESC). In a `const` of the caller, `cargo check` reports an invalid
+    /// configuration at the line of the `const`.
     ///
     /// ```compile_fail,E0080
     /// use falchion::prelude::*;
@@ -195,8 +195,8 @@ impl<
         Self::of_valid_types()
     }
 
-    /// A function of its own: `DESC` is evaluated after what points at the caller, and wherever a
-    /// program has the call, so that none panics.
+    /// Evaluates `DESC` in a separate function, so `valid` reports the line of the caller first.
+    /// The compiler evaluates `DESC` for every call in the program, so no call panics at run time.
     const fn of_valid_types() -> GemmDesc {
         Self::DESC
     }
@@ -214,9 +214,9 @@ impl<
 
     /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest
     /// configuration. The size is 0 on the host, and if the kernel needs no copy of an operand, no
-    /// split-K partials, and no tables. A smaller workspace excludes configurations: K is split
-    /// less, and an array of many GEMMs becomes several launches. A call is refused if an operand
-    /// must be copied and there is no room; [`Route`](crate::refusal::Route) lists the copies.
+    /// split-K partials, and no tables. A smaller workspace excludes configurations: K has fewer
+    /// slices, and an array of many GEMMs needs several launches. The call refuses a workspace that
+    /// is too small for a required copy. [`Route`](crate::refusal::Route) lists the copies.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -228,7 +228,7 @@ impl<
     /// ```
     ///
     /// # Errors
-    /// Those of [`can_implement`](Self::can_implement).
+    /// The errors of [`can_implement`](Self::can_implement).
     pub fn workspace_size<S: Executor>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
@@ -238,14 +238,14 @@ impl<
 
     /// Computes the GEMM: on the CPU for host slices, on their GPU for device slices.
     ///
-    /// On a GPU, `run` enqueues the work on the stream of D and returns. It allocates only to grow
-    /// a `Workspace`. The first call of a kernel compiles it; `prepare` does so ahead of time. A
-    /// call waits for the stream only if `f16x3` must find the range of the operands, or if
-    /// [`groups_checked`](Arguments::groups_checked) must read offsets.
+    /// On a GPU, `run` enqueues the work on the stream of D and returns. `run` allocates only to
+    /// grow a `Workspace`. The first call of a kernel compiles the kernel. `prepare` compiles ahead
+    /// of time. A call waits for the stream only if `f16x3` must find the range of the operands, or
+    /// if [`groups_checked`](Arguments::groups_checked) must read offsets.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if an argument
-    /// is not read; see [`Error`] for the others.
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if the
+    /// epilogue does not read an argument. [`Error`] lists the other errors.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         Self::OPERATION.run(arguments)
     }
@@ -253,7 +253,7 @@ impl<
     /// Computes a batch of `count` GEMMs, as [`run`](Self::run) with [`Arguments::batch`] does.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn batched<S: Executor>(
         &self,
         arguments: Arguments<'_, S, A, B, C>,
@@ -279,8 +279,8 @@ impl<
     /// ```
     ///
     /// # Errors
-    /// Those of [`run`](Self::run); [`Error::Refused`] without a group, and for host offsets that
-    /// descend or leave D.
+    /// The errors of [`run`](Self::run), and [`Error::Refused`] without a group or for host offsets
+    /// that descend or exceed M.
     #[doc(alias = "moe")]
     pub fn grouped<'a, S: Executor>(
         &self,
@@ -290,8 +290,8 @@ impl<
         self.run(arguments.groups(offsets))
     }
 
-    /// Returns the description that a problem runs with on a machine: the candidate configuration
-    /// with the least predicted time whose workspace fits.
+    /// Returns the description that a problem uses on a machine. The description is the candidate
+    /// with the shortest predicted time whose workspace fits.
     pub fn desc_for(size: &ProblemSize, machine: &Machine) -> GemmDesc {
         Self::OPERATION.desc_for(size, machine)
     }
@@ -333,7 +333,8 @@ impl<
     }
 }
 
-/// The candidate configurations. At compile time, a panic says why there are none.
+/// Returns the candidate configurations. At compile time, a panic message has the reason if there
+/// are no candidates.
 #[track_caller]
 pub(super) const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
     match completions {
@@ -342,5 +343,5 @@ pub(super) const fn valid(completions: &Result<Completions, Unresolved>) -> &Com
     }
 }
 
-/// Ten types, none of them owned.
+/// Marker of ten types, which owns no value.
 type Types<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg> = fn() -> (A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg);

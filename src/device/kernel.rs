@@ -1,4 +1,4 @@
-//! GEMMs on device slices, by kernels that are compiled when they are first needed or prepared.
+//! GEMMs on device slices. Kernels compile at their first use or in `prepare`.
 
 use super::{Executor, Gemm, GemmOperation, GemmUniversal};
 use crate::{
@@ -67,7 +67,7 @@ pub(super) const fn of_batches(desc: GemmDesc) -> GemmDesc {
     desc.for_batch(2)
 }
 
-/// The kernel of an array whose tensor maps lie in a workspace. A short array has another one.
+/// The kernel of an array whose tensor maps are in a workspace. A short array uses another kernel.
 pub(super) const fn of_arrays(desc: GemmDesc) -> GemmDesc {
     desc.for_array(usize::MAX)
 }
@@ -78,11 +78,11 @@ pub(super) const fn of_groups(desc: GemmDesc) -> GemmDesc {
 }
 
 /// The compiled kernels of a GEMM on one GPU. `prepare`, `prepare_batched`, `prepare_array`, and
-/// `prepare_grouped` return it.
+/// `prepare_grouped` return a `Kernel`.
 ///
-/// A prepared kernel runs without compiling, so a stream capture can hold it. It contains the
-/// kernel of every candidate configuration, and each call selects among them as [`Gemm::run`] does.
-/// Clones share the kernels, and threads may share clones.
+/// A prepared kernel runs without compiling, so stream capture can record its launch. A `Kernel`
+/// holds one kernel per candidate configuration, and each call selects a candidate as [`Gemm::run`]
+/// does. Clones share the kernels, and threads may share clones.
 pub struct Kernel<G> {
     prepared: Arc<PreparedKernels>,
     _gemm: PhantomData<fn() -> G>,
@@ -91,8 +91,8 @@ pub struct Kernel<G> {
 pub(super) struct PreparedKernels {
     /// The kernel of the first candidate configuration.
     pub first: CudaKernel,
-    /// Two kernels per candidate configuration: without and with split-K. `None` if the device
-    /// cannot run one.
+    /// Two kernels per candidate configuration: without and with split-K. An entry is `None` if the
+    /// device cannot run the kernel.
     pub kernels: Vec<[Option<CudaKernel>; 2]>,
     pub operation: GemmOperation,
     pub machine: Machine,
@@ -130,8 +130,8 @@ impl<G> Kernel<G> {
         Self { prepared: Arc::new(prepared), _gemm: PhantomData }
     }
 
-    /// The kernel of a problem, and the description that it runs with, where that is not the
-    /// kernel's own. The first stands in for one that the device does not take.
+    /// Returns the kernel of a problem, and a description if the problem overrides the kernel's
+    /// description. The first kernel replaces a kernel that the device cannot run.
     fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
         let PreparedKernels { first, kernels, operation, machine } = &*self.prepared;
         let (number, cut) = operation.choice(size, machine);
@@ -162,7 +162,7 @@ impl<G> Kernel<G> {
     /// Returns the size in bytes of the workspace for the fastest configuration.
     ///
     /// # Errors
-    /// Those of [`Gemm::workspace_size`].
+    /// The errors of [`Gemm::workspace_size`].
     pub fn workspace_size<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: &Arguments<'_, Cuda, A, B, C>,
@@ -180,7 +180,7 @@ impl<G> Kernel<G> {
     /// Enqueues the GEMM on D's stream.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run`].
+    /// The errors of [`CudaKernel::run`].
     pub fn run<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: Arguments<'_, Cuda, A, B, C>,
@@ -194,8 +194,8 @@ impl<G> Kernel<G> {
     /// Enqueues the GEMM on another stream of the same device.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run`]; [`Refusal::NotOnStream`](crate::Refusal::NotOnStream) if
-    /// the stream belongs to another device.
+    /// The errors of [`CudaKernel::run`], and [`Refusal::NotOnStream`](crate::Refusal::NotOnStream)
+    /// if the stream belongs to another device.
     pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         stream: &Arc<CudaStream>,
@@ -205,7 +205,7 @@ impl<G> Kernel<G> {
         G: Operator<A, B, C>,
     {
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
-        // Types and orders are the same of all.
+        // All candidates have the same types and orders.
         arguments.check(kernel.desc())?;
         let several = arguments.products()?.is_some();
         let arguments = arguments.grown(&desc.unwrap_or(*kernel.desc()), stream)?;

@@ -1,4 +1,4 @@
-//! Whole operations, GEMM and the transpose: their types, their arguments, and what runs them.
+//! Device operators: GEMM and transpose, their arguments, and the executors that run them.
 
 mod chosen;
 mod executor;

@@ -1,4 +1,4 @@
-//! The GEMM whose types are values.
+//! The GEMM operator with element types and layouts as values.
 
 use super::{
     chosen::{CHOSEN, Choice},
@@ -19,9 +19,9 @@ use std::sync::{Arc, OnceLock};
 /// A GEMM, `D = epilogue(A * B, C)`, whose element types and layouts are known only at run time:
 /// CUTLASS's `library::GemmUniversalOperation`.
 ///
-/// The kernels are those of a [`GemmUniversal`](super::GemmUniversal) of the same types. Operands
-/// are [`AnySlice`](super::AnySlice)s, or slices whose types the program names. A slice of another
-/// element type is refused.
+/// A [`GemmUniversal`](super::GemmUniversal) of the same types uses the same kernels. Operands are
+/// [`AnySlice`](super::AnySlice)s, or slices whose types the program names. A call refuses a slice
+/// of another element type.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -37,7 +37,7 @@ use std::sync::{Arc, OnceLock};
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// A BLAS interface, in which a letter selects a transposed operand:
+/// The example implements a BLAS interface, in which a letter selects a transposed operand:
 ///
 /// ```
 /// use falchion::{numeric::ElementKind::F32, prelude::*};
@@ -88,11 +88,11 @@ pub struct GemmOperation {
 /// The configurations that a problem selects from.
 #[derive(Clone, Debug)]
 pub(super) enum Configurations {
-    /// Resolved while compiling.
+    /// Configurations that the compiler resolves.
     Constant(&'static Completions),
-    /// Resolved at run time.
+    /// Configurations that the program resolves at run time.
     Made(Arc<Completions>),
-    /// Resolved for the machine on which a problem runs.
+    /// Configurations per machine on which a problem runs.
     OfMachine(Arc<OfMachine>),
 }
 
@@ -109,7 +109,7 @@ impl OfMachine {
     /// The operation on a GPU.
     ///
     /// # Errors
-    /// A [`Refusal`] if no units of the GPU multiply such types.
+    /// A [`Refusal`] if no units of the GPU multiply the types.
     fn on(&self, machine: &Machine) -> Result<&GemmOperation, Refusal> {
         let arch = ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70);
         let known = &self.on_gpus[arch as usize];
@@ -131,7 +131,7 @@ impl Configurations {
         }
     }
 
-    /// Whether it is the other one, and not merely like it.
+    /// Whether both are the same object in memory.
     pub fn is(&self, other: &Self) -> bool {
         core::ptr::eq(self.get(), other.get())
     }
@@ -139,24 +139,25 @@ impl Configurations {
 
 impl GemmOperation {
     /// Creates the operation from the element types and layouts of A, B, and C; D has the type and
-    /// layout of C. Each machine uses its fastest units that multiply the types as they are: tensor
-    /// cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for `f32`. The accumulator is
-    /// the first that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
+    /// layout of C. Each machine uses its fastest units that multiply the types without emulation:
+    /// tensor cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for `f32`. The
+    /// accumulator is the first type that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
     /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists for these types.
     ///
     /// # Errors
-    /// Those of [`of`](Self::of).
+    /// The errors of [`of`](Self::of).
     pub fn new(a: MatrixType, b: MatrixType, c: MatrixType) -> Result<Self, Error> {
         Self::of(&Request { a: Some(a), b: Some(b), c: Some(c), ..Request::default() })
     }
 
     /// Creates the operation of a [`Request`]. Without units and architecture, each machine uses
-    /// its fastest units. With units only, the architecture is the default of a
-    /// [`Gemm`](super::Gemm) with these units.
+    /// its fastest units. With units only, the operation has the default architecture of
+    /// a [`Gemm`](super::Gemm) with these units.
     ///
     /// # Errors
-    /// [`Error::Refused`] or [`Error::Unresolved`] if there is no such kernel, [`Error::KnobText`]
-    /// if words are no value of a knob, [`Error::Description`] if types contradict the description.
+    /// [`Error::Refused`] or [`Error::Unresolved`] if no kernel fits the request.
+    /// [`Error::KnobText`] if a text is not a value of its knob. [`Error::Description`] if the
+    /// types contradict the description.
     pub fn of(request: &Request) -> Result<Self, Error> {
         if let Some(description) = request.description {
             return Ok(Self::made(request.completions_of(description)?));
@@ -186,17 +187,17 @@ impl GemmOperation {
         Self { configurations: Configurations::Made(Arc::new(completions)) }
     }
 
-    /// Returns the description of the first candidate configuration, on the host if each machine
-    /// has its own.
+    /// Returns the description of the first candidate configuration. If the description depends on
+    /// the machine, the function returns the description for the host.
     pub fn desc(&self) -> GemmDesc {
         self.configurations.get().first()
     }
 
-    /// The operation on a machine, or on the host without one. They differ if the request names
-    /// neither units nor an architecture.
+    /// Returns the operation on a machine, or on the host for `None`. The operation depends on the
+    /// machine if the request names neither units nor an architecture.
     ///
     /// # Errors
-    /// A [`Refusal`] if no units of the machine multiply such types.
+    /// A [`Refusal`] if no units of the machine multiply the types.
     pub fn on(&self, machine: Option<&Machine>) -> Result<&Self, Refusal> {
         match (&self.configurations, machine) {
             (Configurations::OfMachine(of_machine), Some(machine)) => of_machine.on(machine),
@@ -204,7 +205,7 @@ impl GemmOperation {
         }
     }
 
-    /// The operation where D is.
+    /// Returns the operation on the machine that holds D.
     fn here<S: Executor>(&self, queue: &S::Queue) -> Result<&Self, Refusal> {
         match &self.configurations {
             Configurations::OfMachine(_) => self.on(S::machine(queue).as_ref()),
@@ -212,24 +213,24 @@ impl GemmOperation {
         }
     }
 
-    /// The description that a problem runs with on a machine, as
-    /// [`Gemm::desc_for`](super::Gemm::desc_for) says. If no units of the machine multiply such
-    /// types, the description is the host's, which the machine refuses.
+    /// Returns the description that a problem uses on a machine, as
+    /// [`Gemm::desc_for`](super::Gemm::desc_for) does. If no units of the machine multiply the
+    /// types, the function returns the description for the host, which the machine refuses.
     pub fn desc_for(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
         let operation = self.on(Some(machine)).unwrap_or(self);
         operation.configurations.get().at(operation.choice(size, machine))
     }
 
-    /// Which of the [`kernels`](Self::kernels) a problem takes, and into how many parts it cuts K,
-    /// where it does.
+    /// Returns the index of the problem's kernel among the [`kernels`](Self::kernels), and its
+    /// split-K slices if K is split.
     pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
         CHOSEN.of(&self.configurations, size, machine, || {
             self.configurations.get().choice(size, machine)
         })
     }
 
-    /// The kernels that a problem chooses among, that of [`desc`](Self::desc) first: each with K as
-    /// it has it, and in parts, if a problem chooses how many.
+    /// Returns the candidate kernels, with the kernel of [`desc`](Self::desc) first. Each entry has
+    /// the kernel without a change, and the split-K kernel if the problem selects the slices.
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
         let completions = self.configurations.get();
@@ -261,7 +262,7 @@ impl GemmOperation {
     /// configuration, as [`Gemm::workspace_size`](super::Gemm::workspace_size) does.
     ///
     /// # Errors
-    /// Those of [`can_implement`](Self::can_implement).
+    /// The errors of [`can_implement`](Self::can_implement).
     pub fn workspace_size<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
@@ -276,12 +277,13 @@ impl GemmOperation {
     }
 
     /// Computes the GEMM, as [`Gemm::run`](super::Gemm::run) does. The operands are
-    /// [`AnySlice`](super::AnySlice)s, or the arguments name their element types: `Arguments::<_,
-    /// f32, f32, f32>::new(..)`.
+    /// [`AnySlice`](super::AnySlice)s, or the arguments name the element types, as in
+    /// `Arguments::<_, f32, f32, f32>::new(..)`.
     ///
     /// # Errors
     /// [`Error::Refused`] if the problem does not fit the kernel or the machine, if an operand has
-    /// another element type, or if an argument is not read; see [`Error`] for the others.
+    /// another element type, or if the epilogue does not read an argument. [`Error`] lists the
+    /// other errors.
     pub fn run<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: Arguments<'_, S, A, B, C>,
@@ -289,7 +291,7 @@ impl GemmOperation {
         self.run_in(&arguments.queue(), arguments)
     }
 
-    /// [`run`](Self::run) in another queue.
+    /// Enqueues the GEMM in another queue, as [`run`](Self::run) does in the queue of D.
     pub(super) fn run_in<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         queue: &S::Queue,
@@ -308,7 +310,7 @@ impl GemmOperation {
         }
     }
 
-    /// The description that a problem runs with where the queue's work is done.
+    /// Returns the description that a problem uses on the machine of the queue.
     fn desc_of<S: Executor>(&self, queue: &S::Queue, size: &ProblemSize) -> GemmDesc {
         match S::machine(queue) {
             Some(machine) => self.desc_for(size, &machine),

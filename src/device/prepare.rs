@@ -1,4 +1,4 @@
-//! Operators on a device: kernels that are prepared, and runs on another stream.
+//! Operators on a device: prepared kernels, and runs on another stream.
 
 use super::{
     Executor, Gemm, GemmOperation, GemmUniversal, Kernel,
@@ -25,8 +25,8 @@ macro_rules! runs_on {
         /// stream. The caller orders the two streams.
         ///
         /// # Errors
-        /// Those of [`run`](Self::run); [`Refusal::NotOnStream`] if the stream belongs to another
-        /// device.
+        /// The errors of [`run`](Self::run), and [`Refusal::NotOnStream`] if the stream belongs to
+        /// another device.
         pub fn run_on(
             &self,
             stream: &Arc<CudaStream>,
@@ -58,11 +58,11 @@ impl<
 
     /// Compiles and loads every kernel that [`run`](Gemm::run) may select on a device, for any
     /// size. Later runs do not compile, so a stream capture accepts them. Kernels with narrower
-    /// accesses and transposes of operands are compiled at their first use. Batches need
+    /// accesses and transposes of operands compile at their first use. Batches need
     /// [`prepare_batched`](Self::prepare_batched).
     ///
     /// # Errors
-    /// Those of [`CudaKernel::prepare`].
+    /// The errors of [`CudaKernel::prepare`].
     pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         Self::OPERATION.prepared(context, of_one)
     }
@@ -70,7 +70,7 @@ impl<
     /// Compiles and loads the kernels of a [batch](Arguments::batch).
     ///
     /// # Errors
-    /// Those of [`CudaKernel::prepare`].
+    /// The errors of [`CudaKernel::prepare`].
     pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         Self::OPERATION.prepared(context, of_batches)
     }
@@ -79,7 +79,7 @@ impl<
     /// be copied uses the kernels of [`prepare`](Self::prepare).
     ///
     /// # Errors
-    /// Those of [`CudaKernel::prepare`].
+    /// The errors of [`CudaKernel::prepare`].
     pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         Self::OPERATION.prepared(context, of_arrays)
     }
@@ -87,7 +87,7 @@ impl<
     /// Compiles and loads the kernels of [groups](Arguments::groups).
     ///
     /// # Errors
-    /// Those of [`CudaKernel::prepare`].
+    /// The errors of [`CudaKernel::prepare`].
     pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
         Self::OPERATION.prepared(context, of_groups)
     }
@@ -100,7 +100,7 @@ macro_rules! prepares {
         /// [`Gemm::prepare`] does.
         ///
         /// # Errors
-        /// Those of [`CudaKernel::prepare`].
+        /// The errors of [`CudaKernel::prepare`].
         pub fn prepare(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
             self.prepared(context, of_one)
         }
@@ -109,7 +109,7 @@ macro_rules! prepares {
         /// [`Gemm::prepare_batched`] does.
         ///
         /// # Errors
-        /// Those of [`CudaKernel::prepare`].
+        /// The errors of [`CudaKernel::prepare`].
         pub fn prepare_batched(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
             self.prepared(context, of_batches)
         }
@@ -118,7 +118,7 @@ macro_rules! prepares {
         /// [`Gemm::prepare_array`] does.
         ///
         /// # Errors
-        /// Those of [`CudaKernel::prepare`].
+        /// The errors of [`CudaKernel::prepare`].
         pub fn prepare_array(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
             self.prepared(context, of_arrays)
         }
@@ -127,7 +127,7 @@ macro_rules! prepares {
         /// [`Gemm::prepare_grouped`] does.
         ///
         /// # Errors
-        /// Those of [`CudaKernel::prepare`].
+        /// The errors of [`CudaKernel::prepare`].
         pub fn prepare_grouped(&self, context: &Arc<CudaContext>) -> Result<Kernel<Self>, Error> {
             self.prepared(context, of_groups)
         }
@@ -168,8 +168,8 @@ impl GemmOperation {
     /// The caller orders the two streams.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run); [`Refusal::NotOnStream`] if the stream belongs to another
-    /// device.
+    /// The errors of [`run`](Self::run), and [`Refusal::NotOnStream`] if the stream belongs to
+    /// another device.
     pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         stream: &Arc<CudaStream>,

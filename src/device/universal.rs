@@ -1,8 +1,5 @@
-//! The GEMM of the machine at hand.
-#![allow(
-    clippy::type_complexity,
-    reason = "eight parameters are the point: each is something a user may say"
-)]
+//! The GEMM operator for the machine at hand.
+#![allow(clippy::type_complexity, reason = "a user can set each of the eight parameters")]
 
 use super::{executor::Executor, gemm::valid, operation::GemmOperation};
 use crate::{
@@ -22,13 +19,13 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-/// A GEMM whose units and architecture are those of the GPU at hand: CUTLASS's `GemmUniversal`.
+/// A GEMM that uses the units and the architecture of the GPU at hand: CUTLASS's `GemmUniversal`.
 ///
 /// Tensor cores multiply 16-bit, 8-bit, tf32, and f64 types if the GPU has instructions for them.
-/// `f32` runs on the CUDA cores, because tensor cores only emulate it. On the host, the description
-/// is that of the CUDA cores if they multiply the types, and that of Hopper's tensor cores
-/// otherwise. A cost model selects the configuration for each problem. To fix a knob, use a
-/// [`Gemm`](super::Gemm).
+/// `f32` runs on the CUDA cores, because tensor cores only emulate it. The host executes the
+/// description for CUDA cores if CUDA cores multiply the types. Otherwise, the host executes the
+/// description for Hopper's tensor cores. A cost model selects the configuration for each problem.
+/// Use a [`Gemm`](super::Gemm) to fix a knob.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -116,16 +113,17 @@ impl<
         GemmUniversal::new()
     }
 
-    /// Returns the operation on a machine, or on the host for `None`. The process creates it once.
+    /// Returns the operation on a machine, or on the host for `None`. The process creates
+    /// each operation once.
     ///
     /// # Errors
-    /// A [`Refusal`] if no units of the machine multiply such types.
+    /// A [`Refusal`] if no units of the machine multiply the types.
     pub fn operation(&self, machine: Option<&Machine>) -> Result<&'static GemmOperation, Refusal> {
         let Some(machine) = machine else { return Ok(Self::ON_HOST) };
         static KNOWN: RwLock<Option<HashMap<(GemmDesc, ArchKind), &'static GemmOperation>>> =
             RwLock::new(None);
         let arch = ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70);
-        // Types, layouts and epilogue have one description on the host.
+        // Types, layouts, and the epilogue determine the description on the host.
         let key = (Self::ON_HOST.desc(), arch);
         if let Some(known) = KNOWN
             .read()
@@ -148,7 +146,7 @@ impl<
         Ok(*known.get_or_insert_default().entry(key).or_insert_with(made))
     }
 
-    /// The operation where D is.
+    /// Returns the operation on the machine that holds D.
     fn here<S: Executor>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
@@ -173,8 +171,8 @@ impl<
     /// [workspace](Arguments::workspace), only configurations that need none are candidates.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if an argument
-    /// is not read; see [`Error`] for the others.
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if the
+    /// epilogue does not read an argument. [`Error`] lists the other errors.
     pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         self.here(&arguments)?.run(arguments)
     }
@@ -182,7 +180,7 @@ impl<
     /// Computes a batch of `count` GEMMs, as [`run`](Self::run) with [`Arguments::batch`] does.
     ///
     /// # Errors
-    /// Those of [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn batched<S: Executor>(
         &self,
         arguments: Arguments<'_, S, A, B, C>,
@@ -194,7 +192,7 @@ impl<
     /// Computes a grouped GEMM, as [`Gemm::grouped`](super::Gemm::grouped) does.
     ///
     /// # Errors
-    /// Those of [`Gemm::grouped`](super::Gemm::grouped).
+    /// The errors of [`Gemm::grouped`](super::Gemm::grouped).
     #[doc(alias = "moe")]
     pub fn grouped<'a, S: Executor>(
         &self,
@@ -255,8 +253,8 @@ impl<
 /// calls [`GemmUniversal`], which also accepts layouts, scalars, a C, an epilogue, and a workspace.
 ///
 /// # Errors
-/// [`Error::Refused`] if a slice is shorter than its matrix, or if the machine has no kernel for
-/// the types that needs no workspace; see [`Error`] for the others.
+/// [`Error::Refused`] if a slice is shorter than its matrix, or if every kernel of the machine for
+/// the types needs a workspace. [`Error`] lists the other errors.
 #[doc(alias = "matmul")]
 #[doc(alias = "sgemm")]
 pub fn gemm<'a, A, B, C, S>(

@@ -1,4 +1,4 @@
-//! Transposes on a device, by types.
+//! Transpose kernels on a device.
 
 use super::Transpose;
 use crate::{
@@ -17,8 +17,8 @@ use core::marker::PhantomData;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr};
 use std::sync::Arc;
 
-/// A transpose compiled and loaded on one device: what [`Transpose::prepare`] makes. `Clone +
-/// Send + Sync`.
+/// A compiled and loaded transpose kernel on one device. [`Transpose::prepare`] returns a
+/// `TransposeKernel`. Clones share the kernel, and threads may share clones.
 pub struct TransposeKernel<T, Config> {
     desc: TransposeDesc,
     kernel: CudaPass,
@@ -32,20 +32,19 @@ impl<T, Config> Clone for TransposeKernel<T, Config> {
 }
 
 impl<T: MathType, Config: Configuration> Transpose<T, Config> {
-    /// Compiles and loads the kernel of these arguments, so that runs of their like neither wait
-    /// for it nor are refused under capture. Arguments are alike when the same widths divide their
-    /// addresses, extents, leading dimensions and strides.
+    /// Compiles and loads the kernel for these arguments. Later runs with similar arguments do not
+    /// compile, so a stream capture accepts the runs. Arguments are similar if the same access
+    /// widths divide their addresses, extents, leading dimensions, and strides.
     ///
     /// # Errors
-    /// [`Error::Library`], [`Error::Compile`], and
-    /// [`Error::Driver`].
+    /// [`Error::Library`], [`Error::Compile`], and [`Error::Driver`].
     pub fn prepare(
         &self,
         context: &Arc<CudaContext>,
         arguments: &TransposeArguments<'_, Cuda, T>,
     ) -> Result<TransposeKernel<T, Config>, Error> {
         let stream = arguments.d.0.stream();
-        // Only the addresses' widths are asked for; D is not written.
+        // The code only needs the alignment of the addresses. Nothing is written to D.
         let of =
             |matrix: &dyn DevicePtr<T::Storage>| DeviceMatrix::read::<T>(matrix, stream).address;
         let problem = arguments.problem().at([
@@ -61,17 +60,17 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
 }
 
 impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
-    /// What the assembler said: registers, shared memory, spills.
+    /// Returns the registers, shared memory, and spills of the kernel.
     pub fn report(&self) -> &Report {
         self.kernel.report()
     }
 
-    /// The text that was compiled.
+    /// Returns the CUDA source of the kernel.
     pub fn source(&self) -> &TranslationUnit {
         self.kernel.source()
     }
 
-    /// The description.
+    /// Returns the description of the kernel.
     pub fn desc(&self) -> &TransposeDesc {
         &self.desc
     }
@@ -79,7 +78,7 @@ impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
     /// Enqueues the transpose on D's stream.
     ///
     /// # Errors
-    /// Those of [`Transpose::run`].
+    /// The errors of [`Transpose::run`].
     pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
         let stream = Cuda::queue(&arguments.d);
         self.run_on(&stream, arguments)
@@ -88,7 +87,7 @@ impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
     /// Enqueues the transpose on another stream of the same device.
     ///
     /// # Errors
-    /// Those of [`Transpose::run`].
+    /// The errors of [`Transpose::run`].
     pub fn run_on(
         &self,
         stream: &Arc<CudaStream>,

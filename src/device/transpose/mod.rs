@@ -1,16 +1,16 @@
 //! `D = Aᵀ`, and `D = alpha Aᵀ + beta B`: the transpose as a device operator.
 //!
-//! [`Transpose`] is the operator and `TransposeDesc` the value that describes its kernel. The host
-//! executes the value, and a generated header makes it a CUDA kernel.
+//! [`Transpose`] is the operator, and a `TransposeDesc` describes its kernel. The host executes the
+//! description, and a generated header configures the CUDA kernel from the description.
 //!
 //! ```text
 //!            A, row-major                    shared memory                      D, row-major
-//!   a thread reads `turn` rows of      puts `access_a` columns, each        and takes `access_d` neighbours
+//!   a thread reads `turn` rows of      writes `access_a` columns, each      and reads `access_d` neighbours
 //!   `access_a` neighbours              `turn` neighbours of D               of D
 //!
 //!         columns                            rows                               rows
 //!       + - - - - - +                    + - - - - - +                      + - - - - - +
-//!  rows | a b c d   |     turned         | a e .     |       a barrier      | a e . . . |  columns
+//!  rows | a b c d   |     transposed     | a e .     |       a barrier      | a e . . . |  columns
 //!       | e f g h   |   in registers     | b f .     |                      | b f . . . |
 //!       | . . . .   |                    | c g .     |                      |           |
 //! ```
@@ -33,7 +33,8 @@ use crate::{
 };
 use core::{fmt, marker::PhantomData};
 
-/// A matrix transpose, `D = A^T`. For f32 and f64 it also computes `D = alpha * A^T + beta * B`.
+/// A matrix transpose, `D = A^T`. For f32 and f64, `Transpose` also computes
+/// `D = alpha * A^T + beta * B`.
 /// [`TransposeArguments`] describes the layouts.
 ///
 /// ```
@@ -92,10 +93,10 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
 
     /// Computes the transpose: on the CPU for host slices, on their GPU for device slices. On a
     /// GPU, `run` enqueues the work on the stream of D and allocates nothing. The first call of a
-    /// kernel compiles it.
+    /// kernel compiles the kernel.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the arguments do not fit; see [`Error`] for the others.
+    /// [`Error::Refused`] if the arguments do not fit. [`Error`] lists the other errors.
     pub fn run<S: Executor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
         let (queue, combine) = (S::queue(&arguments.d), arguments.combine);
         S::transpose(Config::CHOICE, combine, &queue, arguments.call(&queue))
@@ -103,7 +104,8 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
 }
 
 impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
-    /// The problem without its data; what was not given is that of packed matrices.
+    /// Returns the problem without data. Default strides and leading dimensions describe packed
+    /// matrices.
     fn problem(&self) -> TransposeProblem {
         let ((rows, columns), batch, scalars) = (self.extents, self.batch, self.scalars);
         let matrix = |which: usize, length, extents| {
@@ -122,7 +124,7 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
         }
     }
 
-    /// The call.
+    /// Returns the call.
     fn call<'q>(self, queue: &'q S::Queue) -> TransposeCallIn<'q, S>
     where
         'a: 'q,

@@ -1,4 +1,4 @@
-//! What a user passes to [`Transpose::run`](crate::device::Transpose::run).
+//! The arguments of [`Transpose::run`](crate::device::Transpose::run).
 
 use super::desc::Combine;
 use crate::{
@@ -6,9 +6,9 @@ use crate::{
     numeric::MathType,
 };
 
-/// An element that transposes can scale and add.
+/// An element type that transposes can scale and add.
 pub trait Scalable: MathType {
-    /// How.
+    /// The arithmetic of the type.
     const COMBINE: Combine;
 }
 
@@ -20,13 +20,12 @@ impl Scalable for f64 {
     const COMBINE: Combine = Combine::F64;
 }
 
-/// What to transpose: `D = Aᵀ`, and for f32 and f64 `D = alpha Aᵀ + beta B`.
+/// The arguments of a transpose: `D = Aᵀ`, and for f32 and f64 `D = alpha Aᵀ + beta B`.
 ///
-/// A is `rows` x `columns`, D and B are `columns` x `rows`. Matrices are row-major: element (i, j)
-/// of A lies at `i * lda + j`, of D at `i * ldd + j`. The same bytes read column by column are the
-/// transposes, so a column-major `m` x `n` matrix with leading dimension `lda` is transposed by
-/// `new((n, m), ..)`. Leading dimensions are those of packed matrices unless given, and so are the
-/// strides of a batch.
+/// A is `rows` x `columns`, and D and B are `columns` x `rows`. Matrices are row-major: element
+/// (i, j) of A is at `i * lda + j`, and element (i, j) of D is at `i * ldd + j`. `new((n, m), ..)`
+/// transposes a column-major `m` x `n` matrix, because its bytes are a row-major `n` x `m` matrix.
+/// Matrices are packed unless leading dimensions or batch strides are set.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -53,7 +52,7 @@ pub struct TransposeArguments<'a, S: Space, T: MathType> {
 }
 
 impl<'a, S: Space, T: MathType> TransposeArguments<'a, S, T> {
-    /// `D = Aᵀ`: A is `rows` x `columns`.
+    /// Creates the arguments of `D = Aᵀ`. A is `rows` x `columns`.
     pub fn new(
         (rows, columns): (usize, usize),
         a: impl OperandA<'a, T, S>,
@@ -72,48 +71,50 @@ impl<'a, S: Space, T: MathType> TransposeArguments<'a, S, T> {
         }
     }
 
-    /// So many transposes, of matrices one after another.
+    /// Sets the number of transposes in a batch. The matrices of a batch are consecutive by
+    /// default.
     pub fn batch(mut self, count: usize) -> Self {
         self.batch = count;
         self
     }
 
     setters! {
-        /// A's leading dimension: elements from one row to the next.
+        /// Sets the leading dimension of A: elements from one row to the next.
         lda(leading[0]: leading);
-        /// D's leading dimension; B's too, when B is D.
+        /// Sets the leading dimension of D in elements. In place, B has the leading dimension of D.
         ldd(leading[2]: leading);
-        /// Elements from one A of the batch to the next; 0 transposes the same A again.
+        /// Sets the elements between the As of a batch. With 0, all transposes share one A.
         batch_stride_a(strides[0]: elements);
-        /// Elements from one D of the batch to the next. The D's may be interleaved row by row, and
-        /// may not overlap.
+        /// Sets the elements between the Ds of a batch. The Ds may interleave row by row, and must
+        /// not overlap.
         batch_stride_d(strides[2]: elements);
     }
 }
 
 impl<'a, S: Space, T: Scalable> TransposeArguments<'a, S, T> {
-    /// Scales Aᵀ. At 0, A is not read.
+    /// Sets the factor of Aᵀ. If alpha is 0, the kernel does not read A.
     pub fn alpha(mut self, alpha: f64) -> Self {
         (self.scalars[0], self.combine) = (alpha, T::COMBINE);
         self
     }
 
-    /// B, `columns` x `rows` like D, and its scalar. At 0, B is not read: NaN in it cannot reach D.
+    /// Passes B, a `columns` x `rows` matrix, and its factor beta. If beta is 0, the kernel does
+    /// not read B, so a NaN in B cannot reach D.
     pub fn source(mut self, beta: f64, b: impl OperandB<'a, T, S>) -> Self {
         (self.b, self.scalars[1], self.combine) = (Source::Matrix(b.elements()), beta, T::COMBINE);
         self
     }
 
-    /// B is what D holds: `D <- alpha Aᵀ + beta D`.
+    /// Uses D as B: `D = alpha * Aᵀ + beta * D`.
     pub fn in_place(mut self, beta: f64) -> Self {
         (self.b, self.scalars[1], self.combine) = (Source::InPlace, beta, T::COMBINE);
         self
     }
 
     setters! {
-        /// B's leading dimension.
+        /// Sets the leading dimension of B in elements.
         ldb(leading[1]: leading);
-        /// Elements from one B of the batch to the next.
+        /// Sets the elements between the Bs of a batch.
         batch_stride_b(strides[1]: elements);
     }
 }
