@@ -130,7 +130,7 @@ fn summary(lines: &[Line]) -> String {
         None => said.push(format!("No ratio: {} without a peer.", count(lines.len(), "problem"))),
     }
     said.push(
-        "A ratio is the peer's time divided by Falchion's: above 1, Falchion is faster.".to_owned(),
+        "A ratio is the peer's time divided by Falchion's time. Falchion is faster if the ratio is above 1.".to_owned(),
     );
     let unsupported =
         lines.iter().filter(|line| line.ratio.is_none() && line.refused.is_none()).count();
@@ -168,7 +168,7 @@ fn wrong(lines: &[Line]) -> Option<String> {
         format!("For {}, at least one algorithm of the peer is wrong.", count(some, "problem"))
     });
     let none_right = (none_right > 0).then(|| {
-        format!("Ratios marked ! ({none_right}) have no right algorithm and do not count.")
+        format!("Ratios marked ! ({none_right}) have no correct algorithm and do not count.")
     });
     let said: Vec<String> = some.into_iter().chain(none_right).collect();
     (!said.is_empty()).then(|| said.join(" "))
@@ -184,10 +184,10 @@ pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> O
         looped += usize::from(replayed == Some(false) && us < short);
     }
     let replayed = (captured > 0)
-        .then(|| format!("Launches of {} were replayed from a graph.", count(captured, "problem")));
+        .then(|| format!("A CUDA graph replayed the launches of {}.", count(captured, "problem")));
     let launched = (looped > 0).then(|| {
         let problems = count(looped, "problem");
-        format!("{problems} below {short} µs could not be captured: times include the host's.")
+        format!("Stream capture failed for {problems} below {short} µs, so the times include the host's launch time.")
     });
     let said: Vec<String> = replayed.into_iter().chain(launched).collect();
     (!said.is_empty()).then(|| said.join(" "))
@@ -196,8 +196,8 @@ pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> O
 /// The content of a cell of [`by_type`]; `None` for suites with a table of errors.
 fn cell_legend(lines: &[Line]) -> Option<&'static str> {
     const TIME: &str = "A cell is Falchion's time in µs.";
-    const BOTH: &str = "A cell is Falchion's time in µs and the ratio; the JSON lines beside this \
-                        page have the kernels.";
+    const BOTH: &str = "A cell is Falchion's time in µs and the ratio. The JSON file of the suite \
+                        lists the kernels.";
     let errors = lines.iter().any(|line| line.problem.data.is_some());
     (!errors).then(|| if comparison(lines).is_some() { BOTH } else { TIME })
 }

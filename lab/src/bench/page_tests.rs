@@ -52,7 +52,7 @@ fn wrong_peers_are_marked_and_excluded_from_the_mean() {
         "**Geometric mean 2.000, worst 2.000**",
         "over 1 problem of 2.",
         "For 2 problems, at least one algorithm of the peer is wrong.",
-        "Ratios marked ! (1) have no right algorithm and do not count.",
+        "Ratios marked ! (1) have no correct algorithm and do not count.",
         "| 10.00 **0.100** ! |",
     ] {
         assert!(says(&text, part), "{part}\nis not in\n{text}");
@@ -123,11 +123,11 @@ fn batches_groups_and_arrays_have_a_column() {
 #[test]
 fn page_states_which_launches_were_replayed() {
     let (long, mut short) = (line(2500.0, Some(2000.0)), line(2.5, Some(2.5)));
-    let looped = "1 problem below 50 µs could not be captured";
+    let looped = "Stream capture failed for 1 problem below 50 µs";
     assert!(says(&page("X", "c", &[long.clone(), short.clone()]), looped));
     short.captured = Some(true);
     let text = page("X", "c", &[long, short]);
-    let replayed = says(&text, "Launches of 1 problem were replayed from a graph.");
+    let replayed = says(&text, "A CUDA graph replayed the launches of 1 problem.");
     assert!(replayed && !says(&text, looped), "{text}");
 }
 

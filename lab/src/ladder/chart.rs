@@ -55,9 +55,9 @@ impl Climb {
     /// What the rates are.
     fn caption(&self) -> &'static str {
         if self.rungs.iter().all(|rung| rung.measured.is_some()) {
-            "measured, every rung verified first; the thin mark is what the counts of its accesses predict"
+            "measured after the verification; the thin mark is the prediction from memory accesses"
         } else {
-            "predicted from the counts of each rung's accesses"
+            "predicted from memory accesses"
         }
     }
 
@@ -124,9 +124,9 @@ impl Climb {
             };
             let rest = match rung.measured {
                 Some(measured) => {
-                    let share = measured.of_peer.map_or(String::new(), |share| {
-                        format!(", {:.0} % of cuBLASLt", share * 100.0)
-                    });
+                    let share = measured
+                        .of_peer
+                        .map_or(String::new(), |share| format!(", {share:.2}x cuBLASLt"));
                     format!("{share}; predicted {}", number(rung.predicted_tflops))
                 }
                 None => ", predicted".to_owned(),

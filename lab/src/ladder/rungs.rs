@@ -1,4 +1,4 @@
-//! The rungs, from the bottom up: each a kernel of its own, or a description.
+//! The rungs from the slowest idea to the fastest. A rung is a textbook kernel or a description.
 
 use super::Textbook;
 use falchion::{
@@ -13,11 +13,11 @@ use falchion::{
     warp::{InterleaveKind, UnrollKind},
 };
 
-/// What a rung runs.
+/// The kernel of a rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(clippy::large_enum_variant, reason = "fourteen of them are made, and copied freely")]
+#[allow(clippy::large_enum_variant, reason = "a ladder has only fourteen rungs")]
 pub enum Program {
-    /// One of the two kernels that the parameterized one cannot be.
+    /// One of the two kernels that the parameterized kernel cannot express.
     Textbook(Textbook),
     /// A configuration of the parameterized kernel.
     Gemm(SimtDesc),
@@ -26,18 +26,18 @@ pub enum Program {
 /// One rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rung {
-    /// Its short name, as the chart has it.
+    /// The short name in the chart.
     pub name: &'static str,
-    /// What is new on it.
+    /// The idea that the rung adds.
     pub adds: &'static str,
-    /// What it runs.
+    /// The kernel.
     pub program: Program,
-    /// For a wrong turn: the rung that it was meant to better.
+    /// The rung that a wrong turn tries to improve, or `None`.
     pub wrong_turn_of: Option<&'static str>,
 }
 
-/// What is common to all configurations of the ladder: `f32`, all matrices row-major, any
-/// alignment, one block at least.
+/// Types and defaults of all configurations: `f32`, row-major matrices, any alignment, and at least
+/// one CTA per multiprocessor.
 fn classic() -> Result<(Combined, GemmDesc), Refusal> {
     let f32 = ElementKind::F32;
     let types = Combined { a: f32, b: f32, accumulator: f32, c: f32 };
@@ -57,8 +57,8 @@ const fn rows(along: Along, padding: u32) -> SmemLayout {
     SmemLayout::Padded { along, padding }
 }
 
-/// SimtKnobs of a kernel as it is first written: A as `[m][k]`, B as `[k][n]`, a thread's elements
-/// in one piece, one stage.
+/// Knobs of a first version: A as `[m][k]`, B as `[k][n]`, contiguous elements per thread, and one
+/// stage.
 fn first_written(knobs: &mut SimtKnobs, tile: Mnk, warp: Mnk) {
     (knobs.threadblock, knobs.warp) = (tile, warp);
     (knobs.mainloop, knobs.stages) = (MainloopKind::SingleStage, 1);
@@ -66,17 +66,17 @@ fn first_written(knobs: &mut SimtKnobs, tile: Mnk, warp: Mnk) {
     knobs.interleave = InterleaveKind::Elements(64);
 }
 
-/// 2 x 2 elements a thread, 256 threads: 32 x 32 x 16.
+/// Tile of 32 x 32 x 16 with 2 x 2 elements per thread and 256 threads.
 fn two_by_two(knobs: &mut SimtKnobs) {
     first_written(knobs, Mnk::new(32, 32, 16), Mnk::new(8, 16, 16));
 }
 
-/// 4 x 4 elements a thread, 256 threads: 64 x 64 x 16.
+/// Tile of 64 x 64 x 16 with 4 x 4 elements per thread and 256 threads.
 fn four_by_four(knobs: &mut SimtKnobs) {
     first_written(knobs, Mnk::new(64, 64, 16), Mnk::new(16, 32, 16));
 }
 
-/// The lowest configuration of the parameterized kernel.
+/// The first configuration of the parameterized kernel.
 pub(super) fn first_configuration() -> Result<SimtDesc, Refusal> {
     desc(ArchKind::Sm70, two_by_two)
 }
@@ -85,18 +85,19 @@ fn double_buffered(knobs: &mut SimtKnobs) {
     (knobs.mainloop, knobs.stages) = (MainloopKind::Pipelined, 2);
 }
 
-/// 64 x 64 x 64, 4 x 4 a thread, elements 16 apart: what the tuning notes ended with.
+/// Tile of 64 x 64 x 64 with 4 x 4 elements per thread, 16 elements apart: the last kernel of the
+/// tuning notes.
 fn four_by_four_strided(knobs: &mut SimtKnobs) {
     first_written(knobs, Mnk::new(64, 64, 64), Mnk::new(8, 64, 64));
     knobs.interleave = InterleaveKind::Elements(1);
     (knobs.align_a, knobs.align_b) = (4, 4);
 }
 
-/// The ladder: the sixth version twice, as its author has it, and three wrong turns beside the rung
-/// that they left.
+/// Returns the rungs in order. V6 appears twice, as in the source. Each of the three wrong turns
+/// follows the rung that the wrong turn changes.
 ///
 /// # Errors
-/// [`Refusal`] when a configuration does not check; a test sees that all do.
+/// [`Refusal`] if a configuration is invalid. A test checks that all configurations are valid.
 pub fn rungs() -> Result<Vec<Rung>, Refusal> {
     use ArchKind::{Sm70, Sm80};
     let step = |name, adds, program| Rung { name, adds, program, wrong_turn_of: None };
@@ -110,22 +111,22 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
     Ok(vec![
         step(
             "V1 naive",
-            "one element of C a thread, all from global memory",
+            "one element of D per thread, with all reads from global memory",
             Program::Textbook(Textbook::Naive),
         ),
         step(
             "V2 shared memory",
-            "16x16 tiles of A and B are read once a block",
+            "16x16 tiles of A and B in shared memory",
             Program::Textbook(Textbook::SharedMemory),
         ),
         gemm(
-            "V3 2x2 a thread",
-            "each element of shared memory is used twice",
+            "V3 2x2 per thread",
+            "each thread uses an element of shared memory twice",
             first_configuration()?,
         ),
         gemm(
             "V4 4x4, vectors",
-            "four times, and B comes four elements at a time",
+            "each thread uses an element four times, and loads four elements of B at once",
             desc(Sm70, |k| {
                 four_by_four(k);
                 k.align_b = 4;
@@ -133,7 +134,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm(
             "V5 double buffer",
-            "the next tile loads while this one multiplies; 2x2 again",
+            "the next tile loads during the multiplication, with 2x2 per thread",
             desc(Sm70, |k| {
                 two_by_two(k);
                 double_buffered(k);
@@ -142,7 +143,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm(
             "V6 no conflicts",
-            "rows of shared memory are one element longer",
+            "padding by one element per row of shared memory",
             desc(Sm70, |k| {
                 two_by_two(k);
                 double_buffered(k);
@@ -152,7 +153,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm(
             "V6 larger tile",
-            "the same with 4x4 a thread",
+            "double buffering and padding with 4x4 per thread",
             desc(Sm70, |k| {
                 four_by_four(k);
                 double_buffered(k);
@@ -162,12 +163,12 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm(
             "64x64x64",
-            "deep tiles, vectors for both operands, elements dealt one by one",
+            "deep tiles, vector loads of both operands, and interleaved elements per thread",
             desc(Sm70, four_by_four_strided)?,
         ),
         astray(
             "64x64x64, padded",
-            "rows of 65 take the vectors apart",
+            "rows of 65 elements split vector stores into scalar stores",
             "64x64x64",
             desc(Sm70, |k| {
                 four_by_four_strided(k);
@@ -176,7 +177,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         astray(
             "64x64x16, spilling",
-            "two buffers, held to eight blocks a multiprocessor: 32 registers a thread, and they spill",
+            "two buffers and eight CTAs per multiprocessor: each thread has 32 registers and spills",
             "64x64x64",
             desc(Sm80, |k| {
                 four_by_four_strided(k);
@@ -187,7 +188,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         astray(
             "64x64x64, rolled",
-            "the loop over k is not unrolled",
+            "no unrolling of the loop over k",
             "64x64x64",
             desc(Sm70, |k| {
                 four_by_four_strided(k);
@@ -196,7 +197,7 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm(
             "128x128x8",
-            "8x8 a thread: eight uses of each element",
+            "8x8 per thread: each thread uses an element eight times",
             desc(Sm70, |k| {
                 first_written(k, Mnk::new(128, 128, 8), Mnk::new(16, 128, 8));
                 (k.align_a, k.align_b, k.align_c) = (4, 4, 4);
@@ -206,13 +207,13 @@ pub fn rungs() -> Result<Vec<Rung>, Refusal> {
         ),
         gemm(
             "pipelined",
-            "this library's two stages: A turned on its way, lanes interleaved, 16x8 a thread, fragments double-buffered",
+            "two stages, transposed A, interleaved lanes, 16x8 per thread, and double-buffered fragments",
             desc(Sm70, |k| {
                 k.warp = Mnk::new(64, 64, 8);
                 (k.align_a, k.align_b, k.align_c) = (4, 4, 4);
             })?,
         ),
-        gemm("multistage", "its ring of asynchronous copies, and a tile of 256x128", {
+        gemm("multistage", "a ring of asynchronous copies, and a tile of 256x128", {
             let (types, _) = classic()?;
             default_description(OpKind::Simt, Sm80, types, [Order::Row; 3])?.as_simt()?
         }),

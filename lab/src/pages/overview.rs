@@ -9,9 +9,10 @@ use core::fmt::Write;
 /// A suite of the overview.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
-    /// The name of its files: `benches/suites/NAME.jsonl`, `docs/performance/NAME.{jsonl,md}`.
+    /// The name of the suite's files: `benches/suites/NAME.jsonl`,
+    /// `docs/performance/NAME.{jsonl,md}`.
     pub name: &'static str,
-    /// What its problems have in common.
+    /// The common property of the suite's problems.
     pub title: &'static str,
     /// Whether the README's table and chart show it.
     pub in_readme: bool,
@@ -27,12 +28,12 @@ pub const SUITES: [Suite; 15] = [
     suite("decode", "decode, M of 1 to 64", true),
     suite("deep", "small M and N, large K", true),
     suite("batched", "strided batches and pointer arrays", true),
-    suite("grouped", "grouped GEMM beside one call per group", true),
-    suite("untuned", "shapes that nobody tuned", true),
+    suite("grouped", "grouped GEMM relative to one call per group", true),
+    suite("untuned", "untuned shapes", true),
     suite("simt", "exact f32 on CUDA cores, large", true),
-    suite("simt_shapes", "CUDA cores beside cuBLASLt's tensor cores", true),
+    suite("simt_shapes", "CUDA cores relative to cuBLASLt's tensor cores", true),
     suite("f64", "f64 on tensor cores", true),
-    suite("f32_accurate", "emulated f32 beside cuBLASLt's exact f32", true),
+    suite("f32_accurate", "emulated f32 relative to cuBLASLt's exact f32", true),
     suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
 ];
 
@@ -74,17 +75,17 @@ pub fn results(
 pub fn overview(results: &[SuiteResult]) -> String {
     let mut text = "# Performance
 
-Made by `cargo run --release -p falchion-lab --example pages`; do not edit. Every row is a suite in
-`benches/suites/`, measured by `falchion bench --suite benches/suites/NAME.jsonl`. The ratio is
-cuBLASLt's time divided by Falchion's: above 1, Falchion is faster.
-[Lessons](../../book/src/lessons.md) explains the figures, [host](host.md) has the CPU, and
-[transposes](transpose.md) have their own table.
+`cargo run --release -p falchion-lab --example pages` writes this page; do not edit it. Each row is
+a suite in `benches/suites/`. `falchion bench --suite benches/suites/NAME.jsonl` measures a suite.
+The ratio is cuBLASLt's time divided by Falchion's time. Falchion is faster if the ratio is above 1.
+[Lessons](../../book/src/lessons.md) explains the figures. Two other pages have the figures of the
+[CPU](host.md) and of [transposes](transpose.md).
 
-How it is measured: cuBLASLt is asked for 64 heuristics. Every algorithm that it returns computes a
-problem of whole numbers; algorithms whose result is not exact are excluded. All others are timed;
-the three fastest and the first run interleaved with Falchion until the ratio's interquartile range
-is below 1 %. Buffers rotate beyond the L2 cache, data are random, and launches below 50 µs are
-replayed from a CUDA graph.
+The benchmark requests 64 heuristics from cuBLASLt. Every returned algorithm computes a problem of
+whole numbers. The benchmark excludes algorithms with an inexact result, and times all other
+algorithms. The three fastest algorithms and the first heuristic then run interleaved with Falchion.
+The run ends when the interquartile range of the ratio is below 1 %. Data are random, and the
+operands rotate through buffers larger than the L2 cache. A CUDA graph replays launches below 50 µs.
 
 | suite | problems | mean | worst | worst problem | GPU | date | commit | cuBLASLt |
 |---|--:|--:|--:|---|---|---|---|---|
@@ -132,7 +133,7 @@ fn readme_table(results: &[SuiteResult]) -> String {
 /// The lines around the README's table.
 const MARKS: [&str; 2] = ["<!-- speed: made by the example `pages` -->\n", "<!-- end -->"];
 
-/// The README with its table made anew.
+/// The README with a new table.
 ///
 /// # Errors
 /// A README without the two marks, as text.

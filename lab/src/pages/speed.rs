@@ -29,8 +29,8 @@ pub fn speed(results: &[SuiteResult], colors: &Palette) -> String {
         results.iter().flat_map(|result| &result.lines).map(|line| line.device.as_str()),
     );
     let said = format!(
-        "One {devices}. Bar: geometric mean of the suite; circle: worst problem. 1 = same time, \
-         right is faster."
+        "One {devices}. Bar: geometric mean of the suite. Circle: worst problem. Above 1x, Falchion is \
+         faster."
     );
     svg.text((24.0, 58.0), 13.0, colors.quiet).says(&said);
     for tick in TICKS {
@@ -59,7 +59,7 @@ pub fn speed(results: &[SuiteResult], colors: &Palette) -> String {
     svg.bare((WIDTH, bottom + 40.0), FONT)
 }
 
-/// The place of a ratio on the axis, cut at its ends.
+/// The x coordinate of a ratio, clamped to the axis.
 fn x(ratio: f64) -> f64 {
     let [least, most] = AXIS;
     let share = (ratio.clamp(least, most) / least).ln() / (most / least).ln();

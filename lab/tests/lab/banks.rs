@@ -153,7 +153,7 @@ fn the_rungs_collide_exactly_here() {
         );
     }
     let expected = [
-        ("V3 2x2 a thread", "load", "A", 4.0),
+        ("V3 2x2 per thread", "load", "A", 4.0),
         ("V4 4x4, vectors", "load", "A", 4.0),
         ("V5 double buffer", "load", "A", 4.0),
         ("V6 no conflicts", "store", "A", 2.0),

@@ -56,7 +56,7 @@ fn names_are_distinct_and_wrong_turns_leave_a_rung_below_them() {
 #[test]
 fn configurations_are_those_of_the_sources() {
     for (name, threads, tile, thread, stages) in [
-        ("V3 2x2 a thread", 256, Mnk::new(32, 32, 16), (2, 2), 1),
+        ("V3 2x2 per thread", 256, Mnk::new(32, 32, 16), (2, 2), 1),
         ("V4 4x4, vectors", 256, Mnk::new(64, 64, 16), (4, 4), 1),
         ("V5 double buffer", 256, Mnk::new(32, 32, 16), (2, 2), 2),
         ("V6 no conflicts", 256, Mnk::new(32, 32, 16), (2, 2), 2),
@@ -104,7 +104,7 @@ fn each_rung_saves_what_it_says() {
     let requests = |c: &Counters| c.a.requests + c.b.requests;
     let wavefronts = |c: &Counters| c.loads.wavefronts + c.stores.wavefronts;
     let [v1, v2, v3, v4] =
-        ["V1 naive", "V2 shared memory", "V3 2x2 a thread", "V4 4x4, vectors"].map(counted);
+        ["V1 naive", "V2 shared memory", "V3 2x2 per thread", "V4 4x4, vectors"].map(counted);
     assert_eq!(v1.loads.accesses, 0);
     // Tiles of 16: each element is fetched a sixteenth as often.
     assert_eq!(requests(&v1), 16 * requests(&v2));
@@ -137,8 +137,8 @@ fn the_predicted_order_is_the_ladders() {
     }
     for [below, above] in [
         ["V1 naive", "V2 shared memory"],
-        ["V2 shared memory", "V3 2x2 a thread"],
-        ["V3 2x2 a thread", "V4 4x4, vectors"],
+        ["V2 shared memory", "V3 2x2 per thread"],
+        ["V3 2x2 per thread", "V4 4x4, vectors"],
         ["V5 double buffer", "V6 no conflicts"],
         ["V6 no conflicts", "V6 larger tile"],
         ["V6 larger tile", "128x128x8"],

@@ -11,7 +11,7 @@ use falchion::layout::Order;
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
     let columns =
-        "| rows | columns | type | lda | ldd | kernel | ours µs | ours GB/s | geam GB/s | copy GB/s | of geam | of copy |
+        "| rows | columns | type | lda | ldd | kernel | ours µs | ours GB/s | geam GB/s | copy GB/s | relative to geam | relative to copy |
 |--:|--:|---|--:|--:|---|--:|--:|--:|--:|--:|--:|";
     laid_out(title, command, &summary(lines), columns, lines.iter().map(row))
 }
@@ -28,13 +28,13 @@ fn summary(lines: &[TransposeLine]) -> String {
         let worst = ratios.iter().copied().min_by(f64::total_cmp);
         if let (Some(mean), Some(worst)) = (geometric_mean(&ratios), worst) {
             said.push(format!(
-                "**{mean:.3}x {what} in the geometric mean, {worst:.3}x at worst**, over {}.",
+                "**{mean:.3}x {what} in the geometric mean, {worst:.3}x at worst**, over {} problems.",
                 ratios.len()
             ));
         }
     }
     said.push(
-        "Rungs of the ladder do not count. GB/s count bytes read and bytes written. Every element was compared.".to_owned(),
+        "The summary excludes rungs of the ladder. GB/s count bytes read and bytes written. The benchmark verified every element.".to_owned(),
     );
     said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
     said.extend(replayed(lines.iter().map(|line| (line.captured, line.ours_us))));
