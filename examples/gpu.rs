@@ -1,6 +1,7 @@
 //! A GEMM on a GPU: `bf16` operands, an `f32` result, and a workspace that grows.
 //!
-//! Run it with `cargo run --release --example gpu`. It needs an NVIDIA driver and libnvrtc.
+//! Run the example with `cargo run --release --example gpu`. The example needs an NVIDIA driver and
+//! libnvrtc.
 
 use falchion::{
     cuda::{Workspace, open},

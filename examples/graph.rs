@@ -1,5 +1,6 @@
-//! A CUDA graph of a GEMM: prepare the kernels, reserve the workspace, capture, and launch.
-//! Run it with `cargo run --release --example graph`. It needs an NVIDIA driver and libnvrtc.
+//! A CUDA graph of a GEMM: prepare the kernels, reserve the workspace, capture, and launch. Run the
+//! example with `cargo run --release --example graph`. The example needs an NVIDIA driver and
+//! libnvrtc.
 
 use falchion::{
     cuda::{Workspace, open},

@@ -1,6 +1,6 @@
 //! The smallest GEMM: D = A * B on the CPU, with packed row-major matrices.
 //!
-//! Run it with `cargo run --release --example hello`.
+//! Run the example with `cargo run --release --example hello`.
 
 fn main() -> Result<(), falchion::Error> {
     // A is 2 x 3, B is 3 x 2, and D is 2 x 2.

@@ -1,6 +1,7 @@
 //! A two-layer perceptron whose bias and activation are fused into the GEMMs.
 //!
-//! Run it with `cargo run --release --example mlp`. Device slices run the same code on a GPU.
+//! Run the example with `cargo run --release --example mlp`. Device slices run the same code on a
+//! GPU.
 
 use falchion::{
     device::GemmUniversal,

@@ -1,6 +1,6 @@
 //! Grouped GEMM for a mixture of experts: each group of rows of A uses its own B.
 //!
-//! Run it with `cargo run --release --example moe`.
+//! Run the example with `cargo run --release --example moe`.
 
 use falchion::{device::GemmUniversal, prelude::*};
 
@@ -16,7 +16,7 @@ fn main() -> Result<(), falchion::Error> {
         (0..experts).flat_map(|expert| vec![expert as f32 + 1.0; features * hidden]).collect();
     let mut y = vec![0.0f32; tokens * hidden];
 
-    // Rows offsets[e] to offsets[e + 1] of x are multiplied by the weights of expert e. On a GPU,
+    // Expert e multiplies rows offsets[e] to offsets[e + 1] of x by its weights. On a GPU,
     // the offsets are a device slice that an earlier kernel may write.
     let gemm = GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
     gemm.grouped(Arguments::new((tokens, hidden, features), &x, &weights, &mut y), &offsets)?;

@@ -1,6 +1,6 @@
-//! Element types and layouts that are known only at run time, such as those of a file.
+//! Element types and layouts that are known only at run time, such as the types in a file.
 //!
-//! Run it with `cargo run --release --example runtime_types -- bf16:row bf16:col f32:row`.
+//! Run the example with `cargo run --release --example runtime_types -- bf16:row bf16:col f32:row`.
 
 use falchion::prelude::*;
 
@@ -11,7 +11,7 @@ fn main() -> Result<(), falchion::Error> {
     };
     let (a, b, c) = (type_of(0, "bf16:row")?, type_of(1, "bf16:col")?, type_of(2, "f32:row")?);
 
-    // An unsupported combination is refused here. On a GPU, `run` uses the fastest units.
+    // `new` refuses an unsupported combination. On a GPU, `run` uses the fastest units.
     let gemm = GemmOperation::new(a, b, c)?;
 
     // The operands are bytes with an element type. Bytes of 0 are zeros of every type.
