@@ -1,15 +1,15 @@
-//! Operands whose element type is a value, for programs that learn types where they run.
+//! Operands whose element type is a value, for types that are known only at run time.
 
 use super::space::{Host, MatrixElements, Readable, Space, Writable};
 use crate::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Tf32};
 
-/// Elements of a type that is a value: what the [`Arguments`](super::Arguments) of a
-/// [`GemmOperation`](crate::device::GemmOperation) hold.
+/// Element type of [`Arguments`](super::Arguments) for a
+/// [`GemmOperation`](crate::device::GemmOperation): each operand has its element type as a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Any;
 
-/// A matrix that is read, of elements whose type is a value: it is told by its elements, or beside
-/// their bytes.
+/// An input matrix with its element type as a value. `of` accepts a slice of elements, and
+/// `of_bytes` accepts an element type and bytes.
 ///
 /// ```
 /// use falchion::{numeric::ElementKind, prelude::*};
@@ -21,8 +21,8 @@ pub struct Any;
 /// assert_eq!((of_bytes.kind(), of_bytes.length()), (ElementKind::Bf16, 12));
 /// ```
 ///
-/// A program's own sum of vectors becomes one in a `match`; without a space it is one in host
-/// memory, and `AnySlice<'_, Cuda>` is on a device.
+/// An enum of vectors becomes an `AnySlice` in a `match`. `AnySlice<'_>` is in host memory, and
+/// `AnySlice<'_, Cuda>` is in device memory.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -51,7 +51,7 @@ pub struct Any;
 /// ```
 pub struct AnySlice<'a, S: Space = Host>(Slice<'a, S>);
 
-/// The same of a matrix that is written.
+/// An output matrix with its element type as a value, like [`AnySlice`].
 pub struct AnySliceMut<'a, S: Space = Host>(SliceMut<'a, S>);
 
 impl<S: Space> Copy for AnySlice<'_, S> {}
@@ -62,17 +62,17 @@ impl<S: Space> Clone for AnySlice<'_, S> {
     }
 }
 
-/// An element type that has a [kind](ElementKind) of its own: each of this library's.
+/// An element type with its own [kind](ElementKind). All element types of Falchion implement it.
 pub trait AnyElement: MathType {
-    /// These elements, read.
+    /// Wraps an input matrix.
     #[doc(hidden)]
     fn any<'a, S: Space>(matrix: S::Ref<'a, Self::Storage>) -> AnySlice<'a, S>;
-    /// These elements, written.
+    /// Wraps an output matrix.
     #[doc(hidden)]
     fn any_mut<'a, S: Space>(matrix: S::Mut<'a, Self::Storage>) -> AnySliceMut<'a, S>;
 }
 
-/// Both slices, and what each is in each of the types.
+/// Both slice types, with one variant per element type.
 macro_rules! any {
     ($($Kind:ident $MathType:ty;)*) => {
         any!(@slice AnySlice Slice Ref Readable length any shorter $($Kind $MathType;)*);
@@ -145,18 +145,18 @@ macro_rules! any {
         }
 
         impl<'a, S: Space> $Slice<'a, S> {
-            /// Bytes of elements of a kind, from the first on; a rest that is no whole element is
-            /// left alone. They begin where elements of that kind may.
+            /// Creates a slice from bytes and an element type. Bytes after the last whole element
+            /// are ignored. The address of the bytes must be aligned to the element size.
             pub fn of_bytes(kind: ElementKind, bytes: impl $Memory<'a, u8, In = S>) -> Self {
                 Self($Kinds::Bytes(kind, bytes.view()))
             }
 
-            /// Elements of a type that the program names.
+            /// Creates a slice from elements of the type `E`.
             pub fn of<E: AnyElement>(elements: impl $Memory<'a, E::Storage, In = S>) -> Self {
                 E::$wrap(elements.view())
             }
 
-            /// The same for less long.
+            /// Returns the slice with a shorter lifetime.
             pub(super) fn shorter<'s>(self) -> $Slice<'s, S>
             where
                 'a: 's,
@@ -167,7 +167,7 @@ macro_rules! any {
                 })
             }
 
-            /// Number of elements that are there.
+            /// Returns the number of elements.
             pub fn length(&self) -> usize {
                 match &self.0 {
                     $($Kinds::$Kind(matrix) => S::$length(matrix),)*
@@ -175,7 +175,7 @@ macro_rules! any {
                 }
             }
 
-            /// The elements' type.
+            /// Returns the element type.
             pub fn kind(&self) -> ElementKind {
                 match &self.0 {
                     $($Kinds::$Kind(_) => ElementKind::$Kind,)*

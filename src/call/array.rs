@@ -1,7 +1,6 @@
-//! Arrays: products of one size whose matrices lie anywhere.
+//! Pointer arrays: GEMMs of one size whose matrices have unrelated addresses.
 //!
-//! An array is a call for each of its products, alike in all but the matrices' memory: what holds
-//! for a product holds for each of them.
+//! An array is one call per GEMM. The calls differ only in the memory of their matrices.
 
 use super::{
     Arguments, Call, Elements, MatrixElements, Memory, Problem, Source, Space, View,
@@ -16,31 +15,31 @@ use crate::{
     threadblock::ProductRecords,
 };
 
-/// The matrices of a product of an array, behind the first one's.
+/// The matrices of one GEMM of an array, after the first GEMM.
 pub(crate) struct Further<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> {
     pub a: A::Ref<'a, S>,
     pub b: B::Ref<'a, S>,
-    /// C, where each product has its own.
+    /// C, if each GEMM has its own C.
     pub c: Option<C::Ref<'a, S>>,
     pub d: C::Mut<'a, S>,
 }
 
 impl GemmDesc {
-    /// Products of an array of Ds of (m, n), as the kernel sees them, that a launch takes: as many
-    /// as it is told of, and whose tiles a grid has blocks for; one at least.
+    /// Returns the number of GEMMs of an array in one launch, for m x n outputs in the kernel's
+    /// frame. The launch parameters and the grid size limit the number, which is at least 1.
     pub(crate) fn products_at_once(&self, extents: (usize, usize)) -> usize {
         let (rectangles, _) = rectangles_of(self, extents, 1);
         let tiles = rectangles.saturating_mul(u64::from(self.split_k())).max(1);
         (u64::from(MOST_BLOCKS) / tiles).clamp(1, u64::from(self.products_of_launch())) as usize
     }
 
-    /// Bytes of the records of so many products, where maps lie in memory.
+    /// Returns the bytes of the records of `products` GEMMs if tensor maps are in memory, or 0.
     pub(crate) const fn record_bytes(&self, products: usize) -> u64 {
         if self.class.mode.is_mapped() { ProductRecords::bytes(products) } else { 0 }
     }
 
-    /// The [description](Self::for_array) of the kernel for an array of so many products in a
-    /// workspace of so many bytes, and those that are left beside maps.
+    /// Returns the [description](Self::for_array) of the kernel for an array of `products` GEMMs in
+    /// a workspace of `workspace` bytes, and the bytes that the tensor maps leave free.
     pub(crate) const fn for_array_within(self, products: usize, workspace: u64) -> (Self, u64) {
         let desc = self.for_array(products);
         let records = desc.record_bytes(products);
@@ -52,7 +51,7 @@ impl GemmDesc {
     }
 }
 
-/// Whether there is a matrix of an operand for each of so many products.
+/// Checks that an operand has one matrix per GEMM.
 fn check_length(operand: Operand, length: usize, products: usize) -> Result<(), Refusal> {
     if length == products {
         Ok(())
@@ -64,10 +63,10 @@ fn check_length(operand: Operand, length: usize, products: usize) -> Result<(), 
 impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     Arguments<'a, S, A, B, C>
 {
-    /// `D[i] = A[i]·B[i]` for each of several products: matrices of one size and one leading
-    /// dimension each, which lie anywhere. What is said of A, B, C or D after this is said of each
-    /// of theirs, and vectors and scalars are the same for all. A matrix may be read by several
-    /// products, as by `iter::repeat_n(&a, 3)`.
+    /// Creates the arguments of a pointer array: `D[i] = A[i] * B[i]`. All GEMMs have one size. The
+    /// matrices of an operand have one leading dimension and unrelated addresses. Later setters
+    /// apply to all matrices of an operand. All GEMMs share the vectors and the scalars. Several
+    /// GEMMs may read one matrix, for example `iter::repeat_n(&a, 3)`.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -80,17 +79,18 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// # Ok::<(), falchion::Error>(())
     /// ```
     ///
-    /// On a device the addresses ride in the launch's parameters: nothing is copied beside, and a
-    /// captured graph holds them. A call of more products than parameters have room for, 119, is
-    /// several launches. A kernel that TMA feeds takes maps, of which parameters hold those of 6
-    /// products: more are one launch where the [workspace](Self::workspace) has room for their
-    /// maps, 640 bytes a product, which a pass makes there in a launch of its own; without such a
-    /// workspace they are a launch for each 6. Where an operand takes a pass before its kernel,
-    /// each product is a launch.
+    /// On a device, the launch parameters hold the addresses, so a call copies nothing, and a
+    /// captured graph keeps the addresses. Parameters hold up to 1015 GEMMs, or 119 GEMMs with a
+    /// driver older than CUDA 12.1. A call with more GEMMs needs several launches.
+    ///
+    /// TMA-fed kernels need tensor maps, and parameters hold the maps of 6 GEMMs. If a call has
+    /// more GEMMs, a separate launch writes the maps to the [workspace](Self::workspace), 640 bytes
+    /// per GEMM. One launch then computes all GEMMs. Without such a workspace, each launch computes
+    /// 6 GEMMs. If an operand needs a pass, each GEMM is one launch.
     ///
     /// # Errors
-    /// [`Refusal::OutOfRange`] for no product, [`Refusal::ArrayLength`] where there are not as many
-    /// As or Bs as Ds.
+    /// [`Refusal::OutOfRange`] for an empty array. [`Refusal::ArrayLength`] if the numbers of As,
+    /// Bs, and Ds differ.
     pub fn array(
         extents: (usize, usize, usize),
         a: impl IntoIterator<Item: OperandA<'a, A, S>>,
@@ -116,11 +116,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         Ok(Self { further, ..Self::of(extents, a, b, d) })
     }
 
-    /// A C for each product of an [array](Self::array), and the scalar beta;
-    /// [`source`](Self::source) has one C for all of them.
+    /// Passes one C per GEMM of an [array](Self::array), and the scalar beta.
+    /// [`source`](Self::source) passes one C for all GEMMs.
     ///
     /// # Errors
-    /// [`Refusal::ArrayLength`] where there are not as many Cs as Ds.
+    /// [`Refusal::ArrayLength`] if the numbers of Cs and Ds differ.
     pub fn sources(
         mut self,
         beta: f64,
@@ -135,11 +135,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         Ok(self)
     }
 
-    /// How many products of an array there are; `None` of what is none.
+    /// Returns the number of GEMMs of an array, or `None` without an array.
     ///
     /// # Errors
-    /// [`Refusal::ArrayOfBatches`] for a batch, or groups, beside; [`Refusal::GroupsOfBatches`] for
-    /// a batch of groups.
+    /// [`Refusal::ArrayOfBatches`] for an array of batches or groups. [`Refusal::GroupsOfBatches`]
+    /// for a batch of groups.
     pub(crate) fn products(&self) -> Result<Option<usize>, Refusal> {
         match self.further.len() {
             0 if self.batch != 1 && self.groups.is_some() => Err(Refusal::GroupsOfBatches),
@@ -151,10 +151,10 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 }
 
 impl<R: Memory, W: Memory> Call<R, W> {
-    /// Whether calls are products of an array: alike in all but the memory of their matrices.
+    /// Checks that calls differ only in the memory of their matrices.
     ///
     /// # Errors
-    /// [`Refusal::ArrayUnlike`] for the first that is not as the first one is, or is a batch.
+    /// [`Refusal::ArrayUnlike`] for the first call that differs from call 0, or is a batch.
     pub(crate) fn check_array(calls: &[Self]) -> Result<(), Refusal> {
         let shape = |call: &Self| {
             let Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, .. } =
@@ -175,9 +175,8 @@ impl<R: Memory, W: Memory> Call<R, W> {
 }
 
 impl Problem {
-    /// The problem of all products of an array, as many as a launch of a description's kernel
-    /// takes: each matrix begins at an address that is as aligned as the least aligned one is, and
-    /// the workspace is the first one's. `None` of no product.
+    /// Returns the problem of one launch of an array, or `None` for an empty array. Each operand
+    /// has the alignment of its least aligned matrix. The first problem holds the workspace.
     pub fn of_array(problems: &[Self], desc: &GemmDesc) -> Option<Self> {
         let mut all = *problems.first()?;
         let meet = |view: &mut View<Elements>, other: &View<Elements>| {
@@ -196,14 +195,14 @@ impl Problem {
         Some(all)
     }
 
-    /// The same of so many products.
+    /// Returns the problem with `products` GEMMs.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub(crate) fn of_products(self, products: usize) -> Self {
         Self { batch: products, ..self }
     }
 
-    /// The addresses of a product's A, B, C and D; 0 of a C that is not read.
+    /// Returns the addresses of A, B, C, and D, with 0 for a C that the kernel does not read.
     pub fn matrix_addresses(&self) -> [u64; 4] {
         let source = self.read_source().map_or(0, |c| c.memory.address);
         [self.a.memory.address, self.b.memory.address, source, self.d.memory.address]

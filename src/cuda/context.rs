@@ -1,4 +1,4 @@
-//! Devices: opening one, and what it can do.
+//! CUDA devices and their limits.
 
 use crate::{
     arch::Machine,
@@ -8,19 +8,19 @@ use crate::{
 use cudarc::driver::{CudaContext, sys::CUdevice_attribute as Attribute};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Opens the device numbered `ordinal`: its primary context, as all of CUDA's libraries share it.
+/// Opens the primary context of the device `ordinal`. All CUDA libraries share the primary context.
 ///
 /// # Errors
-/// [`Error::Library`] when there is no driver, [`Error::Driver`] when there is no such device.
+/// [`Error::Library`] if the driver is missing. [`Error::Driver`] if the device does not exist.
 pub fn open(ordinal: usize) -> Result<Arc<CudaContext>, Error> {
     present()?;
     CudaContext::new(ordinal).map_err(driver("cuInit"))
 }
 
-/// The limits of a device.
+/// Returns the limits of a device.
 ///
 /// # Errors
-/// [`Error::Driver`] when the device does not answer.
+/// [`Error::Driver`] if the query fails.
 pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
     let ask = |attribute| {
         context
@@ -45,7 +45,7 @@ pub fn machine_of(context: &CudaContext) -> Result<Machine, Error> {
     })
 }
 
-/// The same, asked for once in a process.
+/// Returns the limits of a device, and queries the driver once per process.
 pub(crate) fn known_machine(context: &CudaContext) -> Result<Machine, Error> {
     static KNOWN: RwLock<Vec<(usize, Machine)>> = RwLock::new(Vec::new());
     let key = context.cu_ctx() as usize;

@@ -11,7 +11,7 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use std::sync::Arc;
 
 /// Device memory for copies of operands, split-K partials, and tables. [`Arguments::workspace`]
-/// accepts it. A call that needs more bytes allocates them on its stream.
+/// accepts a `Workspace`. A call that needs more bytes allocates the bytes on its stream.
 ///
 /// ```no_run
 /// use falchion::{cuda::{Workspace, open}, prelude::*};
@@ -25,9 +25,9 @@ use std::sync::Arc;
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// A stream that is being captured cannot allocate. Reserve the bytes before the capture; a call
-/// that needs more is refused, and the refusal names the bytes. Calls on several streams may share
-/// a workspace: each stream waits for the one before.
+/// A stream that is being captured cannot allocate. Reserve the bytes before the capture.
+/// Falchion refuses a call that needs more bytes, and the refusal states the number of bytes. Calls
+/// on several streams may share a workspace, because each stream waits for the previous stream.
 ///
 /// [`Arguments::workspace`]: crate::device::Arguments::workspace
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Creates an empty workspace; nothing is allocated.
+    /// Creates an empty workspace, without an allocation.
     pub const fn new() -> Self {
         Self { memory: None, last: None }
     }
@@ -52,7 +52,7 @@ impl Workspace {
     /// large enough stays as it is.
     ///
     /// # Errors
-    /// [`Refusal::WorkspaceCaptured`] if the workspace must grow and `stream` is being captured;
+    /// [`Refusal::WorkspaceCaptured`] if the workspace must grow and `stream` is being captured.
     /// [`Error::Driver`] if the device has no memory left.
     pub fn reserve(&mut self, stream: &Arc<CudaStream>, bytes: u64) -> Result<(), Error> {
         let given = self.bytes();

@@ -29,27 +29,27 @@ use crate::{
 use cudarc::driver::{CudaContext, CudaStream};
 use std::sync::Arc;
 
-/// A kernel, ready to be launched. Clones share it; it may be used from any thread.
+/// A compiled and loaded kernel. Clones share the kernel, and any thread may use a clone.
 #[derive(Clone)]
 pub struct CudaKernel(pub(super) Arc<Prepared>);
 
 pub(super) struct Prepared {
     pub desc: GemmDesc,
-    /// The architecture of the PTX that the driver compiled; `None` of machine code.
+    /// The architecture of the PTX that the driver compiled, or `None` for machine code.
     ptx: Option<ArchKind>,
     pub plan: Arc<dyn Plan>,
     pub geometry: Geometry,
-    /// Shared by those of all numbers of parts of K.
+    /// The loaded module, which kernels with other numbers of split-K slices share.
     pub loaded: Arc<Loaded>,
-    /// Clusters that the device holds at once, of a persistent kernel.
+    /// Clusters of a persistent kernel that the device holds at once.
     pub resident: u32,
 }
 
-/// The text that is compiled for a description: with the maps' fingerprints where debug assertions
-/// are on.
+/// Returns the CUDA source of a description. With debug assertions, the source asserts the
+/// fingerprints of the index maps.
 ///
 /// # Errors
-/// Those of [`GemmDesc::plan`].
+/// The errors of [`GemmDesc::plan`].
 pub fn kernel_unit(desc: &GemmDesc) -> Result<TranslationUnit, Refusal> {
     Ok(desc.plan()?.unit(cfg!(debug_assertions)))
 }
@@ -57,21 +57,24 @@ pub fn kernel_unit(desc: &GemmDesc) -> Result<TranslationUnit, Refusal> {
 static KNOWN: Registry<(GemmDesc, Option<ArchKind>), CudaKernel> = Registry::new();
 
 impl CudaKernel {
-    /// Compiles and loads a description's kernel, unless this process has it already.
+    /// Compiles and loads the kernel of a description, unless the process has already loaded the
+    /// kernel.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the description is unsupported on this device; those of
-    /// [`compile`](super::compile); [`Error::Driver`].
+    /// [`Error::Refused`] if the device does not support the description, the errors of
+    /// [`compile`](super::compile), and [`Error::Driver`].
     pub fn prepare(context: &Arc<CudaContext>, desc: &GemmDesc) -> Result<Self, Error> {
         Self::prepared(context, &(*desc, None))
     }
 
-    /// The same by way of PTX of an architecture, which the device's driver compiles: what runs is
-    /// what an older device would run, where its machine code cannot. It is as new as the
-    /// description's instructions, and no newer than the device. Passes are machine code.
+    /// Prepares the kernel through PTX of an architecture, which the driver compiles for the
+    /// device. A newer device can therefore run the kernel of an older target. The PTX target
+    /// supports the instructions of the description, and is not newer than the device. Passes use
+    /// machine code.
     ///
     /// # Errors
-    /// Those of [`prepare`](Self::prepare); [`Error::Refused`] where the PTX is too old or too new.
+    /// The errors of [`prepare`](Self::prepare), and [`Error::Refused`] if the PTX is too old or
+    /// too new.
     pub fn prepare_ptx(
         context: &Arc<CudaContext>,
         desc: &GemmDesc,
@@ -115,11 +118,11 @@ impl CudaKernel {
         ))
     }
 
-    /// Compiles and loads a unit of the caller's, which computes what `desc` describes in blocks of
-    /// `geometry`. It is not kept for the process: two calls load two kernels.
+    /// Compiles and loads a translation unit of the caller, which computes `desc` in blocks of
+    /// `geometry`. Each call loads a new kernel.
     ///
     /// # Errors
-    /// Those of [`prepare`](Self::prepare), less the description's.
+    /// The errors of [`prepare`](Self::prepare), without the errors of the description.
     #[doc(hidden)]
     pub fn of_unit(
         context: &Arc<CudaContext>,
@@ -169,7 +172,7 @@ impl CudaKernel {
         })))
     }
 
-    /// The same kernel for a description that is compiled to the same.
+    /// Returns the kernel with another description that compiles to the same code.
     fn of(&self, context: &CudaContext, desc: &GemmDesc) -> Result<Self, Error> {
         let Prepared { geometry, ref loaded, resident, ptx, .. } = *self.0;
         let prepared = Prepared {
@@ -183,41 +186,40 @@ impl CudaKernel {
         Ok(KNOWN.keep(context, &(*desc, ptx), Self(Arc::new(prepared))))
     }
 
-    /// Clusters that the device holds at once, of a kernel whose launch asks.
+    /// Returns the number of clusters that the device holds at once, if the launch depends on it.
     #[doc(hidden)]
     pub fn resident(&self) -> u32 {
         self.0.resident
     }
 
-    /// The description.
+    /// Returns the description.
     pub fn desc(&self) -> &GemmDesc {
         &self.0.desc
     }
 
-    /// What the assembler said: registers, shared memory, spills.
+    /// Returns the registers, shared memory, and spills of the kernel.
     pub fn report(&self) -> &Report {
         &self.0.loaded.report
     }
 
-    /// The text that was compiled.
+    /// Returns the CUDA source of the kernel.
     pub fn source(&self) -> &TranslationUnit {
         &self.0.loaded.unit
     }
 
-    /// Enqueues a product, or a batch of them, on `stream`: nothing is allocated, and nothing waits
-    /// but where operands are scaled ([`EmulationKind::F16x3`](crate::numeric::EmulationKind)), to
-    /// hear whether they could be, and where offsets of groups are to be checked
-    /// (`Arguments::groups_checked`): such a call waits for the stream, and cannot be captured.
+    /// Enqueues a GEMM or a batch on `stream`, without an allocation. A call waits for the stream
+    /// in two cases: with [`EmulationKind::F16x3`](crate::numeric::EmulationKind), and with
+    /// `Arguments::groups_checked`. Stream capture refuses both cases.
     ///
-    /// Operands that the kernel cannot read where they lie are repacked into the workspace first,
-    /// on the same stream; without one that is large enough the product is refused.
+    /// If the kernel cannot read an operand in place, a pass repacks the operand to the workspace
+    /// on the same stream. The call refuses a workspace that is too small.
     ///
-    /// Where an address, a leading dimension or an extent does not allow the kernel's accesses, a
-    /// kernel with narrower ones takes its place, compiled when it is first needed.
+    /// If an address, a leading dimension, or an extent does not allow the kernel's accesses, a
+    /// kernel with narrower accesses runs instead. The narrower kernel compiles at its first use.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the product does not fit; [`Error::Driver`] when the launch is
-    /// refused.
+    /// [`Error::Refused`] if the call does not fit. [`Error::Driver`] if the driver refuses the
+    /// launch.
     pub fn run(&self, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
         let other = (!self.0.desc.computes_with(&call.scalars))
             .then(|| self.0.desc.for_scalars(&call.scalars));
@@ -226,7 +228,7 @@ impl CudaKernel {
         self.enqueue(stream, desc, &call).map_err(|error| error.framed(desc.frame))
     }
 
-    /// The same of a call that fits, in the kernel's frame.
+    /// Enqueues a call that fits, in the kernel's frame.
     fn enqueue(
         &self,
         stream: &Arc<CudaStream>,

@@ -1,8 +1,9 @@
-//! The CUDA executor: NVRTC makes a cubin, or PTX, the cache keeps it, the driver runs it.
+//! The CUDA executor. NVRTC compiles a kernel to a cubin or PTX, the cache stores the result, and
+//! the driver runs the kernel.
 //!
-//! [`open`] finds a device, [`CudaKernel::prepare`] makes a kernel of a description,
-//! [`CudaKernel::run`] enqueues a product. [`Gemm::run`](crate::device::Gemm::run) does both, with
-//! a cache of kernels for the whole process.
+//! [`open`] opens a device. [`CudaKernel::prepare`] compiles the kernel of a description, and
+//! [`CudaKernel::run`] enqueues a GEMM. [`Gemm::run`](crate::device::Gemm::run) prepares and runs a
+//! kernel. All calls of a process share the prepared kernels.
 
 mod array;
 #[doc(hidden)]

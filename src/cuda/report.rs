@@ -1,33 +1,34 @@
-//! What ptxas says of a kernel: registers, shared memory, stack, spills, and the speed it gave up.
+//! Resources of a kernel in the log of ptxas: registers, shared memory, stack, spills, and
+//! warnings.
 
 use crate::sys::nvrtc::ImageKind;
 
 /// A kernel's resources, read from NVRTC's log of a compilation under `--ptxas-options=-v`.
 ///
-/// Where the log tells of several functions, each figure is the largest of theirs.
+/// If the log has several functions, each figure is the maximum over the functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What was compiled. Figures of PTX are the driver's, which counts spills as stack.
+    /// Kind of the compiled image. For PTX, the driver reports the figures, and counts spills as
+    /// stack.
     #[doc(hidden)]
     pub kind: ImageKind,
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Static shared memory a block, bytes. Dynamic shared memory is the launch's.
+    /// Bytes of static shared memory per block. The launch sets the dynamic shared memory.
     pub shared_bytes: u32,
-    /// Stack a thread, bytes: an array indexed by what is known only when the kernel runs, or
-    /// spills.
+    /// Bytes of stack per thread. Arrays with run-time indices and spills use the stack.
     pub stack_bytes: u32,
-    /// Registers written to local memory for want of registers, bytes a thread.
+    /// Bytes of spill stores to local memory per thread.
     pub spill_store_bytes: u32,
-    /// Registers read back, bytes a thread.
+    /// Bytes of spill loads from local memory per thread.
     pub spill_load_bytes: u32,
-    /// The lines in which ptxas warns, or tells of speed lost: C7508 (`setmaxnreg` ignored), C7510
-    /// and its kin, C7511 to C7520 (`wgmma` serialized, a code for each reason).
+    /// The warnings of ptxas, including performance losses: C7508 (`setmaxnreg` ignored), and C7510
+    /// to C7520 (`wgmma` serialized, one code per reason).
     pub warnings: Vec<String>,
 }
 
 impl Report {
-    /// Reads a log; `None` where it tells of no kernel: ptxas was not asked, or there is none.
+    /// Reads a log. Returns `None` if the log has no kernel.
     pub fn read(log: &str) -> Option<Self> {
         let mut report = Self::default();
         let mut kernels = 0;
@@ -51,7 +52,8 @@ impl Report {
         (kernels > 0).then_some(report)
     }
 
-    /// No spill, no stack, no warning: what our own kernels must be.
+    /// Returns whether the kernel has no spill, no stack, and no warning. All shipped kernels are
+    /// clean.
     pub fn is_clean(&self) -> bool {
         self.stack_bytes == 0
             && self.spill_store_bytes == 0
