@@ -221,9 +221,10 @@ knobs! {
         /// Shape M x N x K of one tensor-core instruction. In a warp-specialized kernel on the CUDA
         /// cores, --instruction is the tile of one thread.
         instruction: Mnk, flag "--instruction";
-        /// Main loop that moves tiles from global to shared memory: singlestage (one buffer),
-        /// pipelined (two buffers), multistage (asynchronous copies into a ring), or
-        /// warpspecialized (a producer warpgroup with TMA, sm90).
+        /// Main loop that moves tiles from global to shared memory: singlestage, pipelined,
+        /// multistage, or warpspecialized. singlestage has one buffer, and pipelined has two
+        /// buffers. multistage copies asynchronously into a ring. warpspecialized has a producer
+        /// warpgroup with TMA (sm90).
         mainloop: MainloopKind, flag "--mainloop";
         /// Number of k-tiles that shared memory holds at once.
         stages: u32, flag "--stages";
@@ -233,10 +234,11 @@ knobs! {
         /// Number of split-K slices. Each slice has its own CTA. --decomposition selects the CTA
         /// that reduces the slices.
         split_k: u32, flag "--split-k", since then 1;
-        /// Division of K among CTAs: dataparallel (K is whole), splitk (the last CTA to arrive
-        /// reduces the slices in a workspace), splitkparallel (a second kernel reduces them),
-        /// splitkcluster (a cluster reduces at most 8 slices without a workspace), or streamk
-        /// (whole waves of tiles, and equal spans of the remaining k-tiles).
+        /// Division of K among CTAs: dataparallel, splitk, splitkparallel, splitkcluster, or
+        /// streamk. dataparallel keeps K whole. With splitk, the last CTA to arrive reduces the
+        /// slices in a workspace. With splitkparallel, a second kernel reduces the slices. With
+        /// splitkcluster, a cluster reduces at most 8 slices without a workspace. With streamk,
+        /// CTAs compute whole waves of tiles, and equal spans of the remaining k-tiles.
         decomposition: DecompositionKind, flag "--decomposition", since then DecompositionKind::SplitK;
         /// Elements of A per memory access. The address, the leading dimension, and the batch
         /// stride of A are multiples of the access width.
@@ -266,9 +268,9 @@ knobs! {
         /// Promotion of the accumulators of fp8 and emulated f32 to f32 accumulators: never (fast
         /// accumulation), or after each stage of 128 bytes.
         promotion: PromotionKind, flag "--promotion";
-        /// Emulation of f32 on tensor cores: bf16x6 (all of the range and the bits), bf16x3 (16 of
-        /// its 24 bits), f16x3 (a limited exponent range), tf32x3 (22 bits, mma.sync), bf16x1 (8
-        /// bits, mma.sync), or none.
+        /// Emulation of f32 on tensor cores: none, bf16x6, bf16x3, f16x3, tf32x3, or bf16x1. bf16x6
+        /// keeps the whole range and all 24 bits. bf16x3 keeps 16 of the 24 bits. f16x3 limits the
+        /// exponent range. tf32x3 (22 bits) and bf16x1 (8 bits) use mma.sync.
         emulation: EmulationKind, flag "--emulation", once "split" "--split", since then EmulationKind::None;
         /// Source of A for Hopper's tensor cores: shared (memory), registers (M-major A of 8 or 32
         /// bits), or auto (registers if possible).

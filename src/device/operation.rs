@@ -139,9 +139,9 @@ impl Configurations {
 
 impl GemmOperation {
     /// Creates the operation from the element types and layouts of A, B, and C; D has the type and
-    /// layout of C. Each machine uses its fastest units that multiply the types without emulation:
-    /// tensor cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for `f32`. The
-    /// accumulator is the first type that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
+    /// layout of C. Each machine uses its fastest units that multiply the types without emulation.
+    /// These units are tensor cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for
+    /// `f32`. The accumulator is the first type that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
     /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists for these types.
     ///
     /// # Errors
@@ -281,9 +281,9 @@ impl GemmOperation {
     /// `Arguments::<_, f32, f32, f32>::new(..)`.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, if an operand has
-    /// another element type, or if the epilogue does not read an argument. [`Error`] lists the
-    /// other errors.
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, an operand has
+    /// another element type, or the epilogue does not read an argument. [`Error`] lists the other
+    /// errors.
     pub fn run<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: Arguments<'_, S, A, B, C>,
