@@ -378,7 +378,7 @@ mod json {
         );
         says("\"stages\":4", "\"stages\":-4", "--stages cannot be `-4`");
         says("\"stages\":4", "\"stages\":4294967296", "--stages cannot be `4294967296`");
-        says("\"stages\":4", "\"stages\":[4]", "a knob's value, in words or as a number");
+        says("\"stages\":4", "\"stages\":[4]", "the value must be a text or a number");
         says("\"a\":\"f32:row\"", "\"a\":\"f32\"", "is not of the form");
         says("\"arch\":\"sm80\"", "\"arch\":\"sm81\"", "unknown variant `sm81`");
         says("alpha * acc", "alpha * accu", "`accu` is not known");

@@ -57,7 +57,7 @@ impl Serialize for KnobWords {
 
 /// A word, whichever way it stands in JSON.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "the value must be a text or a number of its knob")]
+#[serde(untagged, expecting = "the value must be a text or a number")]
 enum Word {
     Number(i64),
     Text(String),
