@@ -3,7 +3,13 @@
 //!
 //! `cargo run --release -p falchion-lab --example pages`
 
-use falchion_lab::{bench::page::page, pages};
+use falchion_lab::{
+    bench::{
+        page::page,
+        transpose::{self, TransposeLine},
+    },
+    pages,
+};
 use std::{error::Error, fs, path::Path};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -18,6 +24,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let text = page(name, &pages::bench_command(name), &result.lines);
         fs::write(performance.join(name).with_extension("md"), text)?;
     }
+    let lines = fs::read_to_string(performance.join("transpose.jsonl"))?;
+    let lines: Vec<TransposeLine> =
+        lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let text = transpose::page::page("transpose", &pages::bench_command("transpose"), &lines);
+    fs::write(performance.join("transpose.md"), text)?;
     fs::write(performance.join("README.md"), pages::overview(&results))?;
     for palette in &pages::PALETTES {
         let picture = |name: &str| root.join(format!("docs/pictures/{name}-{}.svg", palette.name));

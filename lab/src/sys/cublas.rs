@@ -4,7 +4,7 @@
 //! The types are cudarc's; the library is 12 or 13, opened at run time and not needed to build.
 #![allow(unsafe_code)]
 
-use super::cublaslt::{Answer, Region, check};
+use super::cublaslt::{Answer, Region, check, version_name};
 use crate::Error;
 use cudarc::{
     cublas::sys::{
@@ -78,6 +78,7 @@ pub struct Cublas {
     dgeam: Geam<f64>,
     sgemm: Gemm<f32>,
     dgemm: Gemm<f64>,
+    version: String,
     context: Arc<CudaContext>,
 }
 
@@ -219,13 +220,16 @@ impl Cublas {
     pub fn open(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let library = Library::find(&CUBLAS, &Environment::current())?;
         // SAFETY: the file is cuBLAS 12 or 13 by its name, whose functions have these types.
-        let (create, destroy, set_stream, sgeam, dgeam, sgemm, dgemm) = unsafe {
+        let (create, destroy, set_stream, get_version, sgeam, dgeam, sgemm, dgemm) = unsafe {
             (
                 library
                     .function::<unsafe extern "C" fn(*mut Handle) -> Answer>(c"cublasCreate_v2")?,
                 library.function::<unsafe extern "C" fn(Handle) -> Answer>(c"cublasDestroy_v2")?,
                 library.function::<unsafe extern "C" fn(Handle, sys::CUstream) -> Answer>(
                     c"cublasSetStream_v2",
+                )?,
+                library.function::<unsafe extern "C" fn(Handle, *mut c_int) -> Answer>(
+                    c"cublasGetVersion_v2",
                 )?,
                 library.function::<Geam<f32>>(c"cublasSgeam")?,
                 library.function::<Geam<f64>>(c"cublasDgeam")?,
@@ -239,11 +243,29 @@ impl Cublas {
         // SAFETY: `handle` is a valid place for the handle, and a context is current on this
         // thread.
         check("cublasCreate", unsafe { create(&raw mut handle) })?;
-        let opened =
-            Self { handle, destroy, sgeam, dgeam, sgemm, dgemm, context: Arc::clone(context) };
+        let mut opened = Self {
+            handle,
+            destroy,
+            sgeam,
+            dgeam,
+            sgemm,
+            dgemm,
+            version: String::new(),
+            context: Arc::clone(context),
+        };
+        let mut version = 0;
+        // SAFETY: the handle is of this library, and `version` is a valid place for the number.
+        check("cublasGetVersion", unsafe { get_version(handle, &raw mut version) })?;
+        opened.version = version_name(version as usize);
         // SAFETY: the handle is of this library, and the stream of the current context.
         check("cublasSetStream", unsafe { set_stream(handle, stream.cu_stream()) })?;
         Ok(opened)
+    }
+
+    /// The library's version: `13.1.0`.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// Enqueues the transposes of f32 (4 bytes an element) or of f64 (8).

@@ -29,6 +29,11 @@ pub struct Lt {
     context: Arc<CudaContext>,
 }
 
+/// The text of a version of cuBLAS or cuBLASLt: 130100 is `13.1.0`.
+pub(super) fn version_name(version: usize) -> String {
+    format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
+}
+
 impl Lt {
     /// Opens the library for the device of `context`: the file `path`, or the library that
     /// [`falchion::internals::sys::library`] finds. The first library opened serves the process.
@@ -57,8 +62,7 @@ impl Lt {
     /// The library's version as text: `13.1.0`.
     #[must_use]
     pub fn version_name(&self) -> String {
-        let version = self.version();
-        format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
+        version_name(self.version())
     }
 
     /// The context whose device this handle computes on.

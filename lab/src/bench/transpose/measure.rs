@@ -170,6 +170,7 @@ impl TransposeBench {
         let circumstances = Circumstances {
             config: ours.desc().to_string(),
             peer: peer.as_ref().map(|peer| peer.name().to_owned()),
+            peer_version: peer.as_ref().map(|peer| peer.cublas.version().to_owned()),
             error_over_bound: found.error_over_bound,
             ..run.circumstances("transpose", &self.device)
         };

@@ -39,8 +39,11 @@ fn summary(lines: &[TransposeLine]) -> String {
     said.extend(unsettled(lines.iter().filter(|line| line.noisy).count()));
     said.extend(replayed(lines.iter().map(|line| (line.captured, line.ours_us))));
     let all = |of: fn(&TransposeLine) -> &str| distinct(lines.iter().map(of));
+    let versions = distinct(lines.iter().filter_map(|line| line.peer_version.as_deref()));
+    let peer =
+        if versions.is_empty() { String::new() } else { format!(" Peer: cuBLAS {versions}.") };
     format!(
-        "{}\n\nDevice: {}. Date: {}. Commit: {}.\n",
+        "{}\n\nDevice: {}. Date: {}. Commit: {}.{peer}\n",
         said.join(" "),
         all(|line| &line.device),
         all(|line| &line.date),

@@ -31,6 +31,9 @@ pub struct TransposeLine {
     pub ours_gbs: f64,
     /// `cublasSgeam` or `cublasDgeam`; null where there is none for the type, or none was asked.
     pub peer: Option<String>,
+    /// The version of cuBLAS: `13.1.0`. Records before 2026-11-28 lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_version: Option<String>,
     /// The peer's median.
     pub peer_us: Option<f64>,
     /// The peer's rate.
@@ -86,7 +89,16 @@ impl TransposeLine {
         let gbs = |bytes: f64, time_us: f64| bytes / time_us / 1e3;
         let bytes = problem.traffic_bytes();
         let Circumstances {
-            suite, kind, config, peer, error_over_bound, device, date, commit, ..
+            suite,
+            kind,
+            config,
+            peer,
+            peer_version,
+            error_over_bound,
+            device,
+            date,
+            commit,
+            ..
         } = circumstances;
         Ok(Self {
             problem: problem.clone(),
@@ -97,6 +109,7 @@ impl TransposeLine {
             ours_us,
             ours_gbs: gbs(bytes, ours_us),
             peer,
+            peer_version,
             peer_us,
             peer_gbs: peer_us.map(|time| gbs(bytes, time)),
             ratio: peer_us.map(|time| time / ours_us),
