@@ -212,7 +212,7 @@ fn a_wait_that_lets_one_more_copy_fly_is_caught() {
                 schedule.steps_mut(section)[index] = Step::Wait { pending: pending + 1 };
                 let finding = caught(&with_schedule(&program, schedule))
                     .unwrap_or_else(|| panic!("{name}: {section:?}"));
-                assert!(finding.contains("before thread"), "{finding}");
+                assert!(finding.contains("before the wait for thread"), "{finding}");
                 mutants += 1;
             }
         }
