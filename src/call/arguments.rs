@@ -271,26 +271,27 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1.
-    pub fn alpha(mut self, alpha: f64) -> Self {
-        self.scalars[0] = alpha;
+    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1. All
+    /// scalars are `f64`, or a type that converts to `f64` without loss, such as `f32`.
+    pub fn alpha(mut self, alpha: impl Into<f64>) -> Self {
+        self.scalars[0] = alpha.into();
         self
     }
 
     /// Passes C, an m x n matrix, and the scalar beta. If beta is 0, the kernel does not read C, as
     /// in BLAS. An epilogue that reads C without beta accepts only a beta of 1.
     #[doc(alias = "beta")]
-    pub fn source(mut self, beta: f64, c: impl OperandC<'a, C, S>) -> Self {
+    pub fn source(mut self, beta: impl Into<f64>, c: impl OperandC<'a, C, S>) -> Self {
         self.c = Source::Matrix(c.elements());
-        self.scalars[1] = beta;
+        self.scalars[1] = beta.into();
         self
     }
 
     /// Uses D as C: `D = alpha * A*B + beta * D`.
     #[doc(alias = "beta")]
-    pub fn in_place(mut self, beta: f64) -> Self {
+    pub fn in_place(mut self, beta: impl Into<f64>) -> Self {
         self.c = Source::InPlace;
-        self.scalars[1] = beta;
+        self.scalars[1] = beta.into();
         self
     }
 
@@ -309,9 +310,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     /// Sets a scalar of the epilogue by its slot: `scalar::<2>(x)` sets `s2`. Slots 2 to 7 are 0 by
     /// default.
-    pub fn scalar<const SLOT: usize>(mut self, x: f64) -> Self {
+    pub fn scalar<const SLOT: usize>(mut self, x: impl Into<f64>) -> Self {
         const { assert!(SLOT < SCALARS, "an epilogue has the scalars alpha, beta and s2 to s7") };
-        self.scalars[SLOT] = x;
+        self.scalars[SLOT] = x.into();
         self
     }
 

@@ -123,7 +123,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// [`Refusal::ArrayLength`] if the numbers of Cs and Ds differ.
     pub fn sources(
         mut self,
-        beta: f64,
+        beta: impl Into<f64>,
         c: impl IntoIterator<Item: OperandC<'a, C, S>>,
     ) -> Result<Self, Refusal> {
         let c: Vec<_> = c.into_iter().map(OperandC::elements).collect();
@@ -131,7 +131,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let mut all = c.into_iter();
         self.c = all.next().map_or(Source::None, Source::Matrix);
         self.further.iter_mut().zip(all).for_each(|(further, c)| further.c = Some(c));
-        self.scalars[1] = beta;
+        self.scalars[1] = beta.into();
         Ok(self)
     }
 
