@@ -11,7 +11,9 @@ for version in cuda-12000 cuda-12080 cuda-13040; do
   on=$(cargo tree "${packages[@]}" --no-default-features --features "$version" -e features -i cudarc --prefix none |
     grep -o '^cudarc feature "cuda-[^"]*"' | sort -u)
   if [ "$on" != "cudarc feature \"$version\"" ]; then echo "with $version there is: $on"; exit 1; fi
-  cargo clippy "${packages[@]}" --no-default-features --features "$version" -- -D warnings
+  # Only the library has code that depends on the version. The oldest version covers the other crates.
+  if [ "$version" = cuda-12000 ]; then checked=("${packages[@]}"); else checked=(-p falchion); fi
+  cargo clippy "${checked[@]}" --no-default-features --features "$version" -- -D warnings
 done
 
 outside=$(mktemp -d)
