@@ -12,8 +12,8 @@ use falchion::{
 use falchion_lab::{gpus::GPUS, ladder::TransposeRung};
 use std::path::PathBuf;
 
-/// GEMM with CUTLASS's hierarchy, on the GPU or on the CPU. Without a subcommand, falchion computes
-/// and verifies one GEMM on this machine.
+/// GEMM with CUTLASS's hierarchy, on the GPU or on the CPU. If no subcommand is given, falchion
+/// computes and verifies one GEMM on this machine.
 #[derive(Parser, Debug)]
 #[command(name = "falchion", version, after_help = help::FALCHION)]
 pub struct Cli {
@@ -379,7 +379,7 @@ pub struct LayoutArgs {
     /// Draw the layout to an SVG file. If FILE is -, the SVG goes to stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Layout of threads that colours the drawing. The layout repeats over all cells.
+    /// Layout of threads that colors the drawing. The layout repeats over all cells.
     #[arg(long, value_name = "EXPR", requires = "svg")]
     pub threads: Option<String>,
     /// Show the shared-memory banks in the drawing, for elements of N bytes.

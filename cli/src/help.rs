@@ -16,8 +16,9 @@ Exit codes:
 
 /// The text of `falchion gemm --help`.
 pub const GEMM: &str = "\
-Types are f64, f32, tf32, f16, bf16, e4m3, e5m2, i32, i8, and u8. Layouts are row and col. Without
-files, the operands are random numbers from --seed. .npy files hold f64, f32, f16, i32, i8, or u8.
+Types are f64, f32, tf32, f16, bf16, e4m3, e5m2, i32, i8, and u8. Layouts are row and col. If no
+files are given, the operands are random numbers from --seed. .npy files hold f64, f32, f16, i32,
+i8, or u8.
 
 Examples:
   falchion gemm --m 1000 --n 1234 --k 777 --verify
@@ -33,8 +34,8 @@ The CPU and the GPU return the same bits for the same description. Name the arch
 
 /// The text of `falchion banks --help`.
 pub const BANKS: &str = "\
-Without --layout, the table lists every access of one CTA to shared memory per k-tile. ideal is the
-number of wavefronts without bank conflicts.
+If --layout is not given, the table lists every access of one CTA to shared memory per k-tile. ideal
+is the number of wavefronts without bank conflicts.
 
 Examples:
   falchion banks --layout '(32,32):(32,1)' --threads '32:1'

@@ -208,14 +208,14 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// rows `offsets[i]` to `offsets[i + 1]` of A by the `i`-th B, and writes the same rows of D.
     /// The Bs are one [batch stride](Self::batch_stride_b) apart. Groups may be empty. Rows outside
     /// all groups keep their values. m counts all rows of A and D. [`bias_m`](Self::bias_m) has one
-    /// value per row of D, and all groups share [`bias_n`](Self::bias_n).
+    /// value per row of D. All groups share [`bias_n`](Self::bias_n).
     ///
     /// The offsets are in the memory of the operands. [`groups_by_value`](Self::groups_by_value)
     /// accepts host offsets for device operands. The call checks offsets in host memory. Only the
     /// kernel reads offsets on a device, so an earlier kernel of a graph may write the offsets. An
-    /// invalid offset on a device makes groups shorter or empty, and the kernel writes nothing
-    /// outside D. [`groups_checked`](Self::groups_checked) finds invalid offsets. Grouped GEMM does
-    /// not split K.
+    /// invalid offset on a device makes groups shorter or empty. The kernel writes nothing outside
+    /// D. [`groups_checked`](Self::groups_checked) finds invalid offsets. Grouped GEMM does not
+    /// split K.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -235,7 +235,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     }
 
     /// Sets the group offsets, as [`groups`](Self::groups) does, and checks offsets on a device
-    /// too. The call reads the offsets back. Therefore the call waits for the stream, and stream
+    /// too. The call reads the offsets back. The call therefore waits for the stream. Stream
     /// capture refuses the call. The call refuses the first offset that descends or exceeds m. Use
     /// `groups_checked` to debug offsets that a kernel writes.
     ///
@@ -254,8 +254,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     /// Sets group offsets in host memory, for operands in any memory. The call refuses invalid
     /// offsets. On a device, kernel parameters carry the offsets to the
-    /// [workspace](Self::workspace). The call copies the slice, and a captured graph keeps the
-    /// offsets.
+    /// [workspace](Self::workspace). The call copies the slice. A captured graph keeps the offsets.
     ///
     /// ```
     /// use falchion::prelude::*;
@@ -271,8 +270,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         self
     }
 
-    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1. All
-    /// scalars are `f64`, or a type that converts to `f64` without loss, such as `f32`.
+    /// Sets the scalar alpha, 1 by default. An epilogue that does not read alpha accepts only 1.
+    /// All scalars are `f64`, or a type that converts to `f64` without loss, such as `f32`.
     pub fn alpha(mut self, alpha: impl Into<f64>) -> Self {
         self.scalars[0] = alpha.into();
         self
@@ -317,9 +316,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     }
 
     strides! {
-        /// Sets the strides of A: elements between neighboring rows, and between neighboring
-        /// columns. One of the strides must be 1. If the order differs from the layout of the type,
-        /// a GPU may transpose A in the [workspace](Self::workspace).
+        /// Sets the strides of A: the number of elements between neighboring rows, and between
+        /// neighboring columns. One of the strides must be 1. If the order differs from the layout
+        /// of the type, a GPU may transpose A in the [workspace](Self::workspace).
         strides_a[0];
         /// Sets the strides of B.
         strides_b[1];
@@ -351,15 +350,15 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         ldc(leading[2]: leading);
         /// Sets the leading dimension of D in elements.
         ldd(leading[3]: leading);
-        /// Sets the elements between the As of a batch. With 0, all GEMMs share one A.
+        /// Sets the batch stride of A, in elements. With 0, all GEMMs share one A.
         batch_stride_a(batch_strides[0]: elements);
-        /// Sets the elements between the Bs of a batch. With 0, all GEMMs share one B.
+        /// Sets the batch stride of B, in elements. With 0, all GEMMs share one B.
         batch_stride_b(batch_strides[1]: elements);
-        /// Sets the elements between the Cs of a batch. With [`in_place`](Self::in_place), D has
-        /// the batch stride of C.
+        /// Sets the batch stride of C, in elements. With [`in_place`](Self::in_place), D has the
+        /// batch stride of C.
         batch_stride_c(batch_strides[2]: elements);
-        /// Sets the elements between the Ds of a batch. The Ds may interleave row by row, and must
-        /// not overlap.
+        /// Sets the batch stride of D, in elements. The Ds of a batch may interleave row by row,
+        /// and must not overlap.
         batch_stride_d(batch_strides[3]: elements);
     }
 }

@@ -16,15 +16,16 @@ const PLACES: usize = 256;
 /// the configurations, so their address stays unique.
 type Asked = (Configurations, ProblemSize, Machine);
 
-/// Cache of the choices for problem sizes.
+/// Cache of the selected configurations, indexed by problem size.
 pub(super) struct Chosen([Mutex<Option<(Asked, Choice)>>; PLACES]);
 
 /// Cache that all operations of the process share.
 pub(super) static CHOSEN: Chosen = Chosen([const { Mutex::new(None) }; PLACES]);
 
 impl Chosen {
-    /// Returns the choice for a problem. On a miss, `choose` computes the choice. If another thread
-    /// holds the slot, `choose` computes the choice without waiting.
+    /// Returns the selected configuration of a problem. On a miss, `choose` selects the
+    /// configuration. If another thread holds the slot, `choose` selects the configuration without
+    /// waiting.
     pub fn of(
         &self,
         among: &Configurations,

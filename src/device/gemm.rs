@@ -22,7 +22,7 @@ use core::{fmt, marker::PhantomData};
 
 /// A GEMM, `D = epilogue(A * B, C)`, whose types fix the kernel: CUTLASS's `device::Gemm`.
 ///
-/// The element types and layouts of A, B, and C come first; D has the type and layout of C. The
+/// The element types and layouts of A, B, and C come first. D has the type and layout of C. The
 /// other parameters have defaults: the accumulator, the units that multiply, the architecture, and
 /// the configuration. [`GemmUniversal`](super::GemmUniversal) selects units and architecture for
 /// the GPU at hand. [`GemmOperation`] supports types that are known only at run time.
@@ -127,7 +127,7 @@ impl<
         self.with()
     }
 
-    /// Sets the threadblock tile.
+    /// Sets the thread-block tile.
     #[must_use]
     pub fn threadblock<S: Shape>(
         self,

@@ -106,7 +106,7 @@ pub(super) struct OfMachine {
 }
 
 impl OfMachine {
-    /// The operation on a GPU.
+    /// Returns the operation on a GPU.
     ///
     /// # Errors
     /// A [`Refusal`] if no units of the GPU multiply the types.
@@ -131,14 +131,14 @@ impl Configurations {
         }
     }
 
-    /// Whether both are the same object in memory.
+    /// Returns `true` if both operations are the same object in memory.
     pub fn is(&self, other: &Self) -> bool {
         core::ptr::eq(self.get(), other.get())
     }
 }
 
 impl GemmOperation {
-    /// Creates the operation from the element types and layouts of A, B, and C; D has the type and
+    /// Creates the operation from the element types and layouts of A, B, and C. D has the type and
     /// layout of C. Each machine uses its fastest units that multiply the types without emulation.
     /// These units are tensor cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for
     /// `f32`. The accumulator is the first type that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
@@ -281,9 +281,11 @@ impl GemmOperation {
     /// `Arguments::<_, f32, f32, f32>::new(..)`.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, an operand has
-    /// another element type, or the epilogue does not read an argument. [`Error`] lists the other
-    /// errors.
+    /// - [`Error::Refused`] if the problem does not fit the kernel or the machine.
+    /// - [`Error::Refused`] if an operand has another element type.
+    /// - [`Error::Refused`] if the epilogue does not read an argument.
+    ///
+    /// [`Error`] lists the other errors.
     pub fn run<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
         &self,
         arguments: Arguments<'_, S, A, B, C>,

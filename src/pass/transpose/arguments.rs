@@ -79,14 +79,14 @@ impl<'a, S: Space, T: MathType> TransposeArguments<'a, S, T> {
     }
 
     setters! {
-        /// Sets the leading dimension of A: elements from one row to the next.
+        /// Sets the leading dimension of A in elements.
         lda(leading[0]: leading);
         /// Sets the leading dimension of D in elements. In place, B has the leading dimension of D.
         ldd(leading[2]: leading);
-        /// Sets the elements between the As of a batch. With 0, all transposes share one A.
+        /// Sets the batch stride of A, in elements. With 0, all transposes share one A.
         batch_stride_a(strides[0]: elements);
-        /// Sets the elements between the Ds of a batch. The Ds may interleave row by row, and must
-        /// not overlap.
+        /// Sets the batch stride of D, in elements. The Ds of a batch may interleave row by row,
+        /// and must not overlap.
         batch_stride_d(strides[2]: elements);
     }
 }
@@ -114,7 +114,7 @@ impl<'a, S: Space, T: Scalable> TransposeArguments<'a, S, T> {
     setters! {
         /// Sets the leading dimension of B in elements.
         ldb(leading[1]: leading);
-        /// Sets the elements between the Bs of a batch.
+        /// Sets the batch stride of B, in elements.
         batch_stride_b(strides[1]: elements);
     }
 }
