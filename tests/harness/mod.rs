@@ -13,6 +13,7 @@ pub mod cute_partitions;
 pub mod cutlass_list;
 pub mod descriptions;
 pub mod functions;
+pub mod gate;
 pub mod groups;
 pub mod integers;
 pub mod multicast;
@@ -43,6 +44,7 @@ pub mod transposes;
 pub mod twins;
 pub mod vectors;
 pub mod warpgroups;
+pub mod words;
 
 pub use changed::{OfFamily, pinned};
 pub use random::Random;

@@ -14,6 +14,7 @@ mod counters;
 mod cutlass_list;
 mod f32_accurate;
 mod fast_equals_checked;
+mod gate;
 mod groups;
 #[cfg(feature = "cuda")]
 mod missing_libraries;

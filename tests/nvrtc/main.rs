@@ -7,6 +7,7 @@ mod harness;
 
 mod cute_gemm;
 mod f32_accurate;
+mod gate;
 mod grids;
 mod kernels;
 mod ladder;

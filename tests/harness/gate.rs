@@ -1,0 +1,126 @@
+//! The gate: committed records of what kernels compile to and of the bits that the host computes. A
+//! change that is meant to move code only must reproduce both records.
+//!
+//! `FALCHION_GATE=renew` writes a record instead of comparing with it, and `FALCHION_SAMPLE=10:7`
+//! compares a tenth.
+
+use super::{
+    descriptions::{Family, Wanted, cut_by_clusters, description, streamed},
+    sample, words,
+};
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{COMBINATIONS, GemmDesc, GemmMode, TENSOR_OP_COMBINATIONS},
+    internals::family::default_gemm_configuration::default_description,
+    layout::Order,
+};
+use falchion_lab::verify::draw;
+use rayon::prelude::*;
+use std::{collections::HashSet, fs, path::Path};
+
+/// Random descriptions of a record.
+pub const RANDOM: usize = 300;
+
+/// A line's result and its description or problem, in words.
+type Entry = (String, String);
+
+/// FNV-1a of bytes, in hexadecimal digits.
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> String {
+    let of = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("{:016x}", bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, of))
+}
+
+/// Every default description of every architecture that NVRTC 13 compiles for.
+pub fn defaults() -> Vec<GemmDesc> {
+    let order = |column: bool| if column { Order::Col } else { Order::Row };
+    let layouts = (0..8).map(|bits| [bits & 1 != 0, bits & 2 != 0, bits & 4 != 0].map(order));
+    let archs = [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
+    let units = [(OpKind::Simt, COMBINATIONS), (OpKind::TensorOp, TENSOR_OP_COMBINATIONS)];
+    let mut all = Vec::new();
+    for orders in layouts {
+        for arch in archs {
+            for (op, types) in units {
+                let of = |types| default_description(op, arch, types, orders).ok();
+                all.extend(types.iter().copied().filter_map(of));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    all.retain(|desc| seen.insert(*desc));
+    all
+}
+
+/// Random descriptions, from all families in turn. A third uses stream-K, K slices of a cluster,
+/// or another mode where that is valid.
+pub fn random(seed: u64, count: usize) -> Vec<GemmDesc> {
+    let families = [Family::Simt, Family::WarpSpecialized, Family::MmaSync, Family::Threads];
+    let of = |i: usize| {
+        let family = families[i % families.len()];
+        let desc = description(draw(seed, i as u64), Wanted { family, ..Wanted::default() });
+        varied(desc, i / families.len())
+    };
+    // A description that may spill can need more registers than a plan accepts.
+    (0..).map(of).filter(|desc| desc.plan().is_ok()).take(count).collect()
+}
+
+/// The description, or a variant of it that is valid.
+fn varied(desc: GemmDesc, number: usize) -> GemmDesc {
+    let variant = match number % 9 {
+        0 => streamed(desc).map(|[_, streamed]| streamed),
+        3 if desc.warp_specialized().is_some() => {
+            cut_by_clusters(desc, 2 + number as u32 % 3).map(|[_, clustered]| clustered)
+        }
+        6 => {
+            let mut batched = desc;
+            batched.class.mode = GemmMode::Batched;
+            batched.check().is_ok().then_some(batched)
+        }
+        _ => None,
+    };
+    variant.unwrap_or(desc)
+}
+
+/// Compares a record with what `result` computes of each line's words, or writes the record of
+/// `lines` anew.
+///
+/// # Panics
+/// Panics with the first ten lines whose result differs from the record.
+pub fn compare(
+    name: &str,
+    lines: impl FnOnce() -> Vec<String>,
+    result: impl Fn(&str) -> Result<String, String> + Sync,
+) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    let of = |words: &str| result(words).unwrap_or_else(|error| panic!("{words}\n{error}"));
+    if std::env::var("FALCHION_GATE").is_ok_and(|value| value == "renew") {
+        let lines: Vec<_> = lines().into_par_iter().map(|words| (of(&words), words)).collect();
+        let text: String =
+            lines.iter().map(|(found, words)| format!("{found} {words}\n")).collect();
+        fs::write(&path, text).expect("the record is written");
+        println!("{}: {} lines", path.display(), lines.len());
+        return;
+    }
+    let text = fs::read_to_string(&path).expect("the record");
+    let entry = |line: &str| {
+        let (found, words) = line.split_once(" a=").expect("a result, then words");
+        (found.to_owned(), format!("a={words}"))
+    };
+    let entries: Vec<Entry> = sample(text.lines().map(entry).collect());
+    let wrong: Vec<_> = entries
+        .par_iter()
+        .filter_map(|(recorded, words)| {
+            let found = of(words);
+            (found != *recorded).then(|| format!("{words}\n  was {recorded}\n  is  {found}"))
+        })
+        .collect();
+    println!("{name}: {} lines compared", entries.len());
+    let some = wrong.iter().take(10).cloned().collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{} of {} lines differ:\n{some}", wrong.len(), entries.len());
+}
+
+/// The words of a description, which are the description's own.
+pub fn spelled(desc: &GemmDesc) -> String {
+    let words = words::spell(desc);
+    assert_eq!(words::read(&words).as_ref(), Ok(desc), "{words}");
+    words
+}

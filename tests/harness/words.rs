@@ -1,0 +1,76 @@
+//! Descriptions as words, one line per description. A line holds every knob as text, so a committed
+//! record of lines does not depend on the JSON form.
+
+use falchion::{
+    arch::{ArchKind, OpKind},
+    desc::{Frame, GemmDesc, GemmMode, Pins},
+    internals::family::Request,
+    layout::{MatrixType, Order},
+    numeric::{ComputeKind, ElementKind},
+};
+
+/// Words of a line that are no knobs.
+const CLASS: [&str; 9] = ["a", "b", "c", "acc", "compute", "op", "arch", "mode", "swapped"];
+
+/// The line of a description: class, frame, then the kernel's knobs as `name=value`, separated by
+/// semicolons.
+pub fn spell(desc: &GemmDesc) -> String {
+    let class = &desc.class;
+    let matrix = |element, order| MatrixType { element, order }.to_string();
+    let mut words = vec![
+        format!("a={}", matrix(class.a.element, class.a.layout)),
+        format!("b={}", matrix(class.b.element, class.b.layout)),
+        format!("c={}", matrix(class.output.element, class.output.layout)),
+        format!("acc={}", class.accumulator.name()),
+        format!("compute={}", class.compute.name()),
+        format!("op={}", class.op.name()),
+        format!("arch={}", class.arch.name()),
+        format!("mode={}", class.mode.name()),
+        format!("swapped={}", desc.frame.is_exchanged()),
+    ];
+    let knobs = Pins::TABLE.iter().zip(desc.pins().words());
+    words.extend(knobs.filter_map(|(&(name, ..), value)| Some(format!("{name}={}", value?))));
+    words.join(";")
+}
+
+/// The description of a line.
+///
+/// # Errors
+/// The word that is no knob, no type, or no value.
+pub fn read(line: &str) -> Result<GemmDesc, String> {
+    let words: Vec<_> =
+        line.split(';').map(|word| word.split_once('=').ok_or(word)).collect::<Result<_, _>>()?;
+    let word = |name: &str| {
+        let found = words.iter().find(|(word, _)| *word == name);
+        found.map(|(_, value)| *value).ok_or_else(|| format!("{name} is missing"))
+    };
+    let matrix =
+        |name| word(name)?.parse::<MatrixType>().map_err(|error| format!("{name}: {error}"));
+    let fault = |name: &str| format!("{name} has another value");
+    let (a, b, c) = (matrix("a")?, matrix("b")?, matrix("c")?);
+    let accumulator = ElementKind::from_name(word("acc")?).ok_or_else(|| fault("acc"))?;
+    let op = word("op")?.parse::<OpKind>().map_err(|_| fault("op"))?;
+    let arch = word("arch")?.parse::<ArchKind>().map_err(|_| fault("arch"))?;
+    // A kernel of the family, whose knobs and layouts the line replaces.
+    let with = |matrix, order| Some(MatrixType { order, ..matrix });
+    let family = Request {
+        a: with(a, Order::Row),
+        b: with(b, Order::Col),
+        c: with(c, Order::Row),
+        accumulator: Some(accumulator),
+        op: Some(op),
+        knobs: vec![("mainloop".to_owned(), word("mainloop")?.to_owned())],
+        ..Request::default()
+    };
+    let mut desc = family.resolve(arch).map_err(|error| error.to_string())?.desc;
+    let class = &mut desc.class;
+    (class.a.layout, class.b.layout, class.output.layout) = (a.order, b.order, c.order);
+    class.compute = word("compute")?.parse::<ComputeKind>().map_err(|_| fault("compute"))?;
+    class.mode = word("mode")?.parse::<GemmMode>().map_err(|_| fault("mode"))?;
+    desc.frame = Frame::from(word("swapped")? == "true");
+    let mut pins = Pins::NONE;
+    for (name, value) in words.iter().filter(|(name, _)| !CLASS.contains(name)) {
+        pins.set(name, value).map_err(|error| error.to_string())?;
+    }
+    Ok(desc.pinned(pins))
+}

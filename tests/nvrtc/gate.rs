@@ -1,0 +1,36 @@
+//! The gate of machine code: every default kernel and 300 random kernels compile to the recorded
+//! instructions, registers, shared memory, and spills.
+
+use crate::{
+    harness::{
+        changed::unit_of,
+        gate::{RANDOM, compare, defaults, hash, random, spelled},
+        words,
+    },
+    sass::Sass,
+};
+use falchion::cuda::{
+    cache::{Cache, CacheDir},
+    compile,
+    report::Report,
+};
+
+/// Hash of the instructions' names in order, registers, bytes of shared memory, bytes of spills.
+fn machine_code(words: &str) -> Result<String, String> {
+    let desc = words::read(words)?;
+    let sm = desc.class.arch.machine().sm.max(75);
+    let entry = compile(&Cache::new(CacheDir::Off), &unit_of(&desc, false), sm)
+        .map_err(|error| error.to_string())?;
+    let report = Report::read(&entry.log).ok_or("no kernel in the log")?;
+    let sass = Sass::of(&entry.image);
+    let names = sass.names().flat_map(|name| name.bytes().chain([b'\n']));
+    let spills = report.spill_store_bytes + report.spill_load_bytes;
+    Ok(format!("{} {} {} {spills}", hash(names), report.registers, report.shared_bytes))
+}
+
+#[test]
+#[ignore = "needs NVRTC, and nvdisasm beside it"]
+fn kernels_compile_to_the_recorded_machine_code() {
+    let lines = || defaults().iter().chain(&random(0x9a7e, RANDOM)).map(spelled).collect();
+    compare("gate_machine_code.txt", lines, machine_code);
+}
