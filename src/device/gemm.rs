@@ -214,10 +214,10 @@ impl<
 
     /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest
     /// configuration. The size is 0 on the host, and if the kernel needs no copy of an operand, no
-    /// split-K partials, and no tables. A smaller workspace excludes configurations. The kernel then
-    /// uses fewer split-K slices. An array of many GEMMs then needs several launches. The call
-    /// refuses a workspace that is too small for a required copy.
-    /// [`Route`](crate::refusal::Route) lists the copies.
+    /// split-K partials, and no tables. A smaller workspace excludes configurations. The kernel
+    /// then uses fewer split-K slices. An array of many GEMMs then needs several launches. The call
+    /// refuses a workspace that is too small for a required copy. [`Route`](crate::refusal::Route)
+    /// lists the copies.
     ///
     /// ```
     /// use falchion::prelude::*;
