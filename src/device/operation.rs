@@ -57,7 +57,7 @@ use std::sync::{Arc, OnceLock};
 ///     let gemm = GemmOperation::new(of_a, of_b, MatrixType::col(F32))?;
 ///     let arguments = Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, c);
 ///     let arguments = arguments.lda(lda).ldb(ldb).ldd(ldc);
-///     gemm.run(arguments.alpha(alpha.into()).in_place(beta.into()))
+///     gemm.run(arguments.alpha(alpha).in_place(beta))
 /// }
 ///
 /// let (a, b, mut c) = ([1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 0.0, 1.0], [10.0; 4]);
