@@ -138,7 +138,7 @@ fn peer_library(args: &BenchArgs) -> PeerLibrary {
 
 /// The command that makes the page, as printed on the page.
 fn command(args: &BenchArgs) -> String {
-    format!("falchion bench --suite {} --peers {}", args.suite.display(), args.peers.join(","))
+    page::command(&args.suite.display().to_string(), &args.peers.join(","), args.seconds)
 }
 
 /// The commit of this build. `FALCHION_COMMIT` names it at compile time.

@@ -78,13 +78,14 @@ fn varied(desc: GemmDesc, number: usize) -> GemmDesc {
     variant.unwrap_or(desc)
 }
 
-/// Compares a record with what `result` computes of each line's words, or writes the record of
-/// `lines` anew.
+/// Compares a record of `count` lines with what `result` computes of each line's words, or writes
+/// the record of `lines` anew.
 ///
 /// # Panics
-/// Panics with the first ten lines whose result differs from the record.
+/// Panics if the record has another number of lines, and with the first ten lines whose result
+/// differs from the record.
 pub fn compare(
-    name: &str,
+    (name, count): (&str, usize),
     lines: impl FnOnce() -> Vec<String>,
     result: impl Fn(&str) -> Result<String, String> + Sync,
 ) {
@@ -99,6 +100,7 @@ pub fn compare(
         return;
     }
     let text = fs::read_to_string(&path).expect("the record");
+    assert_eq!(text.lines().count(), count, "lines of {name}");
     let entry = |line: &str| {
         let (found, words) = line.split_once(" a=").expect("a result, then words");
         (found.to_owned(), format!("a={words}"))

@@ -65,14 +65,14 @@ pub fn reproduce(suite: &str, (description, problem): (u64, u64)) -> String {
     format!("FALCHION_CASE={description}:{problem} cargo test --test host {suite}")
 }
 
-/// What is asked for of many: all, or with `FALCHION_SAMPLE=10:7` every tenth, as the seed 7 draws
-/// them; one at the least.
+/// All items, or with `FALCHION_SAMPLE=10:7` the seventh of ten random parts, and one random item.
+/// Part numbers wrap around, so ten consecutive numbers cover all items.
 pub fn sample<T>(all: Vec<T>) -> Vec<T> {
     let Ok(text) = std::env::var("FALCHION_SAMPLE") else { return all };
-    let (share, seed) = text.split_once(':').expect("FALCHION_SAMPLE is <share>:<seed>");
+    let (parts, part) = text.split_once(':').expect("FALCHION_SAMPLE is <parts>:<part>");
     let number = |text: &str| text.parse::<u64>().expect("FALCHION_SAMPLE holds two numbers");
-    let (share, seed) = (number(share).max(1), number(seed));
-    let one = draw(seed, 0) as usize % all.len().max(1);
-    let taken = |index: usize| index == one || draw(seed, index as u64 + 1).is_multiple_of(share);
+    let (parts, part) = (number(parts).max(1), number(part));
+    let one = draw(part, 0) as usize % all.len().max(1);
+    let taken = |index: usize| index == one || draw(0, index as u64) % parts == part % parts;
     all.into_iter().enumerate().filter(|(index, _)| taken(*index)).map(|(_, item)| item).collect()
 }

@@ -91,5 +91,5 @@ fn the_host_computes_the_recorded_bits() {
         let descs = random(0xb175, PROBLEMS);
         descs.iter().enumerate().map(|(index, desc)| with_extents(index, desc)).collect()
     };
-    compare("gate_bits.txt", lines, bits);
+    compare(("gate_bits.txt", PROBLEMS), lines, bits);
 }

@@ -1,5 +1,5 @@
-//! The gate of machine code: every default kernel and 300 random kernels compile to the recorded
-//! instructions, registers, shared memory, and spills.
+//! The gate of machine code: default kernels with K-major operands and 300 random kernels compile
+//! to the recorded instructions, registers, shared memory, and spills.
 
 use crate::{
     harness::{
@@ -15,9 +15,13 @@ use falchion::cuda::{
     report::Report,
 };
 
+/// Lines of the record.
+const KERNELS: usize = 463;
+
 /// Hash of the instructions' names in order, registers, bytes of shared memory, bytes of spills.
 fn machine_code(words: &str) -> Result<String, String> {
     let desc = words::read(words)?;
+    // NVRTC 13 does not compile for Volta, so kernels of sm_70 compile for sm_75.
     let sm = desc.class.arch.machine().sm.max(75);
     let entry = compile(&Cache::new(CacheDir::Off), &unit_of(&desc, false), sm)
         .map_err(|error| error.to_string())?;
@@ -32,5 +36,5 @@ fn machine_code(words: &str) -> Result<String, String> {
 #[ignore = "needs NVRTC, and nvdisasm beside it"]
 fn kernels_compile_to_the_recorded_machine_code() {
     let lines = || defaults().iter().chain(&random(0x9a7e, RANDOM)).map(spelled).collect();
-    compare("gate_machine_code.txt", lines, machine_code);
+    compare(("gate_machine_code.txt", KERNELS), lines, machine_code);
 }

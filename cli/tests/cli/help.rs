@@ -88,7 +88,7 @@ fn problem_of_bench_help_is_read() {
     // The suite is read before NVRTC is loaded.
     let (code, said) = run(
         folder.path(),
-        "FALCHION_NVRTC=/nowhere falchion bench --suite suite.jsonl --compile 90",
+        "FALCHION_NVRTC=/nowhere FALCHION_CACHE_DIR=cache falchion bench --suite suite.jsonl --compile 90",
     );
     assert!(code == Some(2) && said.contains("libnvrtc could not be loaded"), "{said}");
 }

@@ -24,6 +24,13 @@ pub fn page(title: &str, command: &str, lines: &[Line]) -> String {
     laid_out(title, command, &said, &columns, rows.into_iter())
 }
 
+/// The command that measures a suite, as its page names it. `seconds` is the limit per problem.
+#[must_use]
+pub fn command(suite: &str, peers: &str, seconds: Option<u32>) -> String {
+    let limit = seconds.map_or(String::new(), |seconds| format!(" --seconds {seconds}"));
+    format!("falchion bench --suite {suite} --peers {peers}{limit}")
+}
+
 /// What a suite's ratios come to. Problems without a peer and problems whose peer is wrong do not
 /// count.
 #[derive(Clone, Copy, Debug)]

@@ -4,12 +4,14 @@
 //! `cargo run --release -p falchion-lab --example pages` writes them; a test compares them with the
 //! committed files.
 
+mod files;
 mod hierarchy;
 mod overview;
 mod speed;
 
+pub use files::files;
 pub use hierarchy::hierarchy;
-pub use overview::{SUITES, Suite, SuiteResult, bench_command, overview, results, with_table};
+pub use overview::{SUITES, Suite, SuiteResult, overview, results, with_table};
 pub use speed::speed;
 
 /// The colors of a picture.

@@ -2,7 +2,7 @@
 
 use crate::bench::{
     Line,
-    page::{Comparison, comparison, distinct},
+    page::{Comparison, command, comparison, distinct},
 };
 use core::fmt::Write;
 
@@ -36,6 +36,9 @@ pub const SUITES: [Suite; 15] = [
     suite("f32_accurate", "emulated f32 relative to cuBLASLt's exact f32", true),
     suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
 ];
+
+/// Seconds per problem, at most, in the committed measurements.
+const SECONDS: u32 = 1;
 
 const fn suite(name: &'static str, title: &'static str, in_readme: bool) -> Suite {
     Suite { name, title, in_readme }
@@ -76,16 +79,17 @@ pub fn overview(results: &[SuiteResult]) -> String {
     let mut text = "# Performance
 
 `cargo run --release -p falchion-lab --example pages` writes this page; do not edit it. Each row is
-a suite in `benches/suites/`. `falchion bench --suite benches/suites/NAME.jsonl` measures a suite.
-The ratio is cuBLASLt's time divided by Falchion's time. Falchion is faster if the ratio is above 1.
-[Lessons](../../book/src/lessons.md) explains the figures. Two other pages have the figures of the
-[CPU](host.md) and of [transposes](transpose.md).
+a suite in `benches/suites/`. `falchion bench --suite benches/suites/NAME.jsonl` measures a suite,
+here with `--seconds 1`. The ratio is cuBLASLt's time divided by Falchion's time. Falchion is faster
+if the ratio is above 1. [Lessons](../../book/src/lessons.md) explains the figures. Two other pages
+have the figures of the [CPU](host.md) and of [transposes](transpose.md).
 
 The benchmark requests 64 heuristics from cuBLASLt. Every returned algorithm computes a problem of
 whole numbers. The benchmark excludes algorithms with an inexact result, and times all other
 algorithms. The three fastest algorithms and the first heuristic then run interleaved with Falchion.
-The run ends when the interquartile range of the ratio is below 1 %. Data are random, and the
-operands rotate through buffers larger than the L2 cache. A CUDA graph replays launches below 50 µs.
+The run ends when the interquartile range of the ratio is below 1 %, or when the seconds per problem
+are over. A page marks the ratios of the second kind with ~. Data are random, and the operands
+rotate through buffers larger than the L2 cache. A CUDA graph replays launches below 50 µs.
 
 | suite | problems | mean | worst | worst problem | GPU | date | commit | cuBLASLt |
 |---|--:|--:|--:|---|---|---|---|---|
@@ -144,10 +148,9 @@ pub fn with_table(readme: &str, results: &[SuiteResult]) -> Result<String, Strin
     Ok(format!("{before}{}{}{}{after}", MARKS[0], readme_table(results), MARKS[1]))
 }
 
-/// The command that measures a suite, as its page names it.
-#[must_use]
-pub fn bench_command(suite: &str) -> String {
-    format!("falchion bench --suite benches/suites/{suite}.jsonl --peers cublaslt")
+/// The command that measured the committed lines of a suite.
+pub(super) fn bench_command(suite: &str) -> String {
+    command(&format!("benches/suites/{suite}.jsonl"), "cublaslt", Some(SECONDS))
 }
 
 /// Mean, worst, and the worst problem.

@@ -78,6 +78,7 @@ pub struct Cublas {
     dgeam: Geam<f64>,
     sgemm: Gemm<f32>,
     dgemm: Gemm<f64>,
+    /// The library's version: `13.1.0`.
     version: String,
     context: Arc<CudaContext>,
 }
@@ -243,20 +244,20 @@ impl Cublas {
         // SAFETY: `handle` is a valid place for the handle, and a context is current on this
         // thread.
         check("cublasCreate", unsafe { create(&raw mut handle) })?;
-        let mut opened = Self {
+        let mut version = 0;
+        // SAFETY: this library created the handle, and `version` is a valid place for the number.
+        let got_version = unsafe { get_version(handle, &raw mut version) };
+        let opened = Self {
             handle,
             destroy,
             sgeam,
             dgeam,
             sgemm,
             dgemm,
-            version: String::new(),
+            version: version_name(version.unsigned_abs() as usize),
             context: Arc::clone(context),
         };
-        let mut version = 0;
-        // SAFETY: the handle is of this library, and `version` is a valid place for the number.
-        check("cublasGetVersion", unsafe { get_version(handle, &raw mut version) })?;
-        opened.version = version_name(version as usize);
+        check("cublasGetVersion", got_version)?;
         // SAFETY: the handle is of this library, and the stream of the current context.
         check("cublasSetStream", unsafe { set_stream(handle, stream.cu_stream()) })?;
         Ok(opened)

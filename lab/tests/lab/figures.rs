@@ -69,29 +69,15 @@ fn the_figures_of_f32_on_tensor_cores_are_the_tables() {
 /// Every file that the example `pages` writes is up to date.
 #[test]
 fn generated_pages_and_pictures_are_current() {
-    use falchion_lab::{bench::page::page, pages};
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let read = |path: String| {
-        std::fs::read_to_string(root.join(&path)).map_err(|error| format!("{path}: {error}"))
+    let read = |path: &str| {
+        std::fs::read_to_string(root.join(path)).map_err(|error| format!("{path}: {error}"))
     };
-    let lines = |suite: &str| read(format!("docs/performance/{suite}.jsonl"));
-    let results = pages::results(lines).expect("the lines of every suite");
-    let mut files = vec![("docs/performance/README.md".to_owned(), pages::overview(&results))];
-    for result in &results {
-        let name = result.suite.name;
-        let text = page(name, &pages::bench_command(name), &result.lines);
-        files.push((format!("docs/performance/{name}.md"), text));
-    }
-    for palette in &pages::PALETTES {
-        let name = palette.name;
-        files.push((format!("docs/pictures/speed-{name}.svg"), pages::speed(&results, palette)));
-        files.push((format!("docs/pictures/hierarchy-{name}.svg"), pages::hierarchy(palette)));
-    }
-    let readme = read("README.md".to_owned()).expect("README.md");
-    files.push(("README.md".to_owned(), pages::with_table(&readme, &results).expect("marks")));
+    let files = falchion_lab::pages::files(read).expect("the lines of every suite");
+    assert!(files.len() > 20, "{} files", files.len());
     let stale: Vec<_> = files
         .iter()
-        .filter(|(path, text)| read(path.clone()).as_ref() != Ok(text))
+        .filter(|(path, text)| read(path).as_ref() != Ok(text))
         .map(|(path, _)| path)
         .collect();
     assert_eq!(stale, [""; 0], "run `cargo run --release -p falchion-lab --example pages`");
@@ -163,18 +149,6 @@ fn the_model_of_streams_is_as_near_their_times_as_it_says() {
         compared += 1;
     }
     assert!(said.contains(&format!("within 7 hundredths of {compared} times")), "{compared}");
-}
-
-/// The page of the transposes is generated from their lines.
-#[test]
-fn transposes_page_is_generated_from_its_lines() {
-    use falchion_lab::bench::transpose::{TransposeLine, page::page};
-    let said = include_str!("../../../docs/performance/transpose.md");
-    let command = said.split('`').nth(1).expect("the command that made the page");
-    let lines = include_str!("../../../docs/performance/transpose.jsonl").lines();
-    let lines: Vec<TransposeLine> =
-        lines.map(|line| serde_json::from_str(line).expect("a line")).collect();
-    assert_eq!(page("transpose", command, &lines), said);
 }
 
 /// The climb that `docs/performance/ladder.json` holds. Its rungs, counts and predictions are
