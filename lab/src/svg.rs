@@ -2,13 +2,25 @@
 
 use core::fmt::Write;
 
-/// The elements of a picture so far, each on a line.
-#[derive(Default)]
-pub(crate) struct Svg(String);
+/// Attributes that elements share. A picture states each combination once, as a class.
+const STYLE: [&str; 7] =
+    ["fill", "stroke", "stroke-width", "font-size", "font-family", "font-weight", "text-anchor"];
 
-/// An element under way: its name and its attributes so far.
+/// The elements of a picture so far, each on a line, and their classes.
+#[derive(Default)]
+pub(crate) struct Svg {
+    elements: String,
+    classes: Vec<String>,
+}
+
+/// An element that is not yet written.
 #[must_use = "an element is written by `end` or `says`"]
-pub(crate) struct Element<'s>(&'s mut String, &'static str);
+pub(crate) struct Element<'s> {
+    svg: &'s mut Svg,
+    name: &'static str,
+    attributes: String,
+    style: String,
+}
 
 /// The value of an attribute.
 pub(crate) trait Value {
@@ -40,28 +52,27 @@ impl Value for &str {
 impl Svg {
     /// The picture of `width` x `height` pixels on a white sheet, its texts in `font`.
     pub fn on_a_sheet(self, size: (f64, f64), font: &str) -> String {
-        let mut sheet = Self::default();
-        Element::of(&mut sheet.0, "rect")
-            .set("width", "100%")
-            .set("height", "100%")
-            .set("fill", "#ffffff")
-            .end();
-        sheet.0 += &self.0;
-        sheet.bare(size, font)
+        let sheet = "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+        Self { elements: sheet.to_owned() + &self.elements, ..self }.bare(size, font)
     }
 
     /// The picture of `width` x `height` pixels without a background, its texts in `font`.
     pub fn bare(self, (width, height): (f64, f64), font: &str) -> String {
-        let mut sheet = String::new();
-        let head = Element::of(&mut sheet, "svg").set("xmlns", "http://www.w3.org/2000/svg");
-        let _ = write!(head.0, " viewBox=\"0 0 {width} {height}\"");
-        head.set("width", width).set("height", height).set("font-family", font).0.push_str(">\n");
-        sheet + &self.0 + "</svg>\n"
+        let mut sheet = "<svg xmlns=\"http://www.w3.org/2000/svg\"".to_owned();
+        let _ = write!(sheet, " viewBox=\"0 0 {width} {height}\"");
+        attribute(&mut sheet, "width", width);
+        attribute(&mut sheet, "height", height);
+        attribute(&mut sheet, "font-family", font);
+        sheet.push_str(">\n<style>\n");
+        for (number, class) in self.classes.iter().enumerate() {
+            let _ = writeln!(sheet, ".{}{{{class}}}", class_name(number));
+        }
+        sheet + "</style>\n" + &self.elements + "</svg>\n"
     }
 
     /// A rectangle.
     pub fn rect(&mut self, [x, y, width, height]: [f64; 4], fill: &str) -> Element<'_> {
-        Element::of(&mut self.0, "rect")
+        Element::new(self, "rect")
             .set("x", x)
             .set("y", y)
             .set("width", width)
@@ -72,16 +83,12 @@ impl Svg {
     /// A circle.
     #[cfg(feature = "cuda")]
     pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) -> Element<'_> {
-        Element::of(&mut self.0, "circle")
-            .set("cx", x)
-            .set("cy", y)
-            .set("r", radius)
-            .set("fill", fill)
+        Element::new(self, "circle").set("cx", x).set("cy", y).set("r", radius).set("fill", fill)
     }
 
     /// A line from a point to another.
     pub fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], stroke: &str) -> Element<'_> {
-        Element::of(&mut self.0, "line")
+        Element::new(self, "line")
             .set("x1", x1)
             .set("y1", y1)
             .set("x2", x2)
@@ -91,28 +98,36 @@ impl Svg {
 
     /// A text that begins at a point, unless an anchor is set.
     pub fn text(&mut self, (x, y): (f64, f64), size: f64, fill: &str) -> Element<'_> {
-        Element::of(&mut self.0, "text")
-            .set("x", x)
-            .set("y", y)
-            .set("font-size", size)
-            .set("fill", fill)
+        Element::new(self, "text").set("x", x).set("y", y).set("font-size", size).set("fill", fill)
     }
 }
 
+/// The name of a class: a letter and a number.
+fn class_name(number: usize) -> String {
+    format!("s{number}")
+}
+
+/// Appends an attribute.
+fn attribute(to: &mut String, name: &str, value: impl Value) {
+    let _ = write!(to, " {name}=\"");
+    value.spell(to);
+    to.push('"');
+}
+
 impl<'s> Element<'s> {
-    fn of(to: &'s mut String, name: &'static str) -> Self {
-        to.push('<');
-        to.push_str(name);
-        Self(to, name)
+    fn new(svg: &'s mut Svg, name: &'static str) -> Self {
+        Self { svg, name, attributes: String::new(), style: String::new() }
     }
 
     /// Sets an attribute.
-    pub fn set(self, name: &str, value: impl Value) -> Self {
-        self.0.push(' ');
-        self.0.push_str(name);
-        self.0.push_str("=\"");
-        value.spell(self.0);
-        self.0.push('"');
+    pub fn set(mut self, name: &str, value: impl Value) -> Self {
+        if !STYLE.contains(&name) {
+            attribute(&mut self.attributes, name, value);
+            return self;
+        }
+        let _ = write!(self.style, "{name}:");
+        value.spell(&mut self.style);
+        self.style.push_str(if name == "font-size" { "px;" } else { ";" });
         self
     }
 
@@ -128,14 +143,29 @@ impl<'s> Element<'s> {
 
     /// The element is empty.
     pub fn end(self) {
-        self.0.push_str("/>\n");
+        self.open().push_str("/>\n");
     }
 
     /// The element is around a text.
     pub fn says(self, text: &str) {
-        self.0.push('>');
-        text.spell(self.0);
-        let _ = writeln!(self.0, "</{}>", self.1);
+        let name = self.name;
+        let to = self.open();
+        to.push('>');
+        text.spell(to);
+        let _ = writeln!(to, "</{name}>");
+    }
+
+    /// Writes the element's name, class, and attributes.
+    fn open(self) -> &'s mut String {
+        let Svg { elements, classes } = self.svg;
+        let known = classes.iter().position(|class| *class == self.style);
+        let class = known.unwrap_or_else(|| {
+            classes.push(self.style);
+            classes.len() - 1
+        });
+        let _ = write!(elements, "<{} class=\"{}\"", self.name, class_name(class));
+        elements.push_str(&self.attributes);
+        elements
     }
 }
 
@@ -155,9 +185,13 @@ mod tests {
         assert_eq!(
             sheet,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 30 20.5\" width=\"30\" height=\"20.5\" font-family=\"Inter, 'Arial'\">\n\
+             <style>\n\
+             .s0{font-size:9.5px;fill:#000;font-weight:600;}\n\
+             .s1{fill:none;}\n\
+             </style>\n\
              <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
-             <text x=\"1\" y=\"2.5\" font-size=\"9.5\" fill=\"#000\" data-of=\"&quot;a&quot; &amp; b\" font-weight=\"600\">Sw&lt;3,4,3&gt; &quot;&amp;&quot;</text>\n\
-             <rect x=\"0\" y=\"0\" width=\"0.33\" height=\"10\" fill=\"none\"/>\n\
+             <text class=\"s0\" x=\"1\" y=\"2.5\" data-of=\"&quot;a&quot; &amp; b\">Sw&lt;3,4,3&gt; &quot;&amp;&quot;</text>\n\
+             <rect class=\"s1\" x=\"0\" y=\"0\" width=\"0.33\" height=\"10\"/>\n\
              </svg>\n"
         );
     }

@@ -1,5 +1,6 @@
 //! Descriptions as words, one line per description. A line holds every knob as text, so a committed
-//! record of lines does not depend on the JSON form.
+//! record of lines does not depend on the JSON form. A line omits the values of [`USUAL`], and the
+//! math type if it is the accumulator's type.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -8,6 +9,29 @@ use falchion::{
     layout::{MatrixType, Order},
     numeric::{ComputeKind, ElementKind},
 };
+
+/// Values that a line omits.
+const USUAL: &[(&str, &str)] = &[
+    ("acc", "f32"),
+    ("mode", "gemm"),
+    ("swapped", "false"),
+    ("swizzle", "1"),
+    ("split_k", "1"),
+    ("decomposition", "splitk"),
+    ("smem_a", "auto"),
+    ("smem_b", "auto"),
+    ("blocks_per_sm", "1"),
+    ("unroll", "full"),
+    ("cluster", "1x1"),
+    ("schedule", "cooperative"),
+    ("pending", "1"),
+    ("promotion", "never"),
+    ("a_operand", "shared"),
+    ("emulation", "none"),
+    ("saturate", "off"),
+    ("spills", "refused"),
+    ("epilogue", "alpha * acc + beta * source"),
+];
 
 /// Words of a line that are no knobs.
 const CLASS: [&str; 9] = ["a", "b", "c", "acc", "compute", "op", "arch", "mode", "swapped"];
@@ -30,6 +54,12 @@ pub fn spell(desc: &GemmDesc) -> String {
     ];
     let knobs = Pins::TABLE.iter().zip(desc.pins().words());
     words.extend(knobs.filter_map(|(&(name, ..), value)| Some(format!("{name}={}", value?))));
+    words.retain(|word| {
+        word.split_once('=').is_none_or(|(name, value)| {
+            let same = name == "compute" && value == class.accumulator.name();
+            !same && !USUAL.contains(&(name, value))
+        })
+    });
     words.join(";")
 }
 
@@ -40,8 +70,9 @@ pub fn spell(desc: &GemmDesc) -> String {
 pub fn read(line: &str) -> Result<GemmDesc, String> {
     let words: Vec<_> =
         line.split(';').map(|word| word.split_once('=').ok_or(word)).collect::<Result<_, _>>()?;
+    let usual = |name: &str| USUAL.iter().find(|(usual, _)| *usual == name);
     let word = |name: &str| {
-        let found = words.iter().find(|(word, _)| *word == name);
+        let found = words.iter().find(|(word, _)| *word == name).or_else(|| usual(name));
         found.map(|(_, value)| *value).ok_or_else(|| format!("{name} is missing"))
     };
     let matrix =
@@ -65,11 +96,19 @@ pub fn read(line: &str) -> Result<GemmDesc, String> {
     let mut desc = family.resolve(arch).map_err(|error| error.to_string())?.desc;
     let class = &mut desc.class;
     (class.a.layout, class.b.layout, class.output.layout) = (a.order, b.order, c.order);
-    class.compute = word("compute")?.parse::<ComputeKind>().map_err(|_| fault("compute"))?;
+    class.compute = word("compute")
+        .or_else(|_| word("acc"))?
+        .parse::<ComputeKind>()
+        .map_err(|_| fault("compute"))?;
     class.mode = word("mode")?.parse::<GemmMode>().map_err(|_| fault("mode"))?;
     desc.frame = Frame::from(word("swapped")? == "true");
     let mut pins = Pins::NONE;
-    for (name, value) in words.iter().filter(|(name, _)| !CLASS.contains(name)) {
+    let known = |name: &str| {
+        let mut knobs = Pins::TABLE.iter().zip(desc.pins().words());
+        knobs.any(|(&(knob, ..), value)| knob == name && value.is_some())
+    };
+    let omitted = USUAL.iter().filter(|(name, _)| known(name));
+    for (name, value) in omitted.chain(&words).filter(|(name, _)| !CLASS.contains(name)) {
         pins.set(name, value).map_err(|error| error.to_string())?;
     }
     Ok(desc.pinned(pins))
