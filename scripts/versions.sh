@@ -63,4 +63,4 @@ refused() {
   grep -F "error: $2" <<< "$said" | grep -F 'default-features = false, features = ["cuda-12080"]' || { echo "$said"; exit 1; }
 }
 refused ', default-features = false, features = ["cuda"]' "falchion's feature \`cuda\` is on without a version of CUDA"
-refused ', features = ["cuda-12080"]' 'falchion is to be built for `cuda-12080` and for another version of CUDA'
+refused ', features = ["cuda-12080"]' 'falchion has the feature `cuda-12080` and another version of CUDA'

@@ -6,7 +6,6 @@ mod harness;
 
 mod arrays;
 mod batches;
-mod compile_errors;
 mod completions;
 #[cfg(feature = "cuda")]
 mod cubin_cache;

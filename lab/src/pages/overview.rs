@@ -28,7 +28,7 @@ pub const SUITES: [Suite; 15] = [
     suite("decode", "decode, M of 1 to 64", true),
     suite("deep", "small M and N, large K", true),
     suite("batched", "strided batches and pointer arrays", true),
-    suite("grouped", "grouped GEMM relative to one cuBLASLt call per group", true),
+    suite("grouped", "grouped, relative to one call per group", true),
     suite("untuned", "untuned shapes", true),
     suite("simt", "exact f32 on CUDA cores, large", true),
     suite("simt_shapes", "CUDA cores relative to cuBLASLt's tensor cores", true),

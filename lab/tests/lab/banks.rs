@@ -169,17 +169,17 @@ fn the_rungs_collide_exactly_here() {
     assert_eq!(found, expected);
 }
 
-/// Whether stores of one of the user's operands are turned, and it is of `f64`.
+/// Whether one of the user's operands has `f64` elements and is transposed on its way to shared
+/// memory.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
     let operand = desc.one().base().operand(user.framed(desc.frame));
     operand.element == ElementKind::F64 && operand.turns()
 }
 
-/// What the library ships takes as few wavefronts as any layout could. A padding of 16 bytes,
-/// whatever the elements, would be too little for `f64` whose stores turn: 16 lanes of 8 bytes put
-/// four k's down together, and 32 bytes of each.
+/// Shipped kernels need the least possible number of wavefronts. For transposed stores of `f64`, a
+/// padding of 16 bytes is too little: 16 lanes store four k indices at once, 32 bytes for each.
 #[test]
-fn shipped_kernels_are_free_of_conflicts_and_turned_f64_would_not_be_with_less_padding() {
+fn only_transposed_f64_with_less_padding_has_bank_conflicts() {
     let mut colliding = 0;
     for desc in random_cases::shipped() {
         assert_eq!(conflicts(&desc), [], "{desc:?}");
@@ -249,7 +249,7 @@ proptest! {
     /// and more and for accumulators of `f16`, whatever the tile, the access and the number of
     /// threads, in the layout that a description chooses by itself.
     #[test]
-    fn turned_stores_are_free_of_conflicts(desc in random_cases::legal()) {
+    fn transposed_stores_are_free_of_conflicts(desc in random_cases::legal()) {
         let desc = but!(desc, smem_a: SmemLayout::Auto, smem_b: SmemLayout::Auto);
         prop_assume!(desc.check().is_ok() && (desc.class.a.element.bytes_of(1) >= 4 || desc.class.accumulator == ElementKind::F16));
         for (step, operand, ratio) in conflicts(&desc) {

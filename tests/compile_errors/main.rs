@@ -1,13 +1,12 @@
-//! What a user reads when types are invalid: our sentence, first-hand.
+//! Programs with invalid types must not compile, and the compiler must print our sentence.
 //!
-//! Each case is a program in `compile_errors/` with the compiler's words beside it. A description
-//! that does not check is pinned by a `const`, so that the case fails where it is written and not
-//! where it would be used; of one that is made by `checked()`, the compiler's first arrow points
-//! there.
+//! Each case is a program in `cases/`, with the compiler's output beside it. A case pins an invalid
+//! description with a `const`, so the compiler's first arrow points at the case. `checked()` does
+//! the same for a description that a program computes.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// What each case has to say in words of ours.
+/// A sentence that the compiler must print for a case.
 const SENTENCES: [(&str, &str); 16] = [
     ("wrong_slice_type", "A cannot be `&Vec<f64>`"),
     ("wrong_slice_type", "B cannot be `&[f64]`"),
@@ -46,20 +45,20 @@ const SENTENCES: [(&str, &str); 16] = [
 ];
 
 #[test]
-fn types_that_are_no_kernel_do_not_compile() {
-    trybuild::TestCases::new().compile_fail("tests/compile_errors/*.rs");
+fn invalid_types_do_not_compile() {
+    trybuild::TestCases::new().compile_fail("cases/*.rs");
 }
 
 #[test]
-fn every_compile_error_says_our_sentence() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile_errors");
+fn every_case_prints_its_sentence() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
     for (case, sentence) in SENTENCES {
         let text = fs::read_to_string(folder.join(case).with_extension("stderr")).expect(case);
         assert!(text.contains(sentence), "{case} lacks {sentence:?}:\n{text}");
         let source = fs::read_to_string(folder.join(case).with_extension("rs")).expect(case);
         let first =
             text.lines().find_map(|line| line.trim_start().strip_prefix("--> ")).expect("an arrow");
-        let here = first.starts_with("tests/compile_errors/");
+        let here = first.starts_with("cases/");
         assert!(here || !source.contains("checked()"), "{case} points at {first}");
     }
     let cases = fs::read_dir(&folder).expect("the cases").filter_map(Result::ok);
