@@ -5,7 +5,6 @@
 
 use falchion::{
     cuda::{Workspace, open},
-    device::GemmUniversal,
     prelude::*,
 };
 
@@ -21,7 +20,7 @@ fn main() -> Result<(), falchion::Error> {
     let mut d = stream.alloc_zeros::<f32>(m * n)?;
 
     // A is row-major, B is column-major, and D is row-major.
-    let gemm = GemmUniversal::<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor>::new();
+    let gemm = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32>::new();
 
     // The first call compiles the kernel. The work is enqueued on D's stream.
     let mut workspace = Workspace::new();

@@ -5,7 +5,6 @@
 use falchion::{
     cuda::{Workspace, open},
     cudarc::driver::sys::{CUgraphInstantiate_flags as Flags, CUstreamCaptureMode as Mode},
-    device::GemmUniversal,
     prelude::*,
 };
 
@@ -26,8 +25,7 @@ fn main() -> Result<(), falchion::Error> {
     let mut d = stream.alloc_zeros::<f32>(m * n)?;
 
     // A capture can neither compile nor allocate.
-    let kernel =
-        GemmUniversal::<F16, RowMajor, F16, ColMajor, f32, RowMajor>::new().prepare(&context)?;
+    let kernel = Gemm::<F16, RowMajor, F16, ColMajor, f32>::new().prepare(&context)?;
     let bytes = kernel.workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d))?;
     let mut workspace = Workspace::new();
     workspace.reserve(&stream, bytes)?;

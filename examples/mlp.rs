@@ -4,13 +4,12 @@
 //! GPU.
 
 use falchion::{
-    device::GemmUniversal,
     epilogue::{Acc, Add, BiasN, Relu},
     prelude::*,
 };
 
 /// An `f32` layer with row-major activations and weights.
-type Layer = GemmUniversal<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+type Layer = Gemm<f32>;
 
 fn main() -> Result<(), falchion::Error> {
     let (batch, inputs, hidden, outputs) = (4, 3, 8, 2);

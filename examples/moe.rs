@@ -2,7 +2,7 @@
 //!
 //! Run the example with `cargo run --release --example moe`.
 
-use falchion::{device::GemmUniversal, prelude::*};
+use falchion::prelude::*;
 
 fn main() -> Result<(), falchion::Error> {
     // Six tokens are sorted by expert. Expert 1 has no tokens.
@@ -18,7 +18,7 @@ fn main() -> Result<(), falchion::Error> {
 
     // Expert e multiplies rows offsets[e] to offsets[e + 1] of x by its weights. On a GPU,
     // the offsets are a device slice that an earlier kernel may write.
-    let gemm = GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    let gemm = Gemm::<f32>::new();
     gemm.grouped(Arguments::new((tokens, hidden, features), &x, &weights, &mut y), &offsets)?;
 
     for (token, row) in y.chunks(hidden).enumerate() {

@@ -5,7 +5,7 @@
 use falchion::prelude::*;
 
 fn main() -> Result<(), falchion::Error> {
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    let gemm = Gemm::<f32>::new();
 
     // A 4 x 6 row-major matrix: element (i, j) is 10 i + j.
     let whole: Vec<f32> = (0..24).map(|x| (10 * (x / 6) + x % 6) as f32).collect();

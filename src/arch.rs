@@ -46,18 +46,22 @@ impl OpRequest {
     }
 }
 
-/// Which units multiply, as a type.
+/// The units that multiply, as a type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operation class",
-    note = "operation classes are Simt and TensorOp"
+    note = "operation classes are Best, Simt, and TensorOp"
 )]
 pub trait OpClass: 'static {
-    /// The architecture of a GEMM that names none: the oldest that has the units' best
-    /// instructions.
+    /// The architecture of a GEMM that does not name one.
     type Arch: Arch;
-    /// The same fact, as a value.
-    const KIND: OpKind;
+    /// The units as a value. `None` if the types and the machine select them.
+    const KIND: Option<OpKind>;
 }
+
+/// The fastest units that multiply the types as they are: tensor cores for 16-bit, 8-bit, tf32, and
+/// f64 types, and CUDA cores for `f32`.
+#[derive(Clone, Copy, Debug)]
+pub struct Best;
 
 /// The CUDA cores.
 #[derive(Clone, Copy, Debug)]
@@ -67,23 +71,30 @@ pub struct Simt;
 #[derive(Clone, Copy, Debug)]
 pub struct TensorOp;
 
+impl OpClass for Best {
+    type Arch = Native;
+    const KIND: Option<OpKind> = None;
+}
+
 impl OpClass for Simt {
     type Arch = Sm80;
-    const KIND: OpKind = OpKind::Simt;
+    const KIND: Option<OpKind> = Some(OpKind::Simt);
 }
 
 impl OpClass for TensorOp {
     type Arch = Sm90;
-    const KIND: OpKind = OpKind::TensorOp;
+    const KIND: Option<OpKind> = Some(OpKind::TensorOp);
 }
 
 impl OpKind {
-    /// The architecture of a GEMM that names none, as [`OpClass::Arch`].
+    /// The architecture of a GEMM that names only these units, as [`OpClass::Arch`]: the oldest
+    /// architecture that has the units' best instructions.
     pub const fn default_arch(self) -> ArchKind {
-        match self {
+        let arch = match self {
             Self::Simt => <<Simt as OpClass>::Arch as Arch>::KIND,
             Self::TensorOp => <<TensorOp as OpClass>::Arch as Arch>::KIND,
-        }
+        };
+        arch.expect("units that are named name an architecture")
     }
 }
 
@@ -236,7 +247,7 @@ macro_rules! architectures {
         pub struct $arch;
 
         impl Arch for $arch {
-            const KIND: ArchKind = ArchKind::$arch;
+            const KIND: Option<ArchKind> = Some(ArchKind::$arch);
         })*
     };
 }
@@ -261,11 +272,20 @@ architectures! {
 /// An architecture tag: which instructions a kernel may use.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an architecture tag",
-    note = "architecture tags are Sm70, Sm75, Sm80, Sm86, Sm89 and Sm90"
+    note = "architecture tags are Native, Sm70, Sm75, Sm80, Sm86, Sm89, and Sm90"
 )]
 pub trait Arch: 'static {
-    /// The same fact, as a value.
-    const KIND: ArchKind;
+    /// The architecture as a value. `None` for [`Native`].
+    const KIND: Option<ArchKind>;
+}
+
+/// The architecture of the GPU that holds D. On the host, `Native` stands for the default
+/// architecture of the units.
+#[derive(Clone, Copy, Debug)]
+pub struct Native;
+
+impl Arch for Native {
+    const KIND: Option<ArchKind> = None;
 }
 
 impl ArchKind {

@@ -14,7 +14,7 @@
 //!
 //! // D = relu(A * B + bias), with a fused epilogue.
 //! use falchion::epilogue::{Acc, Add, BiasN, Relu};
-//! let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+//! let gemm = Gemm::<f32>::new();
 //! let bias = [-7.0, 0.0, 1.0, 2.0];
 //! let arguments = Arguments::new((2, 4, 3), &a, &b, &mut d).bias_n(&bias);
 //! gemm.epilogue::<Relu<Add<Acc, BiasN>>>().run(arguments)?;
@@ -30,8 +30,7 @@
 //! | you have | use |
 //! |---|---|
 //! | packed row-major slices | [`gemm()`] |
-//! | element types known at compile time, any GPU | [`device::GemmUniversal`] |
-//! | a fixed architecture, or knobs to set | [`device::Gemm`] |
+//! | element types known at compile time | [`device::Gemm`], for any GPU or for a named one |
 //! | element types known only at run time | [`device::GemmOperation`] |
 //! | a matrix to transpose | [`device::Transpose`] |
 //!
@@ -110,7 +109,7 @@ pub use refusal::Refusal;
 /// The names that most programs need.
 pub mod prelude {
     pub use crate::{
-        arch::{Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
+        arch::{Best, Native, Simt, Sm70, Sm75, Sm80, Sm86, Sm89, Sm90, TensorOp},
         desc::{
             Auto, BlocksPerSm, ClusterShape, EpilogueTree, GemmDesc, GroupedSwizzle,
             HorizontalSwizzle, IdentitySwizzle, PingpongSchedule, SplitK, SplitKCluster,

@@ -22,7 +22,7 @@ use crate::{
 /// use falchion::prelude::*;
 ///
 /// let (a, b, mut d) = (vec![1.0f32; 6], vec![2.0f32; 12], vec![0.0f32; 8]);
-/// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+/// let gemm = Gemm::<f32>::new();
 /// gemm.run(Arguments::new((2, 4, 3), &a, &b, &mut d).alpha(0.5))?;
 /// assert_eq!(d, [3.0; 8]);
 /// # Ok::<(), falchion::Error>(())
@@ -194,7 +194,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     ///
     /// // Three 2 x 4 matrices times one 4 x 5 matrix.
     /// let (a, b, mut d) = (vec![1.0f32; 3 * 8], vec![2.0f32; 20], vec![0.0f32; 3 * 10]);
-    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// let gemm = Gemm::<f32>::new();
     /// gemm.run(Arguments::new((2, 5, 4), &a, &b, &mut d).batch(3).batch_stride_b(0))?;
     /// assert_eq!(d, [8.0; 30]);
     /// # Ok::<(), falchion::Error>(())
@@ -222,7 +222,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     ///
     /// // Three experts: two rows of A use the first, none the second, and one the third.
     /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 3 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// let gemm = Gemm::<f32>::new();
     /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups(&[0, 2, 2, 3]))?;
     /// assert_eq!(d, [8.0; 15]);
     /// # Ok::<(), falchion::Error>(())
@@ -243,7 +243,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// use falchion::prelude::*;
     ///
     /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// let gemm = Gemm::<f32>::new();
     /// let told = gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_checked(&[0, 4, 3])).unwrap_err();
     /// assert_eq!(told.to_string(), "offset 1 of the groups = 4 is out of range (0 to 3); try 3");
     /// ```
@@ -260,7 +260,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// use falchion::prelude::*;
     ///
     /// let (a, experts, mut d) = (vec![1.0f32; 3 * 4], vec![2.0f32; 2 * 20], vec![0.0f32; 3 * 5]);
-    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// let gemm = Gemm::<f32>::new();
     /// gemm.run(Arguments::new((3, 5, 4), &a, &experts, &mut d).groups_by_value(&[0, 2, 3]))?;
     /// assert_eq!(d, [8.0; 15]);
     /// # Ok::<(), falchion::Error>(())
@@ -331,9 +331,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     /// Passes a workspace: device memory for copies of operands, split-K partials, and tables of
     /// arrays and groups. A `Workspace` grows to the size that the call needs.
-    /// [`Gemm::workspace_size`](crate::device::Gemm::workspace_size) returns the size for other
-    /// memory. With a smaller workspace, fewer configurations are candidates. The call overwrites
-    /// the workspace. The host ignores the workspace.
+    /// [`GemmOperation::workspace_size`](crate::device::GemmOperation::workspace_size) returns the
+    /// size for other memory. With a smaller workspace, fewer configurations are candidates. The
+    /// call overwrites the workspace. The host ignores the workspace.
     pub fn workspace(mut self, memory: impl OperandWorkspace<'a, S>) -> Self {
         self.workspace = Some(memory.memory());
         self

@@ -73,7 +73,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     ///
     /// let (a, b) = (vec![1.0f32; 8], [vec![1.0f32; 20], vec![2.0f32; 20]]);
     /// let mut d = [vec![0.0f32; 10], vec![0.0f32; 10]];
-    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// let gemm = Gemm::<f32>::new();
     /// gemm.run(Arguments::array((2, 5, 4), [&a, &a], &b, &mut d)?)?;
     /// assert_eq!(d, [vec![4.0; 10], vec![8.0; 10]]);
     /// # Ok::<(), falchion::Error>(())

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// let stream = open(0)?.default_stream();
 /// let (a, b) = (stream.alloc_zeros::<f32>(64 * 4096)?, stream.alloc_zeros::<f32>(4096 * 64)?);
 /// let mut d = stream.alloc_zeros::<f32>(64 * 64)?;
-/// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+/// let gemm = Gemm::<f32>::new();
 /// let mut workspace = Workspace::new();
 /// gemm.run(Arguments::new((64, 64, 4096), &a, &b, &mut d).workspace(&mut workspace))?;
 /// # Ok::<(), falchion::Error>(())

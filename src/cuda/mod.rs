@@ -2,8 +2,8 @@
 //! the driver runs the kernel.
 //!
 //! [`open`] opens a device. [`CudaKernel::prepare`] compiles the kernel of a description, and
-//! [`CudaKernel::run`] enqueues a GEMM. [`Gemm::run`](crate::device::Gemm::run) prepares and runs a
-//! kernel. All calls of a process share the prepared kernels.
+//! [`CudaKernel::run`] enqueues a GEMM. [`GemmOperation::run`](crate::device::GemmOperation::run)
+//! prepares and runs a kernel. All calls of a process share the prepared kernels.
 
 mod array;
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! Cache of selected configurations. A program repeats few problem sizes, so each selection is
 //! reused.
 
-use super::operation::Configurations;
+use super::configurations::Configurations;
 use crate::{arch::Machine, desc::Cut, family::ProblemSize};
 use std::sync::Mutex;
 

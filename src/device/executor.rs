@@ -27,13 +27,13 @@ pub trait Executor: Space {
     /// Computes a GEMM.
     ///
     /// # Errors
-    /// The errors of [`Gemm::run`](super::Gemm::run).
+    /// The errors of [`GemmOperation::run`](super::GemmOperation::run).
     fn execute(desc: &GemmDesc, queue: &Self::Queue, call: CallIn<'_, Self>) -> Result<(), Error>;
 
     /// Computes an array of GEMMs of equal size and layout.
     ///
     /// # Errors
-    /// The errors of [`Gemm::run`](super::Gemm::run).
+    /// The errors of [`GemmOperation::run`](super::GemmOperation::run).
     fn execute_array(
         desc: &GemmDesc,
         queue: &Self::Queue,
@@ -55,7 +55,7 @@ pub trait Executor: Space {
     /// addresses of A and B.
     ///
     /// # Errors
-    /// The errors of [`Gemm::workspace_size`](super::Gemm::workspace_size).
+    /// The errors of [`GemmOperation::workspace_size`](super::GemmOperation::workspace_size).
     fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal>;
 
     /// Returns the machine that a configuration is selected for, or `None` on the host.

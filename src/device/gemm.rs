@@ -5,39 +5,54 @@
     reason = "ten parameters are the point: each is something a user may say"
 )]
 
-use super::{executor::Executor, operation::GemmOperation};
+use super::{configurations::Candidates, operation::GemmOperation};
 use crate::{
-    arch::{Arch, Machine, OpClass, Simt},
-    call::{Arguments, Readable},
-    desc::{Auto, Class, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
+    arch::{Arch, Best, Native, OpClass},
+    desc::{Auto, Config, EpilogueTree, GemmDesc, Leaf, Stages, Threadblock, Warp, With},
     epilogue::Node,
-    error::Error,
-    family::{Completions, ProblemSize, resolve},
-    layout::Layout,
+    family::{Completions, TypedRequest},
+    layout::{Layout, Orders, RowMajor},
     numeric::{Combined, MathType},
-    refusal::{Refusal, Unresolved},
+    refusal::Unresolved,
     shape::Shape,
 };
-use core::{fmt, marker::PhantomData};
+use core::{fmt, marker::PhantomData, ops::Deref};
 
 /// A GEMM, `D = epilogue(A * B, C)`, whose types fix the kernel: CUTLASS's `device::Gemm`.
 ///
-/// The element types and layouts of A, B, and C come first. D has the type and layout of C. The
-/// other parameters have defaults: the accumulator, the units that multiply, the architecture, and
-/// the configuration. [`GemmUniversal`](super::GemmUniversal) selects units and architecture for
-/// the GPU at hand. [`GemmOperation`] supports types that are known only at run time.
+/// Every parameter after `A` has a default: row-major layouts, B of the type of A, the first
+/// result type that [`COMBINATIONS`](crate::desc::COMBINATIONS) lists, and the fastest units of the
+/// machine that holds D. D has the type and layout of C. `Gemm` derefs to its [`GemmOperation`],
+/// whose methods run and prepare it. [`GemmOperation`] also supports types that are known only at
+/// run time.
 ///
 /// ```
 /// use falchion::prelude::*;
 ///
 /// // D = A * B, row-major.
-/// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+/// let gemm = Gemm::<f32>::new();
 /// let (a, b, mut d) = (vec![1.0f32; 64 * 32], vec![1.0f32; 32 * 48], vec![0.0f32; 64 * 48]);
 /// gemm.run(Arguments::new((64, 48, 32), &a, &b, &mut d))?;
 /// assert!(d.iter().all(|&x| x == 32.0));
 ///
 /// // A GEMM with three stages.
 /// assert_eq!(gemm.stages::<3>().desc().stages(), 3);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// [`Best`] selects tensor cores for 16-bit, 8-bit, tf32, and f64 types if the GPU has
+/// instructions for them. `f32` runs on the CUDA cores, because tensor cores only emulate it. The
+/// host executes the description for CUDA cores if CUDA cores multiply the types. Otherwise, the
+/// host executes the description for Hopper's tensor cores. Name the architecture to compute the
+/// same bits on the host and on a GPU:
+///
+/// ```
+/// use falchion::prelude::*;
+///
+/// type Hopper = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, Best, Sm90>;
+/// let (a, b, mut d) = (vec![Bf16::ONE; 6], vec![Bf16::ONE; 12], vec![0.0f32; 8]);
+/// Hopper::new().run(Arguments::new((2, 4, 3), &a, &b, &mut d).alpha(2.0))?;
+/// assert_eq!(d, [6.0; 8]);
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
@@ -48,18 +63,25 @@ use core::{fmt, marker::PhantomData};
 /// type Uneven = With<Auto, MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<48, 64, 8>>, 4>>;
 /// Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt, Sm80, Uneven>::new();
 /// ```
+///
+/// Types that no units multiply do not compile:
+///
+/// ```compile_fail,E0080
+/// use falchion::prelude::*;
+/// Gemm::<f32, RowMajor, F16>::new();
+/// ```
 #[doc(alias = "matmul")]
 #[doc(alias = "sgemm")]
 #[doc(alias = "split_k")]
 pub struct Gemm<
     A,
-    LayoutA,
-    B,
-    LayoutB,
-    C,
-    LayoutC,
+    LayoutA = RowMajor,
+    B = A,
+    LayoutB = RowMajor,
+    C = <A as MathType>::Output,
+    LayoutC = RowMajor,
     Accumulator = <A as MathType>::Accumulator,
-    Op = Simt,
+    Op = Best,
     Architecture = <Op as OpClass>::Arch,
     Configuration = Auto,
 >(
@@ -70,6 +92,18 @@ pub struct Gemm<
 where
     A: MathType,
     Op: OpClass;
+
+/// A GEMM that uses the units and the architecture of the GPU at hand: CUTLASS's `GemmUniversal`.
+pub type GemmUniversal<
+    A,
+    LayoutA = RowMajor,
+    B = A,
+    LayoutB = RowMajor,
+    C = <A as MathType>::Output,
+    LayoutC = RowMajor,
+    Accumulator = <A as MathType>::Accumulator,
+    Configuration = Auto,
+> = Gemm<A, LayoutA, B, LayoutB, C, LayoutC, Accumulator, Best, Native, Configuration>;
 
 impl<A: MathType, LA, B, LB, C, LC, Acc, Op: OpClass, Ar, Cfg> Copy
     for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
@@ -163,24 +197,22 @@ impl<
     Cfg: Config,
 > Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
-    /// The description of the kernel, checked at compile time.
+    /// The description of the kernel, checked at compile time: for the named architecture, or for
+    /// the host if the architecture is [`Native`](crate::arch::Native).
     pub const DESC: GemmDesc = valid(&Self::COMPLETIONS).first();
 
-    /// The candidate configurations.
-    const COMPLETIONS: Result<Completions, Unresolved> =
-        resolve(Self::CLASS, LC::ORDER.frame(), Cfg::PINS);
-    /// The GEMM with types as values.
-    pub(super) const OPERATION: &GemmOperation =
-        &GemmOperation::of_types(valid(&Self::COMPLETIONS));
-    const CLASS: Class = {
-        let types = Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND };
-        Class::new(Op::KIND, Ar::KIND, types, [LA::ORDER, LB::ORDER])
+    /// The candidate configurations without a machine.
+    const COMPLETIONS: Result<Completions, Unresolved> = Self::REQUEST.without_machine();
+    /// The candidates of the operator that [`Deref`] returns.
+    const CANDIDATES: &Candidates =
+        &Candidates::of_request(Self::REQUEST, *valid(&Self::COMPLETIONS));
+    const REQUEST: TypedRequest = TypedRequest {
+        types: Combined { a: A::KIND, b: B::KIND, accumulator: Acc::KIND, c: C::KIND },
+        orders: Orders { a: LA::ORDER, b: LB::ORDER, c: LC::ORDER },
+        op: Op::KIND,
+        arch: Ar::KIND,
+        pins: Cfg::PINS,
     };
-
-    /// Returns [`DESC`](Self::DESC).
-    pub fn desc(&self) -> GemmDesc {
-        Self::DESC
-    }
 
     /// Returns [`DESC`](Self::DESC). In a `const` of the caller, `cargo check` reports an invalid
     /// configuration at the line of the `const`.
@@ -200,101 +232,25 @@ impl<
     const fn of_valid_types() -> GemmDesc {
         Self::DESC
     }
+}
 
-    /// Checks sizes, leading dimensions, lengths, and the arguments that the epilogue reads.
-    ///
-    /// # Errors
-    /// A [`Refusal`] names the operand, its value, and the limit.
-    pub fn can_implement<S: Executor>(
-        &self,
-        arguments: &Arguments<'_, S, A, B, C>,
-    ) -> Result<(), Refusal> {
-        Self::OPERATION.can_implement(arguments)
-    }
+impl<
+    A: MathType,
+    LA: Layout,
+    B: MathType,
+    LB: Layout,
+    C: MathType,
+    LC: Layout,
+    Acc: MathType,
+    Op: OpClass,
+    Ar: Arch,
+    Cfg: Config,
+> Deref for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
+{
+    type Target = GemmOperation<A, B, C>;
 
-    /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest
-    /// configuration. The size is 0 on the host, and if the kernel needs no copy of an operand, no
-    /// split-K partials, and no tables. A smaller workspace excludes configurations. The kernel
-    /// then uses fewer split-K slices. An array of many GEMMs then needs several launches. The call
-    /// refuses a workspace that is too small for a required copy. [`Route`](crate::refusal::Route)
-    /// lists the copies.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// let (a, b, mut d) = (vec![1i8; 33 * 35], vec![1i8; 35 * 31], vec![0i32; 33 * 31]);
-    /// let gemm = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
-    /// assert_eq!(gemm.workspace_size(&Arguments::new((33, 31, 35), &a, &b, &mut d))?, 0);
-    /// # Ok::<(), falchion::Refusal>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`can_implement`](Self::can_implement).
-    pub fn workspace_size<S: Executor>(
-        &self,
-        arguments: &Arguments<'_, S, A, B, C>,
-    ) -> Result<u64, Refusal> {
-        Self::OPERATION.workspace_size(arguments)
-    }
-
-    /// Computes the GEMM: on the CPU for host slices, on their GPU for device slices.
-    ///
-    /// On a GPU, `run` enqueues the work on the stream of D and returns. `run` allocates only to
-    /// grow a `Workspace`. The first call of a kernel compiles the kernel. `prepare` compiles ahead
-    /// of time. A call waits for the stream only if `f16x3` must find the range of the operands, or
-    /// if [`groups_checked`](Arguments::groups_checked) must read offsets.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if the
-    /// epilogue does not read an argument. [`Error`] lists the other errors.
-    pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
-        Self::OPERATION.run(arguments)
-    }
-
-    /// Computes a batch of `count` GEMMs, as [`run`](Self::run) with [`Arguments::batch`] does.
-    ///
-    /// # Errors
-    /// The errors of [`run`](Self::run).
-    pub fn batched<S: Executor>(
-        &self,
-        arguments: Arguments<'_, S, A, B, C>,
-        count: usize,
-    ) -> Result<(), Error> {
-        self.run(arguments.batch(count))
-    }
-
-    /// Computes a grouped GEMM: each group of rows of A is multiplied by its own B, as in a mixture
-    /// of experts. [`Arguments::groups`] describes the offsets.
-    ///
-    /// ```
-    /// use falchion::prelude::*;
-    ///
-    /// // Two experts: rows 0 to 2 of A use the first, and row 3 uses the second.
-    /// let (m, n, k) = (4, 2, 3);
-    /// let (a, mut d) = (vec![1.0f32; m * k], vec![0.0f32; m * n]);
-    /// let experts: Vec<f32> = [vec![1.0; k * n], vec![10.0; k * n]].concat();
-    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
-    /// gemm.grouped(Arguments::new((m, n, k), &a, &experts, &mut d), &[0, 3, 4])?;
-    /// assert_eq!(d, [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 30.0, 30.0]);
-    /// # Ok::<(), falchion::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The errors of [`run`](Self::run), and [`Error::Refused`] without a group or for host offsets
-    /// that descend or exceed M.
-    #[doc(alias = "moe")]
-    pub fn grouped<'a, S: Executor>(
-        &self,
-        arguments: Arguments<'a, S, A, B, C>,
-        offsets: impl Readable<'a, u32, In = S>,
-    ) -> Result<(), Error> {
-        self.run(arguments.groups(offsets))
-    }
-
-    /// Returns the description that a problem uses on a machine. The description is the candidate
-    /// with the shortest predicted time whose workspace fits.
-    pub fn desc_for(size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        Self::OPERATION.desc_for(size, machine)
+    fn deref(&self) -> &Self::Target {
+        const { &GemmOperation::constant(Self::CANDIDATES) }
     }
 }
 
@@ -330,14 +286,14 @@ impl<
 > fmt::Debug for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Gemm").field(&format_args!("{}", self.desc())).finish()
+        f.debug_tuple("Gemm").field(&**self).finish()
     }
 }
 
 /// Returns the candidate configurations. At compile time, a panic message has the reason if there
 /// are no candidates.
 #[track_caller]
-pub(super) const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
+const fn valid(completions: &Result<Completions, Unresolved>) -> &Completions {
     match completions {
         Ok(completions) => completions,
         Err(unresolved) => panic!("{}", unresolved.sentence().as_str()),

@@ -1,9 +1,9 @@
 //! GEMMs on device slices. Kernels compile at their first use or in `prepare`.
 
-use super::{Executor, Gemm, GemmOperation, GemmUniversal};
+use super::{Executor, configurations::Configurations, operation::ElementTypes};
 use crate::{
-    arch::{Machine, OpClass},
-    call::{Arguments, MatrixElements, Problem},
+    arch::Machine,
+    call::{Any, Arguments, MatrixElements, Problem},
     codegen::TranslationUnit,
     cuda::{
         Cuda, CudaCall, CudaKernel, CudaTransposeCall, DeviceMatrix, known_machine, report::Report,
@@ -12,7 +12,6 @@ use crate::{
     desc::GemmDesc,
     error::Error,
     family::ProblemSize,
-    numeric::MathType,
     operand::Axis,
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
@@ -81,11 +80,12 @@ pub(super) const fn of_groups(desc: GemmDesc) -> GemmDesc {
 /// `prepare_grouped` return a `Kernel`.
 ///
 /// A prepared kernel runs without compiling, so stream capture can record its launch. A `Kernel`
-/// holds one kernel per candidate configuration, and each call selects a candidate as [`Gemm::run`]
-/// does. Clones share the kernels, and threads may share clones.
-pub struct Kernel<G> {
+/// holds one kernel per candidate configuration, and each call selects a candidate as
+/// [`GemmOperation::run`](super::GemmOperation::run) does. Clones share the kernels, and threads
+/// may share clones.
+pub struct Kernel<A = Any, B = Any, C = Any> {
     prepared: Arc<PreparedKernels>,
-    _gemm: PhantomData<fn() -> G>,
+    _elements: PhantomData<ElementTypes<A, B, C>>,
 }
 
 pub(super) struct PreparedKernels {
@@ -94,47 +94,32 @@ pub(super) struct PreparedKernels {
     /// Two kernels per candidate configuration: without and with split-K. An entry is `None` if the
     /// device cannot run the kernel.
     pub kernels: Vec<[Option<CudaKernel>; 2]>,
-    pub operation: GemmOperation,
+    pub configurations: Configurations,
     pub machine: Machine,
 }
 
-impl<G> Clone for Kernel<G> {
+impl<A, B, C> Clone for Kernel<A, B, C> {
     fn clone(&self) -> Self {
-        Self { prepared: self.prepared.clone(), _gemm: PhantomData }
+        Self { prepared: self.prepared.clone(), _elements: PhantomData }
     }
 }
 
-impl<G> fmt::Debug for Kernel<G> {
+impl<A, B, C> fmt::Debug for Kernel<A, B, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Kernel").field(&format_args!("{}", self.desc())).finish()
     }
 }
 
-/// Ties a [`Kernel`] to the operand types of its operator.
-pub trait Operator<A, B, C> {}
-
-impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Op: OpClass, Ar, Cfg> Operator<A, B, C>
-    for Gemm<A, LA, B, LB, C, LC, Acc, Op, Ar, Cfg>
-{
-}
-
-impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Operator<A, B, C> for GemmOperation {}
-
-impl<A: MathType, LA, B: MathType, LB, C: MathType, LC, Acc, Cfg> Operator<A, B, C>
-    for GemmUniversal<A, LA, B, LB, C, LC, Acc, Cfg>
-{
-}
-
-impl<G> Kernel<G> {
+impl<A, B, C> Kernel<A, B, C> {
     pub(super) fn of_prepared(prepared: PreparedKernels) -> Self {
-        Self { prepared: Arc::new(prepared), _gemm: PhantomData }
+        Self { prepared: Arc::new(prepared), _elements: PhantomData }
     }
 
     /// Returns the kernel of a problem, and a description if the problem overrides the kernel's
     /// description. The first kernel replaces a kernel that the device cannot run.
     fn of(&self, size: &ProblemSize) -> (&CudaKernel, Option<GemmDesc>) {
-        let PreparedKernels { first, kernels, operation, machine } = &*self.prepared;
-        let (number, cut) = operation.choice(size, machine);
+        let PreparedKernels { first, kernels, configurations, machine } = &*self.prepared;
+        let (number, cut) = configurations.choice(size, machine);
         match (&kernels[number], cut) {
             ([Some(kernel), _], None) => (kernel, None),
             ([_, Some(kernel)], Some(cut)) => {
@@ -158,18 +143,14 @@ impl<G> Kernel<G> {
     pub fn desc(&self) -> &GemmDesc {
         self.prepared.first.desc()
     }
+}
 
+impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
     /// Returns the size in bytes of the workspace for the fastest configuration.
     ///
     /// # Errors
-    /// The errors of [`Gemm::workspace_size`].
-    pub fn workspace_size<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
-        &self,
-        arguments: &Arguments<'_, Cuda, A, B, C>,
-    ) -> Result<u64, Refusal>
-    where
-        G: Operator<A, B, C>,
-    {
+    /// The errors of [`GemmOperation::workspace_size`](super::GemmOperation::workspace_size).
+    pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
         arguments.products()?;
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), u64::MAX));
         let desc = desc.unwrap_or(*kernel.desc());
@@ -181,13 +162,7 @@ impl<G> Kernel<G> {
     ///
     /// # Errors
     /// The errors of [`CudaKernel::run`].
-    pub fn run<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
-        &self,
-        arguments: Arguments<'_, Cuda, A, B, C>,
-    ) -> Result<(), Error>
-    where
-        G: Operator<A, B, C>,
-    {
+    pub fn run(&self, arguments: Arguments<'_, Cuda, A, B, C>) -> Result<(), Error> {
         self.run_on(&arguments.queue(), arguments)
     }
 
@@ -196,14 +171,11 @@ impl<G> Kernel<G> {
     /// # Errors
     /// The errors of [`CudaKernel::run`], and [`Refusal::NotOnStream`](crate::Refusal::NotOnStream)
     /// if the stream belongs to another device.
-    pub fn run_on<A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+    pub fn run_on(
         &self,
         stream: &Arc<CudaStream>,
         arguments: Arguments<'_, Cuda, A, B, C>,
-    ) -> Result<(), Error>
-    where
-        G: Operator<A, B, C>,
-    {
+    ) -> Result<(), Error> {
         let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
         // All candidates have the same types and orders.
         arguments.check(kernel.desc())?;
@@ -223,5 +195,5 @@ impl<G> Kernel<G> {
 
 const _: fn() = || {
     fn shared_between_threads<T: Clone + Send + Sync>() {}
-    shared_between_threads::<Kernel<()>>();
+    shared_between_threads::<Kernel>();
 };

@@ -1,7 +1,9 @@
 //! Device operators: GEMM and transpose, their arguments, and the executors that run them.
 
 mod chosen;
+mod configurations;
 mod executor;
+mod functions;
 mod gemm;
 #[cfg(feature = "cuda")]
 mod kernel;
@@ -9,7 +11,6 @@ mod operation;
 #[cfg(feature = "cuda")]
 mod prepare;
 pub mod transpose;
-mod universal;
 
 #[doc(hidden)]
 pub use crate::host::run_on_host;
@@ -22,9 +23,9 @@ pub use crate::{
     pass::transpose::TransposeArguments,
 };
 pub use executor::Executor;
-pub use gemm::Gemm;
+pub use functions::gemm;
+pub use gemm::{Gemm, GemmUniversal};
 #[cfg(feature = "cuda")]
-pub use kernel::{Kernel, Operator};
+pub use kernel::Kernel;
 pub use operation::GemmOperation;
 pub use transpose::Transpose;
-pub use universal::{GemmUniversal, gemm};

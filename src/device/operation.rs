@@ -1,27 +1,30 @@
-//! The GEMM operator with element types and layouts as values.
+//! The GEMM operator.
 
 use super::{
     chosen::{CHOSEN, Choice},
+    configurations::{Candidates, Configurations},
     executor::Executor,
 };
 use crate::{
-    arch::{ArchKind, Machine},
-    call::{Arguments, MatrixElements},
+    arch::{Machine, OpKind},
+    call::{Any, Arguments, MatrixElements, Readable, check_types},
     desc::GemmDesc,
     error::Error,
-    family::{Completions, ProblemSize, Request, Target, TypedRequest},
+    family::{Completions, ProblemSize, Request, TypedRequest},
     layout::MatrixType,
-    refusal::Refusal,
+    numeric::MathType,
+    refusal::{Operand, Refusal},
 };
-use core::fmt;
-use std::sync::{Arc, OnceLock};
+use core::{fmt, marker::PhantomData};
 
-/// A GEMM, `D = epilogue(A * B, C)`, whose element types and layouts are known only at run time:
-/// CUTLASS's `library::GemmUniversalOperation`.
+/// The operator of a GEMM, `D = epilogue(A * B, C)`. Its element types, layouts, and knobs are
+/// values, which may be known only at run time: CUTLASS's `library::GemmUniversalOperation`.
 ///
-/// A [`GemmUniversal`](super::GemmUniversal) of the same types uses the same kernels. Operands are
-/// [`AnySlice`](super::AnySlice)s, or slices whose types the program names. A call refuses a slice
-/// of another element type.
+/// A [`Gemm`](super::Gemm) creates its operator from types at compile time and derefs to it, so
+/// both have the same methods. `A`, `B`, and `C` are the element types of the operands. With
+/// [`Any`](super::Any), operands are [`AnySlice`](super::AnySlice)s, and a call refuses a slice of
+/// another element type. [`typed`](Self::typed) returns the operator for slices whose element types
+/// the program names.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -54,9 +57,8 @@ use std::sync::{Arc, OnceLock};
 ///     (c, ldc): (&mut [f32], usize),
 /// ) -> Result<(), falchion::Error> {
 ///     let [of_a, of_b] = [MatrixType::blas(F32, transa)?, MatrixType::blas(F32, transb)?];
-///     let gemm = GemmOperation::new(of_a, of_b, MatrixType::col(F32))?;
-///     let arguments = Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, c);
-///     let arguments = arguments.lda(lda).ldb(ldb).ldd(ldc);
+///     let gemm = GemmOperation::new(of_a, of_b, MatrixType::col(F32))?.typed::<f32, f32, f32>()?;
+///     let arguments = Arguments::new((m, n, k), a, b, c).lda(lda).ldb(ldb).ldd(ldc);
 ///     gemm.run(arguments.alpha(alpha).in_place(beta))
 /// }
 ///
@@ -80,65 +82,22 @@ use std::sync::{Arc, OnceLock};
 /// assert_eq!(GemmOperation::of(&request)?.desc().stages(), 4);
 /// # Ok::<(), falchion::Error>(())
 /// ```
-#[derive(Clone)]
-pub struct GemmOperation {
-    configurations: Configurations,
+pub struct GemmOperation<A = Any, B = Any, C = Any> {
+    pub(super) configurations: Configurations,
+    _elements: PhantomData<ElementTypes<A, B, C>>,
 }
 
-/// The configurations that a problem selects from.
-#[derive(Clone, Debug)]
-pub(super) enum Configurations {
-    /// Configurations that the compiler resolves.
-    Constant(&'static Completions),
-    /// Configurations that the program resolves at run time.
-    Made(Arc<Completions>),
-    /// Configurations per machine on which a problem runs.
-    OfMachine(Arc<OfMachine>),
-}
+/// Marker of three element types, which owns no value.
+pub(super) type ElementTypes<A, B, C> = fn() -> (A, B, C);
 
-/// A request that names neither units nor an architecture.
-#[derive(Debug)]
-pub(super) struct OfMachine {
-    wanted: TypedRequest,
-    on_host: Completions,
-    /// One operation per architecture tag, resolved at first use.
-    on_gpus: [OnceLock<GemmOperation>; ArchKind::ALL.len()],
-}
-
-impl OfMachine {
-    /// Returns the operation on a GPU.
-    ///
-    /// # Errors
-    /// A [`Refusal`] if no units of the GPU multiply the types.
-    fn on(&self, machine: &Machine) -> Result<&GemmOperation, Refusal> {
-        let arch = ArchKind::newest_of(machine.sm).unwrap_or(ArchKind::Sm70);
-        let known = &self.on_gpus[arch as usize];
-        if let Some(known) = known.get() {
-            return Ok(known);
-        }
-        let completions =
-            self.wanted.completions(Target::Gpu(arch)).map_err(|unresolved| unresolved.because)?;
-        Ok(known.get_or_init(|| GemmOperation::made(completions)))
-    }
-}
-
-impl Configurations {
-    fn get(&self) -> &Completions {
-        match self {
-            Self::Constant(completions) => completions,
-            Self::Made(completions) => completions,
-            Self::OfMachine(of_machine) => &of_machine.on_host,
-        }
-    }
-
-    /// Returns `true` if both operations are the same object in memory.
-    pub fn is(&self, other: &Self) -> bool {
-        core::ptr::eq(self.get(), other.get())
+impl<A, B, C> Clone for GemmOperation<A, B, C> {
+    fn clone(&self) -> Self {
+        Self::of_configurations(self.configurations.clone())
     }
 }
 
 impl GemmOperation {
-    /// Creates the operation from the element types and layouts of A, B, and C. D has the type and
+    /// Creates the operator from the element types and layouts of A, B, and C. D has the type and
     /// layout of C. Each machine uses its fastest units that multiply the types without emulation.
     /// These units are tensor cores for 16-bit, 8-bit, tf32, and f64 types, and CUDA cores for
     /// `f32`. The accumulator is the first type that [`COMBINATIONS`](crate::desc::COMBINATIONS) or
@@ -150,8 +109,8 @@ impl GemmOperation {
         Self::of(&Request { a: Some(a), b: Some(b), c: Some(c), ..Request::default() })
     }
 
-    /// Creates the operation of a [`Request`]. Without units and architecture, each machine uses
-    /// its fastest units. With units only, the operation has the default architecture of
+    /// Creates the operator of a [`Request`]. Without units and architecture, each machine uses
+    /// its fastest units. With units only, the operator has the default architecture of
     /// a [`Gemm`](super::Gemm) with these units.
     ///
     /// # Errors
@@ -159,97 +118,106 @@ impl GemmOperation {
     /// [`Error::KnobText`] if a text is not a value of its knob. [`Error::Description`] if the
     /// types contradict the description.
     pub fn of(request: &Request) -> Result<Self, Error> {
-        if let Some(description) = request.description {
-            return Ok(Self::made(request.completions_of(description)?));
-        }
-        let wanted = request.wanted()?;
-        let arch = match (wanted.arch, wanted.op) {
-            (Some(arch), _) => arch,
-            (None, Some(op)) => op.default_arch(),
-            (None, None) => {
-                let on_host = wanted.on_host_by_default()?;
-                let of_machine = OfMachine { wanted, on_host, on_gpus: Default::default() };
-                return Ok(Self {
-                    configurations: Configurations::OfMachine(Arc::new(of_machine)),
-                });
+        let candidates = match request.description {
+            Some(description) => Candidates::fixed(request.completions_of(description)?),
+            None => {
+                let wanted = request.wanted()?;
+                let arch = wanted.arch.or(wanted.op.map(OpKind::default_arch));
+                let wanted = TypedRequest { arch, ..wanted };
+                Candidates::of_request(wanted, wanted.without_machine()?)
             }
         };
-        Ok(Self::made(wanted.completions(Target::Gpu(arch))?))
+        Ok(Self::of_configurations(Configurations::computed(candidates)))
     }
 
-    /// Creates an operation from checked kernels of constant types.
-    pub(super) const fn of_types(completions: &'static Completions) -> Self {
-        Self { configurations: Configurations::Constant(completions) }
+    /// Returns the operator for slices of the element types `A`, `B`, and `C`.
+    ///
+    /// # Errors
+    /// [`Refusal::ElementType`] if the operator has another element type.
+    pub fn typed<A: MathType, B: MathType, C: MathType>(
+        &self,
+    ) -> Result<GemmOperation<A, B, C>, Refusal> {
+        let types = self.desc().user_types();
+        let operands = [
+            (Operand::A, A::KIND, types.a),
+            (Operand::B, B::KIND, types.b),
+            (Operand::D, C::KIND, types.c),
+        ];
+        check_types(operands)?;
+        Ok(GemmOperation::of_configurations(self.configurations.clone()))
+    }
+}
+
+impl<A, B, C> GemmOperation<A, B, C> {
+    /// Creates the operator of candidates that the compiler resolves.
+    pub(super) const fn constant(candidates: &'static Candidates) -> Self {
+        Self { configurations: Configurations::Constant(candidates), _elements: PhantomData }
     }
 
-    /// Creates an operation from checked kernels.
-    pub(super) fn made(completions: Completions) -> Self {
-        Self { configurations: Configurations::Made(Arc::new(completions)) }
+    fn of_configurations(configurations: Configurations) -> Self {
+        Self { configurations, _elements: PhantomData }
+    }
+
+    fn completions(&self) -> &Completions {
+        self.configurations.completions()
     }
 
     /// Returns the description of the first candidate configuration. If the description depends on
     /// the machine, the function returns the description for the host.
     pub fn desc(&self) -> GemmDesc {
-        self.configurations.get().first()
+        self.completions().first()
     }
 
-    /// Returns the operation on a machine, or on the host for `None`. The operation depends on the
-    /// machine if the request names neither units nor an architecture.
+    /// Returns the operator on a machine, or on the host for `None`. The operator depends on the
+    /// machine if neither the architecture nor the description is fixed.
     ///
     /// # Errors
     /// A [`Refusal`] if no units of the machine multiply the types.
-    pub fn on(&self, machine: Option<&Machine>) -> Result<&Self, Refusal> {
-        match (&self.configurations, machine) {
-            (Configurations::OfMachine(of_machine), Some(machine)) => of_machine.on(machine),
-            _ => Ok(self),
+    pub fn on(&self, machine: Option<&Machine>) -> Result<Self, Refusal> {
+        self.configurations.on(machine).cloned().map(Self::of_configurations)
+    }
+
+    /// Returns the configurations on the machine that holds D.
+    fn here<S: Executor>(&self, queue: &S::Queue) -> Result<&Configurations, Refusal> {
+        if self.configurations.are_native() {
+            self.configurations.on(S::machine(queue).as_ref())
+        } else {
+            Ok(&self.configurations)
         }
     }
 
-    /// Returns the operation on the machine that holds D.
-    fn here<S: Executor>(&self, queue: &S::Queue) -> Result<&Self, Refusal> {
-        match &self.configurations {
-            Configurations::OfMachine(_) => self.on(S::machine(queue).as_ref()),
-            _ => Ok(self),
-        }
-    }
-
-    /// Returns the description that a problem uses on a machine, as
-    /// [`Gemm::desc_for`](super::Gemm::desc_for) does. If no units of the machine multiply the
-    /// types, the function returns the description for the host, which the machine refuses.
+    /// Returns the description that a problem uses on a machine: the candidate with the shortest
+    /// predicted time whose workspace fits. If no units of the machine multiply the types, the
+    /// function returns the description for the host, which the machine refuses.
     pub fn desc_for(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
-        let operation = self.on(Some(machine)).unwrap_or(self);
-        operation.configurations.get().at(operation.choice(size, machine))
-    }
-
-    /// Returns the index of the problem's kernel among the [`kernels`](Self::kernels), and its
-    /// split-K slices if K is split.
-    pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
-        CHOSEN.of(&self.configurations, size, machine, || {
-            self.configurations.get().choice(size, machine)
-        })
+        let here = self.configurations.on(Some(machine)).unwrap_or(&self.configurations);
+        here.completions().at(here.choice(size, machine))
     }
 
     /// Returns the candidate kernels, with the kernel of [`desc`](Self::desc) first. Each entry has
     /// the kernel without a change, and the split-K kernel if the problem selects the slices.
     #[cfg(feature = "cuda")]
     pub(super) fn kernels(&self) -> impl Iterator<Item = [Option<GemmDesc>; 2]> {
-        let completions = self.configurations.get();
+        let completions = self.completions();
         completions
             .all()
             .iter()
             .map(|desc| [Some(*desc), (!completions.ways(desc).is_empty()).then(|| desc.cut(2))])
     }
+}
 
-    /// Checks element types, sizes, leading dimensions, and the arguments that the epilogue reads.
+impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B, C> {
+    /// Checks element types, sizes, leading dimensions, lengths, and the arguments that the
+    /// epilogue reads.
     ///
     /// # Errors
     /// A [`Refusal`] names the operand, its value, and the limit.
-    pub fn can_implement<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+    pub fn can_implement<S: Executor>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<(), Refusal> {
-        let operation = self.here::<S>(&arguments.queue())?;
-        let desc = operation.desc().for_scalars(&arguments.scalars);
+        let here = self.here::<S>(&arguments.queue())?;
+        let desc = here.completions().first().for_scalars(&arguments.scalars);
         arguments.check(&desc)?;
         arguments.products()?;
         arguments
@@ -259,49 +227,99 @@ impl GemmOperation {
     }
 
     /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest
-    /// configuration, as [`Gemm::workspace_size`](super::Gemm::workspace_size) does.
+    /// configuration. The size is 0 on the host, and if the kernel needs no copy of an operand, no
+    /// split-K partials, and no tables. A smaller workspace excludes configurations. The kernel
+    /// then uses fewer split-K slices. An array of many GEMMs then needs several launches. The call
+    /// refuses a workspace that is too small for a required copy. [`Route`](crate::refusal::Route)
+    /// lists the copies.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// let (a, b, mut d) = (vec![1i8; 33 * 35], vec![1i8; 35 * 31], vec![0i32; 33 * 31]);
+    /// let gemm = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
+    /// assert_eq!(gemm.workspace_size(&Arguments::new((33, 31, 35), &a, &b, &mut d))?, 0);
+    /// # Ok::<(), falchion::Refusal>(())
+    /// ```
     ///
     /// # Errors
     /// The errors of [`can_implement`](Self::can_implement).
-    pub fn workspace_size<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+    pub fn workspace_size<S: Executor>(
         &self,
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<u64, Refusal> {
         let queue = arguments.queue();
-        let operation = self.here::<S>(&queue)?;
+        let here = self.here::<S>(&queue)?;
         arguments.products()?;
-        let size = arguments.size_for(&operation.desc(), u64::MAX);
-        let desc = operation.desc_of::<S>(&queue, &size);
+        let size = arguments.size_for(&here.completions().first(), u64::MAX);
+        let desc = here.desc_of::<S>(&queue, &size);
         arguments.check(&desc)?;
         S::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&queue)))
     }
 
-    /// Computes the GEMM, as [`Gemm::run`](super::Gemm::run) does. The operands are
-    /// [`AnySlice`](super::AnySlice)s, or the arguments name the element types, as in
-    /// `Arguments::<_, f32, f32, f32>::new(..)`.
+    /// Computes the GEMM: on the CPU for host slices, on their GPU for device slices.
+    ///
+    /// On a GPU, `run` enqueues the work on the stream of D and returns. `run` allocates only to
+    /// grow a `Workspace`. The first call of a kernel compiles the kernel. `prepare` compiles ahead
+    /// of time. A call waits for the stream only if `f16x3` must find the range of the operands, or
+    /// if [`groups_checked`](Arguments::groups_checked) must read offsets.
     ///
     /// # Errors
-    /// - [`Error::Refused`] if the problem does not fit the kernel or the machine.
-    /// - [`Error::Refused`] if an operand has another element type.
-    /// - [`Error::Refused`] if the epilogue does not read an argument.
-    ///
-    /// [`Error`] lists the other errors.
-    pub fn run<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
-        &self,
-        arguments: Arguments<'_, S, A, B, C>,
-    ) -> Result<(), Error> {
+    /// [`Error::Refused`] if the problem does not fit the kernel or the machine, or if the
+    /// epilogue does not read an argument. [`Error`] lists the other errors.
+    pub fn run<S: Executor>(&self, arguments: Arguments<'_, S, A, B, C>) -> Result<(), Error> {
         self.run_in(&arguments.queue(), arguments)
     }
 
+    /// Computes a batch of `count` GEMMs, as [`run`](Self::run) with [`Arguments::batch`] does.
+    ///
+    /// # Errors
+    /// The errors of [`run`](Self::run).
+    pub fn batched<S: Executor>(
+        &self,
+        arguments: Arguments<'_, S, A, B, C>,
+        count: usize,
+    ) -> Result<(), Error> {
+        self.run(arguments.batch(count))
+    }
+
+    /// Computes a grouped GEMM: each group of rows of A is multiplied by its own B, as in a mixture
+    /// of experts. [`Arguments::groups`] describes the offsets.
+    ///
+    /// ```
+    /// use falchion::prelude::*;
+    ///
+    /// // Two experts: rows 0 to 2 of A use the first, and row 3 uses the second.
+    /// let (m, n, k) = (4, 2, 3);
+    /// let (a, mut d) = (vec![1.0f32; m * k], vec![0.0f32; m * n]);
+    /// let experts: Vec<f32> = [vec![1.0; k * n], vec![10.0; k * n]].concat();
+    /// let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+    /// gemm.grouped(Arguments::new((m, n, k), &a, &experts, &mut d), &[0, 3, 4])?;
+    /// assert_eq!(d, [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 30.0, 30.0]);
+    /// # Ok::<(), falchion::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The errors of [`run`](Self::run), and [`Error::Refused`] without a group or for host offsets
+    /// that descend or exceed M.
+    #[doc(alias = "moe")]
+    pub fn grouped<'a, S: Executor>(
+        &self,
+        arguments: Arguments<'a, S, A, B, C>,
+        offsets: impl Readable<'a, u32, In = S>,
+    ) -> Result<(), Error> {
+        self.run(arguments.groups(offsets))
+    }
+
     /// Enqueues the GEMM in another queue, as [`run`](Self::run) does in the queue of D.
-    pub(super) fn run_in<S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>(
+    pub(super) fn run_in<S: Executor>(
         &self,
         queue: &S::Queue,
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
-        let operation = self.here::<S>(queue)?;
-        let size = arguments.size_for(&operation.desc(), arguments.workspace_given());
-        let desc = operation.desc_of::<S>(queue, &size);
+        let here = self.here::<S>(queue)?;
+        let size = arguments.size_for(&here.completions().first(), arguments.workspace_given());
+        let desc = here.desc_of::<S>(queue, &size);
         arguments.check(&desc)?;
         let several = arguments.products()?.is_some();
         let arguments = arguments.grown(&desc, queue)?;
@@ -311,17 +329,25 @@ impl GemmOperation {
             S::execute(&desc, queue, arguments.call(desc.orders(), queue))
         }
     }
+}
+
+impl Configurations {
+    /// Returns the index of the problem's kernel among the candidates, and its split-K slices if K
+    /// is split.
+    pub(super) fn choice(&self, size: &ProblemSize, machine: &Machine) -> Choice {
+        CHOSEN.of(self, size, machine, || self.completions().choice(size, machine))
+    }
 
     /// Returns the description that a problem uses on the machine of the queue.
     fn desc_of<S: Executor>(&self, queue: &S::Queue, size: &ProblemSize) -> GemmDesc {
         match S::machine(queue) {
-            Some(machine) => self.desc_for(size, &machine),
-            None => self.desc(),
+            Some(machine) => self.completions().at(self.choice(size, &machine)),
+            None => self.completions().first(),
         }
     }
 }
 
-impl fmt::Debug for GemmOperation {
+impl<A, B, C> fmt::Debug for GemmOperation<A, B, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let desc = self.desc();
         f.debug_tuple("GemmOperation")

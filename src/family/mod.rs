@@ -19,7 +19,7 @@ mod terms;
 mod units;
 
 pub use request::{Choice, Origin, ProblemSize, Request, Resolved};
-pub(crate) use resolve::{Completions, resolve};
+pub(crate) use resolve::Completions;
 pub use terms::Terms;
 pub use units::Target;
 pub(crate) use units::TypedRequest;

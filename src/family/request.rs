@@ -382,6 +382,28 @@ mod tests {
         assert!(says.starts_with("no kernel multiplies f32 by f64"), "{says}");
     }
 
+    /// The default types of `Gemm` are those of a request that names only A.
+    #[test]
+    fn default_types_of_gemm_are_the_first_row_of_the_tables() {
+        use crate::numeric::{Bf16, E4m3, E5m2, F16, MathType, Tf32};
+        fn first<T: MathType>() {
+            let [a, b] = [Some(MatrixType::row(T::KIND)); 2];
+            let types = Request { a, b, ..Request::default() }.types();
+            let (accumulator, c) = (T::Accumulator::KIND, T::Output::KIND);
+            assert_eq!(types, Combined { a: T::KIND, b: T::KIND, accumulator, c });
+        }
+        first::<f64>();
+        first::<f32>();
+        first::<Tf32>();
+        first::<F16>();
+        first::<Bf16>();
+        first::<E4m3>();
+        first::<E5m2>();
+        first::<i8>();
+        first::<u8>();
+        first::<i32>();
+    }
+
     #[test]
     fn target_selects_units_that_the_request_does_not_name() {
         let units = |request: &Request, target: Target| {

@@ -42,7 +42,7 @@ impl From<ArchKind> for Target {
 impl OpKind {
     /// The fastest units that multiply elements of these types as they are on an architecture.
     /// Tensor cores multiply `f32` only as an emulation, so `f32` runs on the CUDA cores.
-    pub(crate) fn fastest(types: Combined, arch: ArchKind) -> Self {
+    pub(crate) const fn fastest(types: Combined, arch: ArchKind) -> Self {
         let exact = !matches!(types.a, ElementKind::F32);
         let have = exact && default_gemm_configurations(Self::TensorOp, arch, types).is_ok();
         if have { Self::TensorOp } else { Self::on_host(types) }
@@ -72,37 +72,58 @@ impl TypedRequest {
     ///
     /// # Errors
     /// [`Unresolved`] if there is no such kernel.
-    pub fn completions(&self, target: Target) -> Result<Completions, Unresolved> {
-        let arch = self.arch.unwrap_or(target.arch());
+    pub const fn completions(&self, target: Target) -> Result<Completions, Unresolved> {
+        let arch = match self.arch {
+            Some(arch) => arch,
+            None => target.arch(),
+        };
         match (self.op, self.arch, target) {
             (Some(op), _, _) => self.of_units(op, arch),
-            (None, None, Target::Host(_)) => self.on_host(|_| arch),
+            (None, None, Target::Host(_)) => self.on_host(Some(arch)),
             (None, _, _) => self.of_units(OpKind::fastest(self.types, arch), arch),
         }
     }
 
-    /// The kernels that stand for a request on the host, each on the architecture that a GEMM of
-    /// its units has by default.
+    /// The kernels without a machine: those of the architecture that the request names, or else
+    /// those of the host, on the default architecture of their units.
     ///
     /// # Errors
     /// [`Unresolved`] if there is no such kernel.
-    pub fn on_host_by_default(&self) -> Result<Completions, Unresolved> {
-        self.on_host(OpKind::default_arch)
-    }
-
-    /// CUDA cores if they multiply the types; tensor cores otherwise, and if only they have the
-    /// knobs that are pinned. No knob selects an emulation of `f32`.
-    fn on_host(&self, arch: impl Fn(OpKind) -> ArchKind) -> Result<Completions, Unresolved> {
-        let of = |op| self.of_units(op, arch(op));
-        match OpKind::on_host(self.types) {
-            OpKind::Simt if !matches!(self.types.a, ElementKind::F32) && !self.pins.is_none() => {
-                of(OpKind::Simt).or_else(|refused| of(OpKind::TensorOp).map_err(|_| refused))
-            }
-            op => of(op),
+    pub const fn without_machine(&self) -> Result<Completions, Unresolved> {
+        match (self.arch, self.op) {
+            (Some(arch), _) => self.completions(Target::Gpu(arch)),
+            (None, Some(op)) => self.of_units(op, op.default_arch()),
+            (None, None) => self.on_host(None),
         }
     }
 
-    pub fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
+    /// CUDA cores if they multiply the types; tensor cores otherwise, and if only they have the
+    /// knobs that are pinned. No knob selects an emulation of `f32`. `None` selects the default
+    /// architecture of the units.
+    const fn on_host(&self, arch: Option<ArchKind>) -> Result<Completions, Unresolved> {
+        let op = OpKind::on_host(self.types);
+        let first = self.of_units_on(op, arch);
+        let simt_only = !matches!(op, OpKind::Simt) || matches!(self.types.a, ElementKind::F32);
+        if first.is_ok() || simt_only || self.pins.is_none() {
+            return first;
+        }
+        let other = self.of_units_on(OpKind::TensorOp, arch);
+        if other.is_ok() { other } else { first }
+    }
+
+    const fn of_units_on(
+        &self,
+        op: OpKind,
+        arch: Option<ArchKind>,
+    ) -> Result<Completions, Unresolved> {
+        match arch {
+            Some(arch) => self.of_units(op, arch),
+            None => self.of_units(op, op.default_arch()),
+        }
+    }
+
+    /// The kernels of units and an architecture.
+    pub const fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
         let Orders { a, b, c } = self.orders;
         resolve(Class::new(op, arch, self.types, [a, b]), c.frame(), self.pins)
     }

@@ -256,14 +256,19 @@ pub trait MathType: Copy + Send + Sync + 'static {
     type Storage: bytemuck::Pod + Send + Sync;
     /// The accumulator type by default.
     type Accumulator: MathType;
+    /// The type of C and D by default: the first that
+    /// [`COMBINATIONS`](crate::desc::COMBINATIONS) or
+    /// [`TENSOR_OP_COMBINATIONS`](crate::desc::TENSOR_OP_COMBINATIONS) lists.
+    type Output: MathType;
 }
 
 macro_rules! elements {
-    ($($element:ty, $kind:ident, $storage:ty, $accumulator:ty;)*) => {
+    ($($element:ty, $kind:ident, $storage:ty, $accumulator:ty, $output:ty;)*) => {
         $(impl MathType for $element {
             const KIND: ElementKind = ElementKind::$kind;
             type Storage = $storage;
             type Accumulator = $accumulator;
+            type Output = $output;
         }
         const _: () = assert!(ElementKind::$kind.bytes_of(1) as usize == size_of::<$storage>());
         const _: () = assert!(ElementKind::$kind.accumulator().is(<$accumulator as MathType>::KIND));)*
@@ -271,14 +276,14 @@ macro_rules! elements {
 }
 
 elements! {
-    f64,  F64,  f64,  f64;
-    f32,  F32,  f32,  f32;
-    Tf32, Tf32, f32,  f32;
-    F16,  F16,  F16,  f32;
-    Bf16, Bf16, Bf16, f32;
-    E4m3, E4m3, E4m3, f32;
-    E5m2, E5m2, E5m2, f32;
-    i8,   I8,   i8,   i32;
-    u8,   U8,   u8,   i32;
-    i32,  I32,  i32,  i32;
+    f64,  F64,  f64,  f64, f64;
+    f32,  F32,  f32,  f32, f32;
+    Tf32, Tf32, f32,  f32, f32;
+    F16,  F16,  F16,  f32, F16;
+    Bf16, Bf16, Bf16, f32, Bf16;
+    E4m3, E4m3, E4m3, f32, Bf16;
+    E5m2, E5m2, E5m2, f32, Bf16;
+    i8,   I8,   i8,   i32, i32;
+    u8,   U8,   u8,   i32, i32;
+    i32,  I32,  i32,  i32, i32;
 }

@@ -116,9 +116,7 @@ mod tests {
         let (n, k) = (64, 4);
         let (a, b) = (vec![1e-30f32; rows * k], vec![1e-12f32; k * n]);
         let mut d = vec![0.0f32; rows * n];
-        Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
-            .run(Arguments::new((rows, n, k), &a, &b, &mut d))
-            .expect("computed");
+        Gemm::<f32>::new().run(Arguments::new((rows, n, k), &a, &b, &mut d)).expect("computed");
         d.into_iter().map(f32::to_bits).collect()
     }
 

@@ -148,8 +148,8 @@ macro_rules! held {
 #[ignore = "needs an NVIDIA GPU"]
 fn an_array_on_cuda_cores_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
-    type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor>;
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
+    type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, Simt>;
     for extents in [(128, 64, 32), (130, 67, 33), (1, 5, 7), (64, 64, 4096)] {
         held!(&stream, Rows, [f32, f32], extents, 4, [0; 4], x, _c => x);
         held!(&stream, Rows, [f32, f32], extents, 3, [0; 4], x, c => x.sources(2.0, c).unwrap());
@@ -441,7 +441,7 @@ fn a_workspace_without_room_for_maps_leaves_launches_of_six() {
 fn a_graph_holds_addresses() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = untracked(&context);
-    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     let (extents @ (m, n, k), products) = ((64, 48, 32), 130);
     let kernel = Rows::new().prepare_array(&context).expect("kernels of arrays");
     let mut a = Matrices::<f32>::of(&stream, (1, products), m * k, 0);
@@ -472,7 +472,7 @@ fn a_graph_holds_addresses() {
 #[ignore = "needs an NVIDIA GPU of Hopper"]
 fn a_few_arrays_for_a_sanitizer() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     type Halves = Gemm<F16, RowMajor, F16, ColMajor, f32, RowMajor, f32, TensorOp, Sm80>;
     held!(&stream, Rows, [f32, f32], (130, 67, 33), 3, [1, 2, 3, 1], x, c => x.sources(1.0, c).unwrap());
     held!(&stream, Halves, [F16, f32], (130, 67, 33), 3, [1, 2, 0, 3], x, c => x.sources(1.0, c).unwrap());
@@ -502,7 +502,7 @@ fn a_few_arrays_for_a_sanitizer() {
 #[ignore = "needs an NVIDIA GPU"]
 fn an_array_may_not_reach_beyond_its_memory() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     let all = stream.clone_htod(&vec![1.0f32; 200]).unwrap();
     let mut d = stream.clone_htod(&vec![7.0f32; 128]).unwrap();
     let (mut first, mut second) = d.split_at_mut(64);

@@ -62,8 +62,8 @@ macro_rules! held {
 #[ignore = "needs an NVIDIA GPU"]
 fn a_batch_on_cuda_cores_is_the_hosts() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
-    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
-    type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor>;
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
+    type Columns = Gemm<i8, ColMajor, i8, RowMajor, i32, ColMajor, i32, Simt>;
     for extents in [(128, 64, 32), (130, 67, 33), (1, 5, 7)] {
         let (m, n, k) = extents;
         held!(&stream, Rows, f32, f32, f32, extents, x => x.batch(4).in_place(2.0));
@@ -151,7 +151,7 @@ fn a_batch_may_not_reach_beyond_its_memory() {
     let stream = open(0).expect("this test runs on an NVIDIA GPU").new_stream().expect("a stream");
     let (a, mut d) =
         (stream.alloc_zeros::<f32>(3 * 64).unwrap(), stream.alloc_zeros::<f32>(3 * 64).unwrap());
-    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    type Rows = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     let refused =
         Rows::new().run(Arguments::new((8, 8, 8), &a, &a, &mut d).batch(4)).expect_err("three");
     assert!(refused.to_string().starts_with("D has 192 elements"), "{refused}");
@@ -244,7 +244,9 @@ fn vectors_are_the_hosts_for_each_product() {
     }
     macro_rules! of {
         ($D:ty) => {{
-            let gemm = || Gemm::<f32, RowMajor, f32, ColMajor, f32, $D>::new().epilogue::<Both>();
+            let gemm = || {
+                Gemm::<f32, RowMajor, f32, ColMajor, f32, $D, f32, Simt>::new().epilogue::<Both>()
+            };
             held(
                 &stream,
                 (

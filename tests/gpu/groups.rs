@@ -376,7 +376,7 @@ fn bad_offsets_write_nothing_outside_d() {
     let context = open(0).expect("this test runs on an NVIDIA GPU");
     let stream = context.new_stream().expect("a stream");
     let (m, n, k, guard) = (300usize, 136, 72, 4096);
-    type Threads = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+    type Threads = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
     let a = stream.clone_htod(&vec![Bf16::ONE; m * k]).unwrap();
     let b = stream.clone_htod(&vec![Bf16::ONE; 3 * k * n]).unwrap();
     let (x, y) = (

@@ -22,7 +22,7 @@ fn a_function_of_f64_computes_in_f64_on_a_device() {
         (0..count).map(|_| random.below(1 << 30) as f64 / f64::from(1 << 29) - 1.0).collect()
     };
     let (a, b, mut want) = (numbers(m * k), numbers(k * n), vec![f64::NAN; m * n]);
-    let gemm = Gemm::<f64, RowMajor, f64, RowMajor, f64, RowMajor>::new()
+    let gemm = Gemm::<f64, RowMajor, f64, RowMajor, f64, RowMajor, f64, Simt>::new()
         .with::<EpilogueTree<Apply<NearSquare, LinearCombination>>>();
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut want)).expect("the host computes it");
     let [a, b, mut d] = [a, b, vec![f64::NAN; m * n]].map(|x| stream.clone_htod(&x).unwrap());
@@ -46,7 +46,7 @@ fn an_integer_goes_through_a_function_of_f64_on_a_device() {
         (0..count).map(|_| random.below(30_001) as i32 - 15_000).collect()
     };
     let (a, b, mut want) = (numbers(m * k), numbers(k * n), vec![i32::MIN; m * n]);
-    let gemm = Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor>::new()
+    let gemm = Gemm::<i32, RowMajor, i32, RowMajor, i32, RowMajor, i32, Simt>::new()
         .with::<EpilogueTree<Apply<HalvedInBoth, LinearCombination>>>();
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut want)).expect("the host computes it");
     let sum = |at: usize| {

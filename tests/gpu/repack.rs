@@ -195,7 +195,7 @@ impl Odd {
         let drawn =
             |count: usize, seed| (0..count).map(|i| draw(seed, i as u64) as i8).collect::<Vec<_>>();
         let (a, b, mut want) = (drawn(m * k, 1), drawn(k * n, 2), vec![0; m * n]);
-        let on_host = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor>::new();
+        let on_host = Gemm::<i8, RowMajor, i8, RowMajor, i32, RowMajor, i32, Simt>::new();
         on_host
             .run(Arguments::new(Self::EXTENTS, &a, &b, &mut want))
             .expect("the host computes it");

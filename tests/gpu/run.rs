@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor>;
+type Sgemm = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>;
 type OnDevice<'a> = Arguments<'a, falchion::cuda::Cuda, f32, f32, f32>;
 
 pub fn device() -> (Arc<CudaContext>, Arc<CudaStream>) {
@@ -150,7 +150,7 @@ fn a_batch_is_prepared_before_a_capture() {
     // A batch of products with one B is one product with all rows of A.
     let mut problem = Problem::untracked(&context, &stream, (batch * m, n, k));
     // A configuration that no other test prepares.
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>::new()
         .threadblock::<GemmShape<64, 64, 8>>()
         .stages::<6>();
     let plain = gemm.prepare(&context).unwrap();
@@ -178,7 +178,7 @@ fn an_unprepared_run_under_capture_is_refused() {
     let (context, stream) = device();
     let mut problem = Problem::untracked(&context, &stream, (96, 96, 32));
     // A configuration that no other test prepares.
-    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
+    let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, Simt>::new()
         .threadblock::<GemmShape<64, 64, 8>>()
         .stages::<7>();
     stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL).unwrap();

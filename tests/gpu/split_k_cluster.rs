@@ -87,9 +87,10 @@ fn what_problems_take_by_themselves_is_that_of_workspaces() {
     type Of<A, C> = Gemm<A, RowMajor, A, ColMajor, C, RowMajor, f32, TensorOp, Sm90>;
     for extents in [(16, 2112, 7168), (32, 2112, 7168), (64, 2112, 7168)] {
         let size = ProblemSize::of(extents);
-        for desc in
-            [Of::<Bf16, Bf16>::desc_for(&size, &machine), Of::<F16, f32>::desc_for(&size, &machine)]
-        {
+        for desc in [
+            Of::<Bf16, Bf16>::new().desc_for(&size, &machine),
+            Of::<F16, f32>::new().desc_for(&size, &machine),
+        ] {
             assert!(desc.cuts_by_cluster(), "{desc:?}");
             let split = but!(desc, decomposition: DecompositionKind::SplitK);
             (0..8).for_each(|seed| held(&context, [split, desc], 0xfe3_7200 + seed));

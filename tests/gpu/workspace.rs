@@ -9,7 +9,7 @@ use falchion::{Error, Refusal, arch::OpKind, cuda::Workspace, device::GemmUniver
 /// K is split, so the fastest configuration needs a workspace.
 const EXTENTS: (usize, usize, usize) = (64, 64, 65536);
 
-type Product = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor>;
+type Product = Gemm<f32, RowMajor, f32, ColMajor, f32, RowMajor, f32, Simt>;
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]

@@ -30,17 +30,21 @@ pub fn hash(bytes: impl IntoIterator<Item = u8>) -> String {
     format!("{:016x}", bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, of))
 }
 
-/// The default descriptions of every architecture that NVRTC 13 compiles for, with K-major
-/// operands.
+/// The default descriptions of every architecture that NVRTC 13 compiles for, in all layouts.
 pub fn defaults() -> Vec<GemmDesc> {
     let archs = [ArchKind::Sm75, ArchKind::Sm80, ArchKind::Sm86, ArchKind::Sm89, ArchKind::Sm90];
     let units = [(OpKind::Simt, COMBINATIONS), (OpKind::TensorOp, TENSOR_OP_COMBINATIONS)];
-    let orders = [Order::Row, Order::Col, Order::Row];
+    let order = |column_major| if column_major { Order::Col } else { Order::Row };
     let mut all = Vec::new();
     for arch in archs {
         for (op, types) in units {
-            let of = |types| default_description(op, arch, types, orders).ok();
-            all.extend(types.iter().copied().filter_map(of).filter(|desc| desc.plan().is_ok()));
+            for &types in types {
+                let of = |bits: usize| {
+                    let orders = [0, 1, 2].map(|matrix| order(bits >> matrix & 1 == 1));
+                    default_description(op, arch, types, orders).ok()
+                };
+                all.extend((0..8).filter_map(of).filter(|desc| desc.plan().is_ok()));
+            }
         }
     }
     let mut seen = HashSet::new();
@@ -92,9 +96,14 @@ pub fn compare(
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
     let of = |words: &str| result(words).unwrap_or_else(|error| panic!("{words}\n{error}"));
     if std::env::var("FALCHION_GATE").is_ok_and(|value| value == "renew") {
-        let lines: Vec<_> = lines().into_par_iter().map(|words| (of(&words), words)).collect();
-        let text: String =
-            lines.iter().map(|(found, words)| format!("{found} {words}\n")).collect();
+        let lines = lines();
+        let found: Vec<_> = lines.par_iter().map(|words| of(words)).collect();
+        let shortened = words::shorten(&lines);
+        let text: String = found
+            .iter()
+            .zip(shortened)
+            .map(|(found, words)| format!("{found} {words}\n"))
+            .collect();
         fs::write(&path, text).expect("the record is written");
         println!("{}: {} lines", path.display(), lines.len());
         return;
@@ -102,10 +111,12 @@ pub fn compare(
     let text = fs::read_to_string(&path).expect("the record");
     assert_eq!(text.lines().count(), count, "lines of {name}");
     let entry = |line: &str| {
-        let (found, words) = line.split_once(" a=").expect("a result, then words");
-        (found.to_owned(), format!("a={words}"))
+        let at = [" a=", " .."].iter().find_map(|words| line.find(words));
+        let (found, words) = line.split_at(at.expect("a result, then words"));
+        (found.to_owned(), words[1..].to_owned())
     };
-    let entries: Vec<Entry> = sample(text.lines().map(entry).collect());
+    let (found, shortened): (Vec<_>, Vec<_>) = text.lines().map(entry).unzip();
+    let entries: Vec<Entry> = sample(found.into_iter().zip(words::lengthen(&shortened)).collect());
     let wrong: Vec<_> = entries
         .par_iter()
         .filter_map(|(recorded, words)| {

@@ -1,6 +1,7 @@
 //! Descriptions as words, one line per description. A line holds every knob as text, so a committed
 //! record of lines does not depend on the JSON form. A line omits the values of [`USUAL`], and the
-//! math type if it is the accumulator's type.
+//! math type if it is the accumulator's type. A line that begins with `..` states only the words
+//! in which it differs from the last line that does not.
 
 use falchion::{
     arch::{ArchKind, OpKind},
@@ -61,6 +62,46 @@ pub fn spell(desc: &GemmDesc) -> String {
         })
     });
     words.join(";")
+}
+
+fn split(line: &str) -> Vec<(&str, &str)> {
+    line.split(';').filter_map(|word| word.split_once('=')).collect()
+}
+
+/// The lines, shortened by the words of the line before where that saves half of them. `name=` with
+/// no value omits a word.
+pub fn shorten(lines: &[String]) -> Vec<String> {
+    let mut base = "";
+    let short = |line| {
+        let (old, new) = (split(base), split(line));
+        let changed = new.iter().filter(|word| !old.contains(word));
+        let gone = old.iter().filter(|(name, _)| new.iter().all(|(other, _)| other != name));
+        let words: Vec<_> = changed.copied().chain(gone.map(|(name, _)| (*name, ""))).collect();
+        if 2 * words.len() > new.len() {
+            base = line;
+            return line.to_owned();
+        }
+        let word = |(name, value): (&str, &str)| format!(";{name}={value}");
+        words.into_iter().map(word).fold("..".to_owned(), |text, word| text + &word)
+    };
+    lines.iter().map(String::as_str).map(short).collect()
+}
+
+/// The full lines of [`shorten`].
+pub fn lengthen(lines: &[String]) -> Vec<String> {
+    let mut base = "";
+    let long = |line| {
+        let Some(differing) = str::strip_prefix(line, "..") else {
+            base = line;
+            return line.to_owned();
+        };
+        let changes = split(differing);
+        let changed = |name| changes.iter().any(|(other, _)| *other == name);
+        let kept = split(base).into_iter().filter(|(name, _)| !changed(*name));
+        let words = kept.chain(changes.iter().copied()).filter(|(_, value)| !value.is_empty());
+        words.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
+    };
+    lines.iter().map(String::as_str).map(long).collect()
 }
 
 /// The description of a line.

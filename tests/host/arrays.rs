@@ -196,7 +196,8 @@ fn an_array_is_its_products() {
     type Emulated = Gemm<f32, RowMajor, f32, RowMajor, f32, RowMajor, f32, TensorOp, Sm90>;
     held::<Bf16, f32>(&Hopper::<RowMajor>::DESC, (130, 7, 66), 2);
     let machine = ArchKind::Sm90.machine();
-    let of_clusters = Hopper::<RowMajor>::desc_for(&ProblemSize::of((16, 2112, 7168)), &machine);
+    let of_clusters =
+        Hopper::<RowMajor>::new().desc_for(&ProblemSize::of((16, 2112, 7168)), &machine);
     assert!(of_clusters.cuts_by_cluster());
     held::<Bf16, f32>(&of_clusters, (7, 130, 200), 3);
     held::<f32, f32>(&Emulated::DESC, (5, 9, 40), 2);

@@ -1,24 +1,29 @@
-//! The gate of bits: the host computes the recorded bits of 500 problems with every knob pinned.
+//! The gate of bits: the host computes the recorded bits of 560 problems with every knob pinned.
+//! 444 problems have one GEMM, 56 are batches, 30 are grouped, and 30 are arrays of pointers.
 
 use crate::harness::{
-    case::Buffers,
+    case::{Buffers, sliced},
     gate::{compare, hash, random, spelled},
+    groups::{Grouped, whole},
     on_host::OnHost,
     problems::{Guarded, packed},
     words,
 };
 use falchion::{
     desc::GemmDesc,
+    device::run_on_host,
     internals::{
-        call::{Elements, Source, View},
-        host::Mode,
+        call::{Elements, HostMatrices, HostSlice, Source, View},
+        host::{Array, Mode},
         operand::{OperandKind, Vectors},
     },
 };
 use falchion_lab::verify::{Fill, HostBuffer, draw};
 
-/// Problems of the record.
+/// Problems of the record: single GEMMs and batches, grouped GEMMs, and arrays.
 const PROBLEMS: usize = 500;
+const GROUPED: usize = 30;
+const ARRAYS: usize = 30;
 
 /// The packed problem of three extents in the layouts of a description, with C, all vectors, and
 /// all scalars. A batch has three GEMMs.
@@ -60,11 +65,14 @@ fn repeat(buffer: &mut HostBuffer, batch: usize) -> Result<(), falchion_lab::Err
 
 /// Hash of D's bytes.
 fn bits(line: &str) -> Result<String, String> {
-    let (words, extents) = line.rsplit_once(";extents=").ok_or("no extents")?;
-    let (desc, extents) = (words::read(words)?, extents.split('x'));
-    let extents: Vec<usize> =
-        extents.map(str::parse).collect::<Result<_, _>>().map_err(|_| "extents are numbers")?;
-    let guarded = problem(&desc, extents.try_into().map_err(|_| "three extents")?);
+    if let Some((words, seed)) = line.rsplit_once(";groups=") {
+        let seed = seed.parse().map_err(|_| "the seed is a number")?;
+        return bits_of_groups(&words::read(words)?, seed);
+    }
+    if let Some(line) = line.strip_suffix(";array=3") {
+        return bits_of_array(line);
+    }
+    let (desc, guarded) = described(line)?;
     let mut buffers = Buffers::filled(&desc, &guarded, Fill::Random, 0x9a7e)
         .map_err(|error| error.to_string())?;
     let batch = guarded.problem.batch;
@@ -73,6 +81,69 @@ fn bits(line: &str) -> Result<String, String> {
     }
     buffers.run(&OnHost(Mode::Fast), &desc, &guarded).map_err(|error| error.to_string())?;
     Ok(hash(buffers.d.bytes().iter().copied()))
+}
+
+fn bits_of_groups(desc: &GemmDesc, seed: u64) -> Result<String, String> {
+    let case = Grouped::of(desc, seed);
+    let mut d = case.d.clone();
+    let whole = (&case.problem, [0; 4], 0);
+    super::groups::run(desc, Mode::Fast, &case, whole, &mut d)
+        .map_err(|error| error.to_string())?;
+    Ok(hash(d))
+}
+
+/// Three GEMMs whose matrices lie in memory of their own.
+fn bits_of_array(line: &str) -> Result<String, String> {
+    let (desc, guarded) = described(line)?;
+    let buffers = |seed| Buffers::filled(&desc, &guarded, Fill::Random, seed);
+    let all: Result<Vec<_>, _> = [0x9a7e, 0x9a7f, 0x9a80].into_iter().map(buffers).collect();
+    let mut all = all.map_err(|error| error.to_string())?;
+    let vectors = all[0].vectors.clone();
+    let vectors = sliced(&vectors).map_err(|error| error.to_string())?;
+    let mut calls = Vec::new();
+    for buffers in &mut all {
+        let matrices = whole_matrices(buffers, &guarded, vectors);
+        calls.push(guarded.problem.with(matrices.map_err(|error| error.to_string())?));
+    }
+    run_on_host(&Array(&desc), Mode::Fast, calls).map_err(|error| error.to_string())?;
+    Ok(hash(all.iter().flat_map(|buffers| buffers.d.bytes().iter().copied())))
+}
+
+fn whole_matrices<'a>(
+    Buffers { a, b, c, d, .. }: &'a mut Buffers,
+    guarded: &Guarded,
+    vectors: Vectors<HostSlice<'a>>,
+) -> Result<HostMatrices<'a>, falchion_lab::Error> {
+    let c = guarded.problem.c.try_map(|_| c.whole())?;
+    Ok(HostMatrices { a: a.whole()?, b: b.whole()?, c, d: d.whole_mut()?, vectors })
+}
+
+/// The description and the problem of a line with extents.
+fn described(line: &str) -> Result<(GemmDesc, Guarded), String> {
+    let (words, extents) = line.rsplit_once(";extents=").ok_or("no extents")?;
+    let (desc, extents) = (words::read(words)?, extents.split('x'));
+    let extents: Vec<usize> =
+        extents.map(str::parse).collect::<Result<_, _>>().map_err(|_| "extents are numbers")?;
+    let guarded = problem(&desc, extents.try_into().map_err(|_| "three extents")?);
+    Ok((desc, guarded))
+}
+
+/// Lines of grouped GEMMs, whose K is not split.
+fn grouped() -> impl Iterator<Item = String> {
+    let groups = |(index, desc): (usize, GemmDesc)| {
+        format!("{};groups={}", spelled(&whole(desc)), draw(0x9a7e, index as u64))
+    };
+    let supported = |desc: &GemmDesc| {
+        !desc.class.mode.several() && !desc.streams_k() && !desc.cuts_by_cluster()
+    };
+    random(0x6b0a, 4 * GROUPED).into_iter().filter(supported).enumerate().map(groups).take(GROUPED)
+}
+
+/// Lines of arrays.
+fn arrays() -> impl Iterator<Item = String> {
+    let single = |desc: &GemmDesc| !desc.class.mode.several();
+    let descs = random(0xa44a, 4 * ARRAYS).into_iter().filter(single).enumerate();
+    descs.map(|(index, desc)| with_extents(index, &desc) + ";array=3").take(ARRAYS)
 }
 
 /// Extents around two tiles of a description, as words behind the description's.
@@ -89,7 +160,8 @@ fn with_extents(index: usize, desc: &GemmDesc) -> String {
 fn the_host_computes_the_recorded_bits() {
     let lines = || {
         let descs = random(0xb175, PROBLEMS);
-        descs.iter().enumerate().map(|(index, desc)| with_extents(index, desc)).collect()
+        let single = descs.iter().enumerate().map(|(index, desc)| with_extents(index, desc));
+        single.chain(grouped()).chain(arrays()).collect()
     };
-    compare(("gate_bits.txt", PROBLEMS), lines, bits);
+    compare(("gate_bits.txt", PROBLEMS + GROUPED + ARRAYS), lines, bits);
 }

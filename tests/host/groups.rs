@@ -26,7 +26,7 @@ fn slice(kind: ElementKind, bytes: &[u8], first: usize) -> HostSlice<'_> {
 }
 
 /// Runs a problem on a case's memory from some elements on.
-fn run(
+pub fn run(
     desc: &GemmDesc,
     mode: Mode,
     case: &Grouped,

@@ -28,13 +28,13 @@ macro_rules! the_same {
             use falchion::{arch::OpClass, layout::Layout};
             let [a, b, accumulator, c] = [<$a>::KIND, <$b>::KIND, <$acc>::KIND, <$c>::KIND];
             let orders = [<$la>::ORDER, <$lb>::ORDER, <$lc>::ORDER];
-            let operation = GemmOperation::of(&request(<$op>::KIND, Combined { a, b, accumulator, c }, orders)).expect("a kernel");
+            let operation = GemmOperation::of(&request(<$op>::KIND.expect("units"), Combined { a, b, accumulator, c }, orders)).expect("a kernel");
             assert_eq!(operation.desc(), Typed::DESC);
             for arch in [ArchKind::Sm80, ArchKind::Sm90] {
                 for extents in [(64, 64, 64), (4096, 2112, 7168), (8192, 8192, 8192)] {
                     let machine = arch.machine();
                     let size = ProblemSize { batch: 3, ..ProblemSize::of(extents) };
-                    assert_eq!(operation.desc_for(&size, &machine), Typed::desc_for(&size, &machine));
+                    assert_eq!(operation.desc_for(&size, &machine), Typed::new().desc_for(&size, &machine));
                 }
             }
         })*
@@ -265,8 +265,10 @@ fn the_letters_of_blas_transpose() {
         let mut d = c.clone();
         let blas = |letter| MatrixType::blas(ElementKind::F64, letter).expect("a letter of BLAS");
         let operation = GemmOperation::new(blas(ta), blas(tb), MatrixType::col(ElementKind::F64))
-            .expect("a kernel");
-        let arguments = Arguments::<_, f64, f64, f64>::new((m, n, k), &a, &b, &mut d);
+            .expect("a kernel")
+            .typed::<f64, f64, f64>()
+            .expect("three operands of f64");
+        let arguments = Arguments::new((m, n, k), &a, &b, &mut d);
         operation
             .run(arguments.alpha(2.0).in_place(-1.0).lda(lda).ldb(ldb).ldd(ldc))
             .expect("a product");

@@ -237,6 +237,10 @@ fn parts_on_tensor_cores_are_products_of_their_ranges() {
 
 /// A split is of K's own blocks: neighbours in a batch and rows beside do not change a product's
 /// bits.
+fn typed(parts: u32) -> GemmOperation<f32, f32, f32> {
+    operation("f32", parts).typed().expect("operands of f32")
+}
+
 #[test]
 fn a_product_alone_has_the_bits_of_one_in_a_batch() {
     let (m, n, k, batch) = (70, 66, 333, 3);
@@ -244,36 +248,31 @@ fn a_product_alone_has_the_bits_of_one_in_a_batch() {
         (0..batch * m * k).map(number).collect(),
         (0..batch * n * k).map(|i| number(i + 5)).collect(),
     );
-    let gemm = operation("f32", 5);
+    let gemm = typed(5);
     let mut together = vec![f32::NAN; batch * m * n];
     let of = |range: core::ops::Range<usize>| {
         (&a[range.start * m * k..range.end * m * k], &b[range.start * n * k..range.end * n * k])
     };
     let (all_a, all_b) = of(0..batch);
-    gemm.run(
-        Arguments::<_, f32, f32, f32>::new((m, n, k), all_a, all_b, &mut together[..]).batch(batch),
-    )
-    .expect("a batch");
+    gemm.run(Arguments::new((m, n, k), all_a, all_b, &mut together[..]).batch(batch))
+        .expect("a batch");
     for product in 0..batch {
         let (a, b) = of(product..product + 1);
         let mut alone = vec![f32::NAN; m * n];
-        gemm.run(Arguments::<_, f32, f32, f32>::new((m, n, k), a, b, &mut alone[..]))
-            .expect("a product");
+        gemm.run(Arguments::new((m, n, k), a, b, &mut alone[..])).expect("a product");
         assert_eq!(alone, together[product * m * n..][..m * n]);
         let mut one_row = vec![f32::NAN; n];
-        gemm.run(Arguments::<_, f32, f32, f32>::new((1, n, k), &a[..k], b, &mut one_row[..]))
-            .expect("a row");
+        gemm.run(Arguments::new((1, n, k), &a[..k], b, &mut one_row[..])).expect("a row");
         assert_eq!(one_row, alone[..n]);
     }
 }
 
 #[test]
 fn what_is_refused_is_said() {
-    let gemm = operation("f32", 5);
+    let gemm = typed(5);
     let (a, b, mut d) = ([1.0f32; 32], [1.0f32; 32], [f32::NAN; 1]);
-    let refused = gemm
-        .run(Arguments::<_, f32, f32, f32>::new((1, 1, 32), &a[..], &b[..], &mut d[..]))
-        .expect_err("four k-tiles");
+    let refused =
+        gemm.run(Arguments::new((1, 1, 32), &a[..], &b[..], &mut d[..])).expect_err("four k-tiles");
     assert_eq!(
         refused.to_string(),
         "split_k, whose parts are a k-tile of K at least, = 5 is out of range (1 to 4); try 4"
@@ -295,13 +294,12 @@ fn what_is_refused_is_said() {
 /// Without anything to multiply a split makes no difference: K = 0, and alpha = 0.
 #[test]
 fn parts_of_nothing_are_zero() {
-    let gemm = operation("f32", 4);
+    let gemm = typed(4);
     let mut d = [f32::NAN; 6];
-    gemm.run(Arguments::<_, f32, f32, f32>::new((2, 3, 0), &[][..], &[][..], &mut d[..]))
-        .expect("K = 0");
+    gemm.run(Arguments::new((2, 3, 0), &[][..], &[][..], &mut d[..])).expect("K = 0");
     assert_eq!(d, [0.0; 6]);
     let (a, b, c) = ([f32::NAN; 4], [f32::NAN; 6], [2.0f32; 6]);
-    let arguments = Arguments::<_, f32, f32, f32>::new((2, 3, 2), &a[..], &b[..], &mut d[..]);
+    let arguments = Arguments::new((2, 3, 2), &a[..], &b[..], &mut d[..]);
     gemm.run(arguments.alpha(0.0).source(0.5, &c[..])).expect("alpha = 0");
     assert_eq!(d, [1.0; 6]);
 }

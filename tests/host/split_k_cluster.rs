@@ -172,36 +172,38 @@ type Few<Cfg> = Gemm<Bf16, RowMajor, Bf16, ColMajor, f32, RowMajor, f32, TensorO
 fn problems_take_them_by_themselves() {
     let machine = ArchKind::Sm90.machine();
     let size = ProblemSize::of((16, 2112, 7168));
-    let chosen = Few::<Auto>::desc_for(&size, &machine);
+    let chosen = Few::<Auto>::new().desc_for(&size, &machine);
     assert_eq!((chosen.cuts_by_cluster(), chosen.split_k(), chosen.threadblock().n), (true, 2, 16));
-    assert_eq!(Few::<Auto>::desc_for(&ProblemSize { workspace: 0, ..size }, &machine), chosen);
+    assert_eq!(
+        Few::<Auto>::new().desc_for(&ProblemSize { workspace: 0, ..size }, &machine),
+        chosen
+    );
     // An epilogue reads C through as much shared memory as it takes.
     assert!(
-        Few::<With<Auto, EpilogueTree<LinearCombination>>>::desc_for(&size, &machine)
+        Few::<With<Auto, EpilogueTree<LinearCombination>>>::new()
+            .desc_for(&size, &machine)
             .cuts_by_cluster()
     );
     let pinned = [
-        Few::<With<Auto, SplitK<4>>>::desc_for(&size, &machine),
-        Few::<With<Auto, SplitK<1>>>::desc_for(&size, &machine),
-        Few::<With<Auto, DataParallel>>::desc_for(&size, &machine),
-        Few::<With<Auto, StreamK>>::desc_for(&size, &machine),
-        Few::<With<Auto, ClusterShape<1, 1>>>::desc_for(&size, &machine),
-        Few::<With<Auto, Threadblock<GemmShape<128, 128, 64>>>>::desc_for(&size, &machine),
+        Few::<With<Auto, SplitK<4>>>::new().desc_for(&size, &machine),
+        Few::<With<Auto, SplitK<1>>>::new().desc_for(&size, &machine),
+        Few::<With<Auto, DataParallel>>::new().desc_for(&size, &machine),
+        Few::<With<Auto, StreamK>>::new().desc_for(&size, &machine),
+        Few::<With<Auto, ClusterShape<1, 1>>>::new().desc_for(&size, &machine),
+        Few::<With<Auto, Threadblock<GemmShape<128, 128, 64>>>>::new().desc_for(&size, &machine),
     ];
     assert!(pinned.iter().all(|desc| !desc.cuts_by_cluster()), "{pinned:?}");
     assert_eq!(pinned.map(|desc| desc.split_k())[..4], [4, 1, 1, 1]);
     for rows in [16, 100, 4096] {
         let groups =
-            Few::<Auto>::desc_for(&ProblemSize::of_groups((rows, 2112, 7168), 1), &machine);
+            Few::<Auto>::new().desc_for(&ProblemSize::of_groups((rows, 2112, 7168), 1), &machine);
         assert!(
             !groups.cuts_by_cluster() && groups.for_groups(Axis::M).check().is_ok(),
             "{groups:?}"
         );
     }
-    let batch = Few::<Auto>::desc_for(
-        &ProblemSize { batch: 2, ..ProblemSize::of((16, 1024, 7168)) },
-        &machine,
-    );
+    let batch = Few::<Auto>::new()
+        .desc_for(&ProblemSize { batch: 2, ..ProblemSize::of((16, 1024, 7168)) }, &machine);
     assert!(
         batch.cuts_by_cluster()
             && batch.for_batch(2).check().is_ok()

@@ -247,7 +247,12 @@ where
     let run = |a: &[T::Storage], b: &[T::Storage], d: &mut [C::Storage]| {
         gemm.run(Arguments::new((M, N, K), a, b, d))
     };
-    is_right::<T, C>(gemm.desc(), (Acc::KIND, Ar::KIND), [LA::ORDER, LB::ORDER, LC::ORDER], &run);
+    is_right::<T, C>(
+        gemm.desc(),
+        (Acc::KIND, Ar::KIND.expect("a tag")),
+        [LA::ORDER, LB::ORDER, LC::ORDER],
+        &run,
+    );
 }
 
 /// Computes by a kernel of the leaves.

@@ -6,6 +6,7 @@ use falchion::{
     device::{GemmUniversal, ProblemSize},
     epilogue::{Acc, Add, Alpha, BiasN, Relu, Scaled},
     prelude::*,
+    refusal::{Operand, Refusal},
 };
 
 /// The machine of an architecture, or one of another compute capability with all that it has.
@@ -20,7 +21,7 @@ macro_rules! on_each {
             let gemm = <$gemm>::new();
             [70, 75, 80, 86, 89, 90, 100, 120].map(|sm| {
                 let arch = ArchKind::newest_of(sm).expect("a tag");
-                let desc = gemm.operation(Some(&machine(arch, sm))).map(|operation| operation.desc());
+                let desc = gemm.on(Some(&machine(arch, sm))).map(|operation| operation.desc());
                 desc.map(|desc| (desc.class.op, desc.class.arch)).map_err(|refusal| refusal.to_string())
             })
         }),*]
@@ -51,24 +52,20 @@ fn each_machine_has_its_units_and_instructions() {
     );
 }
 
-/// An operation is made once, and another epilogue is another one.
+/// An operator resolves each architecture once, and another epilogue is another operator.
 #[test]
-fn operations_are_kept() {
+fn native_operators_keep_their_configurations() {
     let gemm = GemmUniversal::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor>::new();
     let on = |sm| machine(ArchKind::Sm90, sm);
-    let [one, same, other] =
-        [90, 90, 89].map(|sm| gemm.operation(Some(&on(sm))).expect("an operation"));
-    assert!(core::ptr::eq(one, same) && !core::ptr::eq(one, other));
-    let relu =
-        gemm.epilogue::<Relu<Scaled<Alpha, Acc>>>().operation(Some(&on(90))).expect("an operation");
+    let [one, same, other] = [90, 90, 89].map(|sm| gemm.on(Some(&on(sm))).expect("an operation"));
+    assert_eq!([same.desc(), other.desc()].map(|desc| desc == one.desc()), [true, false]);
+    let relu = gemm.epilogue::<Relu<Scaled<Alpha, Acc>>>().on(Some(&on(90))).expect("an operation");
     assert_ne!(relu.desc().class.output.epilogue, one.desc().class.output.epilogue);
     // A problem chooses as it does of the Gemm of those units.
     let size = ProblemSize::of((1000, 1000, 1000));
-    let same = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::desc_for(
-        &size,
-        &on(90),
-    );
-    assert_eq!(one.desc_for(&size, &on(90)), same);
+    let hopper = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32, ColMajor, f32, TensorOp, Sm90>::new();
+    let wanted = hopper.desc_for(&size, &on(90));
+    assert_eq!([one.desc_for(&size, &on(90)), gemm.desc_for(&size, &on(90))], [wanted; 2]);
 }
 
 /// On the host, bits are those of the `Gemm` of the same types: by the CUDA cores' description, or,
@@ -125,4 +122,14 @@ fn batches_groups_and_refusals() {
         .to_string();
     assert!(said.contains('D'), "{said}");
     assert_eq!(gemm.workspace_size(&Arguments::new((6, 5, 4), &a, &b, &mut d)).expect("bytes"), 0);
+}
+
+#[test]
+fn an_operator_is_typed_only_as_its_elements() {
+    let f32 = MatrixType::row(ElementKind::F32);
+    let operation = GemmOperation::new(f32, f32, f32).expect("a kernel");
+    assert!(operation.typed::<f32, f32, f32>().is_ok());
+    let refused = operation.typed::<f32, f64, f32>().expect_err("B has f32 elements");
+    let (given, wanted) = (ElementKind::F64, ElementKind::F32);
+    assert_eq!(refused, Refusal::ElementType { operand: Operand::B, given, wanted });
 }

@@ -30,7 +30,7 @@ fn operators_and_arguments_print_their_configuration() {
     let text = format!("{layer:?}");
     let name = layer.gemm.desc().to_string();
     assert_eq!(name, "256x128x8_64x64x8_s4_b1_1");
-    for part in ["Gemm(", name.as_str(), "GemmUniversal(", "Bf16", "Transpose(F32)"] {
+    for part in ["Gemm(GemmOperation(", name.as_str(), "Bf16", "Transpose(F32)"] {
         assert!(text.contains(part), "{text}");
     }
     let operation = GemmOperation::new(

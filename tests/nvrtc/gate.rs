@@ -1,5 +1,5 @@
-//! The gate of machine code: default kernels with K-major operands and 300 random kernels compile
-//! to the recorded instructions, registers, shared memory, and spills.
+//! The gate of machine code: default kernels of all layouts and 300 random kernels compile to the
+//! recorded instructions, registers, shared memory, and spills.
 
 use crate::{
     harness::{

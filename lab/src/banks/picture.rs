@@ -220,7 +220,10 @@ mod tests {
             // wavefront.
             (drawn(|lane| lane % 8 * 16, 16), 32 + 32, 4),
         ] {
-            let cells = svg.matches("stroke-width").count();
+            let bordered = svg.lines().filter(|line| line.contains("stroke-width:"));
+            let class = bordered.filter_map(|line| line.strip_prefix('.')?.split_once('{'));
+            let count = |(class, _)| svg.matches(&format!("<rect class=\"{class}\"")).count();
+            let cells: usize = class.map(count).sum();
             let background = 1;
             assert_eq!(svg.matches("<rect").count() - cells - background, strips);
             assert_eq!(svg.matches(">wavefront ").count(), wavefronts);

@@ -92,7 +92,7 @@ impl Steps {
 /// };
 ///
 /// // Fragments of A come with lanes (i, i^2) on the same 16 bytes: two wavefronts for what would be four.
-/// let steps = banks::of_desc(&Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::DESC)?;
+/// let steps = banks::of_desc(&Gemm::<f32>::DESC)?;
 /// let loads: Vec<_> = steps.iter().filter(|step| step.purpose == Purpose::Load).collect();
 /// assert!(loads.iter().all(|step| step.worst.bytes() == 16 && wavefronts(&step.worst).wavefronts == 2));
 /// # Ok::<(), falchion_lab::Error>(())

@@ -24,7 +24,7 @@ struct Level {
 
 /// The levels of the default f32 description of sm_80.
 fn levels() -> Vec<Level> {
-    let desc = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new().desc();
+    let desc = Gemm::<f32>::new().desc();
     let (tile, stages) = (desc.threadblock(), desc.stages());
     let FamilyDesc::Simt(knobs) = desc.family else { return Vec::new() };
     let warp = knobs.warp;

@@ -11,7 +11,7 @@
 //! use falchion_lab::verify::{self, Claim};
 //!
 //! let (a, b, mut d) = (vec![0.1f32; 6], vec![0.7f32; 12], vec![f32::NAN; 8]);
-//! let gemm = Gemm::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new();
+//! let gemm = Gemm::<f32>::new();
 //! gemm.run(Arguments::new((2, 4, 3), &a, &b, &mut d))?;
 //!
 //! let desc = gemm.desc();
