@@ -16,7 +16,7 @@ use falchion::cuda::{
 };
 
 /// Lines of the record.
-const KERNELS: usize = 463;
+const KERNELS: usize = 1364;
 
 /// Hash of the instructions' names in order, registers, bytes of shared memory, bytes of spills.
 fn machine_code(words: &str) -> Result<String, String> {
