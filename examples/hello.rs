@@ -4,14 +4,13 @@
 
 fn main() -> Result<(), falchion::Error> {
     // A is 2 x 3, B is 3 x 2, and D is 2 x 2.
-    let (m, n, k) = (2, 2, 3);
-    let a = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
-    let b = [1.0f32, 0.0, 0.0, 1.0, 1.0, 1.0];
-    let mut d = [0.0f32; 4];
+    let a = [[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]];
+    let b = [[1.0f32, 0.0], [0.0, 1.0], [1.0, 1.0]];
+    let mut d = [[0.0f32; 2]; 2];
 
-    falchion::gemm((m, n, k), &a, &b, &mut d)?;
+    falchion::gemm(&a, &b, &mut d)?;
 
     println!("{d:?}");
-    assert_eq!(d, [4.0, 5.0, 10.0, 11.0]);
+    assert_eq!(d, [[4.0, 5.0], [10.0, 11.0]]);
     Ok(())
 }

@@ -49,8 +49,8 @@ awk -v loads="$loads" -v stores="$stores" '
     gsub(/,/, "", measured)
     wrong = measured + 0 != predicted[launches] + 0 || other + 0 != 0
     differ += wrong
-    if (launches == 1) printf "  %-62s %-5s %5s %9s %8s\n", "case", "what", "bytes", "predicted", "measured"
-    printf "%s %-62s %-5s %5s %9s %8s\n", wrong ? "!" : " ", name[launches], direction[launches], bytes[launches], predicted[launches], measured
+    if (launches == 1) printf "  %-5s %5s %9s %8s %s\n", "what", "bytes", "predicted", "measured", "case"
+    printf "%s %-5s %5s %9s %8s %s\n", wrong ? "!" : " ", direction[launches], bytes[launches], predicted[launches], measured, name[launches]
   }
   END {
     if (failed) exit 2

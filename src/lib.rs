@@ -9,7 +9,8 @@
 //!
 //! // D = A * B, packed and row-major: A is 2 x 3, B is 3 x 4, and D is 2 x 4.
 //! let (a, b, mut d) = (vec![1.0f32; 6], vec![2.0f32; 12], vec![0.0f32; 8]);
-//! falchion::gemm((2, 4, 3), &a, &b, &mut d)?;
+//! let (x, y) = (MatRef::new(&a, (2, 3)), MatRef::new(&b, (3, 4)));
+//! falchion::gemm(x, y, MatMut::new(&mut d, (2, 4)))?;
 //! assert_eq!(d, [6.0; 8]);
 //!
 //! // D = relu(A * B + bias), with a fused epilogue.
@@ -101,7 +102,7 @@ mod words;
 /// two versions of CUDA.
 #[cfg(feature = "cuda")]
 pub use cudarc;
-pub use device::gemm;
+pub use device::{gemm, matmul};
 pub use error::Error;
 pub use numeric::Element;
 pub use refusal::Refusal;
@@ -116,8 +117,8 @@ pub mod prelude {
             SplitKParallel, Stages, StreamK, Threadblock, Warp, With,
         },
         device::{
-            AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Transpose,
-            TransposeArguments,
+            AnySlice, AnySliceMut, Arguments, Gemm, GemmOperation, GemmUniversal, Mat, MatMut,
+            MatRef, Transpose, TransposeArguments,
         },
         layout::{ColMajor, MatrixType, RowMajor},
         numeric::{Bf16, E4m3, E5m2, Element, ElementKind, F16, Tf32},

@@ -1,7 +1,8 @@
 //! The arguments of a GEMM.
 
 use super::{
-    Elements, Further, Groups, OperandWorkspace, ReadOffsets, Source, WorkspaceMemory,
+    Elements, Further, Groups, OperandWorkspace, ReadOffsets, Source, ViewGeometry,
+    WorkspaceMemory,
     space::{
         MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
     },
@@ -35,6 +36,8 @@ pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: Matr
     pub(crate) d: C::Mut<'a, S>,
     pub(crate) leading: [Option<usize>; 4],
     pub(crate) strides: [Option<[usize; 2]>; 4],
+    /// The geometries of A, B, C, and D that are views.
+    pub(crate) views: [Option<ViewGeometry>; 4],
     pub(crate) batch: usize,
     /// The matrices of an array after the first GEMM's matrices.
     pub(crate) further: Vec<Further<'a, S, A, B, C>>,
@@ -67,6 +70,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
             .field("vectors", &vectors)
             .field("leading_dimensions", &self.leading)
             .field("strides", &self.strides)
+            .field("views", &self.views)
             .field("batch", &self.batch)
             .field("array", &(self.further.len() + 1))
             .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
@@ -126,7 +130,7 @@ macro_rules! vectors {
     ($($(#[$doc:meta])* $name:ident: $Kind:ident;)*) => {
         $($(#[$doc])*
         pub fn $name(mut self, vector: impl OperandVector<'a, C, S>) -> Self {
-            *self.vectors.slot(VectorKind::$Kind) = Some(vector.elements());
+            *self.vectors.slot(VectorKind::$Kind) = Some(vector.placed().memory);
             self
         })*
     };
@@ -154,7 +158,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         b: impl OperandB<'a, B, S>,
         d: impl OperandD<'a, C, S>,
     ) -> Self {
-        Self::of((m, n, k), a.elements(), b.elements(), d.elements())
+        let (a, b, d) = (a.placed(), b.placed(), d.placed());
+        let views = [a.geometry, b.geometry, None, d.geometry];
+        Self { views, ..Self::of((m, n, k), a.memory, b.memory, d.memory) }
     }
 
     /// Creates the arguments from elements.
@@ -176,6 +182,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
             d,
             leading,
             strides,
+            views: [None; 4],
             batch: 1,
             further: Vec::new(),
             groups: None,
@@ -281,7 +288,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// in BLAS. An epilogue that reads C without beta accepts only a beta of 1.
     #[doc(alias = "beta")]
     pub fn source(mut self, beta: impl Into<f64>, c: impl OperandC<'a, C, S>) -> Self {
-        self.c = Source::Matrix(c.elements());
+        let c = c.placed();
+        (self.c, self.views[2]) = (Source::Matrix(c.memory), c.geometry);
         self.scalars[1] = beta.into();
         self
     }

@@ -3,7 +3,8 @@
 //! An array is one call per GEMM. The calls differ only in the memory of their matrices.
 
 use super::{
-    Arguments, Call, Elements, MatrixElements, Memory, Problem, Source, Space, View,
+    Arguments, Call, Elements, MatrixElements, Memory, PlacedOperand, Problem, Source, Space, View,
+    ViewGeometry,
     partials::rectangles_of,
     route::wherever_it_begins,
     space::{OperandA, OperandB, OperandC, OperandD},
@@ -60,6 +61,19 @@ fn check_length(operand: Operand, length: usize, products: usize) -> Result<(), 
     }
 }
 
+/// The memory of the matrices of an operand, which have one geometry.
+fn alike<M>(
+    matrices: impl Iterator<Item = PlacedOperand<M>>,
+) -> Result<(Vec<M>, Option<ViewGeometry>), Refusal> {
+    let (memory, views): (Vec<_>, Vec<_>) =
+        matrices.map(|PlacedOperand { memory, geometry }| (memory, geometry)).unzip();
+    let first = views.first().copied().flatten();
+    match views.iter().position(|view| *view != first) {
+        Some(product) => Err(Refusal::ArrayUnlike { product }),
+        None => Ok((memory, first)),
+    }
+}
+
 impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     Arguments<'a, S, A, B, C>
 {
@@ -90,16 +104,17 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     ///
     /// # Errors
     /// [`Refusal::OutOfRange`] for an empty array. [`Refusal::ArrayLength`] if the numbers of As,
-    /// Bs, and Ds differ.
+    /// Bs, and Ds differ. [`Refusal::ArrayUnlike`] if the views of an operand differ in shape,
+    /// strides, or first element.
     pub fn array(
         extents: (usize, usize, usize),
         a: impl IntoIterator<Item: OperandA<'a, A, S>>,
         b: impl IntoIterator<Item: OperandB<'a, B, S>>,
         d: impl IntoIterator<Item: OperandD<'a, C, S>>,
     ) -> Result<Self, Refusal> {
-        let a: Vec<_> = a.into_iter().map(OperandA::elements).collect();
-        let b: Vec<_> = b.into_iter().map(OperandB::elements).collect();
-        let d: Vec<_> = d.into_iter().map(OperandD::elements).collect();
+        let (a, view_a) = alike(a.into_iter().map(OperandA::placed))?;
+        let (b, view_b) = alike(b.into_iter().map(OperandB::placed))?;
+        let (d, view_d) = alike(d.into_iter().map(OperandD::placed))?;
         let products = d.len();
         check_length(Operand::A, a.len(), products)?;
         check_length(Operand::B, b.len(), products)?;
@@ -113,7 +128,8 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let Further { a, b, d, .. } = all.next().ok_or(none)?;
         within(Field::Products, products as u64, 1, i32::MAX as u64)?;
         let further = all.collect();
-        Ok(Self { further, ..Self::of(extents, a, b, d) })
+        let views = [view_a, view_b, None, view_d];
+        Ok(Self { further, views, ..Self::of(extents, a, b, d) })
     }
 
     /// Passes one C per GEMM of an [array](Self::array), and the scalar beta.
@@ -126,8 +142,9 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         beta: impl Into<f64>,
         c: impl IntoIterator<Item: OperandC<'a, C, S>>,
     ) -> Result<Self, Refusal> {
-        let c: Vec<_> = c.into_iter().map(OperandC::elements).collect();
+        let (c, view) = alike(c.into_iter().map(OperandC::placed))?;
         check_length(Operand::C, c.len(), self.further.len() + 1)?;
+        self.views[2] = view;
         let mut all = c.into_iter();
         self.c = all.next().map_or(Source::None, Source::Matrix);
         self.further.iter_mut().zip(all).for_each(|(further, c)| further.c = Some(c));

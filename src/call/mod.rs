@@ -9,8 +9,12 @@ mod array;
 mod check;
 mod decomposed_layout;
 mod fitting;
+mod geometry;
 mod groups;
 mod launch;
+mod matrix;
+mod of_views;
+mod owned;
 mod partials;
 mod route;
 mod space;
@@ -28,14 +32,19 @@ pub use decomposed_layout::{DEPTH, DecomposedLayout};
 #[cfg(feature = "cuda")]
 pub(crate) use fitting::accesses;
 pub use fitting::fitting;
+pub use geometry::ViewGeometry;
 pub use groups::{Groups, ReadOffsets};
 pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
+pub use matrix::{MatMut, MatRef};
+pub use owned::Mat;
 pub use partials::Partials;
 pub(crate) use route::repacked_bytes;
 pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
+#[cfg(feature = "cuda")]
+pub(crate) use space::operand_memory;
 pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB,
-    OperandC, OperandD, OperandVector, Readable, Space, Writable,
+    OperandC, OperandD, OperandVector, PlacedOperand, Readable, Space, Writable,
 };
 pub(crate) use unread::check_read;
 pub use view::{Elements, Memory, TypedMemory, View};

@@ -1,7 +1,9 @@
 //! Where operands live: in host memory or on a device. Arguments are of one space, so mixing the
 //! two does not compile.
 
-use super::{Any, AnySlice, AnySliceMut, Call, Matrices, TypedMemory, View, view::memory};
+use super::{
+    Any, AnySlice, AnySliceMut, Call, Matrices, TypedMemory, View, ViewGeometry, view::memory,
+};
 use crate::{
     error::Error,
     numeric::{ElementKind, MathType},
@@ -184,34 +186,35 @@ macro_rules! operands {
         $($($(#[doc = $doc])*
         #[diagnostic::on_unimplemented(
             message = $cannot,
-            label = "this has to be elements of `{E}`, in the same memory as the other operands",
+            label = "must hold elements of `{E}`, in the same memory as the other operands",
             note = $forms
         )]
         pub trait $Operand<'a, E: MatrixElements, S: Space> {
-            /// Its elements.
-            fn elements(self) -> E::$view<'a, S>;
+            /// The memory, with a geometry if the operand is a view.
+            fn placed(self) -> PlacedOperand<E::$view<'a, S>>;
         }
 
         // Else the compiler speaks of what is read or written, whichever operand that is, or of
         // what a type that is a value takes.
         #[diagnostic::do_not_recommend]
         impl<'a, 'b: 'a, S: Space> $Operand<'a, Any, S> for $Any<'b, S> {
-            fn elements(self) -> $Any<'a, S> {
-                self.shorter()
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
-        impl<'a, E: MathType, S: Space, M: $Memory<'a, E::Storage, In = S>> $Operand<'a, E, S> for M {
-            fn elements(self) -> S::$view<'a, E::Storage> {
-                self.view()
+            fn placed(self) -> PlacedOperand<$Any<'a, S>> {
+                PlacedOperand { memory: self.shorter(), geometry: None }
             }
         })*)*
     };
 }
 
+/// The memory of an operand.
+pub struct PlacedOperand<M> {
+    /// The elements.
+    pub(crate) memory: M,
+    /// The geometry of a view. Other memory has the strides of the call.
+    pub(crate) geometry: Option<ViewGeometry>,
+}
+
 operands! {
-    Readable as Ref of AnySlice, "what is read is &[T], &Vec<T> or &[T; N] on the host; &CudaSlice<T>, &CudaView<T> or &CudaViewMut<T> on a device" {
+    Readable as Ref of AnySlice, "an input is a MatRef; or &[T], &Vec<T>, or &[T; N] on the host; or &CudaSlice<T>, &CudaView<T>, or &CudaViewMut<T> on a device" {
         /// A.
         OperandA, "A cannot be `{Self}`";
         /// B.
@@ -221,35 +224,53 @@ operands! {
         /// A vector of the epilogue.
         OperandVector, "a vector of the epilogue cannot be `{Self}`";
     }
-    Writable as Mut of AnySliceMut, "what is written is &mut [T], &mut Vec<T> or &mut [T; N] on the host; &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
+    Writable as Mut of AnySliceMut, "an output is a MatMut; or &mut [T], &mut Vec<T>, or &mut [T; N] on the host; or &mut CudaSlice<T> or &mut CudaViewMut<T> on a device" {
         /// D.
         OperandD, "D cannot be `{Self}`";
     }
 }
 
-macro_rules! host_operands {
-    ($($(const $N:ident,)? $reference:ty, $mutable:ty;)*) => {
-        $(impl<'a, T: Pod $(, const $N: usize)?> Readable<'a, T> for $reference {
-            type In = Host;
-            fn view(self) -> &'a [T] {
-                self
+/// Gives memory of a space the traits of its operands. `$view` makes the space's own reference.
+macro_rules! operand_memory {
+    (@operand $Operand:ident, $S:ty, $Ref:ident, [$($N:ident)?], $M:ty) => {
+        #[diagnostic::do_not_recommend]
+        impl<'a, T: bytemuck::Pod, E: $crate::numeric::MathType<Storage = T> $(, const $N: usize)?>
+            $crate::call::$Operand<'a, E, $S> for $M
+        {
+            fn placed(self) -> $crate::call::PlacedOperand<<$S as $crate::call::Space>::$Ref<'a, T>> {
+                $crate::call::PlacedOperand { memory: self.view(), geometry: None }
             }
         }
-
-        impl<'a, T: Pod $(, const $N: usize)?> Writable<'a, T> for $mutable {
-            type In = Host;
-            fn view(self) -> &'a mut [T] {
-                self
+    };
+    ($S:ty, Ref, |$x:ident| $view:expr, $($(const $N:ident,)? $M:ty;)*) => {
+        $(impl<'a, T: bytemuck::Pod $(, const $N: usize)?> $crate::call::Readable<'a, T> for $M {
+            type In = $S;
+            fn view(self) -> <$S as $crate::call::Space>::Ref<'a, T> {
+                let $x = self;
+                $view
             }
-        })*
+        }
+        operand_memory!(@operand OperandA, $S, Ref, [$($N)?], $M);
+        operand_memory!(@operand OperandB, $S, Ref, [$($N)?], $M);
+        operand_memory!(@operand OperandC, $S, Ref, [$($N)?], $M);
+        operand_memory!(@operand OperandVector, $S, Ref, [$($N)?], $M);)*
+    };
+    ($S:ty, Mut, |$x:ident| $view:expr, $($(const $N:ident,)? $M:ty;)*) => {
+        $(impl<'a, T: bytemuck::Pod $(, const $N: usize)?> $crate::call::Writable<'a, T> for $M {
+            type In = $S;
+            fn view(self) -> <$S as $crate::call::Space>::Mut<'a, T> {
+                let $x = self;
+                $view
+            }
+        }
+        operand_memory!(@operand OperandD, $S, Mut, [$($N)?], $M);)*
     };
 }
+#[cfg(feature = "cuda")]
+pub(crate) use operand_memory;
 
-host_operands! {
-    &'a [T], &'a mut [T];
-    &'a Vec<T>, &'a mut Vec<T>;
-    const N, &'a [T; N], &'a mut [T; N];
-}
+operand_memory! { Host, Ref, |memory| memory, &'a [T]; &'a Vec<T>; const N, &'a [T; N]; }
+operand_memory! { Host, Mut, |memory| memory, &'a mut [T]; &'a mut Vec<T>; const N, &'a mut [T; N]; }
 
 /// The two slices: one that is read, and one that is written.
 macro_rules! host_slices {
@@ -283,6 +304,13 @@ macro_rules! host_slices {
 
             fn address(&self) -> u64 {
                 self.bytes.as_ptr() as u64
+            }
+
+            /// The elements from one of them on.
+            fn skip(self, elements: usize) -> Self {
+                let first = self.kind.matrix_bytes(elements as u64) as usize;
+                let bytes = self.bytes.$get(first..).unwrap_or_default();
+                Self { bytes, ..self }
             }
 
             /// Some of the elements, `None` when they are not all there.

@@ -8,6 +8,11 @@ pub trait Memory {
     fn length(&self) -> usize;
     /// The address of the first.
     fn address(&self) -> u64;
+    /// The memory from one of the elements on.
+    #[must_use]
+    fn skip(self, elements: usize) -> Self
+    where
+        Self: Sized;
     /// Whether a launch takes the elements by value: they have no address where it runs.
     fn by_value(&self) -> bool {
         false
@@ -31,6 +36,10 @@ macro_rules! memory {
 
             fn address(&self) -> u64 {
                 self.address()
+            }
+
+            fn skip(self, elements: usize) -> Self {
+                self.skip(elements)
             }
         }
 
@@ -69,6 +78,11 @@ impl Memory for Elements {
 
     fn address(&self) -> u64 {
         self.address
+    }
+
+    /// The address stays, because elements without data have no size.
+    fn skip(self, elements: usize) -> Self {
+        Self { length: self.length.saturating_sub(elements), ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Operands in device memory.
 
 use crate::{
-    call::{Call, Matrices, Memory, Readable, Space, TypedMemory, Writable},
+    call::{Call, Matrices, Memory, Readable, Space, TypedMemory, Writable, operand_memory},
     numeric::{ElementKind, MathType},
     pass::transpose::TransposeCall,
 };
@@ -77,23 +77,8 @@ impl Space for Cuda {
     }
 }
 
-macro_rules! device_operands {
-    ($($trait:ident, $view:ident: $($reference:ty),*;)*) => {
-        $($(impl<'a, T: Pod> $trait<'a, T> for $reference {
-            type In = Cuda;
-            fn view(self) -> <Cuda as Space>::$view<'a, T> {
-                device_operands!(@wrap $view, self)
-            }
-        })*)*
-    };
-    (@wrap Ref, $x:expr) => { CudaRef($x) };
-    (@wrap Mut, $x:expr) => { CudaMut($x) };
-}
-
-device_operands! {
-    Readable, Ref: &'a CudaSlice<T>, &'a CudaView<'_, T>, &'a CudaViewMut<'_, T>;
-    Writable, Mut: &'a mut CudaSlice<T>, &'a mut CudaViewMut<'_, T>;
-}
+operand_memory! { Cuda, Ref, |memory| CudaRef(memory), &'a CudaSlice<T>; &'a CudaView<'_, T>; &'a CudaViewMut<'_, T>; }
+operand_memory! { Cuda, Mut, |memory| CudaMut(memory), &'a mut CudaSlice<T>; &'a mut CudaViewMut<'_, T>; }
 
 /// A matrix in device memory whose element type is a value, while a launch is being enqueued.
 pub struct DeviceMatrix<'a> {
@@ -118,6 +103,10 @@ impl Memory for DeviceMatrix<'_> {
 
     fn address(&self) -> u64 {
         self.address
+    }
+
+    fn skip(self, elements: usize) -> Self {
+        self.from(elements)
     }
 
     fn by_value(&self) -> bool {

@@ -73,8 +73,8 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         let matrix = |which: usize, length, order, extents| {
             // In place, D has the strides of C.
             let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
-            let memory = Elements::of(length);
-            let view = match self.strides[which].or(self.strides[beside]) {
+            let memory = Elements::of(length).skip(self.first(which));
+            let view = match self.strides_of(which).or(self.strides_of(beside)) {
                 Some(strides) => {
                     View::strided(memory, strides, order, extents).one_behind_another(extents)
                 }
@@ -111,14 +111,21 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         }
     }
 
-    /// Returns the problem size for a workspace of `workspace` bytes. If A or B has strides, the
-    /// workspace is reserved for copies of operands.
-    pub(crate) fn size(&self, workspace: u64) -> ProblemSize {
-        let (for_passes, workspace) =
-            (workspace, if self.strides[..2] == [None; 2] { workspace } else { 0 });
+    /// Returns the problem size for a workspace of `workspace` bytes. If the call sets strides of A
+    /// or B, or if a view has another order than the kernel, the workspace is reserved for copies
+    /// of operands.
+    pub(crate) fn size(&self, orders: Orders, workspace: u64) -> ProblemSize {
         let leading = [0, 1].map(|which| {
-            self.strides[which].map(|[rows, columns]| rows.max(columns)).or(self.leading[which])
+            let order = if which == 0 { orders.a } else { orders.b };
+            self.views[which].map_or(self.leading[which], |view| view.leading(order))
         });
+        let strided = [0, 1].map(|which| {
+            let of_view = self.views[which].is_some() && leading[which].is_none();
+            let strides = if of_view { self.strides_of(which) } else { self.strides[which] };
+            strides.map(|[rows, columns]| rows.max(columns))
+        });
+        let (for_passes, workspace) = (workspace, if strided == [None; 2] { workspace } else { 0 });
+        let leading = [0, 1].map(|which| strided[which].or(leading[which]));
         match &self.groups {
             Some(offsets) => ProblemSize {
                 leading,
@@ -173,14 +180,20 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     pub(crate) fn problems(&self, orders: Orders, queue: Option<&S::Queue>) -> Vec<Problem> {
         let first = self.problem(orders);
         let addresses = |a: A::Ref<'_, S>, b: B::Ref<'_, S>| {
-            queue.map_or([0; 2], |queue| [A::read(a, queue).address(), B::read(b, queue).address()])
+            let address = |queue| {
+                let (a, b) = (A::read(a, queue), B::read(b, queue));
+                [a.skip(self.first(0)).address(), b.skip(self.first(1)).address()]
+            };
+            queue.map_or([0; 2], address)
         };
         let further = self.further.iter().map(|Further { a, b, c, d }| {
             let mut problem = first.at(addresses(*a, *b));
-            (problem.a.memory.length, problem.b.memory.length) = (A::length(a), B::length(b));
-            problem.d.memory.length = C::length_mut(d);
+            let elements = |which, length| Elements::of(length).skip(self.first(which)).length;
+            problem.a.memory.length = elements(0, A::length(a));
+            problem.b.memory.length = elements(1, B::length(b));
+            problem.d.memory.length = elements(3, C::length_mut(d));
             if let (Source::Matrix(view), Some(c)) = (&mut problem.c, c) {
-                view.memory.length = C::length(c);
+                view.memory.length = elements(2, C::length(c));
             }
             problem
         });
@@ -190,7 +203,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// Returns the problem size for kernels of the description's family, with a workspace of
     /// `workspace` bytes.
     pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
-        let size = self.size(workspace);
+        let size = self.size(desc.orders(), workspace);
         if self.further.is_empty() {
             return size;
         }
@@ -207,6 +220,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
         let epilogue = desc.class.output.epilogue.framed(desc.frame);
         check_read(&epilogue, &self.vectors, &self.c, &self.scalars)?;
+        self.check_views()?;
         self.check_types(desc.user_types())
     }
 
@@ -240,14 +254,15 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         'a: 'q,
     {
         let (problem, vectors, shared) = (self.problem(orders), self.vectors, self.c);
+        let first = [0, 1, 2, 3].map(|which| self.first(which));
         let further = core::mem::take(&mut self.further);
         let mut calls = Vec::with_capacity(further.len() + 1);
         calls.push(self.call(orders, queue));
         calls.extend(further.into_iter().map(|Further { a, b, c, d }| {
             let vectors = vectors.map(|_, vector| C::read(vector, queue));
-            let (a, b) = (A::read(a, queue), B::read(b, queue));
-            let (c, d) =
-                (shared.map(|shared| C::read(c.unwrap_or(shared), queue)), C::write(d, queue));
+            let (a, b) = (A::read(a, queue).skip(first[0]), B::read(b, queue).skip(first[1]));
+            let c = shared.map(|shared| C::read(c.unwrap_or(shared), queue).skip(first[2]));
+            let d = C::write(d, queue).skip(first[3]);
             problem.with(Matrices { a, b, c, d, vectors })
         }));
         calls
@@ -260,8 +275,10 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     {
         let problem = self.problem(orders);
         let vectors = self.vectors.map(|_, vector| C::read(vector, queue));
-        let (a, b) = (A::read(self.a, queue), B::read(self.b, queue));
-        let (c, d) = (self.c.map(|c| C::read(c, queue)), C::write(self.d, queue));
+        let first = [0, 1, 2, 3].map(|which| self.first(which));
+        let (a, b) = (A::read(self.a, queue).skip(first[0]), B::read(self.b, queue).skip(first[1]));
+        let c = self.c.map(|c| C::read(c, queue).skip(first[2]));
+        let d = C::write(self.d, queue).skip(first[3]);
         let workspace = match self.workspace {
             Some(WorkspaceMemory::Fixed(bytes)) => Some(S::write(ElementKind::U8, bytes, queue)),
             _ => None,

@@ -1,36 +1,44 @@
 //! A GEMM as one function call.
 
-use super::{Executor, Gemm};
+use super::{Executor, Gemm, GemmOperation};
 use crate::{
-    call::{Arguments, Readable, Writable},
+    call::{Arguments, Mat, MatMut, MatRef, View},
     error::Error,
-    layout::RowMajor,
-    numeric::Element,
+    layout::{MatrixType, Order, RowMajor},
+    numeric::{Element, ElementKind},
+};
+use std::{
+    collections::HashMap,
+    sync::{PoisonError, RwLock},
 };
 
-/// Computes `D = A * B` for packed row-major matrices: A is m x k, B is k x n, and D is m x n.
+/// Computes `D = A * B`. The shapes of the views determine the sizes: A is m x k, B is k x n, and D
+/// is m x n.
 ///
 /// ```
+/// use falchion::prelude::*;
+///
 /// let (m, n, k) = (300, 200, 100);
 /// let (a, b, mut d) = (vec![1.0f32; m * k], vec![2.0f32; k * n], vec![0.0f32; m * n]);
-/// falchion::gemm((m, n, k), &a, &b, &mut d)?;
+/// let (a, b) = (MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)));
+/// falchion::gemm(a, b, MatMut::new(&mut d, (m, n)))?;
 /// assert!(d.iter().all(|&x| x == 200.0));
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
-/// Host slices run on the CPU. Device slices run on their GPU, on the stream of D. The function
-/// calls a [`Gemm`], which also accepts layouts, scalars, a C, an epilogue, and a workspace.
+/// Matrices in host memory are multiplied on the CPU. Matrices on a device are multiplied on their
+/// GPU, on the stream of D. [`Gemm`] and [`GemmOperation`] also accept scalars, a C, an epilogue,
+/// and a workspace.
 ///
 /// # Errors
-/// [`Error::Refused`] if a slice is shorter than its matrix, or if every kernel of the machine for
-/// the types needs a workspace. [`Error`] lists the other errors.
-#[doc(alias = "matmul")]
+/// [`Error::Refused`] if the shapes disagree, if memory is shorter than its matrix, if neither
+/// stride of a view is 1, if a stride is negative, or if every kernel of the machine for the types
+/// needs a workspace. [`Error`] lists the other errors.
 #[doc(alias = "sgemm")]
-pub fn gemm<'a, A, B, C, S>(
-    (m, n, k): (usize, usize, usize),
-    a: impl Readable<'a, A, In = S>,
-    b: impl Readable<'a, B, In = S>,
-    d: impl Writable<'a, C, In = S>,
+pub fn gemm<'a, 'b, 'd, A, B, C, S>(
+    a: impl Into<MatRef<'a, A, S>>,
+    b: impl Into<MatRef<'b, B, S>>,
+    d: impl Into<MatMut<'d, C, S>>,
 ) -> Result<(), Error>
 where
     A: Element,
@@ -38,5 +46,61 @@ where
     C: Element,
     S: Executor,
 {
-    Gemm::<A, RowMajor, B, RowMajor, C>::new().run(Arguments::new((m, n, k), a, b, d))
+    let (a, b, d) = (a.into(), b.into(), d.into());
+    // The compiler checks the types with this operator.
+    let row_major = Gemm::<A, RowMajor, B, RowMajor, C>::new();
+    let orders = [a.geometry, b.geometry, d.geometry].map(|geometry| {
+        let strides = geometry.strides.map(isize::unsigned_abs);
+        View::strided((), strides, geometry.order, geometry.shape)
+            .order(geometry.order, geometry.shape)
+            .unwrap_or(geometry.order)
+    });
+    let arguments = Arguments::from_views(a, b, d)?;
+    if orders == [Order::Row; 3] {
+        return row_major.run(arguments);
+    }
+    operation([A::KIND, B::KIND, C::KIND], orders)?.typed()?.run(arguments)
+}
+
+/// Computes `A * B` on the CPU and returns the row-major product. A is m x k, and B is k x n.
+///
+/// ```
+/// let product = falchion::matmul(&[[1.0f32, 2.0], [3.0, 4.0]], &[[1.0f32], [10.0]])?;
+/// assert_eq!(product.elements(), [21.0, 43.0]);
+/// # Ok::<(), falchion::Error>(())
+/// ```
+///
+/// # Errors
+/// The errors of [`gemm`], and [`Error::Refused`] if the product cannot be allocated.
+pub fn matmul<'a, 'b, T>(
+    a: impl Into<MatRef<'a, T>>,
+    b: impl Into<MatRef<'b, T>>,
+) -> Result<Mat<T::Output>, Error>
+where
+    T: Element<Output: Element>,
+{
+    let (a, b) = (a.into(), b.into());
+    let mut d = Mat::zeros((a.shape().0, b.shape().1))?;
+    gemm(a, b, d.view_mut())?;
+    Ok(d)
+}
+
+/// The operator of types and orders, which the process resolves once.
+///
+/// # Errors
+/// The errors of [`GemmOperation::new`].
+fn operation(kinds: [ElementKind; 3], orders: [Order; 3]) -> Result<GemmOperation, Error> {
+    type Key = ([ElementKind; 3], [Order; 3]);
+    static KNOWN: RwLock<Option<HashMap<Key, GemmOperation>>> = RwLock::new(None);
+    let key = (kinds, orders);
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.as_ref().and_then(|known| known.get(&key)) {
+        return Ok(known.clone());
+    }
+    drop(known);
+    let matrix = |which: usize| MatrixType { element: kinds[which], order: orders[which] };
+    let resolved = GemmOperation::new(matrix(0), matrix(1), matrix(2))?;
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    known.get_or_insert_default().insert(key, resolved.clone());
+    Ok(resolved)
 }

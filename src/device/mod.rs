@@ -16,14 +16,14 @@ pub mod transpose;
 pub use crate::host::run_on_host;
 pub use crate::{
     call::{
-        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, MatrixElements, OperandWorkspace,
-        Readable, Space, Writable,
+        Any, AnyElement, AnySlice, AnySliceMut, Arguments, Host, Mat, MatMut, MatRef,
+        MatrixElements, OperandWorkspace, Readable, Space, Writable,
     },
     family::{Explanation, ProblemSize, Request, Target},
     pass::transpose::TransposeArguments,
 };
 pub use executor::Executor;
-pub use functions::gemm;
+pub use functions::{gemm, matmul};
 pub use gemm::{Gemm, GemmUniversal};
 #[cfg(feature = "cuda")]
 pub use kernel::Kernel;

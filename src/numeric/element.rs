@@ -205,14 +205,16 @@ impl ComputeKind {
 /// ```
 /// use falchion::prelude::*;
 ///
-/// fn matmul<T: Element>(m: usize, n: usize, k: usize, a: &[T], b: &[T]) -> Result<Vec<T>, falchion::Error> {
-///     let mut d = vec![T::ZERO; m * n];
-///     falchion::gemm((m, n, k), a, b, &mut d)?;
-///     Ok(d)
+/// /// The scalar product of two vectors.
+/// fn dot<T: Element>(a: &[T], b: &[T]) -> Result<T, falchion::Error> {
+///     let mut d = [T::ZERO];
+///     let (a, b) = (MatRef::new(a, (1, a.len())), MatRef::new(b, (b.len(), 1)));
+///     falchion::gemm(a, b, MatMut::new(&mut d, (1, 1)))?;
+///     Ok(d[0])
 /// }
 ///
-/// assert_eq!(matmul(1, 1, 2, &[2.0f32, 3.0], &[4.0, 5.0])?, [23.0]);
-/// assert_eq!(matmul(1, 1, 2, &[2i32, 3], &[4, 5])?, [23]);
+/// assert_eq!(dot(&[2.0f32, 3.0], &[4.0, 5.0])?, 23.0);
+/// assert_eq!(dot(&[2i32, 3], &[4, 5])?, 23);
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///

@@ -120,6 +120,8 @@ fields! {
     Products "the number of products";
     Rows "the number of rows";
     Columns "the number of columns";
+    RowsOfView "rows of a view";
+    ColumnsOfView "columns of a view";
     }
     of {
     Extent(axis: Axis) [axis.name(),];

@@ -4,6 +4,7 @@
 //! is read in the compiler's output (a `const` that does not check), on the terminal (exit code 2),
 //! and in [`Error::Refused`](crate::Error::Refused).
 
+mod combined;
 mod emulation;
 mod field;
 mod operand;
@@ -338,6 +339,30 @@ pub enum Refusal {
         operand: Operand,
         strides: [usize; 2],
         order: Option<Order>,
+    },
+    InnerExtents {
+        columns_of_a: usize,
+        rows_of_b: usize,
+    },
+    Shape {
+        operand: Operand,
+        given: [usize; 2],
+        wanted: [usize; 2],
+    },
+    NegativeStride {
+        operand: Operand,
+        strides: [isize; 2],
+    },
+    StridesOfView {
+        operand: Operand,
+    },
+    MatrixTooLarge {
+        extents: [usize; 2],
+        element: ElementKind,
+    },
+    WrongLength {
+        length: usize,
+        extents: [usize; 2],
     },
     ElementType {
         operand: Operand,

@@ -4,7 +4,6 @@ use super::{Field, Refusal, Route, beside_stages};
 use crate::{
     arch::OpKind,
     layout::Order,
-    numeric::{Combined, ElementKind},
     sentence::{Sentence, say},
 };
 
@@ -283,6 +282,27 @@ impl Refusal {
                     Some(Order::Col) => s.say(", where the kernel is of column-major ones; rows have to be 1 element apart"),
                 }
             }
+            Self::InnerExtents { columns_of_a, rows_of_b } => {
+                say!(s, "A has ", number columns_of_a as u64, " columns, and B has ", number rows_of_b as u64, " rows; both must be K")
+            }
+            Self::Shape { operand, given, wanted } => {
+                let s = shape(say!(s, word operand.name(), " is "), given);
+                shape(s.say(", and this GEMM needs "), wanted)
+            }
+            Self::NegativeStride { operand, strides: [down, across] } => {
+                let s = difference(say!(s, "the strides of ", word operand.name(), " = "), down);
+                difference(s.say(", "), across).say("; a stride must be 0 or greater, so copy the matrix in ascending order")
+            }
+            Self::StridesOfView { operand } => {
+                say!(s, word operand.name(), " is a view with strides, and the call sets other strides for it; set the strides of the view only")
+            }
+            Self::MatrixTooLarge { extents, element } => {
+                shape(say!(s, "no memory for a matrix of ", word element.name(), ", "), extents).say("; try a smaller one")
+            }
+            Self::WrongLength { length, extents } => {
+                let s = say!(s, "the matrix has ", number length as u64, " elements, and its shape is ");
+                shape(s, extents).say("; pass as many elements as the shape has")
+            }
             Self::TensorStride { operand, field, value, of, nearest } => {
                 say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is not a multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which TMA's strides are multiples; try ", number nearest)
             }
@@ -327,54 +347,20 @@ const fn signed(s: Sentence, value: i32) -> Sentence {
     if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs() as u64)
 }
 
+/// Rows and columns.
+const fn shape(s: Sentence, [rows, columns]: [usize; 2]) -> Sentence {
+    s.number(rows as u64).say(" x ").number(columns as u64)
+}
+
+/// A number with its sign.
+const fn difference(s: Sentence, value: isize) -> Sentence {
+    if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs() as u64)
+}
+
 /// Kernels on some units.
 const fn kernels_of(op: OpKind) -> &'static str {
     match op {
         OpKind::Simt => "CUDA-core kernels",
         OpKind::TensorOp => "tensor-core kernels",
-    }
-}
-
-impl Combined {
-    /// Whether another combination has the same A, B, and accumulator.
-    const fn differ_in_output(self, other: Self) -> bool {
-        self.a.is(other.a) && self.b.is(other.b) && self.accumulator.is(other.accumulator)
-    }
-
-    /// The element types that D may have with this A, B, and accumulator on any units.
-    const fn outputs_said_by(self, mut s: Sentence) -> Sentence {
-        let (mut i, mut said, count) = (0, 0, self.outputs());
-        while i < ElementKind::ALL.len() {
-            let with = Self { c: ElementKind::ALL[i], ..self };
-            if with.is_of_any() {
-                let before = match (said, count) {
-                    (0, _) => "",
-                    (1, 2) => " or ",
-                    (said, count) if said + 1 == count => ", or ",
-                    _ => ", ",
-                };
-                (s, said) = (s.say(before).say(with.c.name()), said + 1);
-            }
-            i += 1;
-        }
-        s
-    }
-
-    /// How many element types D may have.
-    const fn outputs(self) -> usize {
-        let (mut i, mut count) = (0, 0);
-        while i < ElementKind::ALL.len() {
-            count += Self { c: ElementKind::ALL[i], ..self }.is_of_any() as usize;
-            i += 1;
-        }
-        count
-    }
-
-    const fn is_of_any(self) -> bool {
-        self.is_of(OpKind::Simt) || self.is_of(OpKind::TensorOp)
-    }
-
-    const fn said_by(self, s: Sentence) -> Sentence {
-        say!(s, word self.a.name(), " by ", word self.b.name(), " accumulating in ", word self.accumulator.name(), " into ", word self.c.name())
     }
 }

@@ -104,6 +104,7 @@ fn one_line_is_a_product_on_a_device() {
     let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
     let (a, b, mut d) =
         (copied(&vec![1.0; m * k]), copied(&vec![2.0; k * n]), copied(&vec![f32::NAN; m * n]));
-    falchion::gemm((m, n, k), &a, &b, &mut d).expect("a product");
+    let (x, y) = (MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)));
+    falchion::gemm(x, y, MatMut::new(&mut d, (m, n))).expect("a product");
     assert!(stream.clone_dtoh(&d).expect("D").iter().all(|&x| x == 200.0));
 }

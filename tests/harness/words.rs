@@ -14,11 +14,18 @@ use falchion::{
 /// Values that a line omits.
 const USUAL: &[(&str, &str)] = &[
     ("acc", "f32"),
+    ("op", "simt"),
+    ("arch", "sm90"),
     ("mode", "gemm"),
     ("swapped", "false"),
+    ("mainloop", "warpspecialized"),
+    ("stages", "2"),
     ("swizzle", "1"),
     ("split_k", "1"),
     ("decomposition", "splitk"),
+    ("align_a", "4"),
+    ("align_b", "4"),
+    ("align_c", "4"),
     ("smem_a", "auto"),
     ("smem_b", "auto"),
     ("blocks_per_sm", "1"),

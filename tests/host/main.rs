@@ -42,6 +42,7 @@ mod transpose_counters;
 mod transpose_mutants;
 mod types;
 mod universal;
+mod views;
 mod warp_specialized;
 mod warp_specialized_faults;
 mod wrong_kernels;

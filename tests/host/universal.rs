@@ -78,7 +78,8 @@ fn the_host_computes_what_a_gemm_of_the_types_does() {
         ((0..m * k).map(number).collect(), (0..k * n).map(|i| number(3 * i + 1)).collect());
     let [mut one, mut other, mut wanted] =
         [const { Vec::new() }; 3].map(|_: Vec<f32>| vec![f32::NAN; m * n]);
-    falchion::gemm((m, n, k), &a, &b, &mut one).expect("a product");
+    let (x, y) = (MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)));
+    falchion::gemm(x, y, MatMut::new(&mut one, (m, n))).expect("a product");
     GemmUniversal::<f32, RowMajor, f32, RowMajor, f32, RowMajor>::new()
         .run(Arguments::new((m, n, k), &a, &b, &mut other))
         .expect("a product");
@@ -117,7 +118,8 @@ fn batches_groups_and_refusals() {
     gemm.grouped(Arguments::new((6, 5, 4), &a, &b, &mut d), &[0u32, 2, 6]).expect("groups");
     assert_eq!(d, [8.0; 30]);
     let mut short = vec![0.0f32; 29];
-    let said = falchion::gemm((6, 5, 4), &a, &b[..20], &mut short)
+    let (x, y) = (MatRef::new(&a, (6, 4)), MatRef::new(&b[..20], (4, 5)));
+    let said = falchion::gemm(x, y, MatMut::new(&mut short, (6, 5)))
         .expect_err("an element too few")
         .to_string();
     assert!(said.contains('D'), "{said}");

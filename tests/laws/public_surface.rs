@@ -11,9 +11,10 @@ struct Layer {
 }
 
 /// One bound suffices for a function that multiplies slices.
-fn product<T: Element>(extents: (usize, usize, usize), a: &[T], b: &[T]) -> Vec<T> {
-    let mut d = vec![T::ZERO; extents.0 * extents.1];
-    falchion::gemm(extents, a, b, &mut d).expect("a product");
+fn product<T: Element>((m, n, k): (usize, usize, usize), a: &[T], b: &[T]) -> Vec<T> {
+    let mut d = vec![T::ZERO; m * n];
+    let (a, b) = (MatRef::new(a, (m, k)), MatRef::new(b, (k, n)));
+    falchion::gemm(a, b, MatMut::new(&mut d, (m, n))).expect("a product");
     d
 }
 

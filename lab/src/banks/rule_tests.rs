@@ -28,11 +28,11 @@ fn measured() -> Vec<(String, &'static str, u32, u32)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/banks.txt");
     let table = std::fs::read_to_string(path).unwrap();
     let rows = table.lines().filter_map(|line| {
-        let mut words = line.split_whitespace().rev();
-        let (counted, _, bytes) =
-            (words.next()?.parse().ok()?, words.next()?, words.next()?.parse().ok()?);
+        let mut words = line.split_whitespace();
         let direction = if words.next()? == "load" { "load" } else { "store" };
-        Some((line.get(2..64)?.trim_end().to_owned(), direction, bytes, counted))
+        let bytes = words.next()?.parse().ok()?;
+        let counted = words.nth(1)?.parse().ok()?;
+        Some((words.collect::<Vec<_>>().join(" "), direction, bytes, counted))
     });
     rows.collect()
 }

@@ -252,10 +252,8 @@ fn what_the_ladders_page_says_holds_of_the_climb() {
 fn the_wavefronts_of_the_banks_page_were_measured() {
     let table = include_str!("../../data/banks.txt");
     let (end, measured) = (table.lines().last().expect("a last line"), |name: &str| {
-        let line = table.lines().find(|line| {
-            line.trim_start().strip_prefix(name).is_some_and(|rest| rest.starts_with("  "))
-        });
-        line.and_then(|line| line.split_whitespace().last())
+        let line = table.lines().find(|line| line.ends_with(&format!(" {name}")));
+        line.and_then(|line| line.split_whitespace().nth(3))
             .unwrap_or_else(|| panic!("{name} was not measured"))
             .to_owned()
     });

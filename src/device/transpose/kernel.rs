@@ -45,11 +45,13 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     ) -> Result<TransposeKernel<T, Config>, Error> {
         let stream = arguments.d.0.stream();
         // The code only needs the alignment of the addresses. Nothing is written to D.
-        let of =
-            |matrix: &dyn DevicePtr<T::Storage>| DeviceMatrix::read::<T>(matrix, stream).address;
+        arguments.check_views()?;
+        let of = |matrix: &dyn DevicePtr<T::Storage>, which| {
+            DeviceMatrix::read::<T>(matrix, stream).from(arguments.first(which)).address
+        };
         let problem = arguments.problem().at([
-            of(arguments.a.0),
-            arguments.b.matrix().map_or(0, |b| of(b.0)),
+            of(arguments.a.0, 0),
+            arguments.b.matrix().map_or(0, |b| of(b.0, 1)),
             0,
         ]);
         let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &problem);
@@ -93,6 +95,7 @@ impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
         stream: &Arc<CudaStream>,
         arguments: TransposeArguments<'_, Cuda, T>,
     ) -> Result<(), Error> {
+        arguments.check_views()?;
         let combine = arguments.combine;
         Cuda::transpose(Config::CHOICE, combine, stream, arguments.call(stream))
     }

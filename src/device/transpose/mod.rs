@@ -23,13 +23,13 @@ pub use kernel::TransposeKernel;
 
 use super::executor::{Executor, TransposeCallIn};
 use crate::{
-    call::{Elements, MatrixElements, View},
+    call::{Elements, MatrixElements, Memory, View},
     desc::Auto,
     error::Error,
     layout::Order,
     numeric::MathType,
     pass::transpose::{Configuration, TransposeArguments, TransposeDesc, TransposeProblem},
-    refusal::Refusal,
+    refusal::{Operand, Refusal},
 };
 use core::{fmt, marker::PhantomData};
 
@@ -88,6 +88,7 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
         &self,
         arguments: &TransposeArguments<'_, S, T>,
     ) -> Result<(), Refusal> {
+        arguments.check_views()?;
         arguments.problem().check(&self.desc(arguments))
     }
 
@@ -98,6 +99,7 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     /// # Errors
     /// [`Error::Refused`] if the arguments do not fit. [`Error`] lists the other errors.
     pub fn run<S: Executor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
+        arguments.check_views()?;
         let (queue, combine) = (S::queue(&arguments.d), arguments.combine);
         S::transpose(Config::CHOICE, combine, &queue, arguments.call(&queue))
     }
@@ -109,8 +111,9 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
     fn problem(&self) -> TransposeProblem {
         let ((rows, columns), batch, scalars) = (self.extents, self.batch, self.scalars);
         let matrix = |which: usize, length, extents| {
-            let packed =
-                View::packed(Elements::of(length), Order::Row, extents, self.leading[which]);
+            let of_view = self.views[which].and_then(|view| view.leading(Order::Row));
+            let memory = Elements::of(length).skip(self.first(which));
+            let packed = View::packed(memory, Order::Row, extents, of_view.or(self.leading[which]));
             packed.batched(self.strides[which].unwrap_or(packed.batch_stride))
         };
         TransposeProblem {
@@ -130,10 +133,36 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
         'a: 'q,
     {
         let problem = self.problem();
+        let first = [0, 1, 2].map(|which| self.first(which));
         problem.with(
-            T::read::<S>(self.a, queue),
-            self.b.map(|b| T::read::<S>(b, queue)),
-            T::write::<S>(self.d, queue),
+            T::read::<S>(self.a, queue).skip(first[0]),
+            self.b.map(|b| T::read::<S>(b, queue).skip(first[1])),
+            T::write::<S>(self.d, queue).skip(first[2]),
         )
+    }
+
+    /// Checks that views have the shapes of the call, and are row-major.
+    ///
+    /// # Errors
+    /// The errors of [`ViewGeometry::check`], and [`Refusal::Strides`] for another order.
+    fn check_views(&self) -> Result<(), Refusal> {
+        let (rows, columns) = self.extents;
+        let operands = [Operand::A, Operand::B, Operand::D];
+        let shapes = [(rows, columns), (columns, rows), (columns, rows)];
+        for (which, view) in self.views.iter().enumerate() {
+            let Some(view) = view else { continue };
+            view.check(operands[which], shapes[which], self.leading[which].is_some())?;
+            if view.leading(Order::Row).is_none() {
+                let (operand, order) = (operands[which], Some(Order::Row));
+                let strides = view.strides.map(isize::unsigned_abs);
+                return Err(Refusal::Strides { operand, strides, order });
+            }
+        }
+        Ok(())
+    }
+
+    /// Index of the first element of A, B, or D in its memory.
+    fn first(&self, which: usize) -> usize {
+        self.views[which].map_or(0, |view| view.first)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::desc::Combine;
 use crate::{
-    call::{OperandA, OperandB, OperandD, Source, Space, setters},
+    call::{OperandA, OperandB, OperandD, Source, Space, ViewGeometry, setters},
     numeric::MathType,
 };
 
@@ -44,6 +44,8 @@ pub struct TransposeArguments<'a, S: Space, T: MathType> {
     pub(crate) a: S::Ref<'a, T::Storage>,
     pub(crate) b: Source<S::Ref<'a, T::Storage>>,
     pub(crate) d: S::Mut<'a, T::Storage>,
+    /// The geometries of A, B, and D that are views.
+    pub(crate) views: [Option<ViewGeometry>; 3],
     pub(crate) leading: [Option<usize>; 3],
     pub(crate) strides: [Option<usize>; 3],
     pub(crate) batch: usize,
@@ -58,11 +60,13 @@ impl<'a, S: Space, T: MathType> TransposeArguments<'a, S, T> {
         a: impl OperandA<'a, T, S>,
         d: impl OperandD<'a, T, S>,
     ) -> Self {
+        let (a, d) = (a.placed(), d.placed());
         Self {
             extents: (rows, columns),
-            a: a.elements(),
+            a: a.memory,
             b: Source::None,
-            d: d.elements(),
+            d: d.memory,
+            views: [a.geometry, None, d.geometry],
             leading: [None; 3],
             strides: [None; 3],
             batch: 1,
@@ -101,7 +105,9 @@ impl<'a, S: Space, T: Scalable> TransposeArguments<'a, S, T> {
     /// Passes B, a `columns` x `rows` matrix, and its factor beta. If beta is 0, the kernel does
     /// not read B, so a NaN in B cannot reach D.
     pub fn source(mut self, beta: f64, b: impl OperandB<'a, T, S>) -> Self {
-        (self.b, self.scalars[1], self.combine) = (Source::Matrix(b.elements()), beta, T::COMBINE);
+        let b = b.placed();
+        (self.b, self.views[1]) = (Source::Matrix(b.memory), b.geometry);
+        (self.scalars[1], self.combine) = (beta, T::COMBINE);
         self
     }
 

@@ -1,0 +1,192 @@
+//! The place of a view's elements in memory.
+
+use super::View;
+use crate::{
+    layout::Order,
+    refusal::{Field, Operand, Refusal},
+};
+use core::ops::{Bound, Range, RangeBounds};
+
+/// The place of each element of a view: element (i, j) lies `first + i * strides[0] + j *
+/// strides[1]` elements behind the start of the memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ViewGeometry {
+    /// Index of element (0, 0) in the memory.
+    pub first: usize,
+    /// Rows and columns.
+    pub shape: (usize, usize),
+    /// Elements from a row to the next, and from a column to the next.
+    pub strides: [isize; 2],
+    /// The order of a view that has one row or one column.
+    pub order: Order,
+}
+
+/// A stride of so many elements. No memory has more than `isize::MAX` elements.
+fn signed(elements: usize) -> isize {
+    isize::try_from(elements).unwrap_or(isize::MAX)
+}
+
+impl ViewGeometry {
+    /// A packed matrix.
+    pub fn packed((rows, columns): (usize, usize), order: Order) -> Self {
+        let leading = signed(order.packed(rows, columns));
+        let strides = if order.is_row() { [leading, 1] } else { [1, leading] };
+        Self { first: 0, shape: (rows, columns), strides, order }
+    }
+
+    /// The same matrix with a leading dimension: the distance between rows of a row-major matrix,
+    /// or between columns of a column-major one.
+    pub fn with_leading(mut self, elements: usize) -> Self {
+        self.strides[if self.order.is_row() { 0 } else { 1 }] = signed(elements);
+        self
+    }
+
+    /// The same matrix with other strides.
+    pub fn with_strides(self, strides: [isize; 2]) -> Self {
+        let order = match strides {
+            [1, across] if across != 1 => Order::Col,
+            [down, 1] if down != 1 => Order::Row,
+            _ => self.order,
+        };
+        Self { strides, order, ..self }
+    }
+
+    /// The transpose.
+    pub const fn transposed(self) -> Self {
+        let ((rows, columns), [down, across]) = (self.shape, self.strides);
+        let (shape, strides) = ((columns, rows), [across, down]);
+        Self { first: self.first, shape, strides, order: self.order.transposed() }
+    }
+
+    /// Some of the rows.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
+    pub fn rows(self, rows: impl RangeBounds<usize>) -> Result<Self, Refusal> {
+        let range = inside(Field::RowsOfView, rows, self.shape.0)?;
+        Ok(Self { shape: (range.len(), self.shape.1), ..self.at_index(range.start, 0) })
+    }
+
+    /// Some of the columns.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfRange`] if the range is not inside the matrix.
+    pub fn columns(self, columns: impl RangeBounds<usize>) -> Result<Self, Refusal> {
+        let range = inside(Field::ColumnsOfView, columns, self.shape.1)?;
+        Ok(Self { shape: (self.shape.0, range.len()), ..self.at_index(0, range.start) })
+    }
+
+    /// The leading dimension in an order. `None` if the view does not have this order.
+    pub fn leading(&self, order: Order) -> Option<usize> {
+        let strides = self.strides.map(isize::unsigned_abs);
+        let view = View::strided((), strides, order, self.shape);
+        (view.order(order, self.shape) == Some(order)).then(|| view.leading(order))
+    }
+
+    /// Checks that the view has the shape of its operand, no negative stride that a kernel would
+    /// read, and no strides that the call sets beside its own.
+    ///
+    /// # Errors
+    /// [`Refusal::Shape`], [`Refusal::NegativeStride`], or [`Refusal::StridesOfView`].
+    pub fn check(
+        &self,
+        operand: Operand,
+        wanted: (usize, usize),
+        set_by_call: bool,
+    ) -> Result<(), Refusal> {
+        let Self { shape, strides, .. } = *self;
+        if shape != wanted {
+            let [given, wanted] = [shape, wanted].map(|(rows, columns)| [rows, columns]);
+            Err(Refusal::Shape { operand, given, wanted })
+        } else if strides[0] < 0 && shape.0 > 1 || strides[1] < 0 && shape.1 > 1 {
+            // The stride of a single row or column is not read.
+            Err(Refusal::NegativeStride { operand, strides })
+        } else if set_by_call {
+            Err(Refusal::StridesOfView { operand })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The index of an element in the memory. `None` outside the matrix.
+    pub fn index(&self, row: usize, column: usize) -> Option<usize> {
+        let inside = row < self.shape.0 && column < self.shape.1;
+        let down = signed(row).checked_mul(self.strides[0])?;
+        let across = signed(column).checked_mul(self.strides[1])?;
+        self.first.checked_add_signed(down.checked_add(across)?).filter(|_| inside)
+    }
+
+    fn at_index(self, row: usize, column: usize) -> Self {
+        let down = signed(row).saturating_mul(self.strides[0]);
+        let across = signed(column).saturating_mul(self.strides[1]);
+        Self { first: self.first.saturating_add_signed(down.saturating_add(across)), ..self }
+    }
+}
+
+/// A range as its first and its end, inside `extent` lines.
+fn inside(
+    field: Field,
+    range: impl RangeBounds<usize>,
+    extent: usize,
+) -> Result<Range<usize>, Refusal> {
+    let start = match range.start_bound() {
+        Bound::Included(&start) => start,
+        Bound::Excluded(&before) => before.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(&last) => last.saturating_add(1),
+        Bound::Excluded(&end) => end,
+        Bound::Unbounded => extent,
+    };
+    let out = |value: usize, least: usize| Refusal::OutOfRange {
+        field,
+        value: value as u64,
+        least: least as u64,
+        most: extent as u64,
+    };
+    if start > extent {
+        Err(out(start, 0))
+    } else if end < start || end > extent {
+        Err(out(end, start))
+    } else {
+        Ok(start..end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every composition of sub-views and transposes addresses the elements of the matrix.
+    #[test]
+    fn sub_views_address_the_elements_of_the_matrix() {
+        let whole = ViewGeometry::packed((7, 5), Order::Row).with_leading(9);
+        let part = whole.rows(2..6).unwrap().columns(1..).unwrap();
+        assert_eq!(part.shape, (4, 4));
+        for (row, column) in (0..4).flat_map(|row| (0..4).map(move |column| (row, column))) {
+            let index = Some((row + 2) * 9 + column + 1);
+            assert_eq!(part.index(row, column), index);
+            assert_eq!(part.transposed().index(column, row), index);
+            let parts = part.transposed().rows(column..=column).unwrap().columns(row..).unwrap();
+            assert_eq!(parts.index(0, 0), index);
+        }
+        assert_eq!([part.index(4, 0), part.index(0, 4)], [None; 2]);
+        let reversed = ViewGeometry { first: 54, ..whole }.with_strides([-9, 1]);
+        assert_eq!(reversed.rows(1..).unwrap().index(5, 4), Some(4));
+        assert_eq!(whole.with_strides([1, 1]).order, Order::Row);
+        assert_eq!(whole.with_strides([1, 7]).order, Order::Col);
+    }
+
+    #[test]
+    fn ranges_outside_a_matrix_are_refused() {
+        let whole = ViewGeometry::packed((7, 5), Order::Col);
+        let range = |field, value, least, most| Refusal::OutOfRange { field, value, least, most };
+        assert_eq!(whole.rows(3..8), Err(range(Field::RowsOfView, 8, 3, 7)));
+        assert_eq!(whole.columns(6..), Err(range(Field::ColumnsOfView, 6, 0, 5)));
+        let (start, end) = (4, 2);
+        assert_eq!(whole.columns(start..end), Err(range(Field::ColumnsOfView, 2, 4, 5)));
+        assert_eq!(whole.rows(..=usize::MAX), Err(range(Field::RowsOfView, u64::MAX, 0, 7)));
+        assert_eq!(whole.rows(7..).map(|view| view.shape), Ok((0, 5)));
+    }
+}

@@ -1,0 +1,208 @@
+//! Views of matrices: `gemm` and `matmul` compute what `Arguments` with strides compute, and refuse
+//! views that do not fit.
+
+use falchion::{Error, Refusal, prelude::*, refusal::Operand};
+
+const SHAPES: [(usize, usize, usize); 4] = [(5, 7, 3), (1, 9, 4), (33, 1, 17), (64, 48, 40)];
+
+fn number(i: usize) -> f32 {
+    ((i * 7919 % 1009) as f32 - 500.0) / 97.0
+}
+
+/// Memory of a view: row-major or column-major, with rows and columns beside it.
+struct Stored {
+    memory: Vec<f32>,
+    shape: (usize, usize),
+    column_major: bool,
+}
+
+impl Stored {
+    fn new(shape: (usize, usize), column_major: bool, seed: usize) -> Self {
+        let length = (shape.0 + 3) * (shape.1 + 4);
+        Self { memory: (0..length).map(|i| number(i + seed)).collect(), shape, column_major }
+    }
+
+    /// The view of the middle of the memory.
+    fn view(&self) -> MatRef<'_, f32> {
+        let (rows, columns) = self.shape;
+        let whole = if self.column_major {
+            MatRef::new(&self.memory, (columns + 4, rows + 3)).t()
+        } else {
+            MatRef::new(&self.memory, (rows + 3, columns + 4))
+        };
+        whole.rows(2..rows + 2).unwrap().columns(1..=columns).unwrap()
+    }
+}
+
+/// Every order of A, B, and D, as sub-views, has the bits of packed row-major matrices, and nothing
+/// beside D is written.
+#[test]
+fn gemm_of_views_has_the_bits_of_packed_matrices() {
+    for (m, n, k) in SHAPES {
+        for orders in 0..8 {
+            let column_major = |matrix: usize| orders >> matrix & 1 == 1;
+            let a = Stored::new((m, k), column_major(0), 1);
+            let b = Stored::new((k, n), column_major(1), 2);
+            let mut d = Stored::new((m, n), column_major(2), 3);
+            let before = d.memory.clone();
+            let packed = |view: MatRef<'_, f32>| {
+                let of_row = move |row| (0..view.shape().1).map(move |column| (row, column));
+                let all = (0..view.shape().0).flat_map(of_row);
+                all.map(|(row, column)| view.get(row, column).unwrap()).collect::<Vec<_>>()
+            };
+            let mut wanted = vec![f32::NAN; m * n];
+            Gemm::<f32>::new()
+                .run(Arguments::new((m, n, k), &packed(a.view()), &packed(b.view()), &mut wanted))
+                .unwrap();
+            let whole = if column_major(2) {
+                MatMut::new(&mut d.memory, (n + 4, m + 3)).t()
+            } else {
+                MatMut::new(&mut d.memory, (m + 3, n + 4))
+            };
+            let to = whole.rows(2..m + 2).unwrap().columns(1..=n).unwrap();
+            falchion::gemm(a.view(), b.view(), to).unwrap();
+            assert_eq!(packed(d.view()), wanted, "{m} {n} {k} {orders}");
+            let written = d.memory.iter().zip(&before).filter(|(now, before)| now != before);
+            assert!(written.count() <= m * n);
+            let product = falchion::matmul(a.view(), b.view()).unwrap();
+            assert_eq!((product.elements(), product.shape()), (&wanted[..], (m, n)));
+        }
+    }
+}
+
+/// A view as C, and views as operands of `Arguments::new`, with scalars.
+#[test]
+fn arguments_take_views_and_slices() {
+    let (m, n, k) = (6, 5, 4);
+    let c = Stored::new((m, n), false, 3);
+    let (a, b) = (vec![1.0f32; m * k], vec![2.0f32; k * n]);
+    let mut d = vec![f32::NAN; m * n];
+    let arguments = Arguments::new((m, n, k), &a, MatRef::new(&b, (k, n)), &mut d);
+    Gemm::<f32>::new().run(arguments.source(2.0, c.view())).unwrap();
+    for (index, &x) in d.iter().enumerate() {
+        assert_eq!(x, 8.0 + 2.0 * c.view().get(index / n, index % n).unwrap());
+    }
+    // Members of an array have one geometry.
+    let view = |columns: usize| MatRef::new(&b, (k, n)).columns(..columns).unwrap();
+    let mut ds = [vec![0.0f32; m * 3], vec![0.0f32; m * 3]];
+    let array = Arguments::array((m, 3, k), [&a, &a], [view(3), view(3)], &mut ds).unwrap();
+    Gemm::<f32>::new().run(array).unwrap();
+    assert_eq!(ds, [vec![8.0; m * 3], vec![8.0; m * 3]]);
+    let refused =
+        Arguments::<_, f32, f32, f32>::array((m, 3, k), [&a, &a], [view(3), view(2)], &mut ds)
+            .unwrap_err();
+    assert_eq!(refused, Refusal::ArrayUnlike { product: 1 });
+}
+
+#[test]
+fn views_that_do_not_fit_are_refused_by_name() {
+    let memory = vec![1.0f32; 64];
+    let mut written = vec![7.0f32; 64];
+    let view = |shape| MatRef::new(&memory, shape);
+    let mut refused = |a: MatRef<'_, f32>, b: MatRef<'_, f32>, d: (usize, usize), strides| {
+        let [rows, columns]: [isize; 2] = strides;
+        let d = MatMut::new(&mut written, d).strides(rows, columns);
+        let error = falchion::gemm(a, b, d).unwrap_err();
+        assert!(written.iter().all(|&x| x == 7.0));
+        let Error::Refused(refusal) = error else { panic!("{error}") };
+        (refusal, refusal.to_string())
+    };
+    let (refusal, said) = refused(view((2, 3)), view((4, 5)), (2, 5), [5, 1]);
+    assert_eq!(refusal, Refusal::InnerExtents { columns_of_a: 3, rows_of_b: 4 });
+    assert_eq!(said, "A has 3 columns, and B has 4 rows; both must be K");
+    let (_, said) = refused(view((2, 3)), view((3, 5)), (3, 5), [5, 1]);
+    assert_eq!(said, "D is 3 x 5, and this GEMM needs 2 x 5");
+    let negative = Refusal::NegativeStride { operand: Operand::A, strides: [-3, 1] };
+    let (refusal, said) = refused(view((2, 3)).strides(-3, 1), view((3, 5)), (2, 5), [5, 1]);
+    assert_eq!(refusal, negative);
+    assert!(said.starts_with("the strides of A = -3, 1; a stride must be 0 or greater"), "{said}");
+    let (refusal, _) = refused(view((2, 3)), view((3, 5)), (2, 5), [-5, 1]);
+    assert_eq!(refusal, Refusal::NegativeStride { operand: Operand::D, strides: [-5, 1] });
+    // Strides of 0 overlap.
+    for strides in [[0, 1], [1, 0], [0, 0]] {
+        refused(view((2, 3)), view((3, 5)), (2, 5), strides);
+    }
+    // Neither stride of A is 1.
+    let (refusal, _) = refused(view((2, 3)).strides(8, 2), view((3, 5)), (2, 5), [5, 1]);
+    assert!(matches!(refusal, Refusal::Strides { operand: Operand::A, .. }), "{refusal}");
+    // Memory is too short, also behind an offset.
+    for a in [view((20, 4)), view((64, 1)).rows(60..).unwrap().strides(30, 1)] {
+        let (refusal, _) = refused(a, view((a.shape().1, 2)), (a.shape().0, 2), [2, 1]);
+        assert!(matches!(refusal, Refusal::TooShort { operand: Operand::A, .. }), "{refusal}");
+    }
+    // The extremes of a stride and of a shape.
+    refused(view((2, 2)).strides(isize::MAX, 1), view((2, 2)), (2, 2), [2, 1]);
+    refused(view((2, 2)).strides(isize::MIN, 1), view((2, 2)), (2, 2), [2, 1]);
+    refused(view((usize::MAX, 2)), view((2, 2)), (usize::MAX, 2), [2, 1]);
+    // A call does not set strides beside those of a view.
+    let mut d = [0.0f32; 4];
+    let arguments = Arguments::new((2, 2, 2), view((2, 2)), view((2, 2)), &mut d).lda(4);
+    let refusal = Gemm::<f32>::new().can_implement(&arguments).unwrap_err();
+    assert_eq!(refusal, Refusal::StridesOfView { operand: Operand::A });
+}
+
+/// A single row or column has no stride that matters.
+#[test]
+fn the_stride_of_a_single_row_is_not_read() {
+    let (a, b) = (vec![1.0f32; 4], vec![2.0f32; 4]);
+    let mut d = [f32::NAN];
+    let (a, b) = (MatRef::new(&a, (1, 4)).strides(-9, 1), MatRef::new(&b, (4, 1)).strides(1, -7));
+    falchion::gemm(a, b, MatMut::new(&mut d, (1, 1)).strides(isize::MIN, isize::MAX)).unwrap();
+    assert_eq!(d, [8.0]);
+}
+
+#[test]
+fn owned_matrices_check_their_shape() {
+    let mat = Mat::from_fn((2, 3), |row, column| (10 * row + column) as i32).unwrap();
+    assert_eq!(mat.elements(), [0, 1, 2, 10, 11, 12]);
+    assert_eq!((mat.get(1, 2), mat.get(2, 0), mat.get(0, 3)), (Some(12), None, None));
+    let refused = Mat::from_vec(vec![1.0f32; 5], (2, 3)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the matrix has 5 elements, and its shape is 2 x 3; pass as many elements as the shape has"
+    );
+    assert_eq!(Mat::from_vec(vec![1.0f32; 6], (2, 3)).unwrap().into_vec(), [1.0; 6]);
+    for shape in [(usize::MAX, 2), (1 << 40, 1 << 20)] {
+        let refused = Mat::<f32>::zeros(shape).unwrap_err();
+        assert!(matches!(refused, Refusal::MatrixTooLarge { .. }), "{refused}");
+    }
+    assert!(Mat::<f32>::from_fn((3, 0), |_, _| 1.0).unwrap().elements().is_empty());
+    // A large product of matrices without elements is refused, not allocated.
+    let empty: [f32; 0] = [];
+    let (a, b) = (MatRef::new(&empty, (1 << 40, 0)), MatRef::new(&empty, (0, 1 << 40)));
+    assert!(falchion::matmul(a, b).is_err());
+}
+
+/// A transpose reads and writes sub-views of row-major matrices, and refuses other views.
+#[test]
+fn transposes_take_row_major_views() {
+    let a = Stored::new((6, 4), false, 1);
+    let mut d = vec![7.0f32; 5 * 9];
+    let part = MatMut::new(&mut d, (5, 9)).rows(1..).unwrap().columns(2..8).unwrap();
+    Transpose::<f32>::new().run(TransposeArguments::new((6, 4), a.view(), part)).unwrap();
+    for (index, &x) in d.iter().enumerate() {
+        let (row, column) = (index / 9, index % 9);
+        let inside = row >= 1 && (2..8).contains(&column);
+        let wanted = if inside { a.view().get(column - 2, row - 1).unwrap() } else { 7.0 };
+        assert_eq!(x, wanted, "{row} {column}");
+    }
+    let mut d = [0.0f32; 24];
+    let mut refused = |a: MatRef<'_, f32>, leading: Option<usize>| {
+        let arguments = TransposeArguments::new((6, 4), a, &mut d);
+        let arguments = match leading {
+            Some(leading) => arguments.lda(leading),
+            None => arguments,
+        };
+        let Error::Refused(refusal) = Transpose::<f32>::new().run(arguments).unwrap_err() else {
+            panic!("no refusal")
+        };
+        refusal
+    };
+    let memory = [1.0f32; 64];
+    let view = MatRef::new(&memory, (6, 4));
+    assert!(matches!(refused(MatRef::col_major(&memory, (6, 4)), None), Refusal::Strides { .. }));
+    assert!(matches!(refused(view.strides(-4, 1), None), Refusal::NegativeStride { .. }));
+    assert!(matches!(refused(MatRef::new(&memory, (4, 6)), None), Refusal::Shape { .. }));
+    assert!(matches!(refused(view, Some(4)), Refusal::StridesOfView { .. }));
+    assert!(matches!(refused(view.ld(20), None), Refusal::TooShort { .. }));
+}
