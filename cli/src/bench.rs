@@ -9,11 +9,10 @@ use crate::{
 };
 use falchion_lab::bench::{
     Line,
+    date::utc_date,
     kernels::{Compiled, compile_all},
     measure::{PeerLibrary, Run},
-    page,
-    record::utc_date,
-    suite,
+    page, suite,
     transpose::{self, SuiteTranspose, TransposeLine, problem::is_of_transposes},
 };
 use serde_json::json;

@@ -7,6 +7,7 @@
 
 mod accuracy;
 mod data;
+pub mod date;
 pub mod kernels;
 pub mod measure;
 mod order;

@@ -6,7 +6,6 @@ use falchion::refusal::Route;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One problem measured. Times are of one launch, in microseconds; rates count `2 m n k` for each
 /// of the batch.
@@ -141,7 +140,7 @@ pub struct Circumstances {
     pub errors: Option<[f64; 2]>,
     /// The device's name.
     pub device: String,
-    /// The day, see [`utc_date`].
+    /// The day, see [`utc_date`](super::date::utc_date).
     pub date: String,
     /// The commit measured.
     pub commit: String,
@@ -260,29 +259,10 @@ pub fn read_lines(text: &str) -> Result<Vec<Line>, Error> {
         .collect()
 }
 
-/// The day of `time` in UTC, as `2026-11-20`; days before 1970 count as its first.
-///
-/// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
-#[must_use]
-pub fn utc_date(time: SystemTime) -> String {
-    let days = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-    // Years begin in March and eras of 400 years on 0000-03-01, so that the leap day is the last of
-    // its year.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day_of_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let (civil_month, civil_day) =
-        (if month < 10 { month + 3 } else { month - 9 }, day_of_year - (153 * month + 2) / 5 + 1);
-    format!("{:04}-{civil_month:02}-{civil_day:02}", era * 400 + year + u64::from(civil_month <= 2))
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
     use crate::bench::suite::parse;
-    use std::time::Duration;
 
     pub(in crate::bench) fn line(ours_us: f64, peer_us: Option<f64>) -> Line {
         let text = r#"{"m":4096,"n":4096,"k":4096,"a":"f32:row","b":"f32:col","c":"f32:row","op":"simt","lda":4100}"#;
@@ -408,15 +388,6 @@ pub(super) mod tests {
         assert!(
             text.starts_with("the measurement failed: line 2 is not a record: missing field"),
             "{text}"
-        );
-    }
-
-    #[test]
-    fn dates_know_leap_years() {
-        let on = |days: u64| utc_date(UNIX_EPOCH + Duration::from_secs(days * 86_400 + 3_600));
-        assert_eq!(
-            [on(0), on(11_016), on(11_017), on(19_782), on(20_777)],
-            ["1970-01-01", "2000-02-29", "2000-03-01", "2024-02-29", "2026-11-20"]
         );
     }
 }
