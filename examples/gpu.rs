@@ -22,7 +22,7 @@ fn main() -> Result<(), falchion::Error> {
     // A is row-major, B is column-major, and D is row-major.
     let gemm = Gemm::<Bf16, RowMajor, Bf16, ColMajor, f32>::new();
 
-    // The first call compiles the kernel. The work is enqueued on D's stream.
+    // The first call compiles the kernel. `run` enqueues the work on D's stream.
     let mut workspace = Workspace::new();
     gemm.run(Arguments::new((m, n, k), &a, &b, &mut d).alpha(0.5).workspace(&mut workspace))?;
 

@@ -13,7 +13,7 @@ fn main() -> Result<(), falchion::Error> {
         eprintln!("this example needs an NVIDIA GPU: {error}");
         std::process::exit(2)
     });
-    // SAFETY: all slices are used on one stream, so cudarc needs no events, which end a capture.
+    // SAFETY: all slices stay on one stream, so cudarc needs no events. An event ends a capture.
     #[allow(unsafe_code)]
     unsafe {
         context.disable_event_tracking()

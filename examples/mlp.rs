@@ -1,4 +1,4 @@
-//! A two-layer perceptron whose bias and activation are fused into the GEMMs.
+//! A two-layer perceptron with bias and activation fused into the GEMMs.
 //!
 //! Run the example with `cargo run --release --example mlp`. Device slices run the same code on a
 //! GPU.
@@ -28,7 +28,7 @@ fn main() -> Result<(), falchion::Error> {
     second.run(Arguments::new((batch, outputs, hidden), &h, &w2, &mut y).bias_n(&bias2))?;
 
     println!("{y:?}");
-    // Row 0 of x sums to -12, so its hidden units are 0. Row 3 sums to 15: 8 * 0.25 * 8.5 = 17.
+    // Row 0 of x sums to -12, so row 0 of h is 0. Row 3 of h is 8.5, and 8 * 0.25 * 8.5 is 17.
     assert_eq!(y[..2], [10.0, 20.0]);
     assert_eq!(y[6..], [27.0, 37.0]);
     Ok(())

@@ -16,8 +16,8 @@ fn main() -> Result<(), falchion::Error> {
         (0..experts).flat_map(|expert| vec![expert as f32 + 1.0; features * hidden]).collect();
     let mut y = vec![0.0f32; tokens * hidden];
 
-    // Expert e multiplies rows offsets[e] to offsets[e + 1] of x by its weights. On a GPU,
-    // the offsets are a device slice that an earlier kernel may write.
+    // Expert e multiplies rows offsets[e] to offsets[e + 1] of x by its weights. A GPU reads
+    // offsets from a device slice, which an earlier kernel may write.
     let gemm = Gemm::<f32>::new();
     gemm.grouped(Arguments::new((tokens, hidden, features), &x, &weights, &mut y), &offsets)?;
 

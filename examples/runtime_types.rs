@@ -11,7 +11,7 @@ fn main() -> Result<(), falchion::Error> {
     };
     let (a, b, c) = (type_of(0, "bf16:row")?, type_of(1, "bf16:col")?, type_of(2, "f32:row")?);
 
-    // `new` refuses an unsupported combination. On a GPU, `run` uses the fastest units.
+    // `new` refuses an unsupported combination. On a GPU, `run` uses tensor cores if possible.
     let gemm = GemmOperation::new(a, b, c)?;
 
     // The operands are bytes with an element type. Bytes of 0 are zeros of every type.

@@ -11,7 +11,7 @@ fn main() -> Result<(), falchion::Error> {
     let whole: Vec<f32> = (0..24).map(|x| (10 * (x / 6) + x % 6) as f32).collect();
     let identity = [1.0f32, 0.0, 0.0, 1.0];
 
-    // A is rows 1 to 2, columns 3 to 4. A begins at element (1, 3), and its row pitch is 6.
+    // A is rows 1 to 2, columns 3 to 4. A begins at element (1, 3). The row pitch is 6 elements.
     let mut d = [0.0f32; 4];
     gemm.run(Arguments::new((2, 2, 2), &whole[9..], &identity, &mut d).lda(6))?;
     assert_eq!(d, [13.0, 14.0, 23.0, 24.0]);
@@ -20,7 +20,7 @@ fn main() -> Result<(), falchion::Error> {
     gemm.run(Arguments::new((2, 2, 2), &whole[9..], &identity, &mut d).strides_a(1, 6))?;
     assert_eq!(d, [13.0, 23.0, 14.0, 24.0]);
 
-    // BLAS: D = alpha * A * B + beta * D. D has rows of 3 elements; the third is not written.
+    // BLAS: D = alpha * A * B + beta * D. The kernel writes 2 of the 3 elements per row of D.
     let mut padded = [1.0f32; 6];
     let arguments = Arguments::new((2, 2, 2), &identity, &identity, &mut padded);
     gemm.run(arguments.alpha(2.0).in_place(10.0).ldd(3))?;

@@ -12,7 +12,7 @@ fn main() -> Result<(), falchion::Error> {
     Transpose::<u8>::new().run(TransposeArguments::new((2, 3), &a, &mut d))?;
     assert_eq!(d, [1, 4, 2, 5, 3, 6]);
 
-    // f32 and f64 can scale and add: D = 2 * A^T - D.
+    // Transposes of f32 and f64 can scale and add: D = 2 * A^T - D.
     let a = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
     let mut d = [1.0f32; 6];
     let arguments = TransposeArguments::new((2, 3), &a, &mut d).alpha(2.0).in_place(-1.0);

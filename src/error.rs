@@ -122,11 +122,11 @@ impl Error {
         }
     }
 
-    /// Returns the error with the operands of another frame.
+    /// Returns a kernel's error with the operands of the user.
     #[must_use]
-    pub(crate) fn framed(self, frame: Frame) -> Self {
+    pub(crate) fn leave(self, frame: Frame) -> Self {
         match self {
-            Self::Refused(refusal) => Self::Refused(refusal.framed(frame)),
+            Self::Refused(refusal) => Self::Refused(refusal.leave(frame)),
             other => other,
         }
     }

@@ -46,7 +46,7 @@
 //! | `cuda-13000` | yes | the CUDA executor with the interface of CUDA 13.0 |
 //! | `cuda-12000` to `cuda-13040` | no | the CUDA executor with another version; enable exactly one of these features |
 //! | `serde` | no | descriptions as JSON: `GemmDesc::to_json` and `GemmDesc::from_json` |
-//! | `tracing` | no | spans around compilations and launches |
+//! | `tracing` | no | a span around each compilation |
 //!
 //! The build needs no CUDA toolkit. At run time, the CUDA executor loads `libcuda` and `libnvrtc`.
 //! Without default features, the crate runs on the CPU only.

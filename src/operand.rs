@@ -15,8 +15,8 @@ words! {
 }
 
 impl Axis {
-    /// The same axis in the other frame.
-    pub(crate) const fn exchange(self) -> Self {
+    /// The axis of the transposed GEMM.
+    pub(crate) const fn swapped(self) -> Self {
         match self {
             Self::M => Self::N,
             Self::N => Self::M,
@@ -47,7 +47,7 @@ impl OperandKind {
         }
     }
 
-    const fn exchange(self) -> Self {
+    const fn swapped(self) -> Self {
         self.other()
     }
 
@@ -96,8 +96,8 @@ impl VectorKind {
         }
     }
 
-    /// The vector that stands for it where all matrices are transposed.
-    pub const fn exchange(self) -> Self {
+    /// The vector of the transposed GEMM.
+    pub const fn swapped(self) -> Self {
         match self {
             Self::BiasM => Self::BiasN,
             Self::BiasN => Self::BiasM,
@@ -183,67 +183,59 @@ impl<T> Vectors<T> {
         Vectors(self.0.each_ref().map(Option::as_ref))
     }
 
-    /// Those of the product whose matrices are all transposed.
+    /// The vectors of the transposed GEMM.
     #[must_use]
-    pub fn exchange(mut self) -> Self {
-        Self::by(|kind| self.slot(kind.exchange()).take())
+    pub fn swapped(mut self) -> Self {
+        Self::by(|kind| self.slot(kind.swapped()).take())
     }
 }
 
-/// Whose A and B a kernel has. A column-major C makes them change places, and so do an A that comes
-/// from registers and few rows, which are few columns then: `Dᵀ = Bᵀ·Aᵀ` has the same bytes.
+/// The relation of a kernel's GEMM to the user's GEMM, as two bits.
+///
+/// A kernel can compute the transposed GEMM `Dᵀ = Bᵀ·Aᵀ`, because a matrix and its transpose have
+/// the same bytes. The kernel's A is then the user's Bᵀ. Swapped operands give a row-major kernel a
+/// column-major D, bring an M-major A to registers, and map a small M to the instruction's N.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Frame {
-    /// The user's.
-    AsGiven,
-    /// The user's B and A, transposed, and D transposed with them.
-    Exchanged,
-}
-
-impl From<bool> for Frame {
-    fn from(exchanged: bool) -> Self {
-        if exchanged { Self::Exchanged } else { Self::AsGiven }
-    }
+pub struct Frame {
+    /// Whether the kernel computes the transposed GEMM.
+    pub swapped: bool,
+    /// Whether C and D are column-major in the kernel's GEMM.
+    pub column_major_d: bool,
 }
 
 impl Frame {
-    /// Whether A and B have changed places: what `framed!` asks, and what is told of a description.
-    /// Nothing else forks on it.
-    pub const fn is_exchanged(self) -> bool {
-        matches!(self, Self::Exchanged)
-    }
+    /// The user's GEMM with a row-major D.
+    pub const USER: Self = Self { swapped: false, column_major_d: false };
 
-    /// The other one.
-    pub const fn exchange(self) -> Self {
-        match self {
-            Self::AsGiven => Self::Exchanged,
-            Self::Exchanged => Self::AsGiven,
-        }
+    /// The transposed GEMM with a row-major D.
+    pub const SWAPPED: Self = Self { swapped: true, ..Self::USER };
+
+    /// The frame of the transposed kernel. The kernel's D keeps its order, so the user's D gets the
+    /// other order.
+    #[must_use]
+    pub(crate) const fn swapped(self) -> Self {
+        Self { swapped: !self.swapped, ..self }
     }
 }
 
-/// Gives types that know how to `exchange` the function that asks whether they have to: the one
-/// place that does.
+/// Gives types with a function `swapped` the functions `enter` and `leave`. No other function
+/// reads the bit [`Frame::swapped`] to swap A and B.
 macro_rules! framed {
     ($($Type:ty),*) => {
         $(impl $Type {
-            /// From the user's frame to this one, or back: A and B, and all that belongs to them,
-            /// change places where they do.
+            /// From the user's frame to the kernel's frame.
             #[must_use]
-            pub const fn framed(self, frame: $crate::operand::Frame) -> Self {
-                if frame.is_exchanged() { self.exchange() } else { self }
+            pub const fn enter(self, frame: $crate::operand::Frame) -> Self {
+                if frame.swapped { self.swapped() } else { self }
+            }
+
+            /// From the kernel's frame to the user's frame.
+            #[must_use]
+            pub const fn leave(self, frame: $crate::operand::Frame) -> Self {
+                // Swapping twice changes nothing.
+                self.enter(frame)
             }
         })*
-    };
-    (of $($generic:ident)*; $Type:ty) => {
-        impl<$($generic),*> $Type {
-            /// From the user's frame to this one, or back: A and B, and all that belongs to them,
-            /// change places where they do.
-            #[must_use]
-            pub fn framed(self, frame: $crate::operand::Frame) -> Self {
-                if frame.is_exchanged() { self.exchange() } else { self }
-            }
-        }
     };
 }
 pub(crate) use framed;

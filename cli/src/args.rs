@@ -12,8 +12,8 @@ use falchion::{
 use falchion_lab::{gpus::GPUS, ladder::TransposeRung};
 use std::path::PathBuf;
 
-/// GEMM with CUTLASS's hierarchy, on the GPU or on the CPU. If no subcommand is given, falchion
-/// computes and verifies one GEMM on this machine.
+/// GEMM with CUTLASS's hierarchy, on the GPU or on the CPU. Without a subcommand, falchion computes
+/// and verifies one GEMM on this machine.
 #[derive(Parser, Debug)]
 #[command(name = "falchion", version, after_help = help::FALCHION)]
 pub struct Cli {
@@ -51,7 +51,7 @@ pub enum Command {
     Layout(LayoutArgs),
     /// Check the driver, NVRTC, the GPU, and the kernel cache.
     Doctor {
-        /// List the paths that were searched for libraries.
+        /// List the paths that falchion searched for libraries.
         #[arg(long)]
         verbose: bool,
     },
@@ -119,12 +119,12 @@ pub struct GemmArgs {
     /// matrix for all GEMMs.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub batch: usize,
-    /// Pass the matrices of a batch as an array of pointers instead of by a stride. On a GPU, each
-    /// matrix is in its own allocation.
+    /// Pass the matrices of a batch by a pointer array instead of a stride. Each matrix has its own
+    /// allocation on a GPU.
     #[arg(long, conflicts_with = "group_rows")]
     pub pointers: bool,
-    /// Grouped GEMM: rows of A and D per group, such as 100,0,37. Each group has its own B, and a
-    /// file of B holds one matrix per group.
+    /// Grouped GEMM: rows of A and D per group, such as 100,0,37. Each group has its own B. A file
+    /// of B holds one matrix per group.
     #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = whole, allow_hyphen_values = true, conflicts_with = "batch")]
     pub group_rows: Option<Vec<usize>>,
     /// Seed of the random operands.
@@ -162,7 +162,7 @@ pub struct GemmArgs {
     /// computes D only with --run, --verify, --out, or --checked.
     #[arg(long)]
     pub explain: bool,
-    /// GPU that --explain describes. The machine need not have this GPU.
+    /// GPU that --explain describes. The machine may lack the GPU.
     #[arg(long = "for", value_name = "GPU", requires = "explain", value_parser = PossibleValuesParser::new(GPUS.map(|gpu| gpu.0)).map(gpu))]
     pub gpu: Option<NamedMachine>,
     /// Compute the GEMM that --explain describes.
@@ -287,10 +287,10 @@ pub struct ClassArgs {
     pub desc: Option<String>,
 }
 
-/// Flags of other programs. The command refuses these flags by name.
+/// Flags of other programs, which the command refuses by name.
 #[derive(Args, Debug)]
 pub struct LaterArgs {
-    /// Refused: `--swizzle` selects the order of tiles.
+    /// The command refuses --order, because `--swizzle` selects the order of tiles.
     #[arg(long, hide = true)]
     pub order: Option<String>,
 }
@@ -338,7 +338,7 @@ pub struct BenchArgs {
     /// Path of the cuBLASLt to compare with. Default: the library that `falchion doctor` finds.
     #[arg(long, value_name = "FILE")]
     pub peer_library: Option<PathBuf>,
-    /// Maximum seconds per problem. With fewer seconds, more ratios are noisy. Default: 3.
+    /// Maximum seconds per problem. Fewer seconds make more ratios noisy. Default: 3.
     #[arg(long, value_name = "N", value_parser = elements)]
     pub seconds: Option<u32>,
     /// Compile the suite's kernels into the kernel cache for a compute capability, such as 90 for
@@ -354,7 +354,7 @@ pub struct BenchArgs {
 /// The flags of `falchion ladder`.
 #[derive(Args, Debug)]
 pub struct LadderArgs {
-    /// M, N, and K, a multiple of 256.
+    /// Value of M, N, and K, a multiple of 256.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = whole, allow_hyphen_values = true)]
     pub size: usize,
     /// Device that runs the kernels. A GPU verifies and measures the kernels. The CPU verifies the

@@ -140,7 +140,7 @@ fn command(args: &BenchArgs) -> String {
     page::command(&args.suite.display().to_string(), &args.peers.join(","), args.seconds)
 }
 
-/// The commit of this build. `FALCHION_COMMIT` names it at compile time.
+/// The commit of this build. `FALCHION_COMMIT` sets the commit at compile time.
 pub fn commit() -> String {
     option_env!("FALCHION_COMMIT")
         .filter(|commit| !commit.is_empty())

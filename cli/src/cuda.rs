@@ -39,7 +39,7 @@ use falchion_lab::{
 };
 use std::sync::Arc;
 
-/// An open device. Its driver and NVRTC are loaded.
+/// An open device with a loaded driver and NVRTC.
 pub struct Device {
     stream: Arc<CudaStream>,
     /// Name of the device.
@@ -226,7 +226,7 @@ pub fn cache() -> Result<String, Error> {
 
 /// Refuses `--compile` without a kernel cache, which is its only output.
 pub fn cache_to_fill() -> Result<(), Failure> {
-    // With this handler, a file beyond `ulimit -f` causes a write error instead of a signal.
+    // The handler turns the signal of a file beyond `ulimit -f` into a write error.
     interrupt::watch();
     let dir = Cache::global().dir();
     if *dir == CacheDir::Off {
@@ -312,7 +312,7 @@ impl Place {
         }
     }
 
-    /// The target for which requests are resolved.
+    /// The target of requests.
     pub fn target(&self) -> Target {
         match self {
             // The host supports every instruction.

@@ -20,7 +20,7 @@ struct Finding {
     found: bool,
     /// Details of the item, or the reason of the failure.
     said: String,
-    /// Paths that were searched for a library.
+    /// Searched paths of a library.
     tried: Vec<String>,
     /// Remedy for a missing item.
     remedy: &'static str,
@@ -44,7 +44,7 @@ impl Finding {
         }
     }
 
-    /// The result of loading a library. Its error holds a remedy and the searched paths.
+    /// The result of loading a library. The error holds a remedy and the searched paths.
     fn library(what: &'static str, found: Result<String, Error>, remedy: &'static str) -> Self {
         match found {
             Err(Error::Library { library, tried, because, remedy }) => {
@@ -127,7 +127,7 @@ fn memory() -> Finding {
 }
 
 fn host() -> Finding {
-    let remedy = "Report this with the output of falchion doctor --json.";
+    let remedy = "Report the failure with the output of falchion doctor --json.";
     Finding::from_result("host executor", product(&Place::Host), remedy)
 }
 
@@ -143,10 +143,10 @@ fn gpu() -> Vec<Finding> {
     ];
     let missing: Vec<&str> =
         findings[1..].iter().filter(|finding| !finding.found).map(|finding| finding.what).collect();
-    let after = format!("Not checked: {} missing", missing.join(" and "));
+    let after = format!("The check needs {}", missing.join(" and "));
     let (device, kernel) = match missing.is_empty().then(|| cuda::open(0)) {
         None => (Err(Failure::refused(after.clone())), Err(Failure::refused(after))),
-        Some(Err(failure)) => (Err(failure), Err(Failure::refused("Not checked: no device works"))),
+        Some(Err(failure)) => (Err(failure), Err(Failure::refused("The check needs a device"))),
         Some(Ok(device)) => {
             let said = format!("{}, sm_{}, up to --arch {}", device.name, device.sm, device.newest);
             (Ok(said), product(&Place::Cuda(device)))

@@ -9,7 +9,7 @@ use std::{io::IsTerminal, process::ExitCode};
 pub enum Failure {
     /// The result exceeds its error bound: exit code 1.
     Unverified(String),
-    /// Nothing was computed, or the output could not be written: exit code 2.
+    /// The command computed nothing, or could not write the output: exit code 2.
     Refused(String),
 }
 
@@ -20,7 +20,7 @@ impl Failure {
     }
 
     /// Prints the sentence on stderr, and returns the exit code. With `--json`, prints an object on
-    /// stdout if nothing was printed there.
+    /// stdout if stdout has no output yet.
     pub fn report(self, json: bool) -> ExitCode {
         let (code, what, sentence) = match self {
             Self::Unverified(sentence) => (1, "unverified", sentence),

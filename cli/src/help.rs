@@ -1,7 +1,7 @@
 //! The text of `--help` below the flags: examples, file formats, and the meaning of the output.
 //!
-//! A test runs each example that is indented by two spaces. Commands that need a GPU or NVRTC are
-//! indented by four.
+//! A test runs each example with an indent of two spaces. Commands that need a GPU or NVRTC have an
+//! indent of four spaces.
 
 /// The text of `falchion --help`.
 pub const FALCHION: &str = "\
@@ -16,9 +16,8 @@ Exit codes:
 
 /// The text of `falchion gemm --help`.
 pub const GEMM: &str = "\
-Types are f64, f32, tf32, f16, bf16, e4m3, e5m2, i32, i8, and u8. Layouts are row and col. If no
-files are given, the operands are random numbers from --seed. .npy files hold f64, f32, f16, i32,
-i8, or u8.
+Types are f64, f32, tf32, f16, bf16, e4m3, e5m2, i32, i8, and u8. Layouts are row and col. Without
+files, the operands are random numbers from --seed. A .npy file holds f64, f32, f16, i32, i8, or u8.
 
 Examples:
   falchion gemm --m 1000 --n 1234 --k 777 --verify
@@ -34,8 +33,8 @@ The CPU and the GPU return the same bits for the same description. Name the arch
 
 /// The text of `falchion banks --help`.
 pub const BANKS: &str = "\
-If --layout is not given, the table lists every access of one CTA to shared memory per k-tile. ideal
-is the number of wavefronts without bank conflicts.
+Without --layout, the table lists every access of one CTA to shared memory per k-tile. The column
+ideal has the number of wavefronts without bank conflicts.
 
 Examples:
   falchion banks --layout '(32,32):(32,1)' --threads '32:1'
@@ -96,9 +95,9 @@ Without --space, the search space has the families of every main loop that suppo
 knob's flag replaces the values of the knob in every family. --mainloop keeps the families of the
 listed main loops. The list 2-5 means 2,3,4,5.
 
-Count kernels without a GPU. With --size, the command counts only kernels that fit the problem, and
-lists the kernels with the shortest predicted times. Each time is relative to the shortest time. The
-table of refusals has # for each number.
+Count kernels without a GPU. With --size, the command counts only kernels that fit the problem. The
+command also lists the kernels with the shortest predicted times. Each time is relative to the
+shortest time. The table of refusals has # for each number in a message.
   falchion explore --dry-run --arch sm80 --a f32:row --b f32:row --c f32:row --mainloop multistage --threadblock 128x128x8,256x128x8 --warp 64x64x8 --stages 3,4
   falchion explore --dry-run --arch sm90 --a bf16:row --b bf16:col --c bf16:row --size 4096x4096x4096 --threadblock 128x128x64,128x256x64
   falchion explore --dry-run --space '[{\"stages\": [2, 3], \"threadblock\": \"128x128x8\"}, {\"mainloop\": \"pipelined\", \"stages\": 2}]'
@@ -111,8 +110,8 @@ On a GPU:
     falchion explore --size 4096x4096x4096 --a f32:row --b f32:row --c f32:row --trials 200 --log explore.jsonl
 
   1. --seed selects --trials random kernels. A larger --trials adds kernels to the same selection.
-  2. The command compiles sixteen kernels at a time, and skips kernels that spill. --spills allowed
-     keeps kernels that spill.
+  2. The command compiles sixteen kernels at a time, and skips kernels that spill registers.
+     --spills allowed keeps kernels that spill.
   3. The command verifies each kernel with integers and with random numbers, and skips wrong kernels.
   4. The command times the kernels in the same rounds as cuBLASLt, and ranks the kernels by the ratio.
   5. The protocol of falchion bench measures the best --finalists kernels.
@@ -128,7 +127,7 @@ Names of kernels, such as multistage 256x128x8_64x64x8_s4_b1_1:
   1           --swizzle: groups of N columns, 0 for horizontal, r8 for grouped:8, h for hilbert
   promoted, bf16x6 and others, registers, p0: --promotion, --emulation, --a-operand, --pending
 Several kernels can share a name. A name omits types, layouts, alignments, shared-memory layouts,
-clusters, and split-K. The description in the log identifies a kernel, and --desc accepts the
+clusters, and split-K. The description in the log identifies a kernel. --desc accepts the
 description.
 
 The log has one JSON line per trial: description, problem, and outcome (compile_failed, spilled,

@@ -8,8 +8,8 @@ use std::{
 /// Files that are not complete.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The list of unfinished files, locked. The signal handler needs this lock, so that a file is
-/// created and listed, or renamed and removed from the list, in one step.
+/// The list of unfinished files, locked. The lock excludes the signal handler while a caller
+/// creates or renames a file and updates the list.
 pub fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     watch();
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -28,11 +28,11 @@ pub fn watch() {
     use signal_hook::{consts, iterator::Signals, low_level};
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        // nohup, and `&` in a script, start programs with some signals ignored. These stay ignored.
+        // nohup, and `&` in a script, start programs with ignored signals, which stay ignored.
         let wanted = [consts::SIGINT, consts::SIGTERM, consts::SIGHUP, consts::SIGQUIT]
             .into_iter()
             .filter(|&signal| !is_ignored(signal));
-        // With a handler for SIGXFSZ, the write itself returns an error.
+        // With a handler for SIGXFSZ, a write returns an error.
         let _ = signal_hook::flag::register(consts::SIGXFSZ, Arc::default());
         let Ok(mut signals) = Signals::new(wanted) else { return };
         std::thread::spawn(move || {
@@ -53,8 +53,8 @@ pub fn watch() {
 #[cfg(not(unix))]
 pub fn watch() {}
 
-/// Whether the process was started with this signal ignored. On systems without /proc, HUP counts
-/// as ignored.
+/// Whether the process ignored the signal when it started. HUP counts as ignored on systems without
+/// /proc.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

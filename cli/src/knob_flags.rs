@@ -72,7 +72,7 @@ pub fn note_old_names<'n>(names: impl Iterator<Item = &'n str>) {
     }
 }
 
-/// Knobs that flags set to lists of values: JSON names and lists. A flag may be repeated.
+/// Knobs that flags set to lists of values: JSON names and lists. A command may repeat a flag.
 #[derive(Clone, Debug, Default)]
 pub struct KnobLists(pub Vec<(String, Vec<String>)>);
 

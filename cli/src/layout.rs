@@ -66,7 +66,7 @@ fn map(value: &Value, what: &str) -> Result<Map, Failure> {
     match value {
         Value::Layout(layout) => Ok(Map::of(layout.clone())?),
         Value::Swizzle(_) | Value::Number(_) => {
-            Err(Failure::refused(format!("{what} is {value}, but only a layout can be drawn")))
+            Err(Failure::refused(format!("{what} is {value}, but falchion draws only layouts")))
         }
     }
 }

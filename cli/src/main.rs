@@ -1,4 +1,4 @@
-//! Command line of Falchion. It prints the results of the library.
+//! Command line of Falchion, which prints the results of the library.
 //!
 //! Exit code 0 means success. Exit code 1 means that the verification failed. Exit code 2 means
 //! that the command refused the request, with one sentence on stderr.
@@ -55,7 +55,7 @@ fn limit_threads() {
         print::error(&format!(
             "note: RAYON_NUM_THREADS is {asked}; falchion uses {most} threads, {MOST_THREADS} per processor"
         ));
-        // The call fails if a thread pool exists. The program then uses that pool.
+        // The call fails if a thread pool exists. The program then uses the existing pool.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
     }
 }

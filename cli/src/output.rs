@@ -34,14 +34,14 @@ enum To {
 const STDOUT: &str = "-";
 
 impl OutputFile {
-    /// Checks that the file can be written, before anything is computed.
+    /// Checks that the file is writable, before the command computes.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         if is_stdout(path) {
             print::report_to_stderr();
             return Ok(Self { path: path.to_owned(), to: Some(To::Stdout) });
         }
-        // A pipe in `/dev/fd` is a link without a target path, so the pipe is opened before links
-        // are followed.
+        // A pipe in `/dev/fd` is a link without a target path. This code opens the pipe before the
+        // code below follows links.
         if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
             let file = File::options().write(true).open(path);
             let file = file.map_err(|error| unwritable(path, error))?;
@@ -185,7 +185,7 @@ fn is_file_of_stdout(_: &Path) -> bool {
     false
 }
 
-/// Follows links to the output path, which may not exist. The links stay.
+/// Follows links to the output path, which may not exist. The command does not replace links.
 fn follow_links(path: &Path) -> Result<PathBuf, Failure> {
     /// Maximum number of links, as in Linux.
     const MOST_LINKS: usize = 40;
@@ -220,7 +220,7 @@ fn without_path(error: io::Error) -> io::Error {
     error.raw_os_error().map_or(error, io::Error::from_raw_os_error)
 }
 
-/// The refusal of an output file that cannot be written.
+/// The error for an output file that is not writable.
 pub fn unwritable(path: &Path, because: impl ToString) -> Failure {
     Failure::refused(format!("{} cannot be written: {}", path.display(), because.to_string()))
 }

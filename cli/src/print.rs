@@ -18,10 +18,10 @@ pub fn report_to_stderr() {
     STDOUT_IS_FILE.store(true, Ordering::Relaxed);
 }
 
-/// Whether something was printed on stdout.
+/// Whether stdout has output.
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether nothing was printed on stdout.
+/// Whether stdout has no output.
 pub fn nothing() -> bool {
     !PRINTED.load(Ordering::Relaxed)
 }
@@ -44,7 +44,7 @@ fn keep_error(result: io::Result<()>) {
         // A reader may close the pipe early.
         && error.kind() != ErrorKind::BrokenPipe
     {
-        // Only the first error is kept.
+        // `LOST` keeps only the first error.
         let _ = LOST.set(error);
     }
 }
@@ -84,7 +84,7 @@ fn paint(word: &str, colour: u8, coloured: bool) -> String {
 
 /// Prints a line on stderr.
 pub fn error(text: &str) {
-    // An error of stderr cannot be printed anywhere.
+    // No stream is left for an error of stderr.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

@@ -15,17 +15,17 @@ use std::{
 const SHARE: &str = "{msg} {bar:30} {percent}% [{since}{rest}]";
 /// Template of a spinner, for other work.
 const SPINNER: &str = "{spinner} {msg} [{since}]";
-/// Time before progress is shown.
+/// Time before the terminal shows progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Clears the line of a progress bar. Safe to call during an interrupt.
+/// Clears the line of a progress bar. The function is safe during an interrupt.
 pub fn clear() {
     if stderr().is_terminal() {
         crate::print::erase();
     }
 }
 
-/// Runs `work`. After two seconds, a terminal shows its name and the elapsed time.
+/// Runs `work`. After two seconds, a terminal shows the name of the work and the elapsed time.
 pub fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     watched(what, None, work)
 }
@@ -53,7 +53,7 @@ fn watched<T>(what: &str, gauge: Option<&'static Gauge>, work: impl FnOnce() -> 
                     bar.set_style(timed_style(style));
                 }
                 bar.set_message(what.to_owned());
-                // The loop ends when the sender is dropped.
+                // The loop ends when `drop(done)` drops the sender.
                 while wait.recv_timeout(Duration::from_millis(100))
                     == Err(RecvTimeoutError::Timeout)
                 {
@@ -114,7 +114,7 @@ impl Steps {
     /// A bar with `count` steps.
     pub fn new(count: usize) -> Self {
         interrupt::watch();
-        // The bar is hidden if stderr is not a terminal.
+        // `ProgressDrawTarget` hides the bar if stderr is not a terminal.
         let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} [{since}{rest}]") {
             bar.set_style(timed_style(style));

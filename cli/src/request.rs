@@ -34,7 +34,7 @@ impl KernelArgs {
         Ok(Request { knobs: self.knobs.0.clone(), ..self.class.request()? })
     }
 
-    /// Whether no flag is given.
+    /// Whether all flags are absent.
     pub fn is_silent(&self) -> bool {
         let Self { class: ClassArgs { a, b, c, acc, op, arch, desc }, knobs } = self;
         [a, b, c].iter().all(|matrix| matrix.is_none())
@@ -59,7 +59,7 @@ pub fn description_text(given: &str) -> Result<String, Failure> {
     } else {
         text::read("the description", Path::new(given))?
     };
-    // Text that is not JSON is refused by the parser of descriptions, with line and column.
+    // The parser of descriptions refuses text that is not JSON, with line and column.
     let printed = serde_json::from_str::<Value>(&text).ok();
     let inner = printed.as_ref().and_then(|printed| printed.get("description"));
     Ok(inner.map_or(text, Value::to_string))

@@ -21,7 +21,7 @@ pub fn read(what: &str, path: &Path) -> Result<String, Failure> {
     }
     let mut text = String::new();
     let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
-    // Pipes and devices have no length, so the read is limited.
+    // Pipes and devices have no length, so `take` limits the read.
     let read = file.take(LONGEST + 1).read_to_string(&mut text);
     if facts.len() > LONGEST || text.len() as u64 > LONGEST {
         return Err(refuse(format!("the limit is {LONGEST} bytes")));

@@ -61,7 +61,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         if let Some(slot) = self.scalars.iter().position(|x| integral && !x.is_finite()) {
             return Err(Refusal::NotFinite { scalar: Scalar(slot as u8) });
         }
-        check_written(&self.d, output.layout, (self.m, self.n), self.outputs())?;
+        check_written(&self.d, d.frame.d_order(), (self.m, self.n), self.outputs())?;
         if reads.accumulator {
             for (operand, extents) in
                 [(OperandKind::A, (self.m, self.k)), (OperandKind::B, (self.k, self.n))]
@@ -77,7 +77,7 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
         match &self.c {
             Source::Matrix(c) => {
-                check_output(Operand::C, c, output.layout, (self.m, self.n), self.outputs())?
+                check_output(Operand::C, c, d.frame.d_order(), (self.m, self.n), self.outputs())?
             }
             Source::None if reads.source => {
                 return Err(Refusal::MissingOperand { operand: Operand::C });

@@ -36,14 +36,15 @@ pub(crate) fn accesses(
     let limits = |view: View<Elements>| {
         let (first, next) =
             (output.element.matrix_elements(view.memory.address), problem.batch_stride(&view));
-        [first, view.leading(output.layout) as u64, next]
+        [first, view.leading(desc.frame.d_order()) as u64, next]
     };
     let align_c = dividing(align_c, &limits(problem.d));
     let align_c = dividing(align_c, &problem.read_source().map_or([0; 3], limits));
     // Groups begin anywhere: where D is contiguous along them, an access of more than one element
     // is of two groups.
-    let along = if output.layout.is_row() { Axis::N } else { Axis::M };
+    let along = if desc.frame.d_order().is_row() { Axis::N } else { Axis::M };
     let apart = u64::from(problem.groups.is_some_and(|groups| groups.axis == along));
-    let align_c = dividing(align_c, &[output.layout.packed(problem.m, problem.n) as u64, apart]);
+    let align_c =
+        dividing(align_c, &[desc.frame.d_order().packed(problem.m, problem.n) as u64, apart]);
     [access(OperandKind::A), access(OperandKind::B), align_c]
 }

@@ -47,8 +47,8 @@ impl<R> Groups<R> {
         }
     }
 
-    pub(super) fn exchange(self) -> Self {
-        Self { axis: self.axis.exchange(), ..self }
+    pub(super) fn swapped(self) -> Self {
+        Self { axis: self.axis.swapped(), ..self }
     }
 
     /// The same groups by offsets in other memory.

@@ -1,7 +1,7 @@
 //! One call: a problem and where its matrices lie, whatever their memory.
 //!
-//! A user's [`Arguments`] become a [`Call`] once; a kernel sees it from its own frame
-//! ([`Call::seen_by`]), on the host and on a device alike. A call without data is a [`Problem`].
+//! A user's [`Arguments`] become a [`Call`] once. The call enters the kernel's frame once
+//! ([`Call::enter`]), on the host and on a device. A call without data is a [`Problem`].
 
 mod any;
 mod arguments;
@@ -54,7 +54,7 @@ use crate::{
     desc::{Class, GemmDesc},
     epilogue::{Reads, SCALARS},
     layout::Order,
-    operand::{OperandKind, VectorKind, Vectors, framed},
+    operand::{Frame, OperandKind, VectorKind, Vectors},
     refusal::Refusal,
 };
 
@@ -273,26 +273,36 @@ impl<R: Memory, W: Memory> Call<R, W> {
         }
     }
 
-    /// This call of a user's as a kernel of description `desc` [sees](Self::read_by) it, once it is
-    /// one of that.
+    /// The user's call in the frame of a kernel, without the operands that its epilogue does not
+    /// read. Checks that the kernel can compute the call.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check), told of the user's operands.
-    pub fn seen_by(self, desc: &GemmDesc) -> Result<Self, Refusal> {
+    /// A [`Refusal`] with the user's operand, the value, and the limit.
+    pub fn enter(self, desc: &GemmDesc) -> Result<Self, Refusal> {
         let reads = desc.class.output.epilogue.reads(&self.scalars);
-        let call = self.framed(desc.frame).reading(&reads);
-        call.check(desc, &reads).map(|()| call).map_err(|refusal| refusal.framed(desc.frame))
+        let call = self.swapped_for(desc.frame).reading(&reads);
+        call.check(desc, &reads).map(|()| call).map_err(|refusal| refusal.leave(desc.frame))
     }
 }
 
 impl<R, W> Call<R, W> {
-    /// This call of a user's in the frame of a kernel, without what its epilogue does not read.
-    pub fn read_by(self, desc: &GemmDesc) -> Self {
+    /// The user's call in the frame of a kernel, as [`enter`](Self::enter) returns it, unchecked.
+    pub fn enter_unchecked(self, desc: &GemmDesc) -> Self {
         let reads = desc.class.output.epilogue.reads(&self.scalars);
-        self.framed(desc.frame).reading(&reads)
+        self.swapped_for(desc.frame).reading(&reads)
     }
 
-    /// The call without what is not read: C, vectors, and K where accumulators are not.
+    /// The kernel's call in the user's frame.
+    pub fn leave(self, frame: Frame) -> Self {
+        self.swapped_for(frame)
+    }
+
+    fn swapped_for(self, frame: Frame) -> Self {
+        if frame.swapped { self.swapped() } else { self }
+    }
+
+    /// The call without C, vectors, and K if the epilogue does not read C, the vectors, or the
+    /// accumulators.
     fn reading(mut self, reads: &Reads) -> Self {
         let vectors = Vectors::by(|kind| {
             self.vectors.slot(kind).take().filter(|_| reads.vectors.get(kind).is_some())
@@ -304,18 +314,17 @@ impl<R, W> Call<R, W> {
         Self { c, k, vectors, ..self }
     }
 
-    /// The call of the same bytes with A and B in each other's place, and all matrices transposed:
-    /// `Dᵀ = Bᵀ·Aᵀ`.
-    fn exchange(self) -> Self {
+    /// The transposed GEMM on the same bytes: `Dᵀ = Bᵀ·Aᵀ`.
+    fn swapped(self) -> Self {
         Self {
             m: self.n,
             n: self.m,
-            groups: self.groups.map(Groups::exchange),
+            groups: self.groups.map(Groups::swapped),
             a: self.b.transposed(),
             b: self.a.transposed(),
             c: self.c.map(View::transposed),
             d: self.d.transposed(),
-            vectors: self.vectors.map(|_, vector| vector.transposed()).exchange(),
+            vectors: self.vectors.map(|_, vector| vector.transposed()).swapped(),
             ..self
         }
     }
@@ -357,5 +366,3 @@ impl<R, W> Call<R, W> {
         self.c.matrix().map_or(self.d.with(()), |c| c.with(()))
     }
 }
-
-framed!(of R W; Call<R, W>);

@@ -107,9 +107,8 @@ const LINE: u64 = 128;
 const LITTLE: u64 = 16;
 
 impl Routes {
-    /// The ways of a problem's operands, which is as the kernel [sees](super::Call::read_by) it:
-    /// all that matters of an address is its remainder by 16. Of sizes that a call is refused for,
-    /// the workspace may be the largest number.
+    /// The ways of the operands of a problem in the kernel's frame. Only the remainder of an address
+    /// by 16 matters. For sizes that a call refuses, the workspace may be the largest number.
     pub fn of(desc: &GemmDesc, needs: [OperandNeed; 2], problem: &Problem) -> Self {
         let read = problem.m > 0 && problem.n > 0 && problem.k > 0;
         let [a, b] = OperandKind::BOTH
@@ -143,7 +142,7 @@ impl Routes {
         }
     }
 
-    const fn exchange(self) -> Self {
+    const fn swapped(self) -> Self {
         Self { a: self.b, b: self.a, ..self }
     }
 

@@ -78,7 +78,7 @@ mirrored! {
 pub(crate) fn emulation_header(emulation: EmulationKind, frame: Frame) -> String {
     let packed = |operand: OperandKind| {
         (0..).zip(emulation.products()).fold(0u32, |packed, (number, product)| {
-            packed | product[operand.framed(frame).index()] << (4 * number)
+            packed | product[operand.leave(frame).index()] << (4 * number)
         })
     };
     let own = [

@@ -47,9 +47,9 @@ impl CudaKernel {
         let Some(first) = calls.first() else { return Ok(()) };
         let desc = self.0.desc.for_scalars(&first.scalars);
         let calls =
-            calls.into_iter().map(|call| call.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+            calls.into_iter().map(|call| call.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
         Call::check_array(&calls)?;
-        self.enqueue_array(stream, &desc, &calls).map_err(|error| error.framed(desc.frame))
+        self.enqueue_array(stream, &desc, &calls).map_err(|error| error.leave(desc.frame))
     }
 
     /// The same of an array.

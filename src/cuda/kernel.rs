@@ -224,8 +224,8 @@ impl CudaKernel {
         let other = (!self.0.desc.computes_with(&call.scalars))
             .then(|| self.0.desc.for_scalars(&call.scalars));
         let desc = other.as_ref().unwrap_or(&self.0.desc);
-        let call = call.seen_by(desc)?;
-        self.enqueue(stream, desc, &call).map_err(|error| error.framed(desc.frame))
+        let call = call.enter(desc)?;
+        self.enqueue(stream, desc, &call).map_err(|error| error.leave(desc.frame))
     }
 
     /// Enqueues a call that fits, in the kernel's frame.

@@ -23,9 +23,6 @@ pub struct OperandClass {
 pub struct OutputClass {
     /// Elements of C and D.
     pub element: ElementKind,
-    /// Layout of C and D: row-major, but where A and B have changed places once more, so that A
-    /// comes from registers or few rows are few columns.
-    pub layout: Order,
     /// What becomes of an accumulator on its way to D.
     pub epilogue: EpilogueDesc,
 }
@@ -96,7 +93,7 @@ impl GemmMode {
         matches!(self, Self::MappedArray)
     }
 
-    const fn exchange(self) -> Self {
+    const fn swapped(self) -> Self {
         match self {
             Self::GroupedM => Self::GroupedN,
             Self::GroupedN => Self::GroupedM,
@@ -134,8 +131,7 @@ impl OperandClass {
 }
 
 impl Class {
-    /// Types, layouts of A and B, units and an architecture; C is row-major, and the epilogue a
-    /// linear combination.
+    /// A class with the epilogue [`LinearCombination`].
     pub(crate) const fn new(
         op: OpKind,
         arch: ArchKind,
@@ -145,11 +141,7 @@ impl Class {
         Self {
             a: OperandClass { element: types.a, layout: a },
             b: OperandClass { element: types.b, layout: b },
-            output: OutputClass {
-                element: types.c,
-                layout: Order::Row,
-                epilogue: <LinearCombination as Node>::DESC,
-            },
+            output: OutputClass { element: types.c, epilogue: <LinearCombination as Node>::DESC },
             accumulator: types.accumulator,
             compute: ComputeKind::of(types.accumulator, types.c),
             op,
@@ -181,15 +173,14 @@ impl Class {
         self.operand(operand).layout.along_k(operand)
     }
 
-    /// The class with A and B in each other's place, their layouts transposed, and the epilogue's
-    /// vectors with them. D keeps the kernel's order.
-    pub(super) const fn exchange(self) -> Self {
-        let output = OutputClass { epilogue: self.output.epilogue.exchange(), ..self.output };
+    /// The class of the transposed GEMM: A, B, and the vectors of the epilogue are swapped.
+    pub(super) const fn swapped(self) -> Self {
+        let output = OutputClass { epilogue: self.output.epilogue.swapped(), ..self.output };
         Self {
             a: self.b.transposed(),
             b: self.a.transposed(),
             output,
-            mode: self.mode.exchange(),
+            mode: self.mode.swapped(),
             ..self
         }
     }

@@ -255,9 +255,9 @@ impl GemmDesc {
     /// The same kernel with A and B in each other's place: layouts transposed, each operand's knobs
     /// with it. D keeps the kernel's order, and so has the user's other one.
     #[must_use]
-    pub const fn exchange(self) -> Self {
-        let pins = self.pins().exchange();
-        Self { class: self.class.exchange(), frame: self.frame.exchange(), ..self }.pinned(pins)
+    pub const fn swapped(self) -> Self {
+        let pins = self.pins().swapped();
+        Self { class: self.class.swapped(), frame: self.frame.swapped(), ..self }.pinned(pins)
     }
 
     /// The description of the kernel for so many products: of more than one, in one launch.
@@ -269,7 +269,7 @@ impl GemmDesc {
     /// The description of the kernel for products of groups along an extent of the user's D.
     #[must_use]
     pub const fn for_groups(self, groups: Axis) -> Self {
-        self.in_mode(GemmMode::of(Some(groups.framed(self.frame)), 1))
+        self.in_mode(GemmMode::of(Some(groups.enter(self.frame)), 1))
     }
 
     /// The description of the kernel for an array of so many products: of more than one, where a
@@ -326,17 +326,17 @@ impl GemmDesc {
     /// The layouts as the user has them.
     pub const fn orders(&self) -> Orders {
         let class = &self.class;
-        Orders { a: class.a.layout, b: class.b.layout, c: class.output.layout }.framed(self.frame)
+        Orders { a: class.a.layout, b: class.b.layout, c: self.frame.d_order() }.leave(self.frame)
     }
 
     /// The element types as the user has them.
     pub const fn user_types(&self) -> Combined {
-        self.class.combined().framed(self.frame)
+        self.class.combined().leave(self.frame)
     }
 
     /// The knobs as the user has them.
     pub const fn user_pins(&self) -> Pins {
-        self.pins().framed(self.frame)
+        self.pins().leave(self.frame)
     }
 }
 

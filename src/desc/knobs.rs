@@ -327,9 +327,9 @@ impl Pins {
     /// Those that belong to an operand change places with it, and so do an epilogue's vectors;
     /// shapes belong to the kernel and stay.
     #[must_use]
-    pub(super) const fn exchange(self) -> Self {
+    pub(super) const fn swapped(self) -> Self {
         let epilogue = match self.epilogue {
-            Some(epilogue) => Some(epilogue.exchange()),
+            Some(epilogue) => Some(epilogue.swapped()),
             None => None,
         };
         Self {

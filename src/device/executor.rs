@@ -218,7 +218,7 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// # Errors
     /// A [`Refusal`] with the operand or the scalar.
     pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
-        let epilogue = desc.class.output.epilogue.framed(desc.frame);
+        let epilogue = desc.class.output.epilogue.leave(desc.frame);
         check_read(&epilogue, &self.vectors, &self.c, &self.scalars)?;
         self.check_views()?;
         self.check_types(desc.user_types())
@@ -312,7 +312,7 @@ impl Executor for Host {
 
     /// Returns 0, because the host reads every operand in place.
     fn workspace_size(desc: &GemmDesc, problems: &[Problem]) -> Result<u64, Refusal> {
-        problems.iter().try_for_each(|problem| problem.seen_by(desc).map(drop)).map(|()| 0)
+        problems.iter().try_for_each(|problem| problem.enter(desc).map(drop)).map(|()| 0)
     }
 
     fn machine((): &()) -> Option<Machine> {

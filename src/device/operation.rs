@@ -223,7 +223,7 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         arguments
             .problems(desc.orders(), None)
             .into_iter()
-            .try_for_each(|problem| problem.seen_by(&desc).map(drop))
+            .try_for_each(|problem| problem.enter(&desc).map(drop))
     }
 
     /// Returns the size in bytes of the [workspace](Arguments::workspace) for the fastest

@@ -113,11 +113,11 @@ impl EpilogueDesc {
     }
 
     /// The same epilogue of the transposed product: a value a row is one a column there.
-    pub(crate) const fn exchange(mut self) -> Self {
+    pub(crate) const fn swapped(mut self) -> Self {
         let mut i = 0;
         while i < self.length as usize {
             if let Op::Vector(kind) = self.ops[i] {
-                self.ops[i] = Op::Vector(kind.exchange());
+                self.ops[i] = Op::Vector(kind.swapped());
             }
             i += 1;
         }

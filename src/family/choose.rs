@@ -14,7 +14,7 @@ use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
     arch::{Machine, OpKind},
     call::repacked_bytes,
-    desc::{Cut, Frame, GemmDesc},
+    desc::{Cut, GemmDesc},
     numeric::ElementKind,
     operand::OperandKind,
     threadblock::tensor_map::STRIDE_ALIGNMENT,
@@ -132,10 +132,8 @@ impl GemmDesc {
     /// Rows of A, and of B.
     fn operand_rows(&self, size: &ProblemSize) -> [OperandRows; 2] {
         let ((m, n), k) = self.extents(size);
-        let exchanged = self.frame != Frame::AsGiven;
         [(OperandKind::A, m), (OperandKind::B, n)].map(|(operand, mn)| {
-            let (class, of_user) =
-                (self.class.operand(operand), operand.index() ^ usize::from(exchanged));
+            let (class, of_user) = (self.class.operand(operand), operand.leave(self.frame).index());
             let (lines, length) = if class.layout.along_k(operand) { (mn, k) } else { (k, mn) };
             let pitch = class.element.matrix_bytes(size.leading[of_user].unwrap_or(length) as u64);
             OperandRows { element: class.element, lines, length, pitch }

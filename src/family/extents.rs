@@ -198,7 +198,7 @@ impl GemmDesc {
     /// M and N, and K, of a problem as the kernel sees it.
     pub(super) fn extents(&self, size: &ProblemSize) -> ((usize, usize), usize) {
         let (m, n, k) = size.extents;
-        let extent = |axis: Axis| match axis.framed(self.frame) {
+        let extent = |axis: Axis| match axis.leave(self.frame) {
             Axis::M => m,
             Axis::N => n,
             Axis::K => k,

@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl GemmDesc {
-    /// The description of types and knobs given as values, in the user's order; a column-major C
-    /// exchanges the operands. Not checked yet.
+    /// The description of types and knobs as values, in the user's order, unchecked. A column-major
+    /// C swaps the operands.
     pub fn of_values(
         op: OpKind,
         arch: ArchKind,
@@ -21,9 +21,8 @@ impl GemmDesc {
         [a, b, c]: [Order; 3],
         family: FamilyDesc,
     ) -> Self {
-        let desc =
-            Self { class: Class::new(op, arch, types, [a, b]), frame: Frame::AsGiven, family };
-        desc.framed(c.frame()).settled()
+        let desc = Self { class: Class::new(op, arch, types, [a, b]), frame: Frame::USER, family };
+        desc.enter(Frame::for_output(c)).settled()
     }
 
     /// The same product with some knobs changed, which belong to the user's A and B. Not checked
@@ -31,7 +30,7 @@ impl GemmDesc {
     #[must_use]
     pub fn with(&self, pins: Pins) -> Self {
         let desc = self.with_family(self.family_of_user().pinned(pins));
-        desc.pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE }.framed(desc.frame))
+        desc.pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE }.enter(desc.frame))
     }
 
     /// The same product by another family, or other knobs of the same, which belong to the user's A
@@ -45,7 +44,7 @@ impl GemmDesc {
             desc = desc.of_columns();
         }
         desc.class.compute = class.compute;
-        desc.class.output.epilogue = class.output.epilogue.framed(self.frame).framed(desc.frame);
+        desc.class.output.epilogue = class.output.epilogue.leave(self.frame).enter(desc.frame);
         desc
     }
 

@@ -195,7 +195,7 @@ impl GemmDesc {
     /// Those of [`check`](Self::check).
     #[doc(hidden)]
     pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
-        Ok(Routes::of(self, self.plan()?.needs(), &problem.read_by(self)).framed(self.frame))
+        Ok(Routes::of(self, self.plan()?.needs(), &problem.enter_unchecked(self)).leave(self.frame))
     }
 
     /// Bytes of the workspace that the products of an array take, one after the other, or a problem
@@ -210,7 +210,7 @@ impl GemmDesc {
             .for_scalars(&first.scalars);
         let needs = desc.plan()?.needs();
         let seen =
-            problems.iter().map(|problem| problem.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+            problems.iter().map(|problem| problem.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
         Ok(Routes::of_each(&desc, needs, &seen)
             .iter()
             .map(Routes::workspace_bytes)
@@ -226,7 +226,7 @@ impl GemmDesc {
     #[doc(hidden)]
     pub fn fitted(&self, problem: &Problem) -> Result<GemmDesc, Refusal> {
         let needs = self.plan()?.needs();
-        let seen = problem.seen_by(self)?;
+        let seen = problem.enter(self)?;
         Ok(fitting((self, needs), &Routes::of(self, needs, &seen).problem(self, &seen, 0)))
     }
 }

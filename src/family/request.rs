@@ -290,7 +290,7 @@ impl Request {
         let pins = without_thread_instruction(pins, &given.class);
         check_pins(&given.family, &pins, given.class.op, given.class.arch)?;
         let desc = given.with(pins);
-        desc.check().map_err(|refusal| refusal.framed(desc.frame))?;
+        desc.check().map_err(|refusal| refusal.leave(desc.frame))?;
         Ok(desc)
     }
 

@@ -200,11 +200,12 @@ const fn complete_row(
     }
     let given = match found {
         Some(all) => Ok(all),
-        None => match found_along_axes(placed(user, frame, families[0], pins), &pins.framed(frame))
-        {
-            Ok(desc) => Ok(Completions::of(desc)),
-            Err(refusal) => Err(refusal),
-        },
+        None => {
+            match found_along_axes(placed(user, frame, families[0], pins), &pins.enter(frame)) {
+                Ok(desc) => Ok(Completions::of(desc)),
+                Err(refusal) => Err(refusal),
+            }
+        }
     };
     // A tile of the row's that is a kernel either way has D as it is given; of one that is pinned a
     // problem chooses between the two.
@@ -279,7 +280,7 @@ const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
 
 /// The description of a class, the user's, and of a family's knobs with what is pinned.
 const fn placed(user: Class, frame: Frame, family: FamilyDesc, pins: Pins) -> GemmDesc {
-    GemmDesc { class: user, frame: Frame::AsGiven, family }.pinned(pins).framed(frame)
+    GemmDesc { class: user, frame: Frame::USER, family }.pinned(pins).enter(frame)
 }
 
 /// The description where it is a kernel; A is where it is to be.
@@ -287,7 +288,7 @@ const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
     let desc = desc.settled();
     match desc.check() {
         Ok(()) => Ok(desc),
-        Err(refusal) => Err(refusal.framed(desc.frame)),
+        Err(refusal) => Err(refusal.leave(desc.frame)),
     }
 }
 

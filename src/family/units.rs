@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     arch::{ArchKind, OpKind},
-    desc::{Class, Pins},
+    desc::{Class, Frame, Pins},
     layout::Orders,
     numeric::{Combined, ElementKind},
     refusal::Unresolved,
@@ -125,6 +125,6 @@ impl TypedRequest {
     /// The kernels of units and an architecture.
     pub const fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
         let Orders { a, b, c } = self.orders;
-        resolve(Class::new(op, arch, self.types, [a, b]), c.frame(), self.pins)
+        resolve(Class::new(op, arch, self.types, [a, b]), Frame::for_output(c), self.pins)
     }
 }

@@ -32,7 +32,7 @@ impl HostKernel for Array<'_, GemmDesc> {
         let alone = desc.for_array(1);
         HostCall::check_array(&calls)?;
         // Whatever can be refused of any product is before one is computed.
-        calls.iter().try_for_each(|call| call.problem().seen_by(&desc).map(drop))?;
+        calls.iter().try_for_each(|call| call.problem().enter(&desc).map(drop))?;
         if matches!(mode, Mode::Checked { .. }) && desc.class.mode.is_array() {
             desc.check()?;
             match desc.plan()?.program()? {
@@ -59,7 +59,7 @@ impl HostKernel for Array<'_, WarpSpecializedProgram> {
         desc.check()?;
         let Mode::Checked { seed } = mode else { return Err(has_roles(&desc).into()) };
         let mut calls =
-            calls.into_iter().map(|call| call.seen_by(&desc)).collect::<Result<Vec<_>, _>>()?;
+            calls.into_iter().map(|call| call.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
         HostCall::check_array(&calls)?;
         let Some(extents) =
             calls.first().map(|call| (call.m, call.n)).filter(|&(m, n)| m > 0 && n > 0)
@@ -69,7 +69,7 @@ impl HostKernel for Array<'_, WarpSpecializedProgram> {
         let mut launches = calls.chunks_mut(desc.products_at_once(extents));
         launches
             .try_for_each(|calls| gathered(self.0, seed, calls))
-            .map_err(|error| error.framed(desc.frame))
+            .map_err(|error| error.leave(desc.frame))
     }
 }
 

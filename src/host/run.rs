@@ -132,7 +132,7 @@ impl HostKernel for Array<'_, Program> {
         let Program { desc, .. } = self.0;
         desc.check()?;
         let mut calls =
-            calls.into_iter().map(|call| call.seen_by(desc)).collect::<Result<Vec<_>, _>>()?;
+            calls.into_iter().map(|call| call.enter(desc)).collect::<Result<Vec<_>, _>>()?;
         HostCall::check_array(&calls)?;
         if calls.first().is_none_or(|call| call.m == 0 || call.n == 0) {
             return Ok(());
@@ -141,7 +141,7 @@ impl HostKernel for Array<'_, Program> {
         let mut launches = calls.chunks_mut(desc.products_of_launch() as usize);
         launches
             .try_for_each(|calls| execute(self.0, None, mode, calls))
-            .map_err(|error| error.framed(desc.frame))
+            .map_err(|error| error.leave(desc.frame))
     }
 }
 
@@ -163,7 +163,7 @@ fn in_frame_of(
     call: HostCall<'_>,
     mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut call = call.seen_by(desc)?;
+    let mut call = call.enter(desc)?;
     // Offsets are checked whatever D is.
     let groups = call.groups()?;
     if call.m == 0 || call.n == 0 || call.batch == 0 {
@@ -173,7 +173,7 @@ fn in_frame_of(
         None => run(call),
         Some(groups) => groups.into_iter().try_for_each(|group| run(call.group(group))),
     };
-    ran.map_err(|error| error.framed(desc.frame))
+    ran.map_err(|error| error.leave(desc.frame))
 }
 
 pub(super) fn has_roles(desc: &GemmDesc) -> Refusal {

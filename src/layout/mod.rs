@@ -1,7 +1,7 @@
 //! Where a matrix lies in memory.
 //!
-//! `C = A·B` stored by columns has the bytes of `Cᵀ = Bᵀ·Aᵀ` stored by rows. So a column-major C
-//! exchanges the operands and transposes their layouts ([`Frame`]), and the kernel writes rows.
+//! A column-major C has the bytes of the row-major `Cᵀ = Bᵀ·Aᵀ`. A kernel that writes rows computes
+//! a column-major C from swapped operands with transposed layouts ([`Frame`]).
 
 mod matrix_type;
 
@@ -96,7 +96,7 @@ pub struct Orders {
 }
 
 impl Order {
-    const fn exchange(self) -> Self {
+    const fn swapped(self) -> Self {
         self.transposed()
     }
 
@@ -112,18 +112,28 @@ impl Order {
     pub const fn of_operand(operand: OperandKind, along_k: bool) -> Self {
         if Self::Row.along_k(operand) == along_k { Self::Row } else { Self::Col }
     }
+}
 
-    /// Whose A and B a kernel has that writes rows, where the user's C and D are of this order.
-    pub(crate) const fn frame(self) -> Frame {
-        match self {
-            Self::Row => Frame::AsGiven,
-            Self::Col => Frame::Exchanged,
-        }
+impl Frame {
+    /// The frame of a kernel that writes a row-major D, for a user's D of this order.
+    pub(crate) const fn for_output(order: Order) -> Self {
+        if order.is_row() { Self::USER } else { Self::SWAPPED }
+    }
+
+    /// The order of C and D in the kernel's GEMM.
+    pub const fn d_order(self) -> Order {
+        if self.column_major_d { Order::Col } else { Order::Row }
+    }
+
+    /// The same frame with another order of the kernel's D.
+    #[must_use]
+    pub const fn with_d_order(self, order: Order) -> Self {
+        Self { column_major_d: !order.is_row(), ..self }
     }
 }
 
 impl Orders {
-    const fn exchange(self) -> Self {
+    const fn swapped(self) -> Self {
         Self { a: self.b.transposed(), b: self.a.transposed(), c: self.c.transposed() }
     }
 }

@@ -17,7 +17,7 @@ pub struct Combined {
 }
 
 impl Combined {
-    const fn exchange(self) -> Self {
+    const fn swapped(self) -> Self {
         Self { a: self.b, b: self.a, ..self }
     }
 }

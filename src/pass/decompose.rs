@@ -196,7 +196,7 @@ impl DecomposeDesc {
         config.push_str(&DecomposedLine::declaration());
         config.push_str(&DecomposeParams::declaration());
         config.push_str(&DecomposeStep::declaration());
-        config.push_str(&emulation_header(self.emulation, Frame::AsGiven));
+        config.push_str(&emulation_header(self.emulation, Frame::USER));
         config.push_str("struct Config {\n  using Facts = EmulationFacts;\n");
         let own = [
             ("kThreads", THREADS),
@@ -209,7 +209,7 @@ impl DecomposeDesc {
         config.push_str("};\n");
         let mut fingerprints = String::new();
         if with_fingerprints {
-            fingerprints.push_str(&emulation_fingerprints(self.emulation, Frame::AsGiven));
+            fingerprints.push_str(&emulation_fingerprints(self.emulation, Frame::USER));
             for along_k in [false, true] {
                 let twin = format!("pass::PieceMap<Config, {along_k}>");
                 fingerprints.push_str(&fingerprint_assertion(

@@ -40,7 +40,7 @@ impl OperandLine {
         if let Some(product) = self.product { say!(s, " of product ", number product) } else { s }
     }
 
-    const fn exchange(self) -> Self {
+    const fn swapped(self) -> Self {
         Self { operand: self.operand.other(), ..self }
     }
 }
@@ -87,14 +87,14 @@ impl EmulationRefusal {
     }
 
     /// The same refusal of the problem with A and B in each other's place, and each transposed.
-    pub(super) const fn exchange(self) -> Self {
+    pub(super) const fn swapped(self) -> Self {
         match self {
             Self::NothingToEmulate { emulation, a, b } => {
                 Self::NothingToEmulate { emulation, a: b, b: a }
             }
-            Self::NotFinite { line } => Self::NotFinite { line: line.exchange() },
+            Self::NotFinite { line } => Self::NotFinite { line: line.swapped() },
             Self::Window { line, outside, nonzero } => {
-                Self::Window { line: line.exchange(), outside, nonzero }
+                Self::Window { line: line.swapped(), outside, nonzero }
             }
             same => same,
         }

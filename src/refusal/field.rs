@@ -159,14 +159,14 @@ pub struct InstructionAlong {
 
 impl Field {
     /// The same field of the problem with A and B in each other's place. Shapes stay the kernel's.
-    pub(super) const fn exchange(self) -> Self {
+    pub(super) const fn swapped(self) -> Self {
         match self {
-            Self::Extent(axis) => Self::Extent(axis.exchange()),
+            Self::Extent(axis) => Self::Extent(axis.swapped()),
             Self::InstructionAlong(along) => {
                 Self::InstructionAlong(InstructionAlong { operand: along.operand.other(), ..along })
             }
             Self::FromRegistersAlongK(operand) => Self::FromRegistersAlongK(operand.other()),
-            Self::Alignment(operand) => Self::Alignment(operand.exchange()),
+            Self::Alignment(operand) => Self::Alignment(operand.swapped()),
             Self::Padding(operand) => Self::Padding(operand.other()),
             Self::SwizzleBits(operand) => Self::SwizzleBits(operand.other()),
             Self::SwizzleBase(operand) => Self::SwizzleBase(operand.other()),

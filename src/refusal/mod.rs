@@ -410,14 +410,14 @@ impl Refusal {
 
     /// The same refusal of the transposed problem, with A and B in each other's place: of the
     /// user's operands for the kernel's. Shapes of tiles stay the kernel's.
-    const fn exchange(mut self) -> Self {
+    const fn swapped(mut self) -> Self {
         match &mut self {
             Self::NotOneOf { field, .. }
             | Self::OutOfRange { field, .. }
             | Self::NotMultiple { field, .. }
             | Self::NoChoice { field, .. }
             | Self::OfTensorCores { field, .. }
-            | Self::ExtentTooLarge { field, .. } => *field = field.exchange(),
+            | Self::ExtentTooLarge { field, .. } => *field = field.swapped(),
             Self::CopyWidth { operand, .. }
             | Self::CopyNotWhole { operand, .. }
             | Self::AccessDoesNotDivideTile { operand, .. }
@@ -429,28 +429,28 @@ impl Refusal {
             | Self::NotOnStream { operand }
             | Self::ElementType { operand, .. }
             | Self::ElementAddress { operand, .. }
-            | Self::ShorterThanLayout { operand, .. } => *operand = operand.exchange(),
+            | Self::ShorterThanLayout { operand, .. } => *operand = operand.swapped(),
             Self::TensorStride { operand, field, .. } => {
-                (*operand, *field) = (operand.exchange(), field.exchange())
+                (*operand, *field) = (operand.swapped(), field.swapped())
             }
             Self::WrittenWhileRead { written, read } => {
-                (*written, *read) = (written.exchange(), read.exchange())
+                (*written, *read) = (written.swapped(), read.swapped())
             }
             Self::TooShort { operand, extents, .. } | Self::Overflow { operand, extents, .. } => {
-                (*operand, *extents) = (operand.exchange(), [extents[1], extents[0]]);
+                (*operand, *extents) = (operand.swapped(), [extents[1], extents[0]]);
             }
             Self::LeadingDimension { operand, order, .. } => {
-                (*operand, *order) = (operand.exchange(), order.transposed())
+                (*operand, *order) = (operand.swapped(), order.transposed())
             }
             Self::Strides { operand, strides, order } => {
-                (*operand, *strides) = (operand.exchange(), [strides[1], strides[0]]);
+                (*operand, *strides) = (operand.swapped(), [strides[1], strides[0]]);
                 *order = match *order {
                     Some(order) => Some(order.transposed()),
                     None => None,
                 };
             }
             Self::Workspace { a, b, .. } => (*a, *b) = (*b, *a),
-            Self::Emulation(refusal) => *refusal = refusal.exchange(),
+            Self::Emulation(refusal) => *refusal = refusal.swapped(),
             _ => {}
         }
         self

@@ -52,11 +52,11 @@ impl Operand {
     }
 
     /// The same memory of the problem with A and B in each other's place.
-    pub(super) const fn exchange(self) -> Self {
+    pub(super) const fn swapped(self) -> Self {
         match self {
             Self::A => Self::B,
             Self::B => Self::A,
-            Self::Vector(kind) => Self::Vector(kind.exchange()),
+            Self::Vector(kind) => Self::Vector(kind.swapped()),
             other => other,
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn problem(desc: &GemmDesc, random: &mut Random) -> Problem {
         (1 + random.below(24 / batch)) * tile as usize - random.below(tile as usize / 2)
     };
     let (down, across) = (extent(tile.m), extent(tile.n));
-    let user = |axis: Axis| if axis.framed(desc.frame) == Axis::M { down } else { across };
+    let user = |axis: Axis| if axis.leave(desc.frame) == Axis::M { down } else { across };
     let k = tile.k as usize * (desc.split_k() as usize + random.below(9))
         - random.below(tile.k as usize / 2);
     let mut scalars = [0.0; 8];

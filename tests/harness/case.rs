@@ -75,7 +75,7 @@ impl Buffers {
             let range = first[which]..first[which] + view.memory.length;
             from.fill(seed.wrapping_add(which as u64), buffer.slice_mut(range)?, view, extents)
         };
-        let reads = desc.class.output.epilogue.framed(desc.frame).reads(&problem.scalars);
+        let reads = desc.class.output.epilogue.leave(desc.frame).reads(&problem.scalars);
         if reads.accumulator || !poisoned {
             let operands = fill.operands(desc.class.combined(), problem.k);
             lay(&mut buffers.a, 0, &problem.a, (problem.m, problem.k), operands)?;

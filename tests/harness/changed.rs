@@ -53,13 +53,11 @@ macro_rules! but {
     (@set $d:ident, compute, $value:expr) => { $d.class.compute = $value };
     (@set $d:ident, layout_a, $value:expr) => { $d.class.a.layout = $value };
     (@set $d:ident, layout_b, $value:expr) => { $d.class.b.layout = $value };
-    (@set $d:ident, layout_c, $value:expr) => { $d.class.output.layout = $value };
+    (@set $d:ident, layout_c, $value:expr) => { $d.frame = $d.frame.with_d_order($value) };
     (@set $d:ident, op, $value:expr) => { $d.class.op = $value };
     (@set $d:ident, arch, $value:expr) => { $d.class.arch = $value };
     (@set $d:ident, epilogue, $value:expr) => { $d.class.output.epilogue = $value };
-    (@set $d:ident, exchanged, $value:expr) => {
-        $d.frame = if $value { falchion::desc::Frame::Exchanged } else { falchion::desc::Frame::AsGiven }
-    };
+    (@set $d:ident, swapped, $value:expr) => { $d.frame.swapped = $value };
     (@set $d:ident, $knob:ident, $value:expr) => {
         $d = $crate::harness::pinned($d, falchion::desc::Pins { $knob: Some($value), ..falchion::desc::Pins::NONE })
     };

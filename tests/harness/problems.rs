@@ -178,7 +178,7 @@ pub fn guarded(seed: u64, d: &GemmDesc, wanted: Wanted) -> Guarded {
         _ => Source::Matrix(c),
     };
     let mut random_vectors = Random::new(seed ^ 0x0062_6961);
-    let reads = d.class.output.epilogue.framed(d.frame).reads(&scalars).vectors;
+    let reads = d.class.output.epilogue.leave(d.frame).reads(&scalars).vectors;
     problem.vectors = Vectors::by(|kind| {
         let length = problem.mn(kind.side()) + random_vectors.below(3);
         // One that is not read need not be there.
@@ -203,7 +203,7 @@ fn extents(random: &mut Random, d: &GemmDesc, wanted: Wanted) -> (usize, usize, 
         {
             continue;
         }
-        let user = |axis: Axis| if axis.framed(d.frame) == Axis::M { rows } else { columns };
+        let user = |axis: Axis| if axis.leave(d.frame) == Axis::M { rows } else { columns };
         return (user(Axis::M), user(Axis::N), k);
     }
     unreachable!("the loop has no end")

@@ -221,7 +221,7 @@ pub fn garbage() -> impl Strategy<Value = GemmDesc> {
     (legal(), types, [order(), order()], op, numbers, [smem(), smem()], any_nodes()).prop_map(
         |(
             legal,
-            (a, b, c, accumulator, compute, exchanged),
+            (a, b, c, accumulator, compute, swapped),
             [layout_a, layout_b],
             (op, arch, mainloop),
             numbers,
@@ -234,7 +234,7 @@ pub fn garbage() -> impl Strategy<Value = GemmDesc> {
             } else {
                 [d.one().knobs.smem_a, d.one().knobs.smem_b]
             };
-            let types = but!(d, a, b, c, accumulator, compute, exchanged);
+            let types = but!(d, a, b, c, accumulator, compute, swapped);
             but!(types, layout_a, layout_b, op, arch, mainloop, smem_a, smem_b, epilogue)
         },
     )

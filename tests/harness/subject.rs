@@ -100,7 +100,7 @@ fn guarded(d: &GemmDesc) -> Guarded {
         rectangle(d.threadblock().m, d.roles().knobs.cluster.m) + 24,
         2 * rectangle(d.threadblock().n, d.roles().knobs.cluster.n) + 40,
     );
-    let user = |axis: Axis| if axis.framed(d.frame) == Axis::M { rows } else { columns };
+    let user = |axis: Axis| if axis.leave(d.frame) == Axis::M { rows } else { columns };
     let (m, n) = (user(Axis::M), user(Axis::N));
     let k = ((d.stages() + 1) * d.threadblock().k - (d.threadblock().k / 2 - 1).min(24)) as usize;
     let matrix = |order: Order, rows, columns| {

@@ -52,13 +52,13 @@ pub fn spell(desc: &GemmDesc) -> String {
     let mut words = vec![
         format!("a={}", matrix(class.a.element, class.a.layout)),
         format!("b={}", matrix(class.b.element, class.b.layout)),
-        format!("c={}", matrix(class.output.element, class.output.layout)),
+        format!("c={}", matrix(class.output.element, desc.frame.d_order())),
         format!("acc={}", class.accumulator.name()),
         format!("compute={}", class.compute.name()),
         format!("op={}", class.op.name()),
         format!("arch={}", class.arch.name()),
         format!("mode={}", class.mode.name()),
-        format!("swapped={}", desc.frame.is_exchanged()),
+        format!("swapped={}", desc.frame.swapped),
     ];
     let knobs = Pins::TABLE.iter().zip(desc.pins().words());
     words.extend(knobs.filter_map(|(&(name, ..), value)| Some(format!("{name}={}", value?))));
@@ -143,13 +143,13 @@ pub fn read(line: &str) -> Result<GemmDesc, String> {
     };
     let mut desc = family.resolve(arch).map_err(|error| error.to_string())?.desc;
     let class = &mut desc.class;
-    (class.a.layout, class.b.layout, class.output.layout) = (a.order, b.order, c.order);
+    (class.a.layout, class.b.layout) = (a.order, b.order);
     class.compute = word("compute")
         .or_else(|_| word("acc"))?
         .parse::<ComputeKind>()
         .map_err(|_| fault("compute"))?;
     class.mode = word("mode")?.parse::<GemmMode>().map_err(|_| fault("mode"))?;
-    desc.frame = Frame::from(word("swapped")? == "true");
+    desc.frame = Frame { swapped: word("swapped")? == "true", ..Frame::USER }.with_d_order(c.order);
     let mut pins = Pins::NONE;
     let known = |name: &str| {
         let mut knobs = Pins::TABLE.iter().zip(desc.pins().words());

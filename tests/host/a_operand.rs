@@ -101,7 +101,7 @@ fn registers_give_the_bits_of_shared_memory() {
             assert!(desc.roles().a_from_registers());
             let column_major = orders[0] == orders[1] && orders[1] == orders[2];
             assert_eq!(
-                (desc.class.output.layout.is_row(), desc.class.a.layout),
+                (desc.frame.d_order().is_row(), desc.class.a.layout),
                 (!column_major, Order::Col)
             );
             assert_eq!([desc.orders().a, desc.orders().b, desc.orders().c], orders);
@@ -243,7 +243,7 @@ fn auto_is_registers_where_they_can_be() {
             ..knobs
         });
         assert!(d.check().is_ok() && d.orders().c == orders[2], "{d:?}");
-        (d.roles().knobs.a_operand, d.class.output.layout)
+        (d.roles().knobs.a_operand, d.frame.d_order())
     };
     let (never, stage) = (PromotionKind::Never, PromotionKind::Stage);
     for orders in orders() {

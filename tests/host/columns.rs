@@ -49,11 +49,8 @@ fn the_product_of_columns_is_the_user_s() {
     {
         let rows = default(types, orders);
         let columns = rows.of_columns();
-        assert_eq!(
-            (rows.class.output.layout, columns.class.output.layout),
-            (Order::Row, Order::Col)
-        );
-        assert_eq!(columns.frame.is_exchanged(), !rows.frame.is_exchanged());
+        assert_eq!((rows.frame.d_order(), columns.frame.d_order()), (Order::Row, Order::Col));
+        assert_eq!(columns.frame.swapped, !rows.frame.swapped);
         assert_eq!((columns.orders(), columns.user_types()), (rows.orders(), rows.user_types()));
         assert_eq!(
             (columns.user_pins(), columns.threadblock()),
@@ -114,7 +111,7 @@ fn a_pinned_tile_that_rows_do_not_have_is_of_columns() {
         Rows::new().threadblock::<GemmShape<256, 152, 64>>().desc(),
         Rows::new().threadblock::<GemmShape<256, 160, 64>>().desc(),
     );
-    let of = |desc: GemmDesc| (desc.class.output.layout, desc.orders().c, desc.threadblock());
+    let of = |desc: GemmDesc| (desc.frame.d_order(), desc.orders().c, desc.threadblock());
     assert_eq!(of(odd), (Order::Col, Order::Row, Mnk::new(256, 152, 64)));
     assert_eq!(of(even), (Order::Row, Order::Row, Mnk::new(256, 160, 64)));
     let (m, n, k) = (300usize, 170, 72);
@@ -153,9 +150,8 @@ fn other_kernels_stay() {
     assert_eq!(
         registers
             .with(Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE })
-            .class
-            .output
-            .layout,
+            .frame
+            .d_order(),
         row
     );
 }
@@ -223,7 +219,7 @@ fn columns_give_the_bits_of_rows() {
             let small = Mnk { m: 128, n: 64, ..desc.threadblock() };
             let instruction = Mnk { n: 64, ..desc.roles().knobs.instruction };
             let rows = but!(rows, threadblock: small, warp: Mnk { m: 64, ..small }, instruction: instruction, schedule: ScheduleKind::Cooperative);
-            assert_eq!((rows.check(), rows.class.output.layout), (Ok(()), Order::Row), "{rows:?}");
+            assert_eq!((rows.check(), rows.frame.d_order()), (Ok(()), Order::Row), "{rows:?}");
             let wanted = run(&rows, Mode::Checked { seed }, &guarded, &buffers);
             for mode in [Mode::Fast, Mode::Checked { seed }] {
                 let found = run(desc, mode, &guarded, &buffers);

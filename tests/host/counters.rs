@@ -45,7 +45,7 @@ fn subjects() -> Vec<SimtDesc> {
 fn problem(desc: &SimtDesc, tiles: [usize; 3]) -> Problem {
     let Mnk { m, n, k } = desc.knobs.threadblock;
     let (m, n, k) = (m as usize * tiles[0], n as usize * tiles[1], k as usize * tiles[2]);
-    let user = |axis: Axis| if axis.framed(desc.frame) == Axis::M { m } else { n };
+    let user = |axis: Axis| if axis.leave(desc.frame) == Axis::M { m } else { n };
     let (m, n) = (user(Axis::M), user(Axis::N));
     let (packed, orders) =
         (Problem::of(&desc.sum(), (m, n, k), [None; 3], [1.0; 8]), desc.sum().orders());
@@ -67,14 +67,14 @@ fn elements_read_are_those_of_the_formula() {
     for desc in subjects() {
         let problem = problem(&desc, [2, 3, 4]);
         let (turned, Mnk { m, n, .. }) =
-            (problem.seen_by(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
+            (problem.enter(&desc.sum()).expect("its layouts"), desc.knobs.threadblock);
         let mnk = (turned.m * turned.n * turned.k) as u64;
         let counters = counted(&desc, &problem);
         assert_eq!(counters.elements(), mnk / u64::from(m) + mnk / u64::from(n), "{desc:?}");
         // A is read once for each column of tiles, B once for each row of tiles.
         let (a, b) = (mnk / u64::from(n), mnk / u64::from(m));
         let [a, b] = OperandKind::BOTH
-            .map(|operand| if operand.framed(desc.frame) == OperandKind::A { a } else { b });
+            .map(|operand| if operand.leave(desc.frame) == OperandKind::A { a } else { b });
         assert_eq!((counters.a.elements, counters.b.elements), (a, b), "{desc:?}");
         assert_eq!(counters.multiply_adds, mnk, "{desc:?}");
     }
@@ -83,7 +83,7 @@ fn elements_read_are_those_of_the_formula() {
 /// The requests and sectors of every block and every tile of an operand, from the thread map alone.
 fn every_block(desc: &SimtDesc, problem: &Problem, operand: OperandKind) -> (u64, u64) {
     let (turned, facts) =
-        (problem.seen_by(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
+        (problem.enter(&desc.sum()).expect("its layouts"), desc.base().operand(operand));
     let (extent, leading, others) = match operand {
         OperandKind::A => (
             turned.m,
@@ -128,7 +128,7 @@ fn one_block_times_the_blocks_is_every_block() {
         let problem = problem(&desc, [2, 3, 5]);
         let counters = counted(&desc, &problem);
         for (user, reads) in [(OperandKind::A, counters.a), (OperandKind::B, counters.b)] {
-            let operand = user.framed(desc.frame);
+            let operand = user.enter(desc.frame);
             assert_eq!(
                 (reads.requests, reads.sectors),
                 every_block(&desc, &problem, operand),

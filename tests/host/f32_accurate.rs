@@ -399,7 +399,7 @@ fn what_cannot_be_emulated_is_refused() {
     );
     let mut deep = problem(ORDERS[0], [1, 1, 1]);
     (deep.k, deep.a.strides, deep.b.strides) = (1 << 30, [1 << 30, 1], [1, 1 << 30]);
-    let refusal = deep.seen_by(&f32s).expect_err("too deep");
+    let refusal = deep.enter(&f32s).expect_err("too deep");
     assert!(
         matches!(refusal, Refusal::Emulation(EmulationRefusal::TooDeep { most: 715_827_840, .. })),
         "{refusal}"

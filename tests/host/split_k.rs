@@ -370,7 +370,7 @@ fn a_second_kernel_adds_without_tickets() {
                 )
             };
             let launched = |desc: &GemmDesc| {
-                let problem = problem(desc).seen_by(desc).expect("it fits");
+                let problem = problem(desc).enter(desc).expect("it fits");
                 let bytes = Partials::of(desc, (problem.m, problem.n), 1).bytes();
                 let problem = Problem { workspace: Some(Elements::ALL), ..problem };
                 let launch =

@@ -166,7 +166,7 @@ assert_not_impl_any!(GemmShape<48, 64, 16>: TiledBy<GemmShape<32, 16, 8>>);
 const DESC: GemmDesc = Plain::DESC;
 const SIMT: SimtDesc = DESC.simt().unwrap();
 const_assert!(
-    DESC.frame.is_exchanged()
+    DESC.frame.swapped
         && DESC.stages() == 4
         && DESC.threads() == 256
         && DESC.smem_bytes() == 4 * SIMT.base().stage_bytes()
@@ -181,9 +181,9 @@ const_assert!(matches!((DESC.class.a.layout, DESC.class.b.layout), (Order::Row, 
 #[test]
 fn a_description_of_types_is_the_description_of_their_values() {
     assert_eq!(DESC, random_cases::default_f32(ArchKind::Sm80, [Order::Col; 3]));
-    assert_eq!(DESC.exchange().exchange(), DESC);
+    assert_eq!(DESC.swapped().swapped(), DESC);
     let pins = DESC.pins();
-    assert_eq!(pins.framed(Frame::Exchanged).framed(Frame::Exchanged), pins);
+    assert_eq!(pins.enter(Frame::SWAPPED).leave(Frame::SWAPPED), pins);
 }
 
 /// A small whole number, as an element.

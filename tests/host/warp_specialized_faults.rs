@@ -65,7 +65,7 @@ impl Needs {
             Self::Fetched => ring.source,
             Self::SeveralFetched => ring.source && program.ring.subtiles > 1,
             Self::StoresAlone => !ring.source || program.ring.subtiles > ring.staging_buffers,
-            Self::Columns => !d.class.output.layout.is_row() && !d.a_from_registers(),
+            Self::Columns => !d.frame.d_order().is_row() && !d.a_from_registers(),
             Self::FetchedColumns => Self::Columns.has(program) && ring.source,
             Self::AlongMn => {
                 !d.class.a.layout.is_row()

@@ -66,7 +66,7 @@ fn batch(
         scalars,
         workspace: None,
     };
-    problem.seen_by(desc).expect("a batch")
+    problem.enter(desc).expect("a batch")
 }
 
 /// What a pass of elements of `kind` reads for each matrix, from where on, and what it writes.

@@ -210,9 +210,9 @@ fn some_knobs_of_a_kernel_complete() {
             let desc = description(seed, Wanted { plain: true, family, ..Wanted::default() });
             // What is resolved has a row-major D where A is in shared memory, and some tiles of a
             // column-major D are none of it.
-            let by_columns = desc.class.output.layout == Order::Col
+            let by_columns = desc.frame.d_order() == Order::Col
                 && desc.pins().a_operand == Some(AOperandKind::Shared);
-            if by_columns && but!(desc.exchange(), layout_c: Order::Row).check().is_err() {
+            if by_columns && but!(desc.swapped(), layout_c: Order::Row).check().is_err() {
                 continue;
             }
             let mut random = Random::new(seed);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// of A, block of B) once.
 #[test]
 fn tiles_read_every_product_of_every_block_once() {
-    let frames = [Frame::AsGiven, Frame::Exchanged];
+    let frames = [Frame::USER, Frame::SWAPPED];
     for (emulation, frame) in
         EmulationKind::ALL.into_iter().flat_map(|emulation| frames.map(|frame| (emulation, frame)))
     {
@@ -50,7 +50,7 @@ fn tiles_read_every_product_of_every_block_once() {
                 let wanted = emulation.products()[tile % emulation.products().len()];
                 let parts = pair.map(|block| block / count);
                 assert_eq!(
-                    OperandKind::BOTH.map(|operand| parts[operand.framed(frame).index()]),
+                    OperandKind::BOTH.map(|operand| parts[operand.leave(frame).index()]),
                     wanted
                 );
             }
@@ -150,7 +150,7 @@ fn the_workspace_is_as_large_as_the_parts() {
                 (routes.to_string().as_str(), routes.a.leading),
                 ("A decomposed, B decomposed", 192 * emulation.parts() as usize)
             );
-            let of_kernel = routes.framed(desc(emulation, orders).frame);
+            let of_kernel = routes.leave(desc(emulation, orders).frame);
             assert!(
                 of_kernel.b.offset.is_multiple_of(256) && of_kernel.b.offset == of_kernel.a.bytes
             );

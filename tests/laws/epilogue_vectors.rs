@@ -107,10 +107,10 @@ fn a_description_tells_the_users_vectors() {
             .expect("a row");
     let others = families.iter().map(|family| columns.with_family(*family));
     for desc in
-        [rows, columns, columns.exchange(), columns.exchange().exchange()].into_iter().chain(others)
+        [rows, columns, columns.swapped(), columns.swapped().swapped()].into_iter().chain(others)
     {
         assert_eq!(desc.user_pins().epilogue, Some(user), "{desc:?}");
-        assert_eq!(desc.exchange().exchange(), desc);
+        assert_eq!(desc.swapped().swapped(), desc);
         let explained = serde_json::to_string(&desc.explain().expect("a kernel")).expect("JSON");
         let json = desc.to_json().expect("a text");
         for text in [&explained, &json] {

@@ -229,10 +229,7 @@ fn column_major_subtiles_are_free_of_conflicts_and_without_the_swizzle_are_not()
             schedule: Some(ScheduleKind::Pingpong),
             ..Pins::NONE
         });
-        assert_eq!(
-            (d.check(), d.class.output.layout, d.frame.is_exchanged()),
-            (Ok(()), Order::Col, true)
-        );
+        assert_eq!((d.check(), d.frame.d_order(), d.frame.swapped), (Ok(()), Order::Col, true));
         let components = d.components().expect("a kernel");
         let (map, rows) = (StagingMap::of(&components), components.fragment_rows());
         laws::bijective(&Elements(map, d.class.output.element.bytes_of(1)))

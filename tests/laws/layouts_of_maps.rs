@@ -296,12 +296,12 @@ fn maps_of_passes_are_their_layouts() -> Result<(), TestCaseError> {
         for along_k in [false, true] {
             affine("decompose", &DecomposeDesc { emulation }.pieces(along_k))?;
         }
-        let blocks = EmulationBlocks { emulation, frame: Frame::AsGiven, blocks: 7 };
+        let blocks = EmulationBlocks { emulation, frame: Frame::USER, blocks: 7 };
         prop_assert!(blocks.layout().is_none());
     }
     affine(
         "blocks",
-        &EmulationBlocks { emulation: EmulationKind::None, frame: Frame::AsGiven, blocks: 7 },
+        &EmulationBlocks { emulation: EmulationKind::None, frame: Frame::USER, blocks: 7 },
     )
 }
 

@@ -246,14 +246,14 @@ fn every_refusal_of_a_problem_names_operand_value_and_limit() {
         (whole, problem([4, 5, 6], |s| s.scalars[0] = f64::INFINITY), "NotFinite", &["scalar alpha", "integers"]),
     ];
     for (desc, problem, variant, words) in table {
-        let refusal = problem.seen_by(&desc).expect_err(variant);
+        let refusal = problem.enter(&desc).expect_err(variant);
         let sentence = refusal.to_string();
         println!("{sentence}");
         assert_eq!(name(&refusal), variant, "{sentence}");
         words
             .iter()
             .for_each(|word| assert!(sentence.contains(word), "{sentence}: lacks {word:?}"));
-        assert_eq!(refusal.framed(Frame::Exchanged).framed(Frame::Exchanged), refusal);
+        assert_eq!(refusal.enter(Frame::SWAPPED).leave(Frame::SWAPPED), refusal);
     }
 }
 
@@ -283,13 +283,13 @@ fn refusals_name_the_users_operands_in_either_frame() {
     ];
     for c in [Order::Row, Order::Col] {
         let desc = default_f32(ArchKind::Sm70, [Order::Row, Order::Row, c]);
-        assert_eq!(desc.frame == Frame::Exchanged, c == Order::Col);
+        assert_eq!(desc.frame.swapped, c == Order::Col);
         for (change, wanted) in cases {
             let problem = problem([4, 5, 6], |s| {
                 s.d = View::packed(s.d.memory, c, (4, 5), None);
                 change(s);
             });
-            assert_eq!(problem.seen_by(&desc).expect_err(wanted).to_string(), wanted, "{c:?}");
+            assert_eq!(problem.enter(&desc).expect_err(wanted).to_string(), wanted, "{c:?}");
         }
     }
 }
@@ -361,7 +361,7 @@ fn the_sentences_of_operands_on_a_device_are_readable() {
 
 #[test]
 fn everything_that_ships_checks() {
-    assert!(shipped().all(|desc| desc.check().is_ok() && desc.exchange().check().is_ok()));
+    assert!(shipped().all(|desc| desc.check().is_ok() && desc.swapped().check().is_ok()));
 }
 
 proptest! {
@@ -370,14 +370,14 @@ proptest! {
     #[test]
     fn no_description_panics_or_overflows(d in garbage(), sm in number(), blocks in number(), memory in number()) {
         let machine = Machine { sm, shared_bytes_per_block: memory, shared_bytes_per_sm: memory, registers_per_sm: blocks, threads_per_sm: 2048, threads_per_block: blocks, blocks_per_sm: 32, multiprocessors: 1 };
-        for d in [d, d.exchange(), d.narrowed([1, 1, 1]), but!(d, op: OpKind::Simt)] {
+        for d in [d, d.swapped(), d.narrowed([1, 1, 1]), but!(d, op: OpKind::Simt)] {
             for refusal in [d.check(), d.check_on(&machine)].into_iter().filter_map(Result::err) {
                 prop_assert!(refusal.to_string().len() > 20);
             }
             let _ = (d.one().base().registers(), d.one().registers_available(blocks), d.smem_bytes(), d.threads(), d.one().base().tiles.accumulators(), d.one().base().store_access);
             let text = format!("{d:?} {}", d.class.output.epilogue);
             prop_assert!(text.starts_with("GemmDesc"));
-            prop_assert_eq!(d.exchange().exchange(), d);
+            prop_assert_eq!(d.swapped().swapped(), d);
             match d.to_json() {
                 Ok(text) => prop_assert_eq!(GemmDesc::from_json(&text).expect("it was written here"), d),
                 Err(error) => prop_assert_eq!(error.to_string(), d.class.output.epilogue.check().expect_err("no text").to_string()),

@@ -139,6 +139,6 @@ fn batch_beyond_the_grid_is_split_into_calls() {
     let desc = request(None, F32, &[]).resolve(ArchKind::Sm90).expect("a kernel").desc;
     let one = Problem::of(&desc, (64, 64, 64), [None; 3], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     let many = Problem { batch: 1 << 31, ..one };
-    let refused = many.seen_by(&desc).expect_err("too many").to_string();
+    let refused = many.enter(&desc).expect_err("too many").to_string();
     assert!(refused.ends_with("thread blocks; split the batch into several calls"), "{refused}");
 }

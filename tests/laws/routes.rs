@@ -141,9 +141,9 @@ fn a_route_is_direct_where_tma_can_read_and_no_other() {
         let addresses =
             [0, 0].map(|_| 4096 + u64::from(kind.bytes_of(1)) * random.pick(&[0, 0, 0, 1, 3, 8]));
         let routes = routes(&desc, (m, n, k), given, addresses);
-        let of_kernel = routes.framed(desc.frame);
+        let of_kernel = routes.leave(desc.frame);
         for (operand, way) in OperandKind::BOTH.into_iter().zip([of_kernel.a, of_kernel.b]) {
-            let user = operand.framed(desc.frame).index();
+            let user = operand.leave(desc.frame).index();
             let mn = [m, n][user];
             let along_k = WarpSpecialized::along(&desc.roles(), operand).is(Along::K);
             let map = |leading: usize| {
@@ -237,15 +237,15 @@ fn operands_of_the_other_order_are_transposed_and_results_are_not() {
         // Tensor cores read halves in either order; the description's own is the other.
         let read = if wanted[0] == Direct { Transposed } else { wanted[0] };
         assert_eq!([found.a.route, found.b.route], [read, wanted[1]], "{desc:?}");
-        assert!(turned.seen_by(&desc).is_ok());
+        assert!(turned.enter(&desc).is_ok());
         let written = Problem { d: other(problem.d, orders.c, (512, 256)), ..problem };
         assert!(matches!(
-            written.seen_by(&desc),
+            written.enter(&desc),
             Err(Refusal::Strides { operand: Operand::D, order: Some(_), .. })
         ));
         let gaps = Problem { b: View { strides: [4, 6], ..problem.b }, ..problem };
         assert!(matches!(
-            gaps.seen_by(&desc),
+            gaps.enter(&desc),
             Err(Refusal::Strides { operand: Operand::B, strides: [4, 6], order: None })
         ));
     }
@@ -309,7 +309,7 @@ fn offsets_by_value_lie_behind_what_operands_take() {
             if passes > 0 { WORKSPACE_ALIGNMENT + passes } else { 0 }
         );
         let read = |routes: &Routes, problem: &Problem| {
-            let routed = routes.problem(&desc, &problem.read_by(&desc), 4096);
+            let routed = routes.problem(&desc, &problem.enter_unchecked(&desc), 4096);
             routed.groups.map(|groups| groups.offsets.memory.address)
         };
         assert_eq!(

@@ -5,6 +5,7 @@
 use crate::harness::{
     changed::unit_of,
     on_tensor_cores::{ORDERS, desc},
+    sample,
     twins::a_wrong_fingerprint_is_named,
 };
 use falchion::{
@@ -47,8 +48,9 @@ fn the_passes_compile_clean() {
 #[test]
 #[ignore = "needs NVRTC"]
 fn the_products_compile_clean() {
+    const THREADS_STORE: &str = "threads store";
     let tile = |m, n| Mnk { m, n, k: 64 };
-    let mut compiled_clean = 0;
+    let mut kernels = Vec::new();
     for emulation in EmulationKind::MODES {
         let default = desc(emulation, ORDERS[0]);
         let turns = but!(default, threadblock: tile(128, 128), schedule: ScheduleKind::Pingpong);
@@ -59,19 +61,20 @@ fn the_products_compile_clean() {
             ("ping-pong", turns),
             ("cluster", shared),
             ("column-major D", column),
+            // Threads store a D that is not aligned.
+            (THREADS_STORE, but!(default, align_c: 1)),
         ] {
-            let report = compiled(name, &unit_of(&d, true));
-            assert!(report.is_clean(), "{emulation:?} {name}: {report:?}");
-            println!("{} {name}: {} registers", emulation.name(), report.registers);
-            compiled_clean += 1;
+            kernels.push((emulation, name, d));
         }
-        // Threads store where D is not aligned.
-        let narrow = compiled("threads store", &unit_of(&but!(default, align_c: 1), true));
-        assert!(narrow.warnings.is_empty(), "{narrow:?}");
-        println!("{} threads store: {narrow:?}", emulation.name());
         assert_eq!(PassDesc::before(&default), [PassDesc::Decompose(DecomposeDesc { emulation })]);
     }
-    assert_eq!(compiled_clean, 4 * EmulationKind::MODES.len());
+    for (emulation, name, d) in sample(kernels) {
+        let report = compiled(name, &unit_of(&d, true));
+        let clean =
+            if name == THREADS_STORE { report.warnings.is_empty() } else { report.is_clean() };
+        assert!(clean, "{emulation:?} {name}: {report:?}");
+        println!("{} {name}: {} registers", emulation.name(), report.registers);
+    }
 }
 
 /// One digit of a fingerprint changed, and the compiler says which map differs: the arithmetic of

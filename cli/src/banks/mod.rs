@@ -21,7 +21,7 @@ pub fn run(args: &BanksArgs, json: bool) -> Result<(), Failure> {
     }
 }
 
-/// Draws accesses with their titles, if a file is given.
+/// Draws accesses with their titles, if `--svg` names a file.
 fn draw(
     file: Option<&Path>,
     accesses: impl IntoIterator<Item = (String, WarpAccess)>,

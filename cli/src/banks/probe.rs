@@ -1,5 +1,5 @@
-//! Accesses that test the model of bank conflicts, run on a device. `scripts/banks.sh` counts their
-//! wavefronts with a profiler.
+//! Accesses that test the model of bank conflicts on a device. `scripts/banks.sh` counts the
+//! wavefronts of the accesses with a profiler.
 
 use crate::{failure::Failure, print};
 use falchion::cuda::open;

@@ -60,7 +60,7 @@ pub struct ExploreArgs {
     /// Number of threads that compile. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub jobs: Option<usize>,
-    /// Library to compare the kernels with. none compares with the default kernel.
+    /// Library to compare the kernels with. With none, the peer is the default kernel.
     #[arg(long, value_delimiter = ',', value_parser = ["cublaslt", "none"], default_value = "cublaslt")]
     pub peers: Vec<String>,
 }

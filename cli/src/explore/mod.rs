@@ -49,7 +49,7 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     }
     if sizes.is_empty() {
         return Err(Failure::refused(
-            "no problem is set; add --size MxNxK, or count kernels with --dry-run",
+            "explore has no problem; add --size MxNxK, or count kernels with --dry-run",
         ));
     }
     let device = cuda::open(0).map_err(|failure| match failure {

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 
 /// Number of valid kernels in the sample of a dry run.
 const SAMPLE: usize = 5;
-/// Maximum number of values of an axis that are listed in full.
+/// Maximum number of values in the full list of an axis.
 const MOST_SHOWN: usize = 8;
 
 /// Prints a search space: its axes, a sample of its kernels, the kernels with the shortest
@@ -114,8 +114,8 @@ fn predicted(space: &Space, census: &Census, size: Mnk, most: usize) -> Vec<(Gem
         .collect();
     ranked.sort_unstable();
     let first = ranked.first().map_or(1.0, |((_, time), _)| *time as f64);
-    // Many knobs do not change the predicted time. Kernels with equal times are sorted by the
-    // number of knobs that differ from the default. Kernels with equal names are listed once.
+    // Many knobs do not change the predicted time. This function sorts kernels with equal times by
+    // the number of knobs that differ from the default. The list has each kernel name once.
     let mut named = HashSet::new();
     let mut ends = ranked.iter().filter(|(_, point)| named.insert(name(&space.at(*point))));
     let last = ends.nth(most.saturating_sub(1)).or(ranked.last()).map(|(time, _)| *time);
@@ -152,7 +152,7 @@ pub fn print_compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Fa
     }
     let Compiled { kernels, spilled, compile_failed, unwritten } = compiled;
     print::line(&format!(
-        "the cache has {kernels} kernels for sm_{sm}; {spilled} others spill, and {compile_failed} do not compile"
+        "the cache has {kernels} kernels for sm_{sm}; {spilled} other kernels spill, and {compile_failed} kernels do not compile"
     ));
     cuda::cache_written(unwritten.as_deref())
 }
@@ -184,7 +184,7 @@ pub fn print_standings(
         if let (Some(name), Some(us)) = (&summary.reference, summary.reference_us) {
             let noisy = if summary.noisy == Some(true) { "; the ratio is noisy" } else { "" };
             print::line(&format!(
-                "ratio: speed relative to {name} ({us:.1} us){noisy}; ~ marks kernels that are only screened"
+                "ratio: speed relative to {name} ({us:.1} us){noisy}; ~ marks kernels without a final measurement"
             ));
         }
     }

@@ -19,9 +19,9 @@ pub struct Subject<'s> {
     pub resolved: &'s Resolved,
     /// The description, adapted to the scalars.
     pub desc: &'s GemmDesc,
-    /// The problem, if its size is given, and the machine to explain for.
+    /// The problem, if the flags set its size, and the machine to explain for.
     pub problem: Option<(&'s Problem, NamedMachine)>,
-    /// Whether the batch is an array of pointers.
+    /// Whether the batch is a pointer array.
     pub pointers: bool,
 }
 
@@ -29,13 +29,13 @@ impl Subject<'_> {
     /// The description, adapted to the problem if there is one.
     fn fitted(&self) -> Result<GemmDesc, Failure> {
         let Some((problem, _)) = self.problem else { return Ok(*self.desc) };
-        // An array of pointers has no batch stride.
+        // A pointer array has no batch stride.
         let batch = if self.pointers { 1 } else { problem.batch };
         Ok(self.desc.fitted(&Problem { batch, ..*problem })?)
     }
 
-    /// Facts about the problem on a machine. For an array of pointers, the first fact is the number
-    /// of launches.
+    /// Facts about the problem on a machine. The first fact about a pointer array is the number of
+    /// launches.
     fn on_machine(
         &self,
         problem: &Problem,

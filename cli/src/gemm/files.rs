@@ -81,7 +81,7 @@ impl Files {
                 return Err(refuse(format!("the epilogue {epilogue} does not read {kind}")));
             }
             if self.vectors.slot(kind).replace(NpyFile::open_vector(Path::new(path))?).is_some() {
-                return Err(refuse(format!("{kind} is set twice")));
+                return Err(refuse(format!("the flags set {kind} twice")));
             }
         }
         Ok(())
@@ -169,7 +169,7 @@ impl Files {
             if let Some(file) = file.as_ref().filter(|file| file.extents() != wanted) {
                 let (rows, columns) = file.extents();
                 return Err(Failure::refused(format!(
-                    "{} holds {rows} x {columns} elements, and {operand}, {axes}, has {} x {}",
+                    "{} holds {rows} x {columns} elements, but {operand} ({axes}) has {} x {} elements",
                     file.name(),
                     wanted.0,
                     wanted.1
@@ -181,7 +181,7 @@ impl Files {
                 (file.extents().1, if kind.side() == OperandKind::A { m } else { n });
             if held != length {
                 return Err(Failure::refused(format!(
-                    "{} holds {held} elements, and {kind} has {length}",
+                    "{} holds {held} elements, but {kind} has {length} elements",
                     file.name()
                 )));
             }

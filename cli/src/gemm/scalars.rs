@@ -6,8 +6,8 @@ use falchion::{
     epilogue::{EpilogueDesc, Op, SCALARS},
 };
 
-/// The scalars of a GEMM. Without flags, alpha is 1 and beta is 0. Flags must match the scalars of
-/// the epilogue.
+/// The scalars of a GEMM. Without flags, alpha is 1 and beta is 0. Refuses a flag for a scalar that
+/// the epilogue does not read, and a missing flag of s2 to s7.
 pub fn from_args(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Failure> {
     let (mut given, epilogue) = ([None; SCALARS], &desc.class.output.epilogue);
     (given[0], given[1]) = (args.alpha, args.beta);
@@ -20,9 +20,9 @@ pub fn from_args(args: &GemmArgs, desc: &GemmDesc) -> Result<[f64; SCALARS], Fai
             slot.trim_start_matches('s').parse().ok().filter(|slot| (2..SCALARS).contains(slot));
         let slot =
             slot.ok_or_else(|| refuse("slots are 2 to 7; slots 0 and 1 are --alpha and --beta"))?;
-        let value = value.parse().map_err(|_| refuse("it is not a number"))?;
+        let value = value.parse().map_err(|_| refuse("the value is not a number"))?;
         if given[slot].replace(value).is_some() {
-            return Err(refuse("the slot is set twice"));
+            return Err(refuse("the flags set the slot twice"));
         }
     }
     let integers = desc.user_types().c.is_integer();

@@ -87,11 +87,11 @@ pub fn length(claimed: &[u8], file_bytes: u64) -> Result<usize, String> {
     let length = claimed.iter().rev().fold(0u64, |length, &byte| length << 8 | u64::from(byte));
     if length > file_bytes {
         return Err(format!(
-            "is truncated: its header states {length} bytes, and the file has {file_bytes}"
+            "is truncated: its header states {length} bytes, but the file has {file_bytes} bytes"
         ));
     }
     if length > LONGEST {
-        return Err(format!("has a header of {length} bytes; the limit is {LONGEST}"));
+        return Err(format!("has a header of {length} bytes; the limit is {LONGEST} bytes"));
     }
     usize::try_from(length).map_err(|_| "has a header that is too long".to_owned())
 }
@@ -316,7 +316,7 @@ mod tests {
         assert!(
             length(&[255, 255, 255, 255], 100)
                 .unwrap_err()
-                .contains("states 4294967295 bytes, and the file has 100")
+                .contains("states 4294967295 bytes, but the file has 100 bytes")
         );
         assert!(length(&[0, 0, 1, 0], 1 << 20).unwrap_err().contains("limit is 10000"));
         assert!(length_bytes(4).is_err() && length_bytes(0).is_err());

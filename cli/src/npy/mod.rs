@@ -1,6 +1,6 @@
-//! Matrices in .npy files. A matrix has two extents, and a batch has three.
+//! Matrices in .npy files. A matrix has two extents, and a batch has three extents.
 //!
-//! Headers are not trusted: memory is allocated only for data that the file holds.
+//! The reader does not trust headers: the reader allocates memory only for data in the file.
 
 mod header;
 
@@ -21,7 +21,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// An open file, whose header is parsed and agrees with the file's length.
+/// An open file with a parsed header that agrees with the file's length.
 pub struct NpyFile {
     path: PathBuf,
     header: Header,
@@ -51,10 +51,8 @@ impl NpyFile {
             [rows, columns] => Ok([1, rows, columns]),
             [matrices, rows, columns] if matrices == batch as u64 => Ok([matrices, rows, columns]),
             [matrices, ..] if shape.len() == 3 => Err(other(matrices)),
-            _ => {
-                Err("the file must hold a matrix of two extents, or an array of three for a batch"
-                    .to_owned())
-            }
+            _ => Err("the file must hold a matrix of two extents, or a batch of three extents"
+                .to_owned()),
         })
     }
 
@@ -67,8 +65,8 @@ impl NpyFile {
         })
     }
 
-    /// Opens a file. `extents` converts its shape to the number of matrices, rows, and columns, or
-    /// names the required shape.
+    /// Opens a file. `extents` converts the shape of the file to the number of matrices, rows, and
+    /// columns, or names the required shape.
     fn open_with_shape(
         path: &Path,
         extents: impl Fn(&[u64]) -> Result<[u64; 3], String>,
@@ -81,7 +79,7 @@ impl NpyFile {
         }
         let file: Box<dyn Read> = Box::new(File::open(path).map_err(system)?);
         let mut data = BufReader::with_capacity(1 << 18, file);
-        // A pipe has no length, so its data are counted after reading.
+        // A pipe has no length, so the code below reads and counts its data.
         let mut left = if facts.is_file() { facts.len() } else { u64::MAX };
         let mut bytes = |count: usize, what: &str| {
             let mut bytes = vec![0; count];
@@ -127,7 +125,7 @@ impl NpyFile {
         if needed.is_none_or(|needed| needed > u128::from(left)) {
             let needed = needed.map_or("more than 2^128".to_owned(), |needed| needed.to_string());
             return Err(refuse(format!(
-                "is truncated: {} elements of {} bytes need {needed} bytes, and the file has {left}",
+                "is truncated: {} elements of {} bytes need {needed} bytes, but the file has {left} bytes",
                 listed(&header.shape, " x "),
                 header.number.bytes()
             )));
@@ -192,7 +190,7 @@ impl NpyFile {
         if rounded > 0 {
             let (all, number) = (of_matrix.saturating_mul(batch), number.name());
             print::error(&format!(
-                "note: {name} holds {number}: {rounded} of {all} numbers were rounded to {kind}"
+                "note: {name} holds {number}: falchion rounded {rounded} of {all} numbers to {kind}"
             ));
         }
         Ok(())
@@ -250,7 +248,7 @@ fn spell(to: &mut dyn Write, matrix: &HostMatrix, path: &Path) -> Result<(), Fai
         ElementKind::I8 => Number::I8,
         ElementKind::U8 => Number::U8,
         ElementKind::I32 => Number::I32,
-        // numpy has no other type of these, and binary32 holds all their values.
+        // numpy lacks tf32, bf16, and fp8, and binary32 holds all values of these types.
         ElementKind::F32
         | ElementKind::Tf32
         | ElementKind::Bf16

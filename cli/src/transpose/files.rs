@@ -8,7 +8,7 @@ use crate::{
 use falchion::numeric::ElementKind;
 use std::path::Path;
 
-/// Operand files, opened. The matrices of a batch are stacked along the rows.
+/// Operand files, opened. A file stacks the matrices of a batch along the rows.
 pub struct Files {
     /// File of A.
     pub a: Option<NpyFile>,
@@ -23,7 +23,7 @@ impl Files {
         Ok(Self { a: open(args.a_file.as_deref())?, b: open(args.b_file.as_deref())? })
     }
 
-    /// The element type: from `--type`, or from the files, or f32. Two floating-point files have
+    /// The element type: from `--type`, or from the files, or f32. Two floating-point types become
     /// the wider type.
     pub fn element(&self, args: &TransposeArgs) -> Result<ElementKind, Failure> {
         if let Some(element) = args.element {
@@ -47,11 +47,11 @@ impl Files {
         })
     }
 
-    /// Refuses a mix of files and random operands, and a file of B that is not read.
+    /// Refuses a mix of files and random operands, and a file of B that the kernel does not read.
     pub fn require_all(&self, args: &TransposeArgs) -> Result<(), Failure> {
         if self.b.is_some() && args.beta.is_none() {
             return Err(Failure::refused(
-                "beta is 0, and the kernel does not read the B of --b-file; set --beta 1",
+                "beta is 0, so the kernel does not read the B of --b-file; set --beta 1",
             ));
         }
         if !self.is_empty() {
@@ -97,10 +97,10 @@ impl Files {
                 let each = if args.batch == 1 {
                     String::new()
                 } else {
-                    format!(", {} one below another,", args.batch)
+                    format!(" ({} stacked matrices)", args.batch)
                 };
                 return Err(Failure::refused(format!(
-                    "{} holds {found} x {across} elements, and {operand}{each} has {} x {}",
+                    "{} holds {found} x {across} elements, but {operand}{each} has {} x {} elements",
                     file.name(),
                     wanted.0,
                     wanted.1

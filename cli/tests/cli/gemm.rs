@@ -637,12 +637,15 @@ fn scalars_must_match_the_epilogue() {
             "the epilogue alpha * acc + beta * source does not read --scalar 2=X",
         ),
         (&["--epilogue", "acc", "--alpha", "2"], "the epilogue acc does not read --alpha"),
-        (&["--epilogue", "s2 * acc", "--scalar", "2=one"], "--scalar 2=one: it is not a number"),
+        (
+            &["--epilogue", "s2 * acc", "--scalar", "2=one"],
+            "--scalar 2=one: the value is not a number",
+        ),
         (&["--epilogue", "s2 * acc", "--scalar", "8=1"], "--scalar 8=1: slots are 2 to 7"),
         (&["--epilogue", "s2 * acc", "--scalar", "2"], "--scalar 2: the value must be SLOT=X"),
         (
             &["--epilogue", "s2 * acc", "--scalar", "2=1", "--scalar", "2=1"],
-            "the slot is set twice",
+            "the flags set the slot twice",
         ),
         (
             &["--a", "i8:row", "--c", "i32:row", "--alpha", "nan"],
@@ -686,7 +689,7 @@ fn files_set_element_types() {
     }
     let rounded =
         ["gemm", "--on", "host", "--a-file", &double, "--b-file", &double, "--a", "f16:row"];
-    noted(&rounded, "of 16 numbers were rounded to f16");
+    noted(&rounded, "of 16 numbers to f16");
     let sentence =
         refused(&["gemm", "--a-file", &single, "--b-file", &single, "--c-file", &single]);
     assert!(sentence.contains("does not read the C of --c-file; set --beta 1"), "{sentence}");

@@ -211,7 +211,7 @@ fn undrawable_layouts_are_refused() {
     );
     assert!(
         one(&["size(4)", "--table"])
-            .contains("the expression is 4, but only a layout can be drawn")
+            .contains("the expression is 4, but falchion draws only layouts")
     );
     assert!(
         one(&["(65536,1024)", "--table"])

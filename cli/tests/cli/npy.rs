@@ -125,7 +125,7 @@ fn numbers_are_rounded_to_nearest_even_once() {
             "gemm", "--on", "host", "--a", a, "--a-file", a_file, "--b-file", &b_file, "--out",
             &out_name,
         ];
-        noted(&args, "a.npy holds f64: 4 of 4 numbers were rounded to ");
+        noted(&args, "a.npy holds f64: falchion rounded 4 of 4 numbers to ");
     };
     product("f16:row", &a_file);
     assert_eq!(load(&out, 4, 1).2.values, [1.0, 1.0 + 2.0 * step, 1.0 + step, -1.0]);
@@ -177,7 +177,7 @@ fn types_that_numpy_lacks_are_written_as_f32() {
             &out_name,
             "--verify",
         ];
-        noted(&args, &format!("a.npy holds f64: 6 of 6 numbers were rounded to {name}\n"));
+        noted(&args, &format!("a.npy holds f64: falchion rounded 6 of 6 numbers to {name}\n"));
         let (descr, _, d) = load(&out, 3, 2);
         assert_eq!(descr, "<f4", "{name}");
         let back: Vec<f64> = (0..6).map(|at| d.at(at % 3, at / 3)).collect();
@@ -364,13 +364,13 @@ fn files_that_do_not_match_the_batch_are_refused() {
             "2",
             "<f4",
             "(2, 1, 2, 2)",
-            "of shape (2, 1, 2, 2), and the file must hold a matrix of two extents, or an array of three for a batch",
+            "of shape (2, 1, 2, 2), and the file must hold a matrix of two extents, or a batch of three extents",
         ),
         (
             "4",
             "<f4",
             "(4, 2, 3)",
-            "is truncated: 4 x 2 x 3 elements of 4 bytes need 96 bytes, and the file has 64",
+            "is truncated: 4 x 2 x 3 elements of 4 bytes need 96 bytes, but the file has 64 bytes",
         ),
         (
             "2",
@@ -378,7 +378,7 @@ fn files_that_do_not_match_the_batch_are_refused() {
             "(2, 2, 3)",
             "holds 200 in row 0, column 0 of matrix 0; 200 is out of range for i8",
         ),
-        ("2", "<f4", "(2, 2, 3)", "holds 2 x 3 elements, and A, m x k, has 7 x 3"),
+        ("2", "<f4", "(2, 2, 3)", "holds 2 x 3 elements, but A (m x k) has 7 x 3 elements"),
     ] {
         let (file, m) = (of(descr, shape), if says.ends_with("7 x 3") { "7" } else { "2" });
         let sentence = refused(&[
@@ -435,14 +435,14 @@ fn invalid_operand_files_are_refused_by_name() {
         (file("magic", b"\x93NUMPY"), "is truncated in its header"),
         (
             file("header", &whole[..60]),
-            "is truncated: its header states 118 bytes, and the file has 50",
+            "is truncated: its header states 118 bytes, but the file has 50 bytes",
         ),
         (
             file("data", &whole[..whole.len() - 1]),
-            "is truncated: 4 x 5 elements of 8 bytes need 160 bytes, and the file has 159",
+            "is truncated: 4 x 5 elements of 8 bytes need 160 bytes, but the file has 159 bytes",
         ),
         (file("huge", &version_2(u32::MAX)), "its header states 4294967295 bytes"),
-        (file("long", &version_2(20_000)), "has a header of 20000 bytes; the limit is 10000"),
+        (file("long", &version_2(20_000)), "has a header of 20000 bytes; the limit is 10000 bytes"),
         (file("deep", &version_2(9_999)), "has a header that is not a dictionary"),
         (file("version", b"\x93NUMPY\x09\x00aaaa"), "is a .npy file of version 9"),
         (
@@ -471,15 +471,18 @@ fn invalid_operand_files_are_refused_by_name() {
         assert!(sentence.starts_with(&name) && sentence.contains(says), "{sentence}");
     }
     for (flag, m, n, k, says) in [
-        ("--a-file", "4", "3", "6", "holds 4 x 5 elements, and A, m x k, has 4 x 6"),
-        ("--b-file", "4", "3", "6", "holds 4 x 5 elements, and B, k x n, has 6 x 3"),
-        ("--c-file", "5", "4", "6", "holds 4 x 5 elements, and C, m x n, has 5 x 4"),
+        ("--a-file", "4", "3", "6", "holds 4 x 5 elements, but A (m x k) has 4 x 6 elements"),
+        ("--b-file", "4", "3", "6", "holds 4 x 5 elements, but B (k x n) has 6 x 3 elements"),
+        ("--c-file", "5", "4", "6", "holds 4 x 5 elements, but C (m x n) has 5 x 4 elements"),
     ] {
         let sentence = refused(&["gemm", "--m", m, "--n", n, "--k", k, "--beta", "1", flag, &good]);
         assert!(sentence.starts_with(&good) && sentence.ends_with(says), "{sentence}");
     }
     let sentence = refused(&["gemm", "--a-file", &good, "--b-file", &good]);
-    assert!(sentence.ends_with("holds 4 x 5 elements, and B, k x n, has 5 x 5"), "{sentence}");
+    assert!(
+        sentence.ends_with("holds 4 x 5 elements, but B (k x n) has 5 x 5 elements"),
+        "{sentence}"
+    );
     let large = save(
         &path(&folder, "large.npy").0,
         &Matrix { rows: 1, columns: 2, values: vec![1.0, -129.0] },
@@ -551,7 +554,7 @@ fn vectors_of_epilogues_are_read() {
     let short = save(&path_of("short.npy"), &column, "<f4", false);
     for (vectors, says) in [
         (vec![of_m.clone()], "the epilogue alpha * acc + bias_n does not read bias_m"),
-        (vec![of_n.clone(), of_n.clone()], "bias_n is set twice"),
+        (vec![of_n.clone(), of_n.clone()], "the flags set bias_n twice"),
         (
             vec!["gate_n=x.npy".to_owned()],
             "--vector gate_n=x.npy: the value must be NAME=FILE, and NAME must be bias_m or bias_n or scale_m or scale_n",
@@ -560,7 +563,7 @@ fn vectors_of_epilogues_are_read() {
             vec!["bias_n".to_owned()],
             "the value must be NAME=FILE, and NAME must be bias_m or bias_n or scale_m or scale_n",
         ),
-        (vec![format!("bias_n={short}")], "holds 3 elements, and bias_n has 4"),
+        (vec![format!("bias_n={short}")], "holds 3 elements, but bias_n has 4 elements"),
         (
             vec![format!(
                 "bias_n={}",
@@ -657,7 +660,7 @@ fn operand_without_a_file_is_refused_beside_files() {
         (vec!["--b-file", &file, "--beta", "1"], "A has no file"),
         (
             vec!["--a-file", &file, "--b-file", &file],
-            "beta is 0, and the kernel does not read the B of --b-file",
+            "beta is 0, so the kernel does not read the B of --b-file",
         ),
     ] {
         let sentence = refused(&[&square[..], &flags].concat());

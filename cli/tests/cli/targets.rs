@@ -265,7 +265,7 @@ fn process_substitution_reads_and_writes() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
         said.contains(
-            "is truncated: 5 x 5 elements of 4 bytes need 100 bytes, and the file has 22"
+            "is truncated: 5 x 5 elements of 4 bytes need 100 bytes, but the file has 22 bytes"
         ),
         "{said}"
     );

@@ -194,7 +194,7 @@ fn files_are_transposed_in_either_order() {
                 "--out",
                 &out.1,
             ];
-            let said = if kind == "bf16" { noted(&args, "rounded to bf16") } else { done(&args) };
+            let said = if kind == "bf16" { noted(&args, "numbers to bf16") } else { done(&args) };
             assert!(
                 said.ends_with(&format!("wrote D to {}\n", out.1)) && said.starts_with("7 x 5 "),
                 "{said}"
@@ -258,7 +258,7 @@ fn invalid_files_are_refused() {
     for (name, part) in [
         (
             cut("data.npy", bytes.len() - 1),
-            "is truncated: 4 x 5 elements of 4 bytes need 80 bytes, and the file has 79",
+            "is truncated: 4 x 5 elements of 4 bytes need 80 bytes, but the file has 79 bytes",
         ),
         (cut("header.npy", 40), "is truncated"),
         (cut("magic.npy", 3), "is not a .npy file"),
@@ -269,13 +269,16 @@ fn invalid_files_are_refused() {
         assert!(sentence.starts_with(&name) && sentence.contains(part), "{sentence}");
     }
     for (flags, part) in [
-        ("--rows 5 --a-file", "holds 4 x 5 elements, and A has 5 x 5"),
-        ("--cols 4 --a-file", "holds 4 x 5 elements, and A has 4 x 4"),
-        ("--rows 4 --cols 5 --b-file", "holds 4 x 5 elements, and B has 5 x 4"),
-        ("--batch 3 --a-file", "holds 4 x 5 elements, and A, 3 one below another, has 3 x 5"),
+        ("--rows 5 --a-file", "holds 4 x 5 elements, but A has 5 x 5 elements"),
+        ("--cols 4 --a-file", "holds 4 x 5 elements, but A has 4 x 4 elements"),
+        ("--rows 4 --cols 5 --b-file", "holds 4 x 5 elements, but B has 5 x 4 elements"),
+        (
+            "--batch 3 --a-file",
+            "holds 4 x 5 elements, but A (3 stacked matrices) has 3 x 5 elements",
+        ),
         (
             "--rows 4 --batch 2 --a-file",
-            "holds 4 x 5 elements, and A, 2 one below another, has 8 x 5",
+            "holds 4 x 5 elements, but A (2 stacked matrices) has 8 x 5 elements",
         ),
     ] {
         let sentence = refused(&[&["transpose"], &words(flags)[..], &[&good]].concat());

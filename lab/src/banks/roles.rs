@@ -56,7 +56,7 @@ pub(super) fn of_warp_specialized(
 
 /// The operand as the user names it.
 const fn user(d: &WarpSpecializedDesc, operand: OperandKind) -> Operand {
-    Operand::of(operand.framed(d.frame))
+    Operand::of(operand.leave(d.frame))
 }
 
 fn lanes(address: impl Fn(u32) -> Option<u32>) -> Lanes {
@@ -243,7 +243,7 @@ pub(super) fn without_threads(
     let by_registers = components.fragment_load().is_some();
     let mut said = Vec::new();
     // In the user's order.
-    for operand in OperandKind::BOTH.map(|operand| operand.framed(d.frame)) {
+    for operand in OperandKind::BOTH.map(|operand| operand.leave(d.frame)) {
         let name = user(d, operand).name();
         said.push(match components.mma {
             ConsumerMma::Threads(_) => format!("{name}: TMA writes its tile, and the threads' loads of it are counted"),

@@ -125,7 +125,7 @@ pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
 pub fn of_program(program: &Program) -> Result<Vec<SharedStep>, Error> {
     let mut steps = Steps::default();
     of_block(program, 1, None, &mut |(purpose, operand), &access| {
-        let operand = operand.map(|operand| operand.framed(program.desc.frame));
+        let operand = operand.map(|operand| operand.leave(program.desc.frame));
         steps.add(purpose, operand.map(Operand::of), access);
     })?;
     Ok(steps.in_order())

@@ -31,8 +31,8 @@ pub fn command(suite: &str, peers: &str, seconds: Option<u32>) -> String {
     format!("falchion bench --suite {suite} --peers {peers}{limit}")
 }
 
-/// What a suite's ratios come to. Problems without a peer and problems whose peer is wrong do not
-/// count.
+/// Summary of a suite's ratios. The summary excludes problems without a peer and problems with a
+/// wrong peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'l> {
     /// The geometric mean of the ratios.
@@ -41,7 +41,7 @@ pub struct Comparison<'l> {
     pub worst: f64,
     /// The problem with the smallest ratio.
     pub worst_problem: &'l SuiteProblem,
-    /// Problems that count.
+    /// Number of problems in the summary.
     pub problems: usize,
 }
 
@@ -67,8 +67,8 @@ pub fn comparison(lines: &[Line]) -> Option<Comparison<'_>> {
 /// Columns of a page's prose.
 const COLUMNS: usize = 100;
 
-/// Text whose lines have at most 100 columns, broken at spaces. The lines of a list item after its
-/// first are indented by two spaces.
+/// Text whose lines have at most 100 columns, broken at spaces. Each later line of a list item has
+/// an indent of two spaces.
 pub(super) fn wrapped(text: &str) -> String {
     let wrap = |line: &str| {
         let indent = if line.starts_with("- ") { "  " } else { "" };
@@ -98,8 +98,8 @@ pub(super) fn laid_out(
     columns: &str,
     rows: impl Iterator<Item = impl AsRef<[String]>>,
 ) -> String {
-    let made_by = wrapped(&format!("Made by `{command}`; do not edit."));
-    let mut text = format!("# {title}\n\n{made_by}\n\n{}\n{columns}\n", wrapped(summary));
+    let origin = wrapped(&format!("`{command}` writes this page. Do not edit the page."));
+    let mut text = format!("# {title}\n\n{origin}\n\n{}\n{columns}\n", wrapped(summary));
     for row in rows {
         // Writing to a string does not fail.
         let _ = writeln!(text, "| {} |", row.as_ref().join(" | "));
@@ -118,23 +118,25 @@ pub(super) fn microseconds(value: Option<f64>) -> String {
     optional(value, if value.is_some_and(|us| us < SHORT_US) { 2 } else { 1 })
 }
 
-/// The sentence about ratios that did not settle; `None` if all did.
+/// The sentence about ratios that did not settle; `None` if all ratios settled.
 pub(super) fn unsettled(noisy: usize) -> Option<String> {
     (noisy > 0).then(|| {
         format!("{} marked ~ varied by more than 1 % (interquartile range).", count(noisy, "ratio"))
     })
 }
 
-/// The geometric mean and the worst ratio, and where, when, and beside what it was measured.
+/// The summary of a page: the mean, the worst ratio, the GPU, the date, the commit, and the peer.
 fn summary(lines: &[Line]) -> String {
     let mut said = Vec::new();
     match comparison(lines) {
         Some(Comparison { mean, worst, worst_problem, problems }) => said.push(format!(
-            "**Geometric mean {mean:.3}, worst {worst:.3}** ({worst_problem}), over {} of {}.",
-            count(problems, "problem"),
-            lines.len()
+            "**The geometric mean ratio over {problems} of {} is {mean:.3}. The worst ratio is {worst:.3}** ({worst_problem}).",
+            count(lines.len(), "problem")
         )),
-        None => said.push(format!("No ratio: {} without a peer.", count(lines.len(), "problem"))),
+        None => said.push(format!(
+            "There is no ratio: the suite has {} without a peer.",
+            count(lines.len(), "problem")
+        )),
     }
     said.push(
         "A ratio is the peer's time divided by Falchion's time. Falchion is faster if the ratio is above 1.".to_owned(),
@@ -156,14 +158,18 @@ fn summary(lines: &[Line]) -> String {
     let all = |of: fn(&Line) -> &str| distinct(lines.iter().map(of));
     let peers = distinct(lines.iter().filter_map(|line| line.peer.as_deref()));
     let versions = distinct(lines.iter().filter_map(|line| line.peer_version.as_deref()));
-    let peers = if peers.is_empty() { "none".to_owned() } else { peers };
     let versions = if versions.is_empty() { versions } else { format!(" (version {versions})") };
+    let peer = if peers.is_empty() {
+        "The suite has no peer.".to_owned()
+    } else {
+        format!("The peer is {}{versions}.", peers.replace(", ", " or "))
+    };
     format!(
-        "{}\n\nDevice: {}. Date: {}. Commit: {}. Peer: {peers}{versions}.\n",
+        "{}\n\nCommit {} ran on one {} on {}. {peer}\n",
         said.join(" "),
+        all(|line| &line.commit),
         all(|line| &line.device),
         all(|line| &line.date),
-        all(|line| &line.commit),
     )
 }
 
@@ -172,17 +178,19 @@ fn wrong(lines: &[Line]) -> Option<String> {
     let some = lines.iter().filter(|line| line.peer_wrong > 0).count();
     let none_right = lines.iter().filter(|line| line.peer_verified == Some(false)).count();
     let some = (some > 0).then(|| {
-        format!("For {}, at least one algorithm of the peer is wrong.", count(some, "problem"))
+        format!("The peer returned at least one wrong algorithm for {}.", count(some, "problem"))
     });
     let none_right = (none_right > 0).then(|| {
-        format!("Ratios marked ! ({none_right}) have no correct algorithm and do not count.")
+        let problems = count(none_right, "problem");
+        format!("The peer has no correct algorithm for {problems} marked !. The mean and the worst ratio exclude ratios marked !.")
     });
     let said: Vec<String> = some.into_iter().chain(none_right).collect();
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// How many problems were replayed from a graph, and how many short ones could not be. Each item is
-/// one problem: whether its launches were replayed, and its microseconds.
+/// Sentences about CUDA graphs: the number of replayed problems, and the number of short problems
+/// whose capture failed. Each item is one problem: whether a graph replayed its launches, and its
+/// microseconds.
 pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> Option<String> {
     let short = Settings::default().graph_below_us;
     let (mut captured, mut looped) = (0, 0);
@@ -202,8 +210,8 @@ pub(super) fn replayed(problems: impl Iterator<Item = (Option<bool>, f64)>) -> O
 
 /// The content of a cell of [`by_type`]; `None` for suites with a table of errors.
 fn cell_legend(lines: &[Line]) -> Option<&'static str> {
-    const TIME: &str = "A cell is Falchion's time in µs.";
-    const BOTH: &str = "A cell is Falchion's time in µs and the ratio. The JSON file of the suite \
+    const TIME: &str = "A cell has Falchion's time in µs.";
+    const BOTH: &str = "A cell has Falchion's time in µs and the ratio. The suite's JSON file \
                         lists the kernels.";
     let errors = lines.iter().any(|line| line.problem.data.is_some());
     (!errors).then(|| if comparison(lines).is_some() { BOTH } else { TIME })
@@ -244,7 +252,7 @@ fn by_type(lines: &[Line]) -> (String, Vec<Vec<String>>) {
     (format!("| {} |\n|{rule}|", header.join(" | ")), rows.collect())
 }
 
-/// A line's column: its element types, and what else of the problem is not the default.
+/// A line's column: its element types, and the other settings that are not defaults.
 fn types_of(line: &Line) -> String {
     let p = &line.problem;
     let [a, b, c] = [p.a, p.b, p.c].map(|operand| operand.element.name());
@@ -265,7 +273,7 @@ fn types_of(line: &Line) -> String {
     said.replace('|', "\\|")
 }
 
-/// A line's row: its products, its size, and its layouts.
+/// A line's row: its number of GEMMs, its size, and its layouts.
 fn row_key(p: &SuiteProblem) -> [String; 3] {
     let order = |operand: Operand, ld: Option<usize>, shared: bool| {
         let ld = ld.map_or(String::new(), |ld| format!(" ld {ld}"));
@@ -299,14 +307,15 @@ fn cell(line: &Line) -> String {
 fn refusals(lines: &[Line]) -> String {
     let refused = lines.iter().filter_map(|line| Some((line, line.refused.as_ref()?)));
     let said: String = refused
-        .map(|(line, sentence)| format!("- {} is refused: {sentence}\n", line.problem))
+        .map(|(line, sentence)| format!("- Falchion refuses {}: {sentence}\n", line.problem))
         .collect();
     if said.is_empty() { said } else { format!("\n{said}") }
 }
 
 /// The unit of the errors of [`error_row`].
 const ERRORS: &str = "An error is the largest |D - AB| / (|A||B|) of all elements, in units of \
-                      2^-24, relative to DGEMM. SGEMM is cuBLAS's SGEMM on the same operands.";
+                      2^-24, relative to DGEMM. SGEMM's error is the error of cuBLAS's SGEMM on the \
+                      same operands.";
 
 /// The columns of a suite whose problems name their data.
 const ERROR_COLUMNS: &str =

@@ -26,11 +26,11 @@ fn page_has_command_summary_and_one_cell_per_problem() {
         &[line(2500.0, Some(3125.0)), noisy, alone],
     );
     for part in [
-        "# SIMT\n\nMade by `falchion bench --suite benches/suites/simt.jsonl`; do not edit.\n",
-        "**Geometric mean 1.000, worst 0.800** (4096x64x4096, f32:row f32:col f32:row), over 2 problems of 3.",
+        "# SIMT\n\n`falchion bench --suite benches/suites/simt.jsonl` writes this page. Do not edit the page.\n",
+        "**The geometric mean ratio over 2 of 3 problems is 1.000. The worst ratio is 0.800** (4096x64x4096, f32:row f32:col f32:row).",
         "The peer does not support 1 problem.",
         "1 ratio marked ~ varied by more than 1 %",
-        "Device: NVIDIA H200. Date: 2026-11-20. Commit: c1066a8. Peer: cublaslt (version 13.1.0).\n",
+        "Commit c1066a8 ran on one NVIDIA H200 on 2026-11-20. The peer is cublaslt (version 13.1.0).\n",
         "\n| M x N x K | A, B, D | f32 |\n|---|---|---|\n",
         "\n| 4096 x 4096 x 4096 | row ld 4100, col, row | 2500.0 **1.250** |\n",
         "| 2500.0 **0.800** ~ |",
@@ -49,10 +49,10 @@ fn wrong_peers_are_marked_and_excluded_from_the_mean() {
     (some.peer_wrong, some.problem.n) = (1, 64);
     let text = page("X", "c", &[wrong, some]);
     for part in [
-        "**Geometric mean 2.000, worst 2.000**",
-        "over 1 problem of 2.",
-        "For 2 problems, at least one algorithm of the peer is wrong.",
-        "Ratios marked ! (1) have no correct algorithm and do not count.",
+        "**The geometric mean ratio over 1 of 2 problems is 2.000. The worst ratio is 2.000**",
+        "The peer returned at least one wrong algorithm for 2 problems.",
+        "The peer has no correct algorithm for 1 problem marked !.",
+        "The mean and the worst ratio exclude ratios marked !.",
         "| 10.00 **0.100** ! |",
     ] {
         assert!(says(&text, part), "{part}\nis not in\n{text}");
@@ -107,8 +107,9 @@ fn batches_groups_and_arrays_have_a_column() {
     (array.problem.batch, array.problem.pointers) = (Some(64), true);
     let text = page("X", "c", &[batch, groups, array, line(2500.0, Some(5000.0))]);
     for part in [
-        "worst 0.800** (64 of 4096x4096x4096, f32:row f32:col f32:row), over 4 problems of 4.",
-        "Peer: cublaslt, cublaslt called for each group (version 13.1.0).",
+        "over 4 of 4 problems is ",
+        "The worst ratio is 0.800** (64 of 4096x4096x4096, f32:row f32:col f32:row).",
+        "The peer is cublaslt or cublaslt called for each group (version 13.1.0).",
         "\n| batch | M x N x K | A, B, D | f32 |",
         "\n| 64 | 4096 x 4096 x 4096 | row ld 4100, col shared, row |",
         "\n| 3 of 3 to 2193 rows | 4096 x 4096 x 4096 |",
@@ -136,7 +137,7 @@ fn refused_problems_are_listed_with_their_sentence() {
     let mut refused = line(0.0, None);
     refused.refused = Some("stages = 99".to_owned());
     let text = page("X", "c", &[line(2.0, Some(2.0)), refused]);
-    let part = "- 4096x4096x4096, f32:row f32:col f32:row is refused: stages = 99\n\n|";
+    let part = "- Falchion refuses 4096x4096x4096, f32:row f32:col f32:row: stages = 99\n\n|";
     assert!(says(&text, part), "{text}");
     assert!(text.contains("| refused |") && !text.contains("does not support"), "{text}");
 }
@@ -144,7 +145,7 @@ fn refused_problems_are_listed_with_their_sentence() {
 #[test]
 fn page_without_ratios_says_so() {
     let text = page("X", "c", &[line(1.0, None)]);
-    assert!(text.contains("No ratio: 1 problem without a peer."), "{text}");
+    assert!(says(&text, "There is no ratio: the suite has 1 problem without a peer."), "{text}");
     assert!(!text.contains("does not support"), "{text}");
-    assert!(page("X", "c", &[]).contains("No ratio: 0 problems"), "an empty page is a page");
+    assert!(says(&page("X", "c", &[]), "the suite has 0 problems"), "an empty page is a page");
 }

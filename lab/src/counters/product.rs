@@ -108,9 +108,9 @@ impl Counters {
 pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
     let desc = program.desc;
     desc.check()?;
-    let walk = Walk::of(program, &problem.seen_by(&desc)?)?;
+    let walk = Walk::of(program, &problem.enter(&desc)?)?;
     let counters = walk.block(program)?.times(walk.blocks).ok_or_else(too_many)?;
-    let [a, b] = OperandKind::BOTH.map(|operand| match operand.framed(desc.frame) {
+    let [a, b] = OperandKind::BOTH.map(|operand| match operand.leave(desc.frame) {
         OperandKind::A => counters.a,
         OperandKind::B => counters.b,
     });
@@ -258,14 +258,14 @@ mod tests {
                     desc.knobs.threadblock.k * tiles,
                 ]
                 .map(|x| x as usize);
-                let user = |axis: Axis| extents[axis.framed(desc.frame) as usize];
+                let user = |axis: Axis| extents[axis.leave(desc.frame) as usize];
                 let problem = Problem::of(
                     &desc.sum(),
                     (user(Axis::M), user(Axis::N), extents[2]),
                     [None; 3],
                     [1.0; 8],
                 );
-                let walk = Walk::of(&program, &problem.seen_by(&program.desc).unwrap()).unwrap();
+                let walk = Walk::of(&program, &problem.enter(&program.desc).unwrap()).unwrap();
                 assert_eq!(
                     walk.block(&program).unwrap(),
                     walk.over(&program, tiles).unwrap(),

@@ -50,7 +50,7 @@ pub fn on_machine(
     let fitted = desc.fitted(problem)?;
     let explanation = fitted.explain()?;
     let tile = desc.threadblock();
-    let framed = problem.read_by(desc);
+    let framed = problem.enter_unchecked(desc);
     let (m, n) = (framed.m, framed.n);
     let (down, across, batch) = match problem.groups {
         None => {

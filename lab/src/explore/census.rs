@@ -90,7 +90,7 @@ impl Census {
             space.each(task * TASK, TASK, &mut |point, desc| match check(desc) {
                 Ok(()) => part.legal.push(point),
                 Err(Error::Falchion(falchion::Error::Refused(refusal))) => {
-                    part.refuse(point, refusal.framed(frame).to_string())
+                    part.refuse(point, refusal.leave(frame).to_string())
                 }
                 Err(error) => part.refuse(point, error.to_string()),
             });

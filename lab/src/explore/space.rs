@@ -127,7 +127,7 @@ fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
     };
     let mut found = request.resolve(class.arch)?.desc;
     (found.class.compute, found.class.output.epilogue) =
-        (class.compute, class.output.epilogue.framed(desc.frame).framed(found.frame));
+        (class.compute, class.output.epilogue.leave(desc.frame).enter(found.frame));
     Ok(found)
 }
 

@@ -109,12 +109,12 @@ impl HostProduct {
         let whole =
             matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
         let room = || room(whole.clone().chain(parts.clone()));
-        let seen = Problem { a, b, c, d, ..*problem }.seen_by(desc);
+        let seen = Problem { a, b, c, d, ..*problem }.enter(desc);
         // Where both memory and a grid are too small, no larger tile helps.
         if let Err(Refusal::TooManyTiles { .. }) = seen {
             room()?;
         }
-        let vectors = seen?.framed(desc.frame).vectors;
+        let vectors = seen?.leave(desc.frame).vectors;
         // A matrix that is not read has not been checked.
         room()?;
         let orders = desc.orders();

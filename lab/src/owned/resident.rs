@@ -117,7 +117,7 @@ impl Resident {
         let needed = kernel.desc().routes(&call.problem())?.workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
             // What is refused takes no memory.
-            problem.seen_by(&kernel.desc().for_scalars(&problem.scalars))?;
+            problem.enter(&kernel.desc().for_scalars(&problem.scalars))?;
             *workspace =
                 Some(stream.alloc_zeros(needed as usize).map_err(driver("cuMemAllocAsync"))?);
         }

@@ -12,7 +12,7 @@ const TOP: f64 = 92.0;
 const GAP: f64 = 45.0;
 const LEFT: f64 = 35.0;
 
-/// A level: what it is called, its Rust type, what it computes, and the grid that it divides.
+/// A level: its name, its Rust type, its computation, and its grid.
 struct Level {
     name: &'static str,
     rust: [String; 2],
@@ -86,7 +86,7 @@ pub fn hierarchy(colors: &Palette) -> String {
     let levels = levels();
     svg.text((LEFT, 34.0), 20.0, colors.ink).bold().says("D = epilogue(alpha * A * B, beta * C)");
     svg.text((LEFT, 56.0), 13.0, colors.quiet)
-        .says("Each level is a Rust type. The highlighted cell is one unit of the next level.");
+        .says("Each level is a Rust type. The next level enlarges the highlighted cell.");
     for (at, level) in levels.iter().enumerate() {
         let left = LEFT + (SIDE + GAP) * at as f64;
         draw(&mut svg, left, level, colors);

@@ -1,8 +1,8 @@
 //! Generated parts of the documentation: the overview of the suites, the README's speed table, and
 //! the README's two pictures.
 //!
-//! `cargo run --release -p falchion-lab --example pages` writes them; a test compares them with the
-//! committed files.
+//! `cargo run --release -p falchion-lab --example pages` writes the parts. A test compares the
+//! parts with the committed files.
 
 mod files;
 mod hierarchy;
@@ -28,8 +28,8 @@ pub struct Palette {
     warning: &'static str,
 }
 
-/// The palettes of GitHub's two themes. Accent (blue) and warning (orange) differ in lightness and
-/// can be told apart by color-blind readers.
+/// The palettes of GitHub's two themes. Accent (blue) and warning (orange) differ in lightness, for
+/// color-blind readers.
 pub const PALETTES: [Palette; 2] = [
     Palette {
         name: "light",

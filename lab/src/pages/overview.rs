@@ -14,7 +14,7 @@ pub struct Suite {
     pub name: &'static str,
     /// The common property of the suite's problems.
     pub title: &'static str,
-    /// Whether the README's table and chart show it.
+    /// Whether the README's table and chart show the suite.
     pub in_readme: bool,
 }
 
@@ -37,7 +37,7 @@ pub const SUITES: [Suite; 15] = [
     suite("mma_sync", "`mma.sync` kernels of sm_80, on Hopper", true),
 ];
 
-/// Seconds per problem, at most, in the committed measurements.
+/// Maximum seconds per problem in the committed measurements.
 const SECONDS: u32 = 1;
 
 const fn suite(name: &'static str, title: &'static str, in_readme: bool) -> Suite {
@@ -78,18 +78,18 @@ pub fn results(
 pub fn overview(results: &[SuiteResult]) -> String {
     let mut text = "# Performance
 
-`cargo run --release -p falchion-lab --example pages` writes this page; do not edit it. Each row is
-a suite in `benches/suites/`. `falchion bench --suite benches/suites/NAME.jsonl` measures a suite,
-here with `--seconds 1`. The ratio is cuBLASLt's time divided by Falchion's time. Falchion is faster
-if the ratio is above 1. [Lessons](../../book/src/lessons.md) explains the figures. Two other pages
-have the figures of the [CPU](host.md) and of [transposes](transpose.md).
+`cargo run --release -p falchion-lab --example pages` writes this page. Do not edit the page. Each
+row is a suite in `benches/suites/`. `falchion bench --suite benches/suites/NAME.jsonl` measures a
+suite. All figures here use `--seconds 1`. The ratio is cuBLASLt's time divided by Falchion's time.
+Falchion is faster if the ratio is above 1. [Lessons](../../book/src/lessons.md) explains the
+figures. Two other pages have the figures of the [CPU](host.md) and of [transposes](transpose.md).
 
-The benchmark requests 64 heuristics from cuBLASLt. Every returned algorithm computes a problem of
-whole numbers. The benchmark excludes algorithms with an inexact result, and times all other
-algorithms. The three fastest algorithms and the first heuristic then run interleaved with Falchion.
-The run ends when the interquartile range of the ratio is below 1 %, or when the seconds per problem
-are over. A page marks the ratios of the second kind with ~. Data are random, and the operands
-rotate through buffers larger than the L2 cache. A CUDA graph replays launches below 50 µs.
+The benchmark requests 64 algorithms from cuBLASLt. Every returned algorithm first multiplies
+integers. The benchmark times only algorithms with an exact result. The three fastest algorithms and
+the first returned algorithm then run interleaved with Falchion. A run ends if the interquartile
+range of the ratio is below 1 %, or at the limit of seconds per problem. A page marks a ratio with ~
+if the run ended at the limit. Random operands rotate through buffers larger than the L2 cache. A
+CUDA graph replays launches below 50 µs.
 
 | suite | problems | mean | worst | worst problem | GPU | date | commit | cuBLASLt |
 |---|--:|--:|--:|---|---|---|---|---|

@@ -29,8 +29,8 @@ pub fn speed(results: &[SuiteResult], colors: &Palette) -> String {
         results.iter().flat_map(|result| &result.lines).map(|line| line.device.as_str()),
     );
     let said = format!(
-        "One {devices}. Bar: geometric mean of the suite. Circle: worst problem. Above 1x, Falchion is \
-         faster."
+        "One {devices}. Bar: geometric mean of the suite. Circle: worst problem. Falchion is faster \
+         above 1x."
     );
     svg.text((24.0, 58.0), 13.0, colors.quiet).says(&said);
     for tick in TICKS {

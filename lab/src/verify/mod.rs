@@ -180,8 +180,8 @@ impl<'a> Claim<'a> {
     /// The same of one product.
     fn rows_of(&self, number: usize, rows: &[usize]) -> Result<Verdict, Error> {
         let desc = self.desc.for_scalars(&self.problem.scalars);
-        let call = self.call(number).seen_by(&desc)?.framed(desc.frame);
-        let epilogue = desc.class.output.epilogue.framed(desc.frame);
+        let call = self.call(number).enter(&desc)?.leave(desc.frame);
+        let epilogue = desc.class.output.epilogue.leave(desc.frame);
         let k = if epilogue.reads(&call.scalars).accumulator { call.k } else { 0 };
         let job = Job {
             op: desc.class.op,

@@ -172,7 +172,7 @@ fn the_rungs_collide_exactly_here() {
 /// Whether one of the user's operands has `f64` elements and is transposed on its way to shared
 /// memory.
 fn turns_f64(desc: &GemmDesc, user: OperandKind) -> bool {
-    let operand = desc.one().base().operand(user.framed(desc.frame));
+    let operand = desc.one().base().operand(user.enter(desc.frame));
     operand.element == ElementKind::F64 && operand.turns()
 }
 
@@ -263,7 +263,7 @@ proptest! {
     fn loads_are_those_of_the_maps(desc in random_cases::legal()) {
         let steps = of_desc(&desc).unwrap();
         for operand in OperandKind::BOTH {
-            let user = operand.framed(desc.frame);
+            let user = operand.leave(desc.frame);
             let step = steps.iter().find(|step| (step.purpose, step.operand) == (Purpose::Load, Some(Operand::of(user)))).unwrap();
             prop_assert_eq!(step.wavefronts, loads(&desc, operand));
         }

@@ -209,7 +209,7 @@ proptest! {
         prop_assert!(steps.iter().filter(staging).all(|step| step.conflicts() == 0), "{:?}", steps);
         let stored = bytes(&steps, Purpose::EpilogueLoad, Operand::D);
         prop_assert_eq!(stored, if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { of_d } else { 0 });
-        let a = OperandKind::A.framed(desc.frame);
+        let a = OperandKind::A.enter(desc.frame);
         let loaded = components.fragment_load().map_or(0, |load| load.tile.bytes() * components.consumers.n);
         prop_assert_eq!(bytes(&steps, Purpose::Load, Operand::of(a)), u64::from(loaded));
         // Loads of A are free of conflicts, whatever the kernel.

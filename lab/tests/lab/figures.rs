@@ -240,7 +240,7 @@ fn what_the_ladders_page_says_holds_of_the_climb() {
         panic!("{name} is no configuration")
     };
     let said = format!(
-        "estimate of registers is {} above what the assembler needs",
+        "estimate of registers exceeds the assembler's count by {} registers",
         desc.base().registers() - measured.registers
     );
     assert!(flat(include_str!("../../../book/src/ladder.md")).contains(&said), "{said}");

@@ -62,9 +62,9 @@ impl TryFrom<Flat> for GemmDesc {
         }
         let types = Combined { a: flat.a, b: flat.b, accumulator: flat.accumulator, c: flat.c };
         let mut class = Class::new(flat.op, flat.arch, types, [flat.layout_a, flat.layout_b]);
-        (class.compute, class.output.layout) = (flat.compute, flat.layout_c);
+        class.compute = flat.compute;
         class.output.epilogue = flat.knobs.epilogue.ok_or("missing field `epilogue`")?;
-        let frame = Frame::from(flat.exchanged);
+        let frame = Frame { swapped: flat.exchanged, ..Frame::USER }.with_d_order(flat.layout_c);
         let mainloop = flat.knobs.mainloop.ok_or("missing field `mainloop`")?;
         let knobs = flat.knobs.over(Pins::YOUNGER);
         let family = FamilyDesc::all(mainloop, knobs)

@@ -104,8 +104,8 @@ impl From<GemmDesc> for Document {
             op: class.op,
             arch: class.arch,
             mode: class.mode,
-            epilogue: class.output.epilogue.framed(desc.frame),
-            exchanged: desc.frame.is_exchanged(),
+            epilogue: class.output.epilogue.leave(desc.frame),
+            exchanged: desc.frame.swapped,
             family: desc.family_of_user().into(),
         }
     }
@@ -135,9 +135,10 @@ impl TryFrom<Document> for GemmDesc {
         let types = Combined { a: a.element, b: b.element, accumulator, c: c.element };
         let mut class = Class::new(op, arch, types, [a.order, b.order]);
         (class.compute, class.output.epilogue, class.mode) = (compute, epilogue, mode);
-        let frame = Frame::from(exchanged);
-        class.output.layout = c.order.framed(frame);
-        Ok(Self { class, frame: Frame::AsGiven, family: family.try_into()? }.framed(frame))
+        // The order of the user's D and the bit determine the order of the kernel's D.
+        let bit = Frame { swapped: exchanged, ..Frame::USER };
+        let frame = Frame::USER.with_d_order(c.order.enter(bit));
+        Ok(Self { class, frame, family: family.try_into()? }.enter(bit))
     }
 }
 

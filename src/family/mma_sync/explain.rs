@@ -17,7 +17,7 @@ explanation! {
         let (tiles, machine) = (&base.tiles, d.class.arch.machine());
     }
     /// Whether A and B change places, so that D is row-major.
-    exchanged: bool = d.frame.is_exchanged();
+    exchanged: bool = d.frame.swapped;
     /// Threads of a block.
     threads: u32 = tiles.threads();
     /// Warps of a block, along M, N and K.
@@ -49,7 +49,7 @@ explanation! {
     /// What the epilogue computes in.
     compute: ComputeKind = d.class.compute;
     /// The epilogue.
-    epilogue: String = d.class.output.epilogue.framed(d.frame).to_string();
+    epilogue: String = d.class.output.epilogue.leave(d.frame).to_string();
     /// The order of steps, a line for each section.
     schedule: Vec<String> = lines(&base.schedule());
 }

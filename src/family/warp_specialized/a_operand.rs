@@ -33,12 +33,12 @@ impl GemmDesc {
     const fn with_a_along_m(self) -> Self {
         let class = &self.class;
         let is_b =
-            class.a.layout.is_row() && class.b.layout.is_row() && class.output.layout.is_row();
+            class.a.layout.is_row() && class.b.layout.is_row() && self.frame.d_order().is_row();
         if !is_b {
             return self;
         }
-        let mut other = self.exchange();
-        other.class.output.layout = Order::Col;
+        let mut other = self.swapped();
+        other.frame.column_major_d = true;
         other
     }
 
@@ -46,11 +46,11 @@ impl GemmDesc {
     /// shared memory where it was not.
     #[must_use]
     pub(crate) const fn of_rows(self) -> Self {
-        if self.class.output.layout.is_row() {
+        if self.frame.d_order().is_row() {
             return self;
         }
-        let mut other = self.exchange().pinned(SHARED);
-        other.class.output.layout = Order::Row;
+        let mut other = self.swapped().pinned(SHARED);
+        other.frame.column_major_d = false;
         other
     }
 
@@ -64,7 +64,7 @@ impl GemmDesc {
     /// use falchion::{layout::Order, prelude::*};
     /// type Bf16Gemm = Gemm<Bf16, RowMajor, Bf16, ColMajor, Bf16, RowMajor, f32, TensorOp, Sm90>;
     /// let columns = Bf16Gemm::DESC.of_columns();
-    /// assert_eq!((columns.class.output.layout, columns.frame.is_exchanged()), (Order::Col, true));
+    /// assert_eq!((columns.frame.d_order(), columns.frame.swapped), (Order::Col, true));
     /// assert_eq!((columns.orders(), columns.user_pins()), (Bf16Gemm::DESC.orders(), Bf16Gemm::DESC.user_pins()));
     /// ```
     #[doc(hidden)]
@@ -73,11 +73,11 @@ impl GemmDesc {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
         let stores_columns =
             matches!((knobs.a_operand, self.class.op), (AOperandKind::Shared, OpKind::TensorOp));
-        if !(stores_columns && self.class.output.layout.is_row()) {
+        if !(stores_columns && self.frame.d_order().is_row()) {
             return self;
         }
-        let mut other = self.exchange();
-        other.class.output.layout = Order::Col;
+        let mut other = self.swapped();
+        other.frame.column_major_d = true;
         other
     }
 
@@ -86,7 +86,7 @@ impl GemmDesc {
     #[must_use]
     pub const fn is_of_columns(&self) -> bool {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return false };
-        !self.class.output.layout.is_row() && matches!(knobs.a_operand, AOperandKind::Shared)
+        !self.frame.d_order().is_row() && matches!(knobs.a_operand, AOperandKind::Shared)
     }
 }
 
@@ -107,7 +107,7 @@ impl WarpSpecializedDesc {
             return no_choice(Field::AOperandUndecided, AOperandKind::Shared.name());
         }
         if !self.a_from_registers() {
-            return match (class.op, class.output.layout) {
+            return match (class.op, self.frame.d_order()) {
                 (OpKind::Simt, Order::Col) => {
                     no_choice(Field::ColumnMajorDOfThreads, Order::Row.name())
                 }

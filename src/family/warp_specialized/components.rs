@@ -47,7 +47,7 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
         ));
         // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of
         // a column-major D are in order.
-        let crossed = input.bits() == 8 && d.class.output.layout.is_row();
+        let crossed = input.bits() == 8 && d.frame.d_order().is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Some(tile), Some(mma)) = (
             OperandTile::of_fragments(input, d.knobs.threadblock.m),
@@ -212,7 +212,7 @@ impl WarpSpecialized {
             mma,
             options,
             grouped: d.class.mode.groups().is_some(),
-            layout_c: d.class.output.layout,
+            layout_c: d.frame.d_order(),
             subtile_columns,
             subtile_swizzle,
         }
@@ -235,7 +235,7 @@ impl WarpSpecialized {
         unstaged: &Pipeline,
         available: u32,
     ) -> (u32, SwizzleMode) {
-        if !d.class.output.layout.is_row() {
+        if !d.frame.d_order().is_row() {
             let mut columns = SUBTILE_BYTES / d.class.output.element.bytes_of(ROWS);
             while columns > COLUMNS && !d.knobs.warp.n.is_multiple_of(columns) {
                 columns = if d.a_from_registers() { columns / 2 } else { columns - COLUMNS };

@@ -22,9 +22,9 @@ explanation! {
     }
     /// Whether A and B change places: so that D is row-major, A comes from registers, or few rows
     /// are few columns.
-    exchanged: bool = d.frame.is_exchanged();
+    exchanged: bool = d.frame.swapped;
     /// The order of D as the kernel sees it.
-    layout_c: Order = d.class.output.layout;
+    layout_c: Order = d.frame.d_order();
     /// Sets of registers that hold A of a stage in turn; 0 where products read it in shared memory.
     fragment_sets: u32 = components.options.fragment_sets();
     /// Threads of a block: the producer's warpgroup and the consumers'.
@@ -91,7 +91,7 @@ explanation! {
     /// What the epilogue computes in.
     compute: ComputeKind = d.class.compute;
     /// The epilogue.
-    epilogue: String = d.class.output.epilogue.framed(d.frame).to_string();
+    epilogue: String = d.class.output.epilogue.leave(d.frame).to_string();
     /// The order of steps of each role, a line for each section that has any.
     schedule: Vec<String> = lines(&components.roles());
 }

@@ -22,7 +22,7 @@ pub(super) fn launch(
     problem: &Problem,
     (geometry, resident): (&Geometry, u32),
 ) -> Result<Launch, Refusal> {
-    let order = desc.class.output.layout;
+    let order = desc.frame.d_order();
     let (blocks, source) = (desc.blocks(problem.k), problem.read_source());
     let kinds = (geometry.work, desc.knobs.swizzle, desc.knobs.split_k);
     let (partials, clusters) = Partials::of_launch(&desc.sum(), problem, resident);

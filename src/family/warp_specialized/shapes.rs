@@ -55,7 +55,7 @@ impl WarpSpecialized {
         // Whole instructions, and whole rows of the narrowest swizzle in a row-major D: of the
         // elements that there are, two instructions at most.
         let mut columns = instruction.n;
-        while d.class.output.layout.is_row()
+        while d.frame.d_order().is_row()
             && !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES)
         {
             columns += instruction.n;

@@ -97,7 +97,7 @@ impl WarpSpecialized {
             mma,
             options,
             grouped: d.class.mode.groups().is_some(),
-            layout_c: d.class.output.layout,
+            layout_c: d.frame.d_order(),
             subtile_columns: 0,
             subtile_swizzle: SwizzleMode::None,
         };

@@ -133,7 +133,7 @@ fn fast_product(
 
 /// What instructions take that make no parts themselves.
 const WHOLE: RegisterParts =
-    RegisterParts { emulation: EmulationKind::None, frame: Frame::AsGiven, k: 1 };
+    RegisterParts { emulation: EmulationKind::None, frame: Frame::USER, k: 1 };
 
 /// Every accumulator is summed in steps of an instruction.
 fn stepped(

@@ -147,7 +147,6 @@ impl Numbers<'_> {
         let (program, problem) = (self.program, &self.matrices.problem);
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
         let Some(elements) = self.source.or(&*self.d) else { return Ok(buffer) };
-        let class = &program.desc.class;
         let (origin, first) =
             (self.origin(place)?, self.subtile(&*program.fetch.subtile, place.subtile)?);
         let source = problem.source();
@@ -173,7 +172,7 @@ impl Numbers<'_> {
         for (row, at) in self.boxes_of_a_subtile() {
             let product = if own { place.unit.product } else { 0 };
             let corner = corner(
-                class.output.layout,
+                program.desc.frame.d_order(),
                 product,
                 (origin.0 + first.0 + row, origin.1 + first.1),
             );
@@ -194,17 +193,17 @@ impl Numbers<'_> {
 
     /// What TMA is told of C or D.
     fn subtile_map<M>(&self, name: Operand, view: &View<M>) -> Result<TensorMapDesc, Refusal> {
-        let (problem, output) = (&self.matrices.problem, &self.program.multiplied.class.output);
+        let (problem, desc) = (&self.matrices.problem, &self.program.multiplied);
         let matrices = if self.own(view.batch_stride) {
             (problem.batch as u64, view.batch_stride as u64)
         } else {
             (1, 0)
         };
         let of_batch =
-            (view.leading(output.layout) as u64, (problem.batch > 1).then_some(matrices));
+            (view.leading(desc.frame.d_order()) as u64, (problem.batch > 1).then_some(matrices));
         self.program.components.subtile_map(
             name,
-            output.element,
+            desc.class.output.element,
             (problem.m as u64, problem.n as u64),
             of_batch,
         )
@@ -271,20 +270,20 @@ impl Numbers<'_> {
         let (row, column) = (origin.0 + first.0, origin.1 + first.1);
         let desc = &program.multiplied;
         let (leading, product) =
-            (problem.d.leading(desc.class.output.layout) as u64, place.unit.product);
+            (problem.d.leading(desc.frame.d_order()) as u64, place.unit.product);
         let before = u64::from(product) * problem.d.batch_stride as u64;
         if let (true, Ok(mut map)) = (desc.by_tma(), self.subtile_map(Operand::D, &problem.d)) {
             map.swizzle = program.store.swizzle;
             for (further, at) in self.boxes_of_a_subtile() {
                 let copy = TensorCopy::new(
                     SharedBox::new(&map, at)?,
-                    corner(desc.class.output.layout, product, (row + further, column)),
+                    corner(desc.frame.d_order(), product, (row + further, column)),
                 );
                 for point in points(copy.tile()) {
                     if let Some(byte) = copy.global(point) {
                         let element = desc.class.output.element.matrix_elements(byte) - before;
                         let (line, within) = (element / leading, element % leading);
-                        let place = if desc.class.output.layout.is_row() {
+                        let place = if desc.frame.d_order().is_row() {
                             (line, within)
                         } else {
                             (within, line)

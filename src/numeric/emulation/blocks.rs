@@ -45,7 +45,7 @@ impl EmulationBlocks {
     pub const fn block(&self, operand: OperandKind, tile: u32) -> u32 {
         let products = self.emulation.products();
         let count = products.len() as u32;
-        products[(tile % count) as usize][operand.framed(self.frame).index()] * self.blocks
+        products[(tile % count) as usize][operand.leave(self.frame).index()] * self.blocks
             + tile / count
     }
 }

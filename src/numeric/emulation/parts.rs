@@ -127,7 +127,7 @@ impl RegisterParts {
         if !self.emulation.in_registers() {
             return rows;
         }
-        let side = operand.framed(self.frame).index();
+        let side = operand.leave(self.frame).index();
         let mut taken = Vec::with_capacity(rows.len() * self.each());
         for of in rows.chunks(self.k.max(1) as usize) {
             for product in self.emulation.products() {

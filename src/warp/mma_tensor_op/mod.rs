@@ -129,7 +129,7 @@ impl WarpInstruction {
     pub const fn parts(&self) -> RegisterParts {
         let (emulation, frame) = match self.math {
             MathOperator::Emulated(emulation, frame) => (emulation, frame),
-            _ => (EmulationKind::None, Frame::AsGiven),
+            _ => (EmulationKind::None, Frame::USER),
         };
         RegisterParts { emulation, frame, k: self.shape.k }
     }

@@ -180,7 +180,7 @@ impl WarpInstruction {
             })
         };
         TABLE.iter().flat_map(move |row| {
-            let math = MathOperator::of(row.emulation, Frame::AsGiven);
+            let math = MathOperator::of(row.emulation, Frame::USER);
             typed(row).flat_map(move |(inputs, sum)| {
                 shapes(row).into_iter().filter_map(move |shape| {
                     Self::of(math, inputs, sum, shape).filter(|one| one.sm == row.sm)

@@ -25,9 +25,7 @@ impl Coverage {
             seen.insert(d.class.arch.to_string());
             seen.insert(format!(
                 "A {} B {} exchanged {}",
-                d.class.a.layout,
-                d.class.b.layout,
-                d.frame.is_exchanged()
+                d.class.a.layout, d.class.b.layout, d.frame.swapped
             ));
             seen.insert(format!("warp M {}", d.warp().m));
             seen.insert(format!("warp N {}", d.warp().n));
@@ -71,7 +69,7 @@ impl Coverage {
             .into_iter()
             .flat_map(|kind| [false, true].map(|exchanged| (kind, exchanged)));
         let has = |d: &GemmDesc, (kind, exchanged): (VectorKind, bool)| {
-            d.frame.is_exchanged() == exchanged
+            d.frame.swapped == exchanged
                 && d.class.output.epilogue.ops().contains(&Op::Vector(kind))
         };
         all.filter(|one| !descriptions.iter().any(|d| has(d, *one)))
@@ -90,9 +88,7 @@ impl Coverage {
             ));
             seen.insert(format!(
                 "A {} B {} exchanged {}",
-                d.class.a.layout,
-                d.class.b.layout,
-                d.frame.is_exchanged()
+                d.class.a.layout, d.class.b.layout, d.frame.swapped
             ));
             seen.insert(format!(
                 "cluster {}x{}",
@@ -108,7 +104,7 @@ impl Coverage {
             seen.insert(format!("promoted {}", d.roles().promotes()));
             seen.insert(format!(
                 "D {} {} bytes by TMA {}",
-                d.class.output.layout,
+                d.frame.d_order(),
                 d.class.output.element.bytes_of(1),
                 d.alignments()[2] * d.class.output.element.bytes_of(1) == 16
             ));
@@ -173,9 +169,7 @@ impl Coverage {
             );
             seen.insert(format!(
                 "A {} B {} exchanged {}",
-                d.class.a.layout,
-                d.class.b.layout,
-                d.frame.is_exchanged()
+                d.class.a.layout, d.class.b.layout, d.frame.swapped
             ));
             seen.insert(format!("thread M {}", thread.m));
             seen.insert(format!("thread N {}", thread.n));
@@ -267,14 +261,14 @@ impl Coverage {
 fn of_columns(d: &GemmDesc) -> Vec<String> {
     let (components, bytes) =
         (d.components().expect("a kernel"), d.class.output.element.bytes_of(1));
-    if d.class.output.layout.is_row() || components.fragment_load().is_some() {
+    if d.frame.d_order().is_row() || components.fragment_load().is_some() {
         return Vec::new();
     }
     let alone = components.subtile_columns % 16 == 8;
     [
         format!("{bytes} bytes by TMA {}", d.alignments()[2] * bytes == 16),
         format!("{bytes} bytes, an octet alone {alone}"),
-        format!("exchanged {}", d.frame.is_exchanged()),
+        format!("exchanged {}", d.frame.swapped),
         format!("promoted {}", d.roles().promotes()),
         format!("N {}", d.roles().knobs.instruction.n),
     ]

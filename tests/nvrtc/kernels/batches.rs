@@ -20,7 +20,7 @@ fn of_groups(d: GemmDesc) -> GemmDesc {
     d.narrowed([
         u32::MAX,
         u32::MAX,
-        if d.class.output.layout.is_row() != along_m { 1 } else { u32::MAX },
+        if d.frame.d_order().is_row() != along_m { 1 } else { u32::MAX },
     ])
 }
 

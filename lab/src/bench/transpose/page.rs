@@ -7,7 +7,7 @@ use crate::bench::{
 };
 use falchion::layout::Order;
 
-/// A Markdown page of `lines` with `title` above it; `command` is what made the lines.
+/// A Markdown page of `lines` with `title` above it; `command` is the command that made the lines.
 #[must_use]
 pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
     let columns =
@@ -28,7 +28,7 @@ fn summary(lines: &[TransposeLine]) -> String {
         let worst = ratios.iter().copied().min_by(f64::total_cmp);
         if let (Some(mean), Some(worst)) = (geometric_mean(&ratios), worst) {
             said.push(format!(
-                "**{mean:.3}x {what} in the geometric mean, {worst:.3}x at worst**, over {} problems.",
+                "**Falchion's geometric mean over {} problems is {mean:.3}x {what}. The worst ratio is {worst:.3}x.**",
                 ratios.len()
             ));
         }
@@ -40,14 +40,17 @@ fn summary(lines: &[TransposeLine]) -> String {
     said.extend(replayed(lines.iter().map(|line| (line.captured, line.ours_us))));
     let all = |of: fn(&TransposeLine) -> &str| distinct(lines.iter().map(of));
     let versions = distinct(lines.iter().filter_map(|line| line.peer_version.as_deref()));
-    let peer =
-        if versions.is_empty() { String::new() } else { format!(" Peer: cuBLAS {versions}.") };
+    let peer = if versions.is_empty() {
+        String::new()
+    } else {
+        format!(" The peer is cuBLAS {versions}.")
+    };
     format!(
-        "{}\n\nDevice: {}. Date: {}. Commit: {}.{peer}\n",
+        "{}\n\nCommit {} ran on one {} on {}.{peer}\n",
         said.join(" "),
+        all(|line| &line.commit),
         all(|line| &line.device),
-        all(|line| &line.date),
-        all(|line| &line.commit)
+        all(|line| &line.date)
     )
 }
 

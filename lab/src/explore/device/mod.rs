@@ -77,7 +77,7 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
     SuiteProblem {
         op: Some(base.class.op.to_string()),
         acc: Some(types.accumulator.to_string()),
-        epilogue: (!plain).then(|| base.class.output.epilogue.framed(base.frame).to_string()),
+        epilogue: (!plain).then(|| base.class.output.epilogue.leave(base.frame).to_string()),
         ..SuiteProblem::new(
             extents,
             [matrix(types.a, orders.a), matrix(types.b, orders.b), matrix(types.c, orders.c)],
@@ -95,14 +95,14 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     for (axis, extent) in [(Axis::M, size.m), (Axis::N, size.n), (Axis::K, size.k)] {
         within(Field::Extent(axis), u64::from(extent), 1, i32::MAX as u64)?;
     }
-    let problem = problem(desc, size).problem().seen_by(desc)?;
+    let problem = problem(desc, size).problem().enter(desc)?;
     let fitting = fitting((desc, desc.plan()?.needs()), &problem);
-    let names = OperandKind::BOTH.map(|operand| Operand::of(operand.framed(desc.frame)));
+    let names = OperandKind::BOTH.map(|operand| Operand::of(operand.leave(desc.frame)));
     let [a, b] = OperandKind::BOTH.map(|operand| {
         let mn = if operand == OperandKind::A { problem.m } else { problem.n };
         if desc.class.k_contiguous(operand) { problem.k } else { mn }
     });
-    let extents = [a, b, desc.class.output.layout.packed(problem.m, problem.n)];
+    let extents = [a, b, desc.frame.d_order().packed(problem.m, problem.n)];
     let rows = fitting.alignments().into_iter().zip(desc.alignments()).zip(extents);
     for (operand, ((fits, wanted), extent)) in names.into_iter().chain([Operand::C]).zip(rows) {
         // TMA reads whole vectors or nothing: another operand takes a pass, whose time is no

@@ -94,7 +94,7 @@ fn the_counts_add_up() {
         assert!(census.refused.windows(2).all(|pair| pair[0].count >= pair[1].count));
         for reason in &census.refused {
             let refusal = space.at(reason.point).check().expect_err("a refusal");
-            let refusal = refusal.framed(base.frame);
+            let refusal = refusal.leave(base.frame);
             assert_eq!(refusal.to_string(), reason.first);
             let before = reason.form.split('#').next().unwrap();
             assert!(reason.first.starts_with(before), "{reason:?}");
