@@ -24,7 +24,7 @@ fn main() -> Result<(), falchion::Error> {
     let b = stream.clone_htod(&vec![F16::ONE; k * n])?;
     let mut d = stream.alloc_zeros::<f32>(m * n)?;
 
-    // A capture can neither compile nor allocate.
+    // A capture can neither compile kernels nor allocate memory.
     let kernel = Gemm::<F16, RowMajor, F16, ColMajor, f32>::new().prepare(&context)?;
     let bytes = kernel.workspace_size(&Arguments::new((m, n, k), &a, &b, &mut d))?;
     let mut workspace = Workspace::new();

@@ -1,7 +1,7 @@
 //! A two-layer perceptron with bias and activation fused into the GEMMs.
 //!
-//! Run the example with `cargo run --release --example mlp`. Device slices run the same code on a
-//! GPU.
+//! Run the example with `cargo run --release --example mlp`. With device slices, the same code
+//! runs on a GPU.
 
 use falchion::{
     epilogue::{Acc, Add, BiasN, Relu},

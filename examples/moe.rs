@@ -5,7 +5,7 @@
 use falchion::prelude::*;
 
 fn main() -> Result<(), falchion::Error> {
-    // Six tokens are sorted by expert. Expert 1 has no tokens.
+    // The six tokens are in the order of their experts. Expert 1 has no tokens.
     let (tokens, features, hidden) = (6, 4, 3);
     let offsets = [0u32, 2, 2, 6];
     let experts = offsets.len() - 1;

@@ -16,7 +16,7 @@ fn main() -> Result<(), falchion::Error> {
     gemm.run(Arguments::new((2, 2, 2), &whole[9..], &identity, &mut d).lda(6))?;
     assert_eq!(d, [13.0, 14.0, 23.0, 24.0]);
 
-    // A is the transpose of the same submatrix: its strides are swapped.
+    // A is the transpose of the submatrix, with swapped strides.
     gemm.run(Arguments::new((2, 2, 2), &whole[9..], &identity, &mut d).strides_a(1, 6))?;
     assert_eq!(d, [13.0, 23.0, 14.0, 24.0]);
 

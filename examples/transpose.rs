@@ -1,7 +1,7 @@
 //! A matrix transpose, and a transpose that scales and adds.
 //!
-//! Run the example with `cargo run --release --example transpose`. Device slices run the same code
-//! on a GPU.
+//! Run the example with `cargo run --release --example transpose`. With device slices, the same
+//! code runs on a GPU.
 
 use falchion::prelude::*;
 

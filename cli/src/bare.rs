@@ -37,7 +37,7 @@ struct Run {
 pub fn run(json: bool) -> Result<(), Failure> {
     let run = match Place::open(On::Auto)? {
         Place::Host => on_host()?,
-        // If the GPU fails, the host computes.
+        // If the GPU fails, the host computes the GEMM.
         place => on_cuda(&place).or_else(|_| on_host())?,
     };
     let verdict = during("verifying", || run.product.verify(&run.resolved.desc))?;

@@ -1,4 +1,4 @@
-//! `falchion bench`: measures a suite, and writes JSON lines and a page.
+//! `falchion bench` measures a suite, and writes JSON lines and a page.
 
 use crate::{
     args::BenchArgs,

@@ -289,8 +289,8 @@ impl Place {
         }
     }
 
-    /// Prepares the kernel on a device. Returns `None` on the host, and if a GPU fails that `--on`
-    /// does not require.
+    /// Prepares the kernel on a device. Returns `None` on the host, or if the GPU fails without
+    /// `--on cuda`.
     pub fn kernel<K>(
         &self,
         on: On,
@@ -303,7 +303,7 @@ impl Place {
         }
     }
 
-    /// The default machine to explain for.
+    /// The machine that `--explain` describes by default.
     pub fn gpu(&self) -> NamedMachine {
         match self {
             // The host supports the newest instructions, so the newest GPU supplies the limits.

@@ -1,4 +1,4 @@
-//! `falchion doctor`: checks libraries and devices, and names remedies.
+//! `falchion doctor` checks libraries and devices, and names remedies.
 
 use crate::{
     cuda::{self, Place},
@@ -18,7 +18,7 @@ const EXTENTS: (usize, usize, usize) = (259, 131, 67);
 struct Finding {
     what: &'static str,
     found: bool,
-    /// Details of the item, or the reason of the failure.
+    /// Details of the item, or the reason for the failure.
     said: String,
     /// Searched paths of a library.
     tried: Vec<String>,

@@ -4,7 +4,7 @@ use crate::print;
 use falchion::{Error, Refusal};
 use std::{io::IsTerminal, process::ExitCode};
 
-/// The reason of a failure, as one sentence.
+/// The reason for a failure, as one sentence.
 #[derive(Debug)]
 pub enum Failure {
     /// The result exceeds its error bound: exit code 1.
@@ -26,7 +26,7 @@ impl Failure {
             Self::Unverified(sentence) => (1, "unverified", sentence),
             Self::Refused(sentence) => (2, "refused", sentence),
         };
-        // A compiler log keeps its lines, and a caret stays below its fault.
+        // A compiler log and an error with a caret need their line breaks.
         let sentence = if sentence.contains('\n') { sentence } else { one_line(&sentence) };
         let sentence = print::visible(&sentence);
         if json && print::nothing() {
@@ -40,7 +40,7 @@ impl Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            // A compiler's log keeps its lines.
+            // A compiler log needs its line breaks.
             Error::Compile { .. } => Self::Refused(error.to_string()),
             other => Self::Refused(one_line(&other.to_string())),
         }

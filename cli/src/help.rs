@@ -111,7 +111,7 @@ On a GPU:
 
   1. --seed selects --trials random kernels. A larger --trials adds kernels to the same selection.
   2. The command compiles sixteen kernels at a time, and skips kernels that spill registers.
-     --spills allowed keeps kernels that spill.
+     --spills allowed keeps kernels that spill registers.
   3. The command verifies each kernel with integers and with random numbers, and skips wrong kernels.
   4. The command times the kernels in the same rounds as cuBLASLt, and ranks the kernels by the ratio.
   5. The protocol of falchion bench measures the best --finalists kernels.
@@ -132,8 +132,8 @@ description.
 
 The log has one JSON line per trial: description, problem, and outcome (compile_failed, spilled,
 wrong, or timed). Each line of kind final holds the measurement of a finalist. The first line holds
-the types, sizes, GPU, driver, and commit. If the first line of a log differs, the command refuses
-the log and does not change it.";
+the types, sizes, GPU, driver, and commit. If the first line of a log does not match the run, the
+command refuses the log and does not change it.";
 
 /// The text of `falchion layout --help`.
 pub const LAYOUT: &str = "\

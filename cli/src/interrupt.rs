@@ -49,7 +49,7 @@ pub fn watch() {
     });
 }
 
-/// Other systems have default handlers only.
+/// Systems other than Unix have only the default handlers.
 #[cfg(not(unix))]
 pub fn watch() {}
 

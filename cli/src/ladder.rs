@@ -1,4 +1,4 @@
-//! `falchion ladder`: verifies every rung, and measures or predicts its speed.
+//! `falchion ladder` verifies every rung, and measures or predicts the speed of each rung.
 
 use crate::{
     args::LadderArgs,

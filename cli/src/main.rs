@@ -46,8 +46,8 @@ fn main() -> ExitCode {
 /// Maximum number of threads per processor.
 const MOST_THREADS: usize = 8;
 
-/// Limits the number of threads if `RAYON_NUM_THREADS` is far above the number of processors, and
-/// prints a note.
+/// Limits the threads of `RAYON_NUM_THREADS` to `MOST_THREADS` threads per processor. Prints a note
+/// if the limit applies.
 fn limit_threads() {
     let most = MOST_THREADS * std::thread::available_parallelism().map_or(1, usize::from);
     let asked = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse::<usize>().ok());

@@ -1,5 +1,5 @@
-//! Output files. A regular file is a temporary file in the same folder until a rename replaces the
-//! path. Devices, pipes, and stdout receive the bytes directly.
+//! Output files. The bytes of a regular file go to a temporary file in the same folder, and a
+//! rename replaces the path. Devices, pipes, and stdout receive the bytes directly.
 
 use crate::{
     failure::Failure,
@@ -13,7 +13,7 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// An output file before it is written.
+/// An output file that the command has not written yet.
 pub struct OutputFile {
     path: PathBuf,
     to: Option<To>,
@@ -26,7 +26,7 @@ enum To {
     /// The path itself, if a rename cannot replace it: a device, a pipe, or a file in a folder that
     /// is not writable.
     Through(File),
-    /// Stdout. The report then goes to stderr.
+    /// Stdout, which moves the report to stderr.
     Stdout,
 }
 
@@ -34,7 +34,7 @@ enum To {
 const STDOUT: &str = "-";
 
 impl OutputFile {
-    /// Checks that the file is writable, before the command computes.
+    /// Checks that the file is writable. The check precedes the computation.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         if is_stdout(path) {
             print::report_to_stderr();

@@ -56,7 +56,7 @@ pub fn finish() -> Result<(), Failure> {
         .map_or(Ok(()), |error| Err(Failure::refused(format!("stdout cannot be written: {error}"))))
 }
 
-/// Whether to print colours: on a terminal that is not dumb, unless NO_COLOR is set.
+/// Whether to print colours: only on a terminal, without `TERM=dumb` and without `NO_COLOR`.
 pub fn coloured(terminal: bool) -> bool {
     let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
     terminal && unset("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
@@ -93,7 +93,7 @@ pub fn erase() {
     let _ = write!(io::stderr().lock(), "\r\x1b[2K");
 }
 
-/// Escapes control characters, except newlines, and characters that change the text direction.
+/// Escapes control characters other than newlines, and characters that change the text direction.
 pub fn visible(text: &str) -> String {
     let moves = |c: char| {
         (c.is_control() && c != '\n')

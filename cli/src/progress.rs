@@ -13,7 +13,7 @@ use std::{
 
 /// Template of a bar, for work with counted steps.
 const SHARE: &str = "{msg} {bar:30} {percent}% [{since}{rest}]";
-/// Template of a spinner, for other work.
+/// Template of a spinner, for work without counted steps.
 const SPINNER: &str = "{spinner} {msg} [{since}]";
 /// Time before the terminal shows progress.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -30,8 +30,8 @@ pub fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
     watched(what, None, work)
 }
 
-/// Runs `work` with counted steps. The terminal also shows the completed share and the remaining
-/// time.
+/// Runs `work` with counted steps. After two seconds, a terminal shows the completed share, the
+/// elapsed time, and the remaining time.
 pub fn measured<T>(what: &str, gauge: &'static Gauge, work: impl FnOnce() -> T) -> T {
     watched(what, Some(gauge), work)
 }

@@ -107,8 +107,9 @@ const LINE: u64 = 128;
 const LITTLE: u64 = 16;
 
 impl Routes {
-    /// The ways of the operands of a problem in the kernel's frame. Only the remainder of an address
-    /// by 16 matters. For sizes that a call refuses, the workspace may be the largest number.
+    /// The ways of the operands of a problem in the kernel's frame. Of an address, only the
+    /// remainder by 16 matters. For sizes that a call refuses, the workspace may be the largest
+    /// number.
     pub fn of(desc: &GemmDesc, needs: [OperandNeed; 2], problem: &Problem) -> Self {
         let read = problem.m > 0 && problem.n > 0 && problem.k > 0;
         let [a, b] = OperandKind::BOTH

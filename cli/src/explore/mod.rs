@@ -1,4 +1,4 @@
-//! `falchion explore`: counts a search space, fills the kernel cache, or finds the fastest kernels.
+//! `falchion explore` counts a search space, fills the kernel cache, or finds the fastest kernels.
 
 mod args;
 mod report;
@@ -49,7 +49,7 @@ pub fn run(args: &ExploreArgs, json: bool) -> Result<(), Failure> {
     }
     if sizes.is_empty() {
         return Err(Failure::refused(
-            "explore has no problem; add --size MxNxK, or count kernels with --dry-run",
+            "explore needs a problem; add --size MxNxK, or count kernels with --dry-run",
         ));
     }
     let device = cuda::open(0).map_err(|failure| match failure {

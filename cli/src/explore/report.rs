@@ -152,7 +152,7 @@ pub fn print_compiled(compiled: &Compiled, sm: u32, json: bool) -> Result<(), Fa
     }
     let Compiled { kernels, spilled, compile_failed, unwritten } = compiled;
     print::line(&format!(
-        "the cache has {kernels} kernels for sm_{sm}; {spilled} other kernels spill, and {compile_failed} kernels do not compile"
+        "the cache has {kernels} kernels for sm_{sm}; {spilled} other kernels spill registers, and {compile_failed} kernels do not compile"
     ));
     cuda::cache_written(unwritten.as_deref())
 }

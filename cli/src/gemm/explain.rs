@@ -19,7 +19,7 @@ pub struct Subject<'s> {
     pub resolved: &'s Resolved,
     /// The description, adapted to the scalars.
     pub desc: &'s GemmDesc,
-    /// The problem, if the flags set its size, and the machine to explain for.
+    /// The problem, if the flags set its size, and the machine that `--explain` describes.
     pub problem: Option<(&'s Problem, NamedMachine)>,
     /// Whether the batch is a pointer array.
     pub pointers: bool,

@@ -139,7 +139,7 @@ impl Files {
         Problem { a, b, c, ..problem }
     }
 
-    /// M, N, and K, from the flags or the files. Refuses files that disagree.
+    /// M, N, and K, from the flags or the files. Refuses files with conflicting extents.
     pub fn extents(&self, args: &GemmArgs) -> Result<(usize, usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
         let (a, b, c) = (of(&self.a), of(&self.b), of(&self.c));

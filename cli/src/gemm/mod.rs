@@ -1,4 +1,4 @@
-//! `falchion gemm`: reads flags and files, computes a GEMM, and reports the result.
+//! `falchion gemm` reads flags and files, computes a GEMM, and reports the result.
 
 mod explain;
 mod files;
@@ -42,7 +42,7 @@ pub fn run(args: &GemmArgs, json: bool) -> Result<(), Failure> {
     let scalars = scalars::from_args(args, &resolved.desc)?;
     let desc = resolved.desc.for_scalars(&scalars);
     let epilogue = desc.class.output.epilogue.leave(desc.frame);
-    // An explicit beta of 0 accepts C without reading it, as in BLAS.
+    // With an explicit beta of 0, the command accepts C but does not read C, as in BLAS.
     let reads_c = epilogue.reads(&scalars).source || (args.beta == Some(0.0) && has_c(&epilogue));
     if args.c_file.is_some() && !reads_c {
         return Err(Failure::refused(format!(

@@ -89,7 +89,7 @@ pub fn speed(on: &str, extents: (usize, usize, usize), seconds: f64) -> String {
     at(on, seconds, rate(extents, seconds), "GFLOP/s")
 }
 
-/// The device and the duration, and the rate unless it is below 0.1.
+/// The device, the duration, and the rate in `unit`. The text omits a rate below 0.1 `unit`.
 pub fn at(on: &str, seconds: f64, rate: Option<f64>, unit: &str) -> String {
     let place = if on == "cuda" { "the GPU" } else { "the host" };
     match rate {
@@ -107,7 +107,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// GFLOP/s. `None` if the clock measured no time.
+/// Speed in GFLOP/s. `None` if the clock measured no time.
 fn rate((m, n, k): (usize, usize, usize), seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| 2e-9 * m as f64 * n as f64 * k as f64 / seconds)
 }

@@ -8,7 +8,7 @@ use falchion::layout::Order;
 const LONGEST: u64 = 10_000;
 /// Alignment of the data in bytes.
 const ALIGNMENT: usize = 64;
-/// First bytes of every file.
+/// First bytes of every .npy file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// The number format of a file.

@@ -1,6 +1,6 @@
 //! Matrices in .npy files. A matrix has two extents, and a batch has three extents.
 //!
-//! The reader does not trust headers: the reader allocates memory only for data in the file.
+//! The reader allocates memory only for data in the file, not for a size in the header.
 
 mod header;
 

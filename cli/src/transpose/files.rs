@@ -73,7 +73,7 @@ impl Files {
         self.a.is_none() && self.b.is_none()
     }
 
-    /// Rows and columns of A, from the flags or the files. Refuses files that disagree.
+    /// Rows and columns of A, from the flags or the files. Refuses files with conflicting extents.
     pub fn extents(&self, args: &TransposeArgs) -> Result<(usize, usize), Failure> {
         let of = |file: &Option<NpyFile>| file.as_ref().map(NpyFile::extents);
         let ((a_rows, a_columns), (b_rows, b_columns)) = (of(&self.a).unzip(), of(&self.b).unzip());

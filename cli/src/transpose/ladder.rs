@@ -1,5 +1,5 @@
-//! `falchion transpose --ladder`: verifies every rung, counts its accesses, and measures it on a
-//! GPU.
+//! `falchion transpose --ladder` verifies every rung, counts the accesses of each rung, and
+//! measures each rung on a GPU.
 
 use super::report::require_verified;
 use crate::{

@@ -1,4 +1,4 @@
-//! `falchion transpose`: reads flags and files, computes a transpose, and reports the result.
+//! `falchion transpose` reads flags and files, computes a transpose, and reports the result.
 
 mod files;
 mod ladder;

@@ -141,7 +141,7 @@ mod tests {
         transpose.d.try_fill(Order::Row, |_, _| Ok::<_, Error>(77.0)).unwrap();
         let Err(Failure::Unverified(sentence)) = require_verified(&transpose.verify().unwrap())
         else {
-            panic!("77 is not drawn")
+            panic!("no random element is 77")
         };
         assert!(
             sentence.starts_with("the verification failed: element (0, 0) of D 0 is "),

@@ -189,7 +189,7 @@ fn space_selects_the_family_before_it_reads_its_knobs() {
 #[test]
 fn invalid_requests_are_refused() {
     for (args, part) in [
-        ("explore", "explore has no problem; add --size MxNxK, or count kernels with --dry-run"),
+        ("explore", "explore needs a problem; add --size MxNxK, or count kernels with --dry-run"),
         ("explore --size 12", "the value must be a shape MxNxK"),
         ("explore --size 12x12x-1", "the value must be a shape MxNxK"),
         ("explore --size 12x12x99999999999", "the value must be a shape MxNxK"),

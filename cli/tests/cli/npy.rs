@@ -380,7 +380,7 @@ fn files_that_do_not_match_the_batch_are_refused() {
         ),
         ("2", "<f4", "(2, 2, 3)", "holds 2 x 3 elements, but A (m x k) has 7 x 3 elements"),
     ] {
-        let (file, m) = (of(descr, shape), if says.ends_with("7 x 3") { "7" } else { "2" });
+        let (file, m) = (of(descr, shape), if says.contains("7 x 3") { "7" } else { "2" });
         let sentence = refused(&[
             "gemm", "--batch", batch, "--m", m, "--a", "i8:row", "--a-file", &file, "--b-file", &b,
         ]);

@@ -64,7 +64,7 @@ pub fn comparison(lines: &[Line]) -> Option<Comparison<'_>> {
     })
 }
 
-/// Columns of a page's prose.
+/// Maximum width of a page's prose, in characters.
 const COLUMNS: usize = 100;
 
 /// Text whose lines have at most 100 columns, broken at spaces. Each later line of a list item has
@@ -112,7 +112,7 @@ pub(super) fn optional(value: Option<f64>, digits: usize) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
 }
 
-/// Microseconds: two digits below 20 µs, one above.
+/// Microseconds with two decimals below 20 µs, and with one decimal from 20 µs on.
 pub(super) fn microseconds(value: Option<f64>) -> String {
     const SHORT_US: f64 = 20.0;
     optional(value, if value.is_some_and(|us| us < SHORT_US) { 2 } else { 1 })
@@ -162,6 +162,7 @@ fn summary(lines: &[Line]) -> String {
     let peer = if peers.is_empty() {
         "The suite has no peer.".to_owned()
     } else {
+        let peers = peers.replace("cublaslt", "cuBLASLt").replace("products", "GEMMs");
         format!("The peer is {}{versions}.", peers.replace(", ", " or "))
     };
     format!(
@@ -343,14 +344,14 @@ fn error_row(line: &Line) -> [String; 10] {
     ]
 }
 
-/// The number of GEMMs in one launch, and how the launch receives them if not as a strided batch.
+/// The number of GEMMs in one launch, and the form of the batch if the batch is not strided.
 fn products(problem: &SuiteProblem) -> String {
     let by = if problem.pointers { " by pointers" } else { "" };
     let grouped = if problem.grouped { " groups" } else { "" };
     problem.unlike_groups().unwrap_or_else(|| format!("{}{grouped}{by}", problem.products()))
 }
 
-/// How A and B reached the kernel, if a pass ran before it.
+/// The routes of A and B to the kernel, if a pass ran before the kernel.
 fn passes(line: &Line) -> &str {
     if line.route == Route::Direct.name() { "" } else { &line.route }
 }

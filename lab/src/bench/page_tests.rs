@@ -30,7 +30,7 @@ fn page_has_command_summary_and_one_cell_per_problem() {
         "**The geometric mean ratio over 2 of 3 problems is 1.000. The worst ratio is 0.800** (4096x64x4096, f32:row f32:col f32:row).",
         "The peer does not support 1 problem.",
         "1 ratio marked ~ varied by more than 1 %",
-        "Commit c1066a8 ran on one NVIDIA H200 on 2026-11-20. The peer is cublaslt (version 13.1.0).\n",
+        "Commit c1066a8 ran on one NVIDIA H200 on 2026-11-20. The peer is cuBLASLt (version 13.1.0).\n",
         "\n| M x N x K | A, B, D | f32 |\n|---|---|---|\n",
         "\n| 4096 x 4096 x 4096 | row ld 4100, col, row | 2500.0 **1.250** |\n",
         "| 2500.0 **0.800** ~ |",
@@ -109,7 +109,7 @@ fn batches_groups_and_arrays_have_a_column() {
     for part in [
         "over 4 of 4 problems is ",
         "The worst ratio is 0.800** (64 of 4096x4096x4096, f32:row f32:col f32:row).",
-        "The peer is cublaslt or cublaslt called for each group (version 13.1.0).",
+        "The peer is cuBLASLt or cuBLASLt called for each group (version 13.1.0).",
         "\n| batch | M x N x K | A, B, D | f32 |",
         "\n| 64 | 4096 x 4096 x 4096 | row ld 4100, col shared, row |",
         "\n| 3 of 3 to 2193 rows | 4096 x 4096 x 4096 |",

@@ -84,12 +84,12 @@ suite. All figures here use `--seconds 1`. The ratio is cuBLASLt's time divided 
 Falchion is faster if the ratio is above 1. [Lessons](../../book/src/lessons.md) explains the
 figures. Two other pages have the figures of the [CPU](host.md) and of [transposes](transpose.md).
 
-The benchmark requests 64 algorithms from cuBLASLt. Every returned algorithm first multiplies
+The benchmark requests 64 algorithms from cuBLASLt. Every algorithm from cuBLASLt first multiplies
 integers. The benchmark times only algorithms with an exact result. The three fastest algorithms and
 the first returned algorithm then run interleaved with Falchion. A run ends if the interquartile
 range of the ratio is below 1 %, or at the limit of seconds per problem. A page marks a ratio with ~
-if the run ended at the limit. Random operands rotate through buffers larger than the L2 cache. A
-CUDA graph replays launches below 50 µs.
+if the run ended at the limit of seconds. Random operands rotate through buffers larger than the L2
+cache. A CUDA graph replays the launches of problems below 50 µs.
 
 | suite | problems | mean | worst | worst problem | GPU | date | commit | cuBLASLt |
 |---|--:|--:|--:|---|---|---|---|---|
