@@ -17,10 +17,11 @@ const FAMILIES: [Family; 3] = [Family::Simt, Family::MmaSync, Family::WarpSpecia
 
 fn drawn(seed: u64, count: u64, family: Family) -> Vec<([GemmDesc; 2], u64)> {
     let wanted = Wanted { family, largest_tile: 1 << 20, arch: Some(ArchKind::Sm90), plain: true };
-    // One level of parts, two and three; kernels that have registers where accesses are narrow,
-    // too.
+    // Reductions of one, two, and three levels. The registers must suffice for the narrowest
+    // accesses. TMA has no narrower accesses.
+    let accesses = if family == Family::WarpSpecialized { [u32::MAX, u32::MAX, 1] } else { [1; 3] };
     let narrow =
-        |both: &[GemmDesc; 2]| both.iter().all(|desc| desc.narrowed([1; 3]).check().is_ok());
+        |both: &[GemmDesc; 2]| both.iter().all(|desc| desc.narrowed(accesses).check().is_ok());
     let of = |i: u64| {
         let both =
             cut_in_parallel(description(seed + i, wanted), [2, 9, 3, 8, 20, 70][i as usize % 6]);
