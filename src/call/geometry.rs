@@ -78,9 +78,20 @@ impl ViewGeometry {
 
     /// The leading dimension in an order. `None` if the view does not have this order.
     pub fn leading(&self, order: Order) -> Option<usize> {
-        let strides = self.strides.map(isize::unsigned_abs);
-        let view = View::strided((), strides, order, self.shape);
+        let view = View::strided((), self.unsigned_strides(), order, self.shape);
         (view.order(order, self.shape) == Some(order)).then(|| view.leading(order))
+    }
+
+    /// The order in which the elements are contiguous. The order of the view if neither stride is
+    /// 1, which a call refuses.
+    pub fn contiguous_order(&self) -> Order {
+        let view = View::strided((), self.unsigned_strides(), self.order, self.shape);
+        view.order(self.order, self.shape).unwrap_or(self.order)
+    }
+
+    /// The strides without their signs. [`check`](Self::check) refuses negative strides.
+    pub fn unsigned_strides(&self) -> [usize; 2] {
+        self.strides.map(isize::unsigned_abs)
     }
 
     /// Checks that the view has the shape of its operand, no negative stride that a kernel would

@@ -61,8 +61,7 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Argument
 
     /// The strides of A, B, C, or D, if the operand is a view or the call sets strides.
     pub(crate) fn strides_of(&self, which: usize) -> Option<[usize; 2]> {
-        let of_view = |view: ViewGeometry| view.strides.map(isize::unsigned_abs);
-        self.views[which].map(of_view).or(self.strides[which])
+        self.views[which].as_ref().map(ViewGeometry::unsigned_strides).or(self.strides[which])
     }
 
     /// Index of the first element of A, B, C, or D in its memory.

@@ -252,8 +252,16 @@ impl GemmDesc {
         Self { class, frame: self.frame, family }
     }
 
-    /// The same kernel with A and B in each other's place: layouts transposed, each operand's knobs
-    /// with it. D keeps the kernel's order, and so has the user's other one.
+    /// The description of the user's GEMM with A and B swapped. The kernel's D has the other order.
+    #[must_use]
+    pub(crate) const fn with_swapped_operands(self) -> Self {
+        let mut other = self.swapped();
+        other.frame.column_major_d = !self.frame.column_major_d;
+        other
+    }
+
+    /// The description with A and B swapped: layouts are transposed, and knobs stay with their
+    /// operands. The kernel's D keeps its order, so the user's D has the other order.
     #[must_use]
     pub const fn swapped(self) -> Self {
         let pins = self.pins().swapped();

@@ -2,7 +2,7 @@
 
 use super::{Executor, Gemm, GemmOperation};
 use crate::{
-    call::{Arguments, Mat, MatMut, MatRef, View},
+    call::{Arguments, Mat, MatMut, MatRef, ViewGeometry},
     error::Error,
     layout::{MatrixType, Order, RowMajor},
     numeric::{Element, ElementKind},
@@ -49,12 +49,7 @@ where
     let (a, b, d) = (a.into(), b.into(), d.into());
     // The compiler checks the types with this operator.
     let row_major = Gemm::<A, RowMajor, B, RowMajor, C>::new();
-    let orders = [a.geometry, b.geometry, d.geometry].map(|geometry| {
-        let strides = geometry.strides.map(isize::unsigned_abs);
-        View::strided((), strides, geometry.order, geometry.shape)
-            .order(geometry.order, geometry.shape)
-            .unwrap_or(geometry.order)
-    });
+    let orders = [&a.geometry, &b.geometry, &d.geometry].map(ViewGeometry::contiguous_order);
     let arguments = Arguments::from_views(a, b, d)?;
     if orders == [Order::Row; 3] {
         return row_major.run(arguments);

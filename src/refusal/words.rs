@@ -290,8 +290,8 @@ impl Refusal {
                 shape(s.say(", and this GEMM needs "), wanted)
             }
             Self::NegativeStride { operand, strides: [down, across] } => {
-                let s = difference(say!(s, "the strides of ", word operand.name(), " = "), down);
-                difference(s.say(", "), across).say("; a stride must be 0 or greater, so copy the matrix in ascending order")
+                let s = signed(say!(s, "the strides of ", word operand.name(), " = "), down);
+                signed(s.say(", "), across).say("; strides must be 1 or greater, so copy the matrix in ascending order")
             }
             Self::StridesOfView { operand } => {
                 say!(s, word operand.name(), " is a view with strides, and the call sets other strides for it; set the strides of the view only")
@@ -307,10 +307,10 @@ impl Refusal {
                 say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is not a multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which TMA's strides are multiples; try ", number nearest)
             }
             Self::TensorCorner { value, of, nearest } => {
-                let s = signed(s.say("corner along dimension 0 = "), value);
+                let s = signed(s.say("corner along dimension 0 = "), value as isize);
                 signed(
                     say!(s, " is not a multiple of ", number of, " elements, which are the 16 bytes at a multiple of which TMA begins a row; try "),
-                    nearest,
+                    nearest as isize,
                 )
             }
             Self::PartlyShared { operand } => {
@@ -342,19 +342,14 @@ const fn routed(s: Sentence, route: Route, operand: &'static str) -> Sentence {
     }
 }
 
-/// A number below zero has a sign.
-const fn signed(s: Sentence, value: i32) -> Sentence {
+/// A number with its sign, if negative.
+const fn signed(s: Sentence, value: isize) -> Sentence {
     if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs() as u64)
 }
 
 /// Rows and columns.
 const fn shape(s: Sentence, [rows, columns]: [usize; 2]) -> Sentence {
     s.number(rows as u64).say(" x ").number(columns as u64)
-}
-
-/// A number with its sign.
-const fn difference(s: Sentence, value: isize) -> Sentence {
-    if value < 0 { s.say("-") } else { s }.number(value.unsigned_abs() as u64)
 }
 
 /// Kernels on some units.

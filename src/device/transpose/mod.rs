@@ -154,8 +154,7 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
             view.check(operands[which], shapes[which], self.leading[which].is_some())?;
             if view.leading(Order::Row).is_none() {
                 let (operand, order) = (operands[which], Some(Order::Row));
-                let strides = view.strides.map(isize::unsigned_abs);
-                return Err(Refusal::Strides { operand, strides, order });
+                return Err(Refusal::Strides { operand, strides: view.unsigned_strides(), order });
             }
         }
         Ok(())

@@ -37,9 +37,7 @@ impl GemmDesc {
         if !is_b {
             return self;
         }
-        let mut other = self.swapped();
-        other.frame.column_major_d = true;
-        other
+        self.with_swapped_operands()
     }
 
     /// The description of the same product with a row-major D, as the kernel sees it, and A in
@@ -49,9 +47,7 @@ impl GemmDesc {
         if self.frame.d_order().is_row() {
             return self;
         }
-        let mut other = self.swapped().pinned(SHARED);
-        other.frame.column_major_d = false;
-        other
+        self.with_swapped_operands().pinned(SHARED)
     }
 
     /// The description of the same product with a column-major D, as the kernel sees it: A and B in
@@ -76,9 +72,7 @@ impl GemmDesc {
         if !(stores_columns && self.frame.d_order().is_row()) {
             return self;
         }
-        let mut other = self.swapped();
-        other.frame.column_major_d = true;
-        other
+        self.with_swapped_operands()
     }
 
     /// Whether D is column-major, as the kernel sees it, beside an A in shared memory.
