@@ -240,4 +240,4 @@ macro_rules! framed {
 }
 pub(crate) use framed;
 
-framed!(Axis, OperandKind);
+framed!(Axis, OperandKind, VectorKind);

@@ -1,8 +1,7 @@
 //! The arguments of a GEMM.
 
 use super::{
-    Elements, Further, Groups, OperandWorkspace, ReadOffsets, Source, ViewGeometry,
-    WorkspaceMemory,
+    Elements, Groups, OperandView, OperandWorkspace, ReadOffsets, Source, WorkspaceMemory,
     space::{
         MatrixElements, OperandA, OperandB, OperandC, OperandD, OperandVector, Readable, Space,
     },
@@ -30,19 +29,12 @@ use crate::{
 /// ```
 pub struct Arguments<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> {
     pub(crate) extents: (usize, usize, usize),
-    pub(crate) a: A::Ref<'a, S>,
-    pub(crate) b: B::Ref<'a, S>,
-    pub(crate) c: Source<C::Ref<'a, S>>,
-    pub(crate) d: C::Mut<'a, S>,
-    pub(crate) leading: [Option<usize>; 4],
-    pub(crate) strides: [Option<[usize; 2]>; 4],
-    /// The geometries of A, B, C, and D that are views.
-    pub(crate) views: [Option<ViewGeometry>; 4],
+    pub(crate) a: OperandView<A::Ref<'a, S>>,
+    pub(crate) b: OperandView<B::Ref<'a, S>>,
+    pub(crate) c: OperandView<Source<C::Ref<'a, S>>>,
+    pub(crate) d: OperandView<C::Mut<'a, S>>,
     pub(crate) batch: usize,
-    /// The matrices of an array after the first GEMM's matrices.
-    pub(crate) further: Vec<Further<'a, S, A, B, C>>,
     pub(crate) groups: Option<Offsets<'a, S>>,
-    pub(crate) batch_strides: [Option<usize>; 4],
     pub(crate) vectors: Vectors<C::Ref<'a, S>>,
     pub(crate) scalars: [f64; SCALARS],
     pub(crate) workspace: Option<WorkspaceMemory<'a, S>>,
@@ -53,26 +45,25 @@ impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> fmt::Deb
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (m, n, k) = self.extents;
+        let (a, b, d) = (&self.a.memory, &self.b.memory, &self.d.memory);
         let of = |kind: ElementKind, length: usize| format!("{length} x {kind}");
         let vectors: Vec<_> = self.vectors.iter().map(|(kind, _)| kind.name()).collect();
-        let source = match &self.c {
+        let source = match &self.c.memory {
             Source::None => "none".to_owned(),
             Source::InPlace => "D".to_owned(),
             Source::Matrix(c) => of(C::kind(c), C::length(c)),
         };
         f.debug_struct("Arguments")
             .field("m_n_k", &(m, n, k))
-            .field("a", &format_args!("{}", of(A::kind(&self.a), A::length(&self.a))))
-            .field("b", &format_args!("{}", of(B::kind(&self.b), B::length(&self.b))))
+            .field("a", &format_args!("{}", of(A::kind(a), A::length(a))))
+            .field("b", &format_args!("{}", of(B::kind(b), B::length(b))))
             .field("c", &format_args!("{source}"))
-            .field("d", &format_args!("{}", of(C::kind_mut(&self.d), C::length_mut(&self.d))))
+            .field("d", &format_args!("{}", of(C::kind_mut(d), C::length_mut(d))))
             .field("scalars", &self.scalars)
             .field("vectors", &vectors)
-            .field("leading_dimensions", &self.leading)
-            .field("strides", &self.strides)
-            .field("views", &self.views)
+            .field("placements", &self.placements())
             .field("batch", &self.batch)
-            .field("array", &(self.further.len() + 1))
+            .field("array", &(self.d.others.len() + 1))
             .field("groups", &self.groups.as_ref().map(|offsets| offsets.groups().count()))
             .finish_non_exhaustive()
     }
@@ -113,12 +104,13 @@ impl<'a, S: Space> Offsets<'a, S> {
     }
 }
 
-/// Setters of optional numbers: the field, the index in the field, and the name of the number.
+/// Setters of optional numbers: the operand, the field of its placement, and the name of the
+/// number.
 macro_rules! setters {
-    ($($(#[$doc:meta])* $name:ident($field:ident[$at:literal]: $number:ident);)*) => {
+    ($($(#[$doc:meta])* $name:ident($operand:ident.$field:ident: $number:ident);)*) => {
         $($(#[$doc])*
         pub fn $name(mut self, $number: usize) -> Self {
-            self.$field[$at] = Some($number);
+            self.$operand.placement.$field = Some($number);
             self
         })*
     };
@@ -138,10 +130,10 @@ macro_rules! vectors {
 
 /// Setters of the two strides of a matrix.
 macro_rules! strides {
-    ($($(#[$doc:meta])* $name:ident[$at:literal];)*) => {
+    ($($(#[$doc:meta])* $name:ident($operand:ident);)*) => {
         $($(#[$doc])*
         pub fn $name(mut self, rows: usize, columns: usize) -> Self {
-            self.strides[$at] = Some([rows, columns]);
+            self.$operand.placement.strides = Some([rows, columns]);
             self
         })*
     };
@@ -158,39 +150,20 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         b: impl OperandB<'a, B, S>,
         d: impl OperandD<'a, C, S>,
     ) -> Self {
-        let (a, b, d) = (a.placed(), b.placed(), d.placed());
-        let views = [a.geometry, b.geometry, None, d.geometry];
-        Self { views, ..Self::of((m, n, k), a.memory, b.memory, d.memory) }
+        Self::from_operands((m, n, k), a.placed(), b.placed(), d.placed())
     }
 
-    /// Creates the arguments from elements.
-    pub(super) fn of(
+    /// Creates the arguments from operands in the user's frame.
+    pub(super) fn from_operands(
         extents: (usize, usize, usize),
-        a: A::Ref<'a, S>,
-        b: B::Ref<'a, S>,
-        d: C::Mut<'a, S>,
+        a: OperandView<A::Ref<'a, S>>,
+        b: OperandView<B::Ref<'a, S>>,
+        d: OperandView<C::Mut<'a, S>>,
     ) -> Self {
         let mut scalars = [0.0; SCALARS];
         scalars[0] = 1.0;
-        let (leading, strides, batch_strides) = ([None; 4], [None; 4], [None; 4]);
-        let (c, workspace) = (Source::None, None);
-        Self {
-            extents,
-            a,
-            b,
-            c,
-            d,
-            leading,
-            strides,
-            views: [None; 4],
-            batch: 1,
-            further: Vec::new(),
-            groups: None,
-            batch_strides,
-            vectors: Vectors::NONE,
-            scalars,
-            workspace,
-        }
+        let (c, vectors) = (OperandView::new(Source::None, None), Vectors::NONE);
+        Self { extents, a, b, c, d, batch: 1, groups: None, vectors, scalars, workspace: None }
     }
 
     /// Sets the number of GEMMs in a batch. The matrices of GEMM `i` begin `i` [batch
@@ -288,8 +261,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// in BLAS. An epilogue that reads C without beta accepts only a beta of 1.
     #[doc(alias = "beta")]
     pub fn source(mut self, beta: impl Into<f64>, c: impl OperandC<'a, C, S>) -> Self {
-        let c = c.placed();
-        (self.c, self.views[2]) = (Source::Matrix(c.memory), c.geometry);
+        self.c.replace(c.placed(), Source::Matrix);
         self.scalars[1] = beta.into();
         self
     }
@@ -297,7 +269,7 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// Uses D as C: `D = alpha * A*B + beta * D`.
     #[doc(alias = "beta")]
     pub fn in_place(mut self, beta: impl Into<f64>) -> Self {
-        self.c = Source::InPlace;
+        self.c.replace(OperandView::new((), None), |()| Source::InPlace);
         self.scalars[1] = beta.into();
         self
     }
@@ -327,14 +299,14 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         /// Sets the strides of A: the number of elements between neighboring rows, and between
         /// neighboring columns. One of the strides must be 1. If the order differs from the layout
         /// of the type, a GPU may transpose A in the [workspace](Self::workspace).
-        strides_a[0];
+        strides_a(a);
         /// Sets the strides of B.
-        strides_b[1];
+        strides_b(b);
         /// Sets the strides of C, in the order of its layout. With [`in_place`](Self::in_place),
         /// D has the strides of C.
-        strides_c[2];
+        strides_c(c);
         /// Sets the strides of D, in the order of its layout.
-        strides_d[3];
+        strides_d(d);
     }
 
     /// Passes a workspace: device memory for copies of operands, split-K partials, and tables of
@@ -350,23 +322,23 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     setters! {
         /// Sets the leading dimension of A in elements. [`strides_a`](Self::strides_a) overrides
         /// the leading dimension.
-        lda(leading[0]: leading);
+        lda(a.leading: leading);
         /// Sets the leading dimension of B in elements.
-        ldb(leading[1]: leading);
+        ldb(b.leading: leading);
         /// Sets the leading dimension of C in elements. With
         /// [`in_place`](Self::in_place), D has the leading dimension of C.
-        ldc(leading[2]: leading);
+        ldc(c.leading: leading);
         /// Sets the leading dimension of D in elements.
-        ldd(leading[3]: leading);
+        ldd(d.leading: leading);
         /// Sets the batch stride of A, in elements. With 0, all GEMMs share one A.
-        batch_stride_a(batch_strides[0]: elements);
+        batch_stride_a(a.batch_stride: elements);
         /// Sets the batch stride of B, in elements. With 0, all GEMMs share one B.
-        batch_stride_b(batch_strides[1]: elements);
+        batch_stride_b(b.batch_stride: elements);
         /// Sets the batch stride of C, in elements. With [`in_place`](Self::in_place), D has the
         /// batch stride of C.
-        batch_stride_c(batch_strides[2]: elements);
+        batch_stride_c(c.batch_stride: elements);
         /// Sets the batch stride of D, in elements. The Ds of a batch may interleave row by row,
         /// and must not overlap.
-        batch_stride_d(batch_strides[3]: elements);
+        batch_stride_d(d.batch_stride: elements);
     }
 }

@@ -3,8 +3,7 @@
 //! An array is one call per GEMM. The calls differ only in the memory of their matrices.
 
 use super::{
-    Arguments, Call, Elements, MatrixElements, Memory, PlacedOperand, Problem, Source, Space, View,
-    ViewGeometry,
+    Arguments, Call, Elements, MatrixElements, Memory, OperandView, Problem, Source, Space, View,
     partials::rectangles_of,
     route::wherever_it_begins,
     space::{OperandA, OperandB, OperandC, OperandD},
@@ -15,15 +14,6 @@ use crate::{
     refusal::{Field, Operand, Refusal, rules::within},
     threadblock::ProductRecords,
 };
-
-/// The matrices of one GEMM of an array, after the first GEMM.
-pub(crate) struct Further<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> {
-    pub a: A::Ref<'a, S>,
-    pub b: B::Ref<'a, S>,
-    /// C, if each GEMM has its own C.
-    pub c: Option<C::Ref<'a, S>>,
-    pub d: C::Mut<'a, S>,
-}
 
 impl GemmDesc {
     /// Returns the number of GEMMs of an array in one launch, for m x n outputs in the kernel's
@@ -61,17 +51,23 @@ fn check_length(operand: Operand, length: usize, products: usize) -> Result<(), 
     }
 }
 
-/// The memory of the matrices of an operand, which have one geometry.
-fn alike<M>(
-    matrices: impl Iterator<Item = PlacedOperand<M>>,
-) -> Result<(Vec<M>, Option<ViewGeometry>), Refusal> {
-    let (memory, views): (Vec<_>, Vec<_>) =
-        matrices.map(|PlacedOperand { memory, geometry }| (memory, geometry)).unzip();
-    let first = views.first().copied().flatten();
-    match views.iter().position(|view| *view != first) {
-        Some(product) => Err(Refusal::ArrayUnlike { product }),
-        None => Ok((memory, first)),
+/// The operand of a pointer array, whose matrices have one geometry. `None` for an empty array.
+///
+/// # Errors
+/// [`Refusal::ArrayUnlike`] for the first matrix with another geometry.
+fn matrices<M>(
+    views: impl Iterator<Item = OperandView<M>>,
+) -> Result<(Option<OperandView<M>>, usize), Refusal> {
+    let (mut all, mut count) = (None::<OperandView<M>>, 0);
+    for view in views {
+        match &mut all {
+            None => all = Some(view),
+            Some(all) if all.placement == view.placement => all.others.push(view.memory),
+            Some(_) => return Err(Refusal::ArrayUnlike { product: count }),
+        }
+        count += 1;
     }
+    Ok((all, count))
 }
 
 impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
@@ -112,24 +108,16 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         b: impl IntoIterator<Item: OperandB<'a, B, S>>,
         d: impl IntoIterator<Item: OperandD<'a, C, S>>,
     ) -> Result<Self, Refusal> {
-        let (a, view_a) = alike(a.into_iter().map(OperandA::placed))?;
-        let (b, view_b) = alike(b.into_iter().map(OperandB::placed))?;
-        let (d, view_d) = alike(d.into_iter().map(OperandD::placed))?;
-        let products = d.len();
-        check_length(Operand::A, a.len(), products)?;
-        check_length(Operand::B, b.len(), products)?;
-        let mut all = a.into_iter().zip(b).zip(d).map(|((a, b), d)| Further { a, b, c: None, d });
-        let none = Refusal::OutOfRange {
-            field: Field::Products,
-            value: 0,
-            least: 1,
-            most: i32::MAX as u64,
-        };
-        let Further { a, b, d, .. } = all.next().ok_or(none)?;
+        let (a, count_of_a) = matrices(a.into_iter().map(OperandA::placed))?;
+        let (b, count_of_b) = matrices(b.into_iter().map(OperandB::placed))?;
+        let (d, products) = matrices(d.into_iter().map(OperandD::placed))?;
+        check_length(Operand::A, count_of_a, products)?;
+        check_length(Operand::B, count_of_b, products)?;
         within(Field::Products, products as u64, 1, i32::MAX as u64)?;
-        let further = all.collect();
-        let views = [view_a, view_b, None, view_d];
-        Ok(Self { further, views, ..Self::of(extents, a, b, d) })
+        let (Some(a), Some(b), Some(d)) = (a, b, d) else {
+            return Err(Refusal::ArrayLength { operand: Operand::D, length: 0, products });
+        };
+        Ok(Self::from_operands(extents, a, b, d))
     }
 
     /// Passes one C per GEMM of an [array](Self::array), and the scalar beta.
@@ -142,12 +130,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
         beta: impl Into<f64>,
         c: impl IntoIterator<Item: OperandC<'a, C, S>>,
     ) -> Result<Self, Refusal> {
-        let (c, view) = alike(c.into_iter().map(OperandC::placed))?;
-        check_length(Operand::C, c.len(), self.further.len() + 1)?;
-        self.views[2] = view;
-        let mut all = c.into_iter();
-        self.c = all.next().map_or(Source::None, Source::Matrix);
-        self.further.iter_mut().zip(all).for_each(|(further, c)| further.c = Some(c));
+        let (c, count) = matrices(c.into_iter().map(OperandC::placed))?;
+        check_length(Operand::C, count, self.d.others.len() + 1)?;
+        if let Some(c) = c {
+            self.c.replace(c, Source::Matrix);
+        }
         self.scalars[1] = beta.into();
         Ok(self)
     }
@@ -158,11 +145,11 @@ impl<'a, S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// [`Refusal::ArrayOfBatches`] for an array of batches or groups. [`Refusal::GroupsOfBatches`]
     /// for a batch of groups.
     pub(crate) fn products(&self) -> Result<Option<usize>, Refusal> {
-        match self.further.len() {
+        match self.d.others.len() {
             0 if self.batch != 1 && self.groups.is_some() => Err(Refusal::GroupsOfBatches),
             0 => Ok(None),
             _ if self.batch != 1 || self.groups.is_some() => Err(Refusal::ArrayOfBatches),
-            further => Ok(Some(further + 1)),
+            others => Ok(Some(others + 1)),
         }
     }
 }

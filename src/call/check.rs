@@ -1,8 +1,8 @@
 //! Whether a call can be computed: extents, distances, lengths, scalars.
 
-use super::{Call, DEPTH, Memory, Source, TypedMemory, View};
+use super::{Call, DEPTH, Memory, Source, View};
 use crate::{
-    desc::{Class, GemmDesc},
+    desc::GemmDesc,
     epilogue::Reads,
     layout::Order,
     numeric::{ComputeKind, ElementKind},
@@ -16,12 +16,13 @@ use crate::{
 pub(crate) const LARGEST: usize = i32::MAX as usize;
 
 impl<R: Memory, W: Memory> Call<R, W> {
-    /// Whether a kernel of description `d` can compute this, which is in its frame and has nothing
-    /// that is not read: extents, distances, lengths.
+    /// Checks that a kernel can compute the call: element types, extents, strides, and lengths. The
+    /// call is in the kernel's frame, and has only operands that the epilogue reads.
     ///
     /// # Errors
     /// A [`Refusal`] with the kernel's operand, its value and the limit.
     pub(super) fn check(&self, d: &GemmDesc, reads: &Reads) -> Result<(), Refusal> {
+        self.check_types(d)?;
         for (axis, value) in [(Axis::M, self.m), (Axis::N, self.n), (Axis::K, self.k)] {
             if value > LARGEST {
                 return Err(Refusal::ExtentTooLarge {
@@ -111,11 +112,11 @@ impl<R: Memory, W: Memory> Call<R, W> {
     }
 }
 
-impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
-    /// Whether the matrices are of the types that a kernel of this class has, and begin where
-    /// elements of those may.
-    pub(crate) fn check_types(&self, class: &Class) -> Result<(), Refusal> {
-        let output = class.output.element;
+impl<R: Memory, W: Memory> Call<R, W> {
+    /// Checks the element types of the operands, and the alignment of their addresses to their
+    /// elements.
+    fn check_types(&self, d: &GemmDesc) -> Result<(), Refusal> {
+        let (class, output) = (&d.class, d.class.output.element);
         let read = [(Operand::A, &self.a, class.a.element), (Operand::B, &self.b, class.b.element)];
         let vectors =
             self.vectors.iter().map(|(kind, vector)| (Operand::Vector(kind), vector, output));
@@ -134,14 +135,18 @@ impl<R: TypedMemory, W: TypedMemory> Call<R, W> {
     }
 }
 
-/// Whether an operand holds elements of the type that is wanted, and begins where they may; memory
-/// without any begins anywhere.
+/// Checks the element type of an operand, and the alignment of its address to an element. Memory
+/// without elements has any address. A problem without types has any element.
+///
+/// # Errors
+/// [`Refusal::ElementType`] or [`Refusal::ElementAddress`].
 pub(crate) fn check_memory(
     operand: Operand,
-    memory: &impl TypedMemory,
+    memory: &impl Memory,
     wanted: ElementKind,
 ) -> Result<(), Refusal> {
-    check_types([(operand, memory.kind(), wanted)])?;
+    let Some(given) = memory.kind() else { return Ok(()) };
+    check_types([(operand, given, wanted)])?;
     let bytes = u64::from(wanted.bytes_of(1));
     match memory.address() % bytes {
         0 => Ok(()),

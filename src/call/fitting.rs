@@ -9,16 +9,14 @@ use crate::{
 
 /// The description with accesses as wide as addresses, leading dimensions and extents of a problem
 /// allow, whose operands are where the kernel reads them.
-pub fn fitting(of: (&GemmDesc, [OperandNeed; 2]), problem: &Problem) -> GemmDesc {
-    of.0.narrowed(accesses(of, problem))
+pub fn fitting(desc: &GemmDesc, problem: &Problem) -> GemmDesc {
+    desc.narrowed(accesses(desc, problem))
 }
 
 /// Elements of A, B and D that an access may have at most, of a problem whose operands are where
 /// the kernel reads them.
-pub(crate) fn accesses(
-    (desc, needs): (&GemmDesc, [OperandNeed; 2]),
-    problem: &Problem,
-) -> [u32; 3] {
+pub(crate) fn accesses(desc: &GemmDesc, problem: &Problem) -> [u32; 3] {
+    let needs = desc.needs();
     let access = |operand: OperandKind| {
         let (view, class) = (problem.operand(operand), desc.class.operand(operand));
         // TMA reads whole vectors or nothing.

@@ -1,8 +1,8 @@
 //! Views of matrices in memory of the host or of a device.
 
 use super::{
-    Host, Readable, Space, ViewGeometry, Writable,
-    space::{OperandA, OperandB, OperandC, OperandD, PlacedOperand},
+    Host, OperandView, Readable, Space, ViewGeometry, Writable,
+    space::{OperandA, OperandB, OperandC, OperandD},
 };
 use crate::{
     layout::Order,
@@ -174,9 +174,9 @@ macro_rules! operands {
         impl<'a, 'b: 'a, T: Element, E: MathType<Storage = T>, S: Space> $Operand<'a, E, S>
             for $View<'b, T, S>
         {
-            fn placed(self) -> PlacedOperand<S::$view<'a, T>> {
+            fn placed(self) -> OperandView<S::$view<'a, T>> {
                 let view = self.shorter();
-                PlacedOperand { memory: view.memory, geometry: Some(view.geometry) }
+                OperandView::new(view.memory, Some(view.geometry))
             }
         })*
     };

@@ -14,6 +14,7 @@ mod groups;
 mod launch;
 mod matrix;
 mod of_views;
+mod operand_view;
 mod owned;
 mod partials;
 mod route;
@@ -25,7 +26,6 @@ mod workspace;
 pub use any::{Any, AnyElement, AnySlice, AnySliceMut};
 pub use arguments::Arguments;
 pub(crate) use arguments::{Offsets, setters};
-pub(crate) use array::Further;
 pub(crate) use check::{LARGEST, check_memory, check_output, check_types, check_written};
 pub(crate) use decomposed_layout::LINE_BYTES;
 pub use decomposed_layout::{DEPTH, DecomposedLayout};
@@ -36,6 +36,7 @@ pub use geometry::ViewGeometry;
 pub use groups::{Groups, ReadOffsets};
 pub use launch::{AddressRange, Grid, Launch, Params, TmaTensor};
 pub use matrix::{MatMut, MatRef};
+pub use operand_view::{OperandView, Placement};
 pub use owned::Mat;
 pub use partials::Partials;
 pub(crate) use route::repacked_bytes;
@@ -44,10 +45,10 @@ pub use route::{OperandNeed, Routes, WORKSPACE_ALIGNMENT, Way};
 pub(crate) use space::operand_memory;
 pub use space::{
     Host, HostCall, HostMatrices, HostSlice, HostSliceMut, MatrixElements, OperandA, OperandB,
-    OperandC, OperandD, OperandVector, PlacedOperand, Readable, Space, Writable,
+    OperandC, OperandD, OperandVector, Readable, Space, Writable,
 };
 pub(crate) use unread::check_read;
-pub use view::{Elements, Memory, TypedMemory, View};
+pub use view::{Elements, Memory, View};
 pub use workspace::{GrowingWorkspace, OperandWorkspace, WorkspaceMemory};
 
 use crate::{
@@ -247,8 +248,10 @@ impl Problem {
 impl<R: Memory, W: Memory> Call<R, W> {
     /// The call without its data.
     pub fn problem(&self) -> Problem {
-        let bytes =
-            |workspace: &W| Elements { length: workspace.length(), address: workspace.address() };
+        let bytes = |workspace: &W| Elements {
+            address: workspace.address(),
+            ..Elements::of(workspace.length())
+        };
         Call {
             m: self.m,
             n: self.n,

@@ -1,6 +1,6 @@
 //! Arguments whose operands are views.
 
-use super::{Arguments, MatMut, MatRef, MatrixElements, Space, ViewGeometry};
+use super::{Arguments, MatMut, MatRef, MatrixElements, Placement, Source, Space};
 use crate::{
     numeric::{Element, MathType},
     refusal::{Operand, Refusal},
@@ -42,30 +42,27 @@ where
 }
 
 impl<S: Space, A: MatrixElements, B: MatrixElements, C: MatrixElements> Arguments<'_, S, A, B, C> {
+    /// The placements of A, B, C, and D. In place, D has the strides of C. Groups share A, C, and
+    /// D.
+    pub(crate) fn placements(&self) -> [Placement; 4] {
+        let [a, b, c] = [self.a.placement, self.b.placement, self.c.placement];
+        let in_place = matches!(self.c.memory, Source::InPlace);
+        let d = if in_place { self.d.placement.or(c) } else { self.d.placement };
+        match self.groups {
+            None => [a, b, c, d],
+            Some(_) => [a.shared(), b, c.shared(), d.shared()],
+        }
+    }
+
     /// Checks that views have the shapes of the call, and no strides beside their own.
     ///
     /// # Errors
-    /// The errors of [`ViewGeometry::check`].
+    /// The errors of [`ViewGeometry::check`](super::ViewGeometry::check).
     pub(crate) fn check_views(&self) -> Result<(), Refusal> {
         let (m, n, k) = self.extents;
-        let operands = [Operand::A, Operand::B, Operand::C, Operand::D];
-        let shapes = [(m, k), (k, n), (m, n), (m, n)];
-        for (which, view) in self.views.iter().enumerate() {
-            let set_by_call = self.leading[which].is_some() || self.strides[which].is_some();
-            if let Some(view) = view {
-                view.check(operands[which], shapes[which], set_by_call)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The strides of A, B, C, or D, if the operand is a view or the call sets strides.
-    pub(crate) fn strides_of(&self, which: usize) -> Option<[usize; 2]> {
-        self.views[which].as_ref().map(ViewGeometry::unsigned_strides).or(self.strides[which])
-    }
-
-    /// Index of the first element of A, B, C, or D in its memory.
-    pub(crate) fn first(&self, which: usize) -> usize {
-        self.views[which].map_or(0, |view| view.first)
+        self.a.placement.check(Operand::A, (m, k))?;
+        self.b.placement.check(Operand::B, (k, n))?;
+        self.c.placement.check(Operand::C, (m, n))?;
+        self.d.placement.check(Operand::D, (m, n))
     }
 }

@@ -110,7 +110,8 @@ impl Routes {
     /// The ways of the operands of a problem in the kernel's frame. Of an address, only the
     /// remainder by 16 matters. For sizes that a call refuses, the workspace may be the largest
     /// number.
-    pub fn of(desc: &GemmDesc, needs: [OperandNeed; 2], problem: &Problem) -> Self {
+    pub fn of(desc: &GemmDesc, problem: &Problem) -> Self {
+        let needs = desc.needs();
         let read = problem.m > 0 && problem.n > 0 && problem.k > 0;
         let [a, b] = OperandKind::BOTH
             .map(|operand| Way::of(desc, (operand, needs[operand.index()]), problem, read));
@@ -130,16 +131,13 @@ impl Routes {
     /// Those of the products of an array, as kernels see them: where a launch takes several and the
     /// kernel reads every operand where it lies, one for all of them; else each product's, which is
     /// a launch of its own.
-    pub fn of_each(desc: &GemmDesc, needs: [OperandNeed; 2], problems: &[Problem]) -> Vec<Self> {
+    pub fn of_each(desc: &GemmDesc, problems: &[Problem]) -> Vec<Self> {
         let all = Problem::of_array(problems, desc)
             .filter(|_| problems.len() > 1 && desc.products_of_launch() > 1)
-            .map(|all| Self {
-                record_bytes: desc.record_bytes(all.batch),
-                ..Self::of(desc, needs, &all)
-            });
+            .map(|all| Self { record_bytes: desc.record_bytes(all.batch), ..Self::of(desc, &all) });
         match all.filter(|routes| [routes.a.route, routes.b.route] == [Route::Direct; 2]) {
             Some(routes) => vec![routes],
-            None => problems.iter().map(|problem| Self::of(desc, needs, problem)).collect(),
+            None => problems.iter().map(|problem| Self::of(desc, problem)).collect(),
         }
     }
 
@@ -165,7 +163,7 @@ impl Routes {
         let k = if self.a.route == Route::Decomposed { self.a.leading } else { problem.k };
         let partials = Elements {
             address: first + self.partials.first,
-            length: self.partials.bytes() as usize,
+            ..Elements::of(self.partials.bytes() as usize)
         };
         Problem { a, b, k, workspace: Some(partials), ..*problem }
             .with_offsets_at(first + self.behind_partials())

@@ -2,7 +2,7 @@
 //! two does not compile.
 
 use super::{
-    Any, AnySlice, AnySliceMut, Call, Matrices, TypedMemory, View, ViewGeometry, view::memory,
+    Any, AnySlice, AnySliceMut, Call, Elements, Matrices, Memory, OperandView, View, view::memory,
 };
 use crate::{
     error::Error,
@@ -19,9 +19,9 @@ pub trait Space: Sized + 'static {
     /// A matrix that is written.
     type Mut<'a, T: Pod>;
     /// Elements that are read, of a type that is a value.
-    type Read<'a>: TypedMemory;
+    type Read<'a>: Memory;
     /// Elements that are written.
-    type Write<'a>: TypedMemory;
+    type Write<'a>: Memory;
     /// What orders a call's work: nothing on the host, a stream on a device.
     type Queue: 'static;
 
@@ -112,6 +112,14 @@ pub trait MatrixElements: 'static {
     fn kind<S: Space>(matrix: &Self::Ref<'_, S>) -> ElementKind;
     /// The same of a matrix that is written.
     fn kind_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> ElementKind;
+    /// Number and type of the elements of a matrix that is read.
+    fn elements<S: Space>(matrix: &Self::Ref<'_, S>) -> Elements {
+        Elements::of_kind(Self::length(matrix), Self::kind(matrix))
+    }
+    /// Number and type of the elements of a matrix that is written.
+    fn elements_mut<S: Space>(matrix: &Self::Mut<'_, S>) -> Elements {
+        Elements::of_kind(Self::length_mut(matrix), Self::kind_mut(matrix))
+    }
     /// What orders the work of a call that writes this matrix.
     fn queue<S: Space>(d: &Self::Mut<'_, S>) -> S::Queue;
     /// The elements, to be read by work in a queue.
@@ -190,27 +198,19 @@ macro_rules! operands {
             note = $forms
         )]
         pub trait $Operand<'a, E: MatrixElements, S: Space> {
-            /// The memory, with a geometry if the operand is a view.
-            fn placed(self) -> PlacedOperand<E::$view<'a, S>>;
+            /// The operand in the user's frame.
+            fn placed(self) -> OperandView<E::$view<'a, S>>;
         }
 
         // Else the compiler speaks of what is read or written, whichever operand that is, or of
         // what a type that is a value takes.
         #[diagnostic::do_not_recommend]
         impl<'a, 'b: 'a, S: Space> $Operand<'a, Any, S> for $Any<'b, S> {
-            fn placed(self) -> PlacedOperand<$Any<'a, S>> {
-                PlacedOperand { memory: self.shorter(), geometry: None }
+            fn placed(self) -> OperandView<$Any<'a, S>> {
+                OperandView::new(self.shorter(), None)
             }
         })*)*
     };
-}
-
-/// The memory of an operand.
-pub struct PlacedOperand<M> {
-    /// The elements.
-    pub(crate) memory: M,
-    /// The geometry of a view. Other memory has the strides of the call.
-    pub(crate) geometry: Option<ViewGeometry>,
 }
 
 operands! {
@@ -237,8 +237,8 @@ macro_rules! operand_memory {
         impl<'a, T: bytemuck::Pod, E: $crate::numeric::MathType<Storage = T> $(, const $N: usize)?>
             $crate::call::$Operand<'a, E, $S> for $M
         {
-            fn placed(self) -> $crate::call::PlacedOperand<<$S as $crate::call::Space>::$Ref<'a, T>> {
-                $crate::call::PlacedOperand { memory: self.view(), geometry: None }
+            fn placed(self) -> $crate::call::OperandView<<$S as $crate::call::Space>::$Ref<'a, T>> {
+                $crate::call::OperandView::new(self.view(), None)
             }
         }
     };

@@ -3,26 +3,27 @@
 use super::Source;
 use crate::{
     epilogue::{EpilogueDesc, Op, SCALARS},
-    operand::Vectors,
+    operand::{Frame, VectorKind, Vectors},
     refusal::{Operand, Refusal, Scalar},
 };
 
 /// The slot of beta.
 const BETA: usize = Scalar::BETA.0 as usize;
 
-/// Checks that an epilogue, in the user's frame, reads each vector, C, and scalar that is passed.
-/// As in BLAS, beta = 0 allows a C that the epilogue does not read.
+/// Checks that an epilogue reads each vector, C, and scalar that the user passes. The epilogue is
+/// in the kernel's frame. As in BLAS, beta = 0 allows a C that the epilogue does not read.
 ///
 /// # Errors
 /// [`Refusal::UnreadVector`], [`Refusal::UnreadSource`], or [`Refusal::UnreadScalar`].
 pub(crate) fn check_read<V, C>(
-    epilogue: &EpilogueDesc,
+    (epilogue, frame): (&EpilogueDesc, Frame),
     vectors: &Vectors<V>,
     c: &Source<C>,
     scalars: &[f64; SCALARS],
 ) -> Result<(), Refusal> {
     let reads = |op: Op| epilogue.ops().contains(&op);
-    if let Some((kind, _)) = vectors.iter().find(|(kind, _)| !reads(Op::Vector(*kind))) {
+    let unread = |kind: VectorKind| !reads(Op::Vector(kind.enter(frame)));
+    if let Some((kind, _)) = vectors.iter().find(|(kind, _)| unread(*kind)) {
         return Err(Refusal::UnreadVector { operand: Operand::Vector(kind) });
     }
     let (given, beta) = (!matches!(c, Source::None), scalars[BETA]);

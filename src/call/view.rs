@@ -17,12 +17,8 @@ pub trait Memory {
     fn by_value(&self) -> bool {
         false
     }
-}
-
-/// Memory whose elements are of a type that is known.
-pub trait TypedMemory: Memory {
-    /// Their type.
-    fn kind(&self) -> ElementKind;
+    /// Type of the elements. `None` if a problem does not state the type.
+    fn kind(&self) -> Option<ElementKind>;
 }
 
 /// Gives memory that has a number of elements, an address and a type as fields or functions of its
@@ -41,11 +37,9 @@ macro_rules! memory {
             fn skip(self, elements: usize) -> Self {
                 self.skip(elements)
             }
-        }
 
-        impl $crate::call::TypedMemory for $Memory {
-            fn kind(&self) -> $crate::numeric::ElementKind {
-                self.kind()
+            fn kind(&self) -> Option<$crate::numeric::ElementKind> {
+                Some(self.kind())
             }
         })*
     };
@@ -59,6 +53,8 @@ pub struct Elements {
     pub length: usize,
     /// The address of the first; 0 where allocations begin.
     pub address: u64,
+    /// Type of the elements. `None` if the problem does not state the type.
+    pub kind: Option<ElementKind>,
 }
 
 impl Elements {
@@ -67,7 +63,12 @@ impl Elements {
 
     /// So many, where allocations begin.
     pub const fn of(length: usize) -> Self {
-        Self { length, address: 0 }
+        Self { length, address: 0, kind: None }
+    }
+
+    /// Elements of a type, where allocations begin.
+    pub const fn of_kind(length: usize, kind: ElementKind) -> Self {
+        Self { kind: Some(kind), ..Self::of(length) }
     }
 }
 
@@ -83,6 +84,10 @@ impl Memory for Elements {
     /// The address stays, because elements without data have no size.
     fn skip(self, elements: usize) -> Self {
         Self { length: self.length.saturating_sub(elements), ..self }
+    }
+
+    fn kind(&self) -> Option<ElementKind> {
+        self.kind
     }
 }
 
@@ -242,7 +247,9 @@ impl<M> View<M> {
 impl<M: Memory> View<M> {
     /// The same matrix without its data.
     pub fn without_data(&self) -> View<Elements> {
-        self.with(Elements { length: self.memory.length(), address: self.memory.address() })
+        let memory = &self.memory;
+        let (length, address, kind) = (memory.length(), memory.address(), memory.kind());
+        self.with(Elements { length, address, kind })
     }
 }
 

@@ -59,7 +59,6 @@ impl CudaKernel {
         desc: &GemmDesc,
         calls: &[CudaCall<'_>],
     ) -> Result<(), Error> {
-        calls.iter().try_for_each(|call| call.check_types(&desc.class))?;
         let memory: Vec<_> = calls.iter().map(ProductMemory::of).collect();
         ProductMemory::check_array(stream.context().cu_ctx() as usize, &memory)?;
         let problems: Vec<_> = calls.iter().map(Call::problem).collect();
@@ -83,7 +82,7 @@ impl CudaKernel {
             let each = of_each.collect::<Result<Vec<_>, _>>()?;
             return each.iter().try_for_each(|ready| ready.enqueue(stream));
         }
-        let accesses = accesses((&desc, self.0.plan.needs()), &all);
+        let accesses = accesses(&desc, &all);
         let kernel = self.narrowed(stream, &desc, (desc.class.mode, accesses))?;
         let Prepared { plan, geometry, resident, loaded, .. } = &*kernel.0;
         let (records, makes) = (largest.records(first), MapsDesc::of(all.batch));
@@ -142,7 +141,7 @@ impl CudaKernel {
         problems: &[Problem],
         given: u64,
     ) -> (GemmDesc, Vec<Routes>) {
-        let routes = |desc: GemmDesc| (desc, Routes::of_each(&desc, self.0.plan.needs(), problems));
+        let routes = |desc: GemmDesc| (desc, Routes::of_each(&desc, problems));
         let desc = desc.for_array(problems.len());
         if !desc.class.mode.is_of_many() {
             return routes(desc);

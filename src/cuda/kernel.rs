@@ -224,11 +224,22 @@ impl CudaKernel {
         let other = (!self.0.desc.computes_with(&call.scalars))
             .then(|| self.0.desc.for_scalars(&call.scalars));
         let desc = other.as_ref().unwrap_or(&self.0.desc);
-        let call = call.enter(desc)?;
-        self.enqueue(stream, desc, &call).map_err(|error| error.leave(desc.frame))
+        self.run_entered(stream, desc, &call.enter(desc)?)
     }
 
-    /// Enqueues a call that fits, in the kernel's frame.
+    /// Enqueues a call that has [entered](crate::call::Call::enter) the frame of `desc`.
+    ///
+    /// # Errors
+    /// The errors of [`run`](Self::run), with operands in the user's frame.
+    pub(crate) fn run_entered(
+        &self,
+        stream: &Arc<CudaStream>,
+        desc: &GemmDesc,
+        call: &CudaCall<'_>,
+    ) -> Result<(), Error> {
+        self.enqueue(stream, desc, call).map_err(|error| error.leave(desc.frame))
+    }
+
     fn enqueue(
         &self,
         stream: &Arc<CudaStream>,
@@ -236,7 +247,6 @@ impl CudaKernel {
         call: &CudaCall<'_>,
     ) -> Result<(), Error> {
         let problem = call.problem();
-        call.check_types(&desc.class)?;
         let memory = ProductMemory::of(call);
         memory.check(stream.context().cu_ctx() as usize)?;
         let offsets = call.groups.as_ref().and_then(|groups| groups.offsets.memory.values);
@@ -244,7 +254,7 @@ impl CudaKernel {
         if problem.m == 0 || problem.n == 0 || problem.batch == 0 {
             return Ok(());
         }
-        let routes = Routes::of(desc, self.0.plan.needs(), &problem);
+        let routes = Routes::of(desc, &problem);
         let first = workspace::begin(&routes, call, memory.extents())?;
         self.ready(stream, desc, (&problem, &routes, first), offsets)?.enqueue(stream)
     }
@@ -259,7 +269,7 @@ impl CudaKernel {
         offsets: Option<&[u32]>,
     ) -> Result<Ready, Error> {
         let routed = routes.problem(desc, problem, first);
-        let accesses = accesses((desc, self.0.plan.needs()), &routed);
+        let accesses = accesses(desc, &routed);
         let kernel = self.narrowed(stream, desc, (problem.mode(), accesses))?;
         let Prepared { plan, geometry, resident, .. } = &*kernel.0;
         let launch = packed(plan.launch(&routed, geometry, *resident)?)?;

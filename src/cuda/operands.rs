@@ -1,7 +1,7 @@
 //! Operands in device memory.
 
 use crate::{
-    call::{Call, Matrices, Memory, Readable, Space, TypedMemory, Writable, operand_memory},
+    call::{Call, Matrices, Memory, Readable, Space, Writable, operand_memory},
     numeric::{ElementKind, MathType},
     pass::transpose::TransposeCall,
 };
@@ -112,11 +112,9 @@ impl Memory for DeviceMatrix<'_> {
     fn by_value(&self) -> bool {
         self.values.is_some()
     }
-}
 
-impl TypedMemory for DeviceMatrix<'_> {
-    fn kind(&self) -> ElementKind {
-        self.kind
+    fn kind(&self) -> Option<ElementKind> {
+        Some(self.kind)
     }
 }
 

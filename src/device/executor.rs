@@ -3,17 +3,18 @@
 use crate::{
     arch::Machine,
     call::{
-        Arguments, Elements, Further, Host, HostCall, Matrices, MatrixElements, Memory, Offsets,
-        Problem, Source, Space, View, WorkspaceMemory, check_read, check_types,
+        Arguments, Host, HostCall, Matrices, MatrixElements, Memory, Offsets, Problem, Space, View,
+        WorkspaceMemory, check_read,
     },
     desc::GemmDesc,
     error::Error,
     family::ProblemSize,
     host::{Array, Mode, run_on_host},
     layout::Orders,
-    numeric::{Combined, ElementKind},
+    numeric::ElementKind,
+    operand::VectorKind,
     pass::transpose::{Choice, Combine, TransposeCall},
-    refusal::{Operand, Refusal},
+    refusal::Refusal,
 };
 
 /// A GEMM call with operands in the memory space `S`.
@@ -68,44 +69,21 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// Returns the problem without data. Matrices without strides are packed, in the orders of the
     /// types.
     pub(crate) fn problem(&self, orders: Orders) -> Problem {
-        let (m, n, k) = self.extents;
+        let ((m, n, k), [a, b, c, d]) = (self.extents, self.placements());
         let groups = self.groups.as_ref().map(Offsets::groups);
-        let matrix = |which: usize, length, order, extents| {
-            // In place, D has the strides of C.
-            let beside = if which == 3 && matches!(self.c, Source::InPlace) { 2 } else { which };
-            let memory = Elements::of(length).skip(self.first(which));
-            let view = match self.strides_of(which).or(self.strides_of(beside)) {
-                Some(strides) => {
-                    View::strided(memory, strides, order, extents).one_behind_another(extents)
-                }
-                None => View::packed(
-                    memory,
-                    order,
-                    extents,
-                    self.leading[which].or(self.leading[beside]),
-                ),
-            };
-            // Groups share all matrices but B.
-            let shared = Some(0).filter(|_| groups.is_some() && which != 1);
-            shared
-                .or(self.batch_strides[which])
-                .or(self.batch_strides[beside])
-                .map_or(view, |stride| view.batched(stride))
-        };
+        let source = self.c.memory.as_ref();
+        let vector = |kind: VectorKind, vector| View::vector(C::elements(vector), kind.side());
         Problem {
             m,
             n,
             k,
             batch: groups.map_or(self.batch, |groups| groups.count()),
             groups,
-            a: matrix(0, A::length(&self.a), orders.a, (m, k)),
-            b: matrix(1, B::length(&self.b), orders.b, (k, n)),
-            c: self.c.as_ref().map(|c| matrix(2, C::length(c), orders.c, (m, n))),
-            d: matrix(3, C::length_mut(&self.d), orders.c, (m, n)),
-            vectors: self
-                .vectors
-                .as_ref()
-                .map(|kind, vector| View::vector(Elements::of(C::length(vector)), kind.side())),
+            a: a.view(A::elements(&self.a.memory), orders.a, (m, k)),
+            b: b.view(B::elements(&self.b.memory), orders.b, (k, n)),
+            c: source.map(|source| c.view(C::elements(source), orders.c, (m, n))),
+            d: d.view(C::elements_mut(&self.d.memory), orders.c, (m, n)),
+            vectors: self.vectors.as_ref().map(vector),
             scalars: self.scalars,
             workspace: None,
         }
@@ -114,14 +92,12 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// Returns the problem size for a workspace of `workspace` bytes. If the call sets strides of A
     /// or B, or if a view has another order than the kernel, the workspace is reserved for copies
     /// of operands.
-    pub(crate) fn size(&self, orders: Orders, workspace: u64) -> ProblemSize {
-        let leading = [0, 1].map(|which| {
-            let order = if which == 0 { orders.a } else { orders.b };
-            self.views[which].map_or(self.leading[which], |view| view.leading(order))
-        });
-        let strided = [0, 1].map(|which| {
-            let of_view = self.views[which].is_some() && leading[which].is_none();
-            let strides = if of_view { self.strides_of(which) } else { self.strides[which] };
+    fn size(&self, orders: Orders, workspace: u64) -> ProblemSize {
+        let operands = [(self.a.placement, orders.a), (self.b.placement, orders.b)];
+        let leading = operands.map(|(placement, order)| placement.leading_in(order));
+        let strided = operands.map(|(placement, order)| {
+            let set = placement.geometry.is_none() || placement.leading_in(order).is_none();
+            let strides = if set { placement.strides() } else { None };
             strides.map(|[rows, columns]| rows.max(columns))
         });
         let (for_passes, workspace) = (workspace, if strided == [None; 2] { workspace } else { 0 });
@@ -158,9 +134,14 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
     /// The errors of [`Executor::workspace_size`] and [`GrowingWorkspace::grow`].
     ///
     /// [`GrowingWorkspace::grow`]: crate::call::GrowingWorkspace::grow
-    pub(crate) fn grown(mut self, desc: &GemmDesc, queue: &S::Queue) -> Result<Self, Error> {
+    pub(crate) fn grown(
+        mut self,
+        desc: &GemmDesc,
+        orders: Orders,
+        queue: &S::Queue,
+    ) -> Result<Self, Error> {
         if let Some(WorkspaceMemory::Growing(_)) = &self.workspace {
-            let needed = S::workspace_size(desc, &self.problems(desc.orders(), Some(queue)))?;
+            let needed = S::workspace_size(desc, &self.problems(orders, Some(queue)))?;
             if let Some(WorkspaceMemory::Growing(memory)) = self.workspace.take()
                 && needed > 0
             {
@@ -172,120 +153,90 @@ impl<'a, S: Executor, A: MatrixElements, B: MatrixElements, C: MatrixElements>
 
     /// Queue of D, which orders the work of the call.
     pub(crate) fn queue(&self) -> S::Queue {
-        C::queue(&self.d)
+        C::queue(&self.d.memory)
     }
 
-    /// Returns the problem of each GEMM without data: one problem, or one per member of an array.
+    /// Number of GEMMs with matrices of their own: 1, or the GEMMs of a pointer array.
+    fn gemms(&self) -> usize {
+        self.d.others.len() + 1
+    }
+
+    /// Returns the problem of each GEMM without data: one problem, or one per GEMM of an array.
     /// With a queue, the problems have the addresses of A and B.
     pub(crate) fn problems(&self, orders: Orders, queue: Option<&S::Queue>) -> Vec<Problem> {
-        let first = self.problem(orders);
-        let addresses = |a: A::Ref<'_, S>, b: B::Ref<'_, S>| {
-            let address = |queue| {
-                let (a, b) = (A::read(a, queue), B::read(b, queue));
-                [a.skip(self.first(0)).address(), b.skip(self.first(1)).address()]
+        let (first, [a, b, c, d]) = (self.problem(orders), self.placements().map(|at| at.first()));
+        let problem = |number: usize| {
+            let (of_a, of_b) = (self.a.of_gemm(number), self.b.of_gemm(number));
+            let of_d = if number == 0 { &self.d.memory } else { &self.d.others[number - 1] };
+            let matrices = Matrices {
+                a: A::elements(of_a).skip(a),
+                b: B::elements(of_b).skip(b),
+                c: self.c.of_gemm(number).as_ref().map(|of_c| C::elements(of_c).skip(c)),
+                d: C::elements_mut(of_d).skip(d),
+                vectors: first.vectors.map(|_, vector| vector.memory),
             };
-            queue.map_or([0; 2], address)
+            let addresses = queue.map_or([0; 2], |queue| {
+                [A::read(*of_a, queue).skip(a).address(), B::read(*of_b, queue).skip(b).address()]
+            });
+            Problem { groups: first.groups, ..first.with(matrices) }.at(addresses)
         };
-        let further = self.further.iter().map(|Further { a, b, c, d }| {
-            let mut problem = first.at(addresses(*a, *b));
-            let elements = |which, length| Elements::of(length).skip(self.first(which)).length;
-            problem.a.memory.length = elements(0, A::length(a));
-            problem.b.memory.length = elements(1, B::length(b));
-            problem.d.memory.length = elements(3, C::length_mut(d));
-            if let (Source::Matrix(view), Some(c)) = (&mut problem.c, c) {
-                view.memory.length = elements(2, C::length(c));
-            }
-            problem
-        });
-        core::iter::once(first.at(addresses(self.a, self.b))).chain(further).collect()
+        (0..self.gemms()).map(problem).collect()
     }
 
     /// Returns the problem size for kernels of the description's family, with a workspace of
     /// `workspace` bytes.
-    pub(crate) fn size_for(&self, desc: &GemmDesc, workspace: u64) -> ProblemSize {
-        let size = self.size(desc.orders(), workspace);
-        if self.further.is_empty() {
+    pub(crate) fn size_for(&self, desc: &GemmDesc, orders: Orders, workspace: u64) -> ProblemSize {
+        let size = self.size(orders, workspace);
+        if self.d.others.is_empty() {
             return size;
         }
         // Tensor maps use the workspace first. Copies of operands use the remaining bytes.
-        let array = ProblemSize { workspace, ..size }.of_array(desc, self.further.len() + 1);
+        let array = ProblemSize { workspace, ..size }.of_array(desc, self.gemms());
         ProblemSize { workspace: array.workspace.min(size.workspace), ..array }
     }
 
-    /// Checks that the epilogue of a description reads every argument, and that the matrices have
-    /// its element types. With run-time types, a caller can pass other element types.
+    /// Checks that the epilogue of a description reads every argument, and that views have the
+    /// shapes of the call.
     ///
     /// # Errors
     /// A [`Refusal`] with the operand or the scalar.
     pub(crate) fn check(&self, desc: &GemmDesc) -> Result<(), Refusal> {
-        let epilogue = desc.class.output.epilogue.leave(desc.frame);
-        check_read(&epilogue, &self.vectors, &self.c, &self.scalars)?;
-        self.check_views()?;
-        self.check_types(desc.user_types())
+        let epilogue = &desc.class.output.epilogue;
+        check_read((epilogue, desc.frame), &self.vectors, &self.c.memory, &self.scalars)?;
+        self.check_views()
     }
 
-    fn check_types(&self, types: Combined) -> Result<(), Refusal> {
-        let pairs = [
-            (Operand::A, A::kind(&self.a), types.a),
-            (Operand::B, B::kind(&self.b), types.b),
-            (Operand::D, C::kind_mut(&self.d), types.c),
-        ];
-        let c = self.c.matrix().map(|c| (Operand::C, C::kind(c), types.c));
-        let vectors = self
-            .vectors
-            .iter()
-            .map(|(kind, vector)| (Operand::Vector(kind), C::kind(vector), types.c));
-        let further = self.further.iter().flat_map(|Further { a, b, c, d }| {
-            let c = c.as_ref().map(|c| (Operand::C, C::kind(c), types.c));
-            [
-                (Operand::A, A::kind(a), types.a),
-                (Operand::B, B::kind(b), types.b),
-                (Operand::D, C::kind_mut(d), types.c),
-            ]
-            .into_iter()
-            .chain(c)
-        });
-        check_types(pairs.into_iter().chain(c).chain(vectors).chain(further))
-    }
-
-    /// Returns the calls of all GEMMs of an array. The first call holds the workspace.
-    pub(crate) fn calls<'q>(mut self, orders: Orders, queue: &'q S::Queue) -> Vec<CallIn<'q, S>>
+    /// Returns the call of each GEMM: one call, or one per GEMM of an array. The first call holds
+    /// the workspace.
+    pub(crate) fn calls<'q>(
+        self,
+        orders: Orders,
+        queue: &'q S::Queue,
+    ) -> impl Iterator<Item = CallIn<'q, S>>
     where
         'a: 'q,
     {
-        let (problem, vectors, shared) = (self.problem(orders), self.vectors, self.c);
-        let first = [0, 1, 2, 3].map(|which| self.first(which));
-        let further = core::mem::take(&mut self.further);
-        let mut calls = Vec::with_capacity(further.len() + 1);
-        calls.push(self.call(orders, queue));
-        calls.extend(further.into_iter().map(|Further { a, b, c, d }| {
-            let vectors = vectors.map(|_, vector| C::read(vector, queue));
-            let (a, b) = (A::read(a, queue).skip(first[0]), B::read(b, queue).skip(first[1]));
-            let c = shared.map(|shared| C::read(c.unwrap_or(shared), queue).skip(first[2]));
-            let d = C::write(d, queue).skip(first[3]);
-            problem.with(Matrices { a, b, c, d, vectors })
-        }));
-        calls
-    }
-
-    /// Returns the call.
-    pub(crate) fn call<'q>(self, orders: Orders, queue: &'q S::Queue) -> CallIn<'q, S>
-    where
-        'a: 'q,
-    {
-        let problem = self.problem(orders);
-        let vectors = self.vectors.map(|_, vector| C::read(vector, queue));
-        let first = [0, 1, 2, 3].map(|which| self.first(which));
-        let (a, b) = (A::read(self.a, queue).skip(first[0]), B::read(self.b, queue).skip(first[1]));
-        let c = self.c.map(|c| C::read(c, queue).skip(first[2]));
-        let d = C::write(self.d, queue).skip(first[3]);
-        let workspace = match self.workspace {
+        let (problem, [a, b, c, d]) =
+            (self.problem(orders), self.placements().map(|at| at.first()));
+        let mut workspace = match self.workspace {
             Some(WorkspaceMemory::Fixed(bytes)) => Some(S::write(ElementKind::U8, bytes, queue)),
             _ => None,
         };
         let offsets = self.groups.map(|offsets| offsets.read(queue));
-        let groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
-        CallIn::<S> { workspace, groups, ..problem.with(Matrices { a, b, c, d, vectors }) }
+        let mut groups = problem.groups.zip(offsets).map(|(groups, offsets)| groups.with(offsets));
+        let Self { a: of_a, b: of_b, c: of_c, d: of_d, vectors, .. } = self;
+        let outputs = core::iter::once(of_d.memory).chain(of_d.others);
+        outputs.enumerate().map(move |(number, of_d)| {
+            let matrices = Matrices {
+                a: A::read(*of_a.of_gemm(number), queue).skip(a),
+                b: B::read(*of_b.of_gemm(number), queue).skip(b),
+                c: of_c.of_gemm(number).map(|of_c| C::read(of_c, queue).skip(c)),
+                d: C::write(of_d, queue).skip(d),
+                vectors: vectors.map(|_, vector| C::read(vector, queue)),
+            };
+            let (workspace, groups) = (workspace.take(), groups.take());
+            CallIn::<S> { workspace, groups, ..problem.with(matrices) }
+        })
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     desc::GemmDesc,
     error::Error,
     family::ProblemSize,
+    layout::Orders,
     operand::Axis,
     pass::transpose::{Choice, Combine},
     refusal::Refusal,
@@ -22,8 +23,10 @@ use std::sync::Arc;
 
 impl Executor for Cuda {
     fn execute(desc: &GemmDesc, stream: &Arc<CudaStream>, call: CudaCall<'_>) -> Result<(), Error> {
-        CudaKernel::for_run(stream, &call.kernel_of(*desc).for_scalars(&call.scalars))?
-            .run(stream, call)
+        let desc = call.kernel_of(*desc).for_scalars(&call.scalars);
+        // A call that does not fit is refused before a kernel compiles.
+        let call = call.enter(&desc)?;
+        CudaKernel::for_run(stream, &desc)?.run_entered(stream, &desc, &call)
     }
 
     fn execute_array(
@@ -98,6 +101,12 @@ pub(super) struct PreparedKernels {
     pub machine: Machine,
 }
 
+impl PreparedKernels {
+    fn orders(&self) -> Orders {
+        self.configurations.completions().orders()
+    }
+}
+
 impl<A, B, C> Clone for Kernel<A, B, C> {
     fn clone(&self) -> Self {
         Self { prepared: self.prepared.clone(), _elements: PhantomData }
@@ -152,10 +161,11 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
     /// The errors of [`GemmOperation::workspace_size`](super::GemmOperation::workspace_size).
     pub fn workspace_size(&self, arguments: &Arguments<'_, Cuda, A, B, C>) -> Result<u64, Refusal> {
         arguments.products()?;
-        let (kernel, desc) = self.of(&arguments.size_for(self.desc(), u64::MAX));
+        let orders = self.prepared.orders();
+        let (kernel, desc) = self.of(&arguments.size_for(self.desc(), orders, u64::MAX));
         let desc = desc.unwrap_or(*kernel.desc());
         arguments.check(&desc)?;
-        Cuda::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&arguments.queue())))
+        Cuda::workspace_size(&desc, &arguments.problems(orders, Some(&arguments.queue())))
     }
 
     /// Enqueues the GEMM on D's stream.
@@ -176,20 +186,26 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> Kernel<A, B, C> {
         stream: &Arc<CudaStream>,
         arguments: Arguments<'_, Cuda, A, B, C>,
     ) -> Result<(), Error> {
-        let (kernel, desc) = self.of(&arguments.size_for(self.desc(), arguments.workspace_given()));
-        // All candidates have the same types and orders.
+        let orders = self.prepared.orders();
+        let size = arguments.size_for(self.desc(), orders, arguments.workspace_given());
+        let (kernel, desc) = self.of(&size);
+        // All candidates have one epilogue.
         arguments.check(kernel.desc())?;
         let several = arguments.products()?.is_some();
-        let arguments = arguments.grown(&desc.unwrap_or(*kernel.desc()), stream)?;
-        let (kernel, orders) = match desc {
-            None => (kernel.clone(), kernel.desc().orders()),
-            Some(desc) => (CudaKernel::for_run(stream, &desc)?, desc.orders()),
+        let needs = desc.unwrap_or(*kernel.desc());
+        let mut calls = arguments.grown(&needs, orders, stream)?.calls(orders, stream);
+        let known;
+        let kernel = match desc {
+            None => kernel,
+            Some(desc) => {
+                known = CudaKernel::for_run(stream, &desc)?;
+                &known
+            }
         };
         if several {
-            kernel.run_array(stream, arguments.calls(orders, stream))
-        } else {
-            kernel.run(stream, arguments.call(orders, stream))
+            return kernel.run_array(stream, calls.collect());
         }
+        calls.next().map_or(Ok(()), |call| kernel.run(stream, call))
     }
 }
 

@@ -11,8 +11,8 @@ use crate::{
     desc::GemmDesc,
     error::Error,
     family::{Completions, ProblemSize, Request, TypedRequest},
-    layout::MatrixType,
-    numeric::MathType,
+    layout::{MatrixType, Orders},
+    numeric::{Combined, MathType},
     refusal::{Operand, Refusal},
 };
 use core::{fmt, marker::PhantomData};
@@ -137,7 +137,7 @@ impl GemmOperation {
     pub fn typed<A: MathType, B: MathType, C: MathType>(
         &self,
     ) -> Result<GemmOperation<A, B, C>, Refusal> {
-        let types = self.desc().user_types();
+        let types = self.types();
         let operands = [
             (Operand::A, A::KIND, types.a),
             (Operand::B, B::KIND, types.b),
@@ -166,6 +166,16 @@ impl<A, B, C> GemmOperation<A, B, C> {
     /// the machine, the function returns the description for the host.
     pub fn desc(&self) -> GemmDesc {
         self.completions().first()
+    }
+
+    /// Returns the element types of A, B, C, and the accumulator.
+    pub fn types(&self) -> Combined {
+        self.completions().types()
+    }
+
+    /// Returns the orders of A, B, and C.
+    pub fn orders(&self) -> Orders {
+        self.completions().orders()
     }
 
     /// Returns the operator on a machine, or on the host for `None`. The operator depends on the
@@ -217,11 +227,12 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         arguments: &Arguments<'_, S, A, B, C>,
     ) -> Result<(), Refusal> {
         let here = self.here::<S>(&arguments.queue())?;
-        let desc = here.completions().first().for_scalars(&arguments.scalars);
+        let completions = here.completions();
+        let desc = completions.first().for_scalars(&arguments.scalars);
         arguments.check(&desc)?;
         arguments.products()?;
         arguments
-            .problems(desc.orders(), None)
+            .problems(completions.orders(), None)
             .into_iter()
             .try_for_each(|problem| problem.enter(&desc).map(drop))
     }
@@ -251,10 +262,11 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         let queue = arguments.queue();
         let here = self.here::<S>(&queue)?;
         arguments.products()?;
-        let size = arguments.size_for(&here.completions().first(), u64::MAX);
+        let orders = here.completions().orders();
+        let size = arguments.size_for(&here.completions().first(), orders, u64::MAX);
         let desc = here.desc_of::<S>(&queue, &size);
         arguments.check(&desc)?;
-        S::workspace_size(&desc, &arguments.problems(desc.orders(), Some(&queue)))
+        S::workspace_size(&desc, &arguments.problems(orders, Some(&queue)))
     }
 
     /// Computes the GEMM: on the CPU for host slices, on their GPU for device slices.
@@ -318,16 +330,16 @@ impl<A: MatrixElements, B: MatrixElements, C: MatrixElements> GemmOperation<A, B
         arguments: Arguments<'_, S, A, B, C>,
     ) -> Result<(), Error> {
         let here = self.here::<S>(queue)?;
-        let size = arguments.size_for(&here.completions().first(), arguments.workspace_given());
+        let (first, orders) = (here.completions().first(), here.completions().orders());
+        let size = arguments.size_for(&first, orders, arguments.workspace_given());
         let desc = here.desc_of::<S>(queue, &size);
         arguments.check(&desc)?;
         let several = arguments.products()?.is_some();
-        let arguments = arguments.grown(&desc, queue)?;
+        let mut calls = arguments.grown(&desc, orders, queue)?.calls(orders, queue);
         if several {
-            S::execute_array(&desc, queue, arguments.calls(desc.orders(), queue))
-        } else {
-            S::execute(&desc, queue, arguments.call(desc.orders(), queue))
+            return S::execute_array(&desc, queue, calls.collect());
         }
+        calls.next().map_or(Ok(()), |call| S::execute(&desc, queue, call))
     }
 }
 
@@ -351,8 +363,8 @@ impl<A, B, C> fmt::Debug for GemmOperation<A, B, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let desc = self.desc();
         f.debug_tuple("GemmOperation")
-            .field(&desc.user_types())
-            .field(&desc.orders())
+            .field(&self.types())
+            .field(&self.orders())
             .field(&format_args!("{desc}"))
             .finish()
     }

@@ -27,7 +27,7 @@ pub(crate) use units::TypedRequest;
 use self::{default_gemm_configuration::Row, features::Features};
 use crate::{
     arch::Machine,
-    call::{Problem, Routes, fitting},
+    call::{OperandNeed, Problem, Routes, fitting},
     desc::{Class, Described, FamilyDesc, GemmDesc, Pins, families},
     plan::{Geometry, HostProgram, Plan, Program},
     refusal::{Refusal, Word},
@@ -154,6 +154,11 @@ impl GemmDesc {
         MOST_STREAMS.saturating_mul(if held > asked { held } else { asked })
     }
 
+    /// Returns the requirements under which the kernel reads A and B in place.
+    pub(crate) fn needs(&self) -> [OperandNeed; 2] {
+        asked!(self, desc => desc.needs())
+    }
+
     /// What its family makes of it, which is kept with its kernel.
     ///
     /// # Errors
@@ -195,7 +200,8 @@ impl GemmDesc {
     /// Those of [`check`](Self::check).
     #[doc(hidden)]
     pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
-        Ok(Routes::of(self, self.plan()?.needs(), &problem.enter_unchecked(self)).leave(self.frame))
+        self.check()?;
+        Ok(Routes::of(self, &problem.enter_unchecked(self)).leave(self.frame))
     }
 
     /// Bytes of the workspace that the products of an array take, one after the other, or a problem
@@ -208,14 +214,10 @@ impl GemmDesc {
         let Some(first) = problems.first() else { return Ok(0) };
         let desc = if problems.len() > 1 { self.for_array(problems.len()) } else { *self }
             .for_scalars(&first.scalars);
-        let needs = desc.plan()?.needs();
+        desc.check()?;
         let seen =
             problems.iter().map(|problem| problem.enter(&desc)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Routes::of_each(&desc, needs, &seen)
-            .iter()
-            .map(Routes::workspace_bytes)
-            .max()
-            .unwrap_or(0))
+        Ok(Routes::of_each(&desc, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
     }
 
     /// The description that a problem, the user's, runs with: accesses are as wide as its leading
@@ -225,8 +227,8 @@ impl GemmDesc {
     /// Why this description cannot compute the problem.
     #[doc(hidden)]
     pub fn fitted(&self, problem: &Problem) -> Result<GemmDesc, Refusal> {
-        let needs = self.plan()?.needs();
+        self.check()?;
         let seen = problem.enter(self)?;
-        Ok(fitting((self, needs), &Routes::of(self, needs, &seen).problem(self, &seen, 0)))
+        Ok(fitting(self, &Routes::of(self, &seen).problem(self, &seen, 0)))
     }
 }

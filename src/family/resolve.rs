@@ -12,6 +12,8 @@ use super::{
 };
 use crate::{
     desc::{Class, DecompositionKind, FamilyDesc, Frame, GemmDesc, Pins},
+    layout::Orders,
+    numeric::Combined,
     operand::Axis,
     refusal::{Field, Refusal, Unresolved, hold},
 };
@@ -35,12 +37,18 @@ pub(crate) struct Completions {
     /// How many of them are the row's: those behind read operands in place.
     of_row: usize,
     ways: &'static [DecompositionKind],
+    /// The user's element types, which all kernels share.
+    types: Combined,
+    /// The user's orders, which all kernels share.
+    orders: Orders,
 }
 
 impl Completions {
     pub(crate) const fn of(first: GemmDesc) -> Self {
         let features = first.features();
         Self {
+            types: first.user_types(),
+            orders: first.orders(),
             descs: [first; MOST_CONFIGURATIONS],
             features: [features; MOST_CONFIGURATIONS],
             count: 1,
@@ -112,6 +120,16 @@ impl Completions {
         let of_row =
             desc.warp_specialized().is_some() == self.descs[0].warp_specialized().is_some();
         if of_row && !desc.cuts_by_cluster() && !desc.streams_k() { self.ways } else { &[] }
+    }
+
+    /// The element types of A, B, C, and the accumulator in the user's frame.
+    pub(crate) const fn types(&self) -> Combined {
+        self.types
+    }
+
+    /// The orders of A, B, and C in the user's frame.
+    pub(crate) const fn orders(&self) -> Orders {
+        self.orders
     }
 
     /// What the types alone stand for.

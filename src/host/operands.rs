@@ -78,7 +78,6 @@ impl<'a> Product<'a> {
         if !class.combined().is_of(class.op) {
             return Err(unknown(class));
         }
-        call.check_types(class)?;
         let problem = call.problem();
         let source = call.c.map(|c| c.memory.bytes());
         let bytes = [call.a.memory.bytes(), call.b.memory.bytes()];

@@ -200,8 +200,10 @@ impl Pass {
                 })
             }
             Route::Transposed => {
-                let room =
-                    Elements { address: to, length: element.matrix_elements(way.bytes) as usize };
+                let room = Elements {
+                    address: to,
+                    ..Elements::of(element.matrix_elements(way.bytes) as usize)
+                };
                 let (apart, packed) = (
                     element.matrix_elements(way.apart) as usize,
                     TransposeProblem::packed(lines, length),

@@ -1,5 +1,5 @@
-//! What follows from a description, made once and kept with its kernel: what it needs of operands,
-//! what is compiled, what a block takes, and what the host runs.
+//! What follows from a description, made once and kept with its kernel: what is compiled, what a
+//! block takes, and what the host runs.
 
 mod program;
 mod ring;
@@ -12,7 +12,7 @@ pub(crate) use roles::instruction_mn;
 pub use roles::{EmulationProgram, OperandMaps, SubtileMaps, ThreadMaps, WarpSpecializedProgram};
 
 use crate::{
-    call::{Grid, Launch, OperandNeed, Problem},
+    call::{Grid, Launch, Problem},
     codegen::TranslationUnit,
     desc::GemmDesc,
     epilogue::reduction::Reduction,
@@ -23,8 +23,6 @@ use crate::{
 
 /// A description that has been checked, with what follows from it. Each family has its own.
 pub trait Plan: Send + Sync {
-    /// What A and B have to be, as the kernel has them, for it to read them where they lie.
-    fn needs(&self) -> [OperandNeed; 2];
     /// What a problem, operands of which are where the kernel reads them, is launched with, of a
     /// kernel of this geometry, of which the device holds so many clusters at once.
     ///

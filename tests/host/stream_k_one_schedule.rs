@@ -335,8 +335,7 @@ fn a_workspace_has_room_for_every_stream() {
                             [None; 3],
                             [1.0; 8],
                         );
-                        let workspace =
-                            Some(Elements { address: 0, length: given.bytes() as usize });
+                        let workspace = Some(Elements::of(given.bytes() as usize));
                         let (m, n) = extents;
                         let problem = Problem { m, n, batch, workspace, ..of_kernel };
                         let (partials, clusters) = Partials::of_launch(&desc, &problem, resident);

@@ -133,11 +133,7 @@ fn maps_of_many_products_lie_in_the_workspace() {
     let bytes = |desc: GemmDesc, products: usize, beyond: u64| {
         let all = problems([Row, Col, Row], &vec![[beyond; 4]; products]);
         let bytes = desc.workspace_of(&all).expect("a size");
-        let routes = Routes::of_each(
-            &desc.for_array(products),
-            desc.plan().expect("a kernel").needs(),
-            &all,
-        );
+        let routes = Routes::of_each(&desc.for_array(products), &all);
         assert_eq!(bytes, routes.iter().map(Routes::workspace_bytes).max().unwrap_or(0));
         (bytes, routes.len())
     };
@@ -158,8 +154,7 @@ fn maps_of_many_products_lie_in_the_workspace() {
             problem.a = View::packed(problem.a.memory, Row, (64, 256), None);
             problem.b = View::packed(problem.b.memory, Col, (256, 48), None);
         }
-        let routes =
-            Routes::of_each(&cut.for_array(products), cut.plan().expect("a kernel").needs(), &all);
+        let routes = Routes::of_each(&cut.for_array(products), &all);
         let [one] = routes[..] else { panic!("{} routes", routes.len()) };
         assert_eq!(cut.workspace_of(&all), Ok(one.workspace_bytes()));
         one
@@ -223,11 +218,7 @@ fn a_launch_has_as_many_products_as_a_grid_has_tiles_for() {
         Problem::of_array(&all, &desc).expect("products").batch
     };
     assert_eq!([of(1, 1), of(1 << 13, 1 << 13), of(1 << 20, 1 << 20)], [300, 31, 1]);
-    let records = Routes::of_each(
-        &desc,
-        desc.plan().expect("a kernel").needs(),
-        &problems([Row, Col, Row], &[[0; 4]; 300]),
-    );
+    let records = Routes::of_each(&desc, &problems([Row, Col, Row], &[[0; 4]; 300]));
     assert_eq!(records[0].record_bytes, 300 * 640);
 }
 
@@ -239,10 +230,9 @@ fn the_least_aligned_address_decides() {
         .expect("a row")
         .for_array(3);
     assert_eq!((desc.class.mode, desc.alignments()), (GemmMode::Array, [4, 4, 4]));
-    let plan = desc.plan().expect("a kernel");
     let fitting = |beyond: &[[u64; 4]]| {
         let all = Problem::of_array(&problems([Col, Row, Row], beyond), &desc).expect("products");
-        falchion::internals::call::fitting((&desc, plan.needs()), &all).alignments()
+        falchion::internals::call::fitting(&desc, &all).alignments()
     };
     assert_eq!(fitting(&[[0; 4]; 3]), [4, 4, 4]);
     assert_eq!(fitting(&[[0; 4], [16, 32, 48, 64], [0; 4]]), [4, 4, 4]);
@@ -359,8 +349,7 @@ fn products_have_one_route_or_one_each() {
     let simt =
         default_description(OpKind::Simt, ArchKind::Sm90, F32, [Row, Row, Row]).expect("a row");
     let routes = |desc: &falchion::desc::GemmDesc, orders| {
-        let needs = desc.plan().expect("a kernel").needs();
-        Routes::of_each(desc, needs, &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
+        Routes::of_each(desc, &problems(orders, &[[0, 2, 0, 0], [0; 4]]))
     };
     assert_eq!(routes(&simt, [Row; 3]).len(), 1);
     let turned = routes(&simt, [Col, Row, Row]);
@@ -371,11 +360,7 @@ fn products_have_one_route_or_one_each() {
     let bf16 = Combined { a: ElementKind::Bf16, b: ElementKind::Bf16, ..F32 };
     let hopper = default_description(OpKind::TensorOp, ArchKind::Sm90, bf16, [Row, Col, Row])
         .expect("a row");
-    let aligned = Routes::of_each(
-        &hopper,
-        hopper.plan().expect("a kernel").needs(),
-        &problems([Row, Col, Row], &[[16; 4], [0; 4]]),
-    );
+    let aligned = Routes::of_each(&hopper, &problems([Row, Col, Row], &[[16; 4], [0; 4]]));
     assert_eq!(aligned.len(), 1);
     // TMA reads the second B, and not the first.
     let by_tma = routes(&hopper, [Row, Col, Row]);

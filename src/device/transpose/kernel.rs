@@ -2,7 +2,7 @@
 
 use super::Transpose;
 use crate::{
-    call::Space,
+    call::{Placement, Space},
     codegen::TranslationUnit,
     cuda::{Cuda, CudaPass, DeviceMatrix, report::Report},
     device::Executor,
@@ -43,17 +43,15 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
         context: &Arc<CudaContext>,
         arguments: &TransposeArguments<'_, Cuda, T>,
     ) -> Result<TransposeKernel<T, Config>, Error> {
-        let stream = arguments.d.0.stream();
+        let stream = arguments.d.memory.0.stream();
         // The code only needs the alignment of the addresses. Nothing is written to D.
         arguments.check_views()?;
-        let of = |matrix: &dyn DevicePtr<T::Storage>, which| {
-            DeviceMatrix::read::<T>(matrix, stream).from(arguments.first(which)).address
+        let (a, b) = (&arguments.a, &arguments.b);
+        let address = |matrix: &dyn DevicePtr<T::Storage>, placement: Placement| {
+            DeviceMatrix::read::<T>(matrix, stream).from(placement.first()).address
         };
-        let problem = arguments.problem().at([
-            of(arguments.a.0, 0),
-            arguments.b.matrix().map_or(0, |b| of(b.0, 1)),
-            0,
-        ]);
+        let address_b = b.memory.matrix().map_or(0, |matrix| address(matrix.0, b.placement));
+        let problem = arguments.problem().at([address(a.memory.0, a.placement), address_b, 0]);
         let desc = Config::CHOICE.desc(arguments.combine, T::KIND.bytes_of(1), &problem);
         problem.check(&desc)?;
         let kernel = CudaPass::prepare(context, &PassDesc::Transpose(desc))?;
@@ -82,7 +80,7 @@ impl<T: MathType, Config: Configuration> TransposeKernel<T, Config> {
     /// # Errors
     /// The errors of [`Transpose::run`].
     pub fn run(&self, arguments: TransposeArguments<'_, Cuda, T>) -> Result<(), Error> {
-        let stream = Cuda::queue(&arguments.d);
+        let stream = Cuda::queue(&arguments.d.memory);
         self.run_on(&stream, arguments)
     }
 

@@ -23,7 +23,7 @@ pub use kernel::TransposeKernel;
 
 use super::executor::{Executor, TransposeCallIn};
 use crate::{
-    call::{Elements, MatrixElements, Memory, View},
+    call::{MatrixElements, Memory, Placement},
     desc::Auto,
     error::Error,
     layout::Order,
@@ -100,7 +100,7 @@ impl<T: MathType, Config: Configuration> Transpose<T, Config> {
     /// [`Error::Refused`] if the arguments do not fit. [`Error`] lists the other errors.
     pub fn run<S: Executor>(&self, arguments: TransposeArguments<'_, S, T>) -> Result<(), Error> {
         arguments.check_views()?;
-        let (queue, combine) = (S::queue(&arguments.d), arguments.combine);
+        let (queue, combine) = (S::queue(&arguments.d.memory), arguments.combine);
         S::transpose(Config::CHOICE, combine, &queue, arguments.call(&queue))
     }
 }
@@ -109,21 +109,18 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
     /// Returns the problem without data. Default strides and leading dimensions describe packed
     /// matrices.
     fn problem(&self) -> TransposeProblem {
-        let ((rows, columns), batch, scalars) = (self.extents, self.batch, self.scalars);
-        let matrix = |which: usize, length, extents| {
-            let of_view = self.views[which].and_then(|view| view.leading(Order::Row));
-            let memory = Elements::of(length).skip(self.first(which));
-            let packed = View::packed(memory, Order::Row, extents, of_view.or(self.leading[which]));
-            packed.batched(self.strides[which].unwrap_or(packed.batch_stride))
-        };
+        let ((rows, columns), across) = (self.extents, (self.extents.1, self.extents.0));
+        let matrix =
+            |placement: Placement, memory, extents| placement.view(memory, Order::Row, extents);
+        let (a, b, d) = (&self.a, &self.b, &self.d);
         TransposeProblem {
             rows,
             columns,
-            batch,
-            a: matrix(0, S::length(&self.a), (rows, columns)),
-            b: self.b.as_ref().map(|b| matrix(1, S::length(b), (columns, rows))),
-            d: matrix(2, S::length_mut(&self.d), (columns, rows)),
-            scalars,
+            batch: self.batch,
+            a: matrix(a.placement, T::elements::<S>(&a.memory), (rows, columns)),
+            b: b.memory.as_ref().map(|of| matrix(b.placement, T::elements::<S>(of), across)),
+            d: matrix(d.placement, T::elements_mut::<S>(&d.memory), across),
+            scalars: self.scalars,
         }
     }
 
@@ -132,36 +129,34 @@ impl<'a, S: Executor, T: MathType> TransposeArguments<'a, S, T> {
     where
         'a: 'q,
     {
-        let problem = self.problem();
-        let first = [0, 1, 2].map(|which| self.first(which));
+        let (problem, Self { a, b, d, .. }) = (self.problem(), self);
         problem.with(
-            T::read::<S>(self.a, queue).skip(first[0]),
-            self.b.map(|b| T::read::<S>(b, queue).skip(first[1])),
-            T::write::<S>(self.d, queue).skip(first[2]),
+            T::read::<S>(a.memory, queue).skip(a.placement.first()),
+            b.memory.map(|of| T::read::<S>(of, queue).skip(b.placement.first())),
+            T::write::<S>(d.memory, queue).skip(d.placement.first()),
         )
     }
 
     /// Checks that views have the shapes of the call, and are row-major.
     ///
     /// # Errors
-    /// The errors of [`ViewGeometry::check`], and [`Refusal::Strides`] for another order.
+    /// The errors of [`Placement::check`], and [`Refusal::Strides`] for another order.
     fn check_views(&self) -> Result<(), Refusal> {
         let (rows, columns) = self.extents;
-        let operands = [Operand::A, Operand::B, Operand::D];
-        let shapes = [(rows, columns), (columns, rows), (columns, rows)];
-        for (which, view) in self.views.iter().enumerate() {
-            let Some(view) = view else { continue };
-            view.check(operands[which], shapes[which], self.leading[which].is_some())?;
-            if view.leading(Order::Row).is_none() {
-                let (operand, order) = (operands[which], Some(Order::Row));
-                return Err(Refusal::Strides { operand, strides: view.unsigned_strides(), order });
+        let placements = [
+            (Operand::A, self.a.placement, (rows, columns)),
+            (Operand::B, self.b.placement, (columns, rows)),
+            (Operand::D, self.d.placement, (columns, rows)),
+        ];
+        placements.into_iter().try_for_each(|(operand, placement, shape)| {
+            placement.check(operand, shape)?;
+            match placement.geometry {
+                Some(view) if view.leading(Order::Row).is_none() => {
+                    let (strides, order) = (view.unsigned_strides(), Some(Order::Row));
+                    Err(Refusal::Strides { operand, strides, order })
+                }
+                _ => Ok(()),
             }
-        }
-        Ok(())
-    }
-
-    /// Index of the first element of A, B, or D in its memory.
-    fn first(&self, which: usize) -> usize {
-        self.views[which].map_or(0, |view| view.first)
+        })
     }
 }

@@ -22,6 +22,7 @@ use super::{
     one_schedule::{self, Costs, OneSchedulePlan},
 };
 use crate::{
+    call::OperandNeed,
     arch::OpKind,
     codegen::{emulation_header, fingerprint_assertion, register_fingerprints},
     desc::MmaSyncDesc,
@@ -78,6 +79,10 @@ fn fingerprints_of_parts(instruction: &WarpInstruction) -> String {
 }
 
 impl MmaSyncDesc {
+    pub(super) fn needs(&self) -> [OperandNeed; 2] {
+        self.base().operands.map(|operand| OperandNeed::Accesses(operand.access))
+    }
+
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
         let (base, instruction) = (self.base(), self.instruction()?);
         Ok(Arc::new(OneSchedulePlan {

@@ -13,7 +13,7 @@ mod unit;
 use super::features::{BlockResources, Exchange, Features, Reduced, products_of_a_microsecond};
 use crate::{
     arch::OpKind,
-    call::{Launch, OperandNeed, Problem},
+    call::{Launch, Problem},
     codegen::TranslationUnit,
     desc::{DecompositionKind, GemmDesc},
     epilogue::reduction::Reduction,
@@ -60,10 +60,6 @@ pub(super) struct OneSchedulePlan {
 }
 
 impl Plan for OneSchedulePlan {
-    fn needs(&self) -> [OperandNeed; 2] {
-        self.base.operands.map(|operand| OperandNeed::Accesses(operand.access))
-    }
-
     fn launch(
         &self,
         problem: &Problem,

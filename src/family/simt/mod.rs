@@ -18,6 +18,7 @@ use super::{
     one_schedule::{self, Costs, OneSchedulePlan},
 };
 use crate::{
+    call::OperandNeed,
     codegen::fingerprint_assertion,
     desc::{FamilyDesc, GemmDesc, SimtDesc},
     numeric::ElementKind,
@@ -33,6 +34,10 @@ const HEADERS: &[(&str, &str)] =
     &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
 
 impl SimtDesc {
+    pub(super) fn needs(&self) -> [OperandNeed; 2] {
+        self.base().operands.map(|operand| OperandNeed::Accesses(operand.access))
+    }
+
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
         Ok(Arc::new(OneSchedulePlan {
             desc: self.sum(),

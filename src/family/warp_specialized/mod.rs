@@ -47,14 +47,6 @@ struct WarpSpecializedPlan {
 }
 
 impl Plan for WarpSpecializedPlan {
-    fn needs(&self) -> [OperandNeed; 2] {
-        let emulation = self.desc.knobs.emulation;
-        OperandKind::BOTH.map(|operand| match emulation.decomposes() {
-            true => OperandNeed::Parts(emulation),
-            false => OperandNeed::Rows { along: WarpSpecialized::along(&self.desc, operand) },
-        })
-    }
-
     fn launch(
         &self,
         problem: &Problem,
@@ -74,6 +66,14 @@ impl Plan for WarpSpecializedPlan {
 }
 
 impl WarpSpecializedDesc {
+    pub(super) fn needs(&self) -> [OperandNeed; 2] {
+        let emulation = self.knobs.emulation;
+        OperandKind::BOTH.map(|operand| match emulation.decomposes() {
+            true => OperandNeed::Parts(emulation),
+            false => OperandNeed::Rows { along: WarpSpecialized::along(self, operand) },
+        })
+    }
+
     pub(super) fn planned(self) -> Result<Arc<dyn Plan>, Refusal> {
         Ok(Arc::new(WarpSpecializedPlan { desc: self, components: WarpSpecialized::of(&self)? }))
     }

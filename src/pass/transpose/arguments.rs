@@ -2,7 +2,7 @@
 
 use super::desc::Combine;
 use crate::{
-    call::{OperandA, OperandB, OperandD, Source, Space, ViewGeometry, setters},
+    call::{OperandA, OperandB, OperandD, OperandView, Source, Space, setters},
     numeric::MathType,
 };
 
@@ -41,13 +41,9 @@ impl Scalable for f64 {
 /// ```
 pub struct TransposeArguments<'a, S: Space, T: MathType> {
     pub(crate) extents: (usize, usize),
-    pub(crate) a: S::Ref<'a, T::Storage>,
-    pub(crate) b: Source<S::Ref<'a, T::Storage>>,
-    pub(crate) d: S::Mut<'a, T::Storage>,
-    /// The geometries of A, B, and D that are views.
-    pub(crate) views: [Option<ViewGeometry>; 3],
-    pub(crate) leading: [Option<usize>; 3],
-    pub(crate) strides: [Option<usize>; 3],
+    pub(crate) a: OperandView<S::Ref<'a, T::Storage>>,
+    pub(crate) b: OperandView<Source<S::Ref<'a, T::Storage>>>,
+    pub(crate) d: OperandView<S::Mut<'a, T::Storage>>,
     pub(crate) batch: usize,
     pub(crate) scalars: [f64; 2],
     pub(crate) combine: Combine,
@@ -60,15 +56,11 @@ impl<'a, S: Space, T: MathType> TransposeArguments<'a, S, T> {
         a: impl OperandA<'a, T, S>,
         d: impl OperandD<'a, T, S>,
     ) -> Self {
-        let (a, d) = (a.placed(), d.placed());
         Self {
             extents: (rows, columns),
-            a: a.memory,
-            b: Source::None,
-            d: d.memory,
-            views: [a.geometry, None, d.geometry],
-            leading: [None; 3],
-            strides: [None; 3],
+            a: a.placed(),
+            b: OperandView::new(Source::None, None),
+            d: d.placed(),
             batch: 1,
             scalars: [1.0, 0.0],
             combine: Combine::Move,
@@ -84,14 +76,14 @@ impl<'a, S: Space, T: MathType> TransposeArguments<'a, S, T> {
 
     setters! {
         /// Sets the leading dimension of A in elements.
-        lda(leading[0]: leading);
+        lda(a.leading: leading);
         /// Sets the leading dimension of D in elements. In place, B has the leading dimension of D.
-        ldd(leading[2]: leading);
+        ldd(d.leading: leading);
         /// Sets the batch stride of A, in elements. With 0, all transposes share one A.
-        batch_stride_a(strides[0]: elements);
+        batch_stride_a(a.batch_stride: elements);
         /// Sets the batch stride of D, in elements. The Ds of a batch may interleave row by row,
         /// and must not overlap.
-        batch_stride_d(strides[2]: elements);
+        batch_stride_d(d.batch_stride: elements);
     }
 }
 
@@ -105,22 +97,22 @@ impl<'a, S: Space, T: Scalable> TransposeArguments<'a, S, T> {
     /// Passes B, a `columns` x `rows` matrix, and its factor beta. If beta is 0, the kernel does
     /// not read B, so a NaN in B cannot reach D.
     pub fn source(mut self, beta: f64, b: impl OperandB<'a, T, S>) -> Self {
-        let b = b.placed();
-        (self.b, self.views[1]) = (Source::Matrix(b.memory), b.geometry);
+        self.b.replace(b.placed(), Source::Matrix);
         (self.scalars[1], self.combine) = (beta, T::COMBINE);
         self
     }
 
     /// Uses D as B: `D = alpha * Aᵀ + beta * D`.
     pub fn in_place(mut self, beta: f64) -> Self {
-        (self.b, self.scalars[1], self.combine) = (Source::InPlace, beta, T::COMBINE);
+        self.b.replace(OperandView::new((), None), |()| Source::InPlace);
+        (self.scalars[1], self.combine) = (beta, T::COMBINE);
         self
     }
 
     setters! {
         /// Sets the leading dimension of B in elements.
-        ldb(leading[1]: leading);
+        ldb(b.leading: leading);
         /// Sets the batch stride of B, in elements.
-        batch_stride_b(strides[1]: elements);
+        batch_stride_b(b.batch_stride: elements);
     }
 }

@@ -4,8 +4,8 @@
 use super::desc::{Combine, TransposeDesc};
 use crate::{
     call::{
-        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, TypedMemory, View,
-        check_memory, check_output, check_written,
+        Elements, HostSlice, HostSliceMut, LARGEST, Memory, Source, View, check_memory,
+        check_output, check_written,
     },
     layout::Order,
     refusal::{Field, Operand, Refusal, Scalar},
@@ -50,10 +50,13 @@ impl<R: Memory, W: Memory> TransposeCall<R, W> {
     }
 }
 
-impl<R: TypedMemory, W: TypedMemory> TransposeCall<R, W> {
-    /// Whether the matrices are of the types that a kernel of this description has.
+impl<R: Memory, W: Memory> TransposeCall<R, W> {
+    /// Checks the element types of the matrices, unless a problem states none.
+    ///
+    /// # Errors
+    /// [`Refusal::ElementType`], [`Refusal::ElementAddress`], or [`Refusal::ElementBytes`].
     pub(crate) fn check_types(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
-        let given = self.d.memory.kind();
+        let Some(given) = self.d.memory.kind() else { return Ok(()) };
         let wanted = desc.combine.kind().unwrap_or(given);
         check_memory(Operand::D, &self.d.memory, wanted)?;
         check_memory(Operand::A, &self.a.memory, wanted)?;

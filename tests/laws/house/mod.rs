@@ -1,8 +1,9 @@
-//! The house: floors, circles, names, paths, sizes, twins, versions, words. Each exception has its
-//! reason beside it.
+//! The house: floors, circles, names, operand memory, paths, sizes, twins, versions, and words.
+//! Each exception has its reason beside it.
 
 mod floors;
 mod names;
+mod operand_memory;
 mod paths;
 mod sizes;
 mod twins;

@@ -96,7 +96,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
         within(Field::Extent(axis), u64::from(extent), 1, i32::MAX as u64)?;
     }
     let problem = problem(desc, size).problem().enter(desc)?;
-    let fitting = fitting((desc, desc.plan()?.needs()), &problem);
+    let fitting = fitting(desc, &problem);
     let names = OperandKind::BOTH.map(|operand| Operand::of(operand.leave(desc.frame)));
     let [a, b] = OperandKind::BOTH.map(|operand| {
         let mn = if operand == OperandKind::A { problem.m } else { problem.n };
