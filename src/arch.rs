@@ -1,19 +1,18 @@
-//! What a machine may be asked for: instruction classes, architecture tags, and the facts of a
-//! device.
+//! Instruction classes, architecture tags, and the limits of a device.
 //!
 //! An architecture tag says which instructions a kernel uses. The kernel is compiled for the
 //! device's own architecture, which may be newer. [`GemmDesc::check`](crate::desc::GemmDesc::check)
-//! reads the tag's facts, and [`check_on`](crate::desc::GemmDesc::check_on) those of a [`Machine`],
-//! a value: tests pass machines that do not exist.
+//! uses the limits of the tag's smallest device. [`check_on`](crate::desc::GemmDesc::check_on) uses
+//! a [`Machine`], which is a plain value, so tests can pass machines that do not exist.
 //!
 //! Source: CUDA C++ Programming Guide, "Compute Capabilities", table of technical specifications.
 
 use crate::{shape::at_least_one, words::words};
 
 words! {
-    /// Which units multiply.
+    /// The units that multiply.
     pub enum OpKind {
-        /// The CUDA cores, one multiplication and addition a thread.
+        /// The CUDA cores, with one multiply-add per thread.
         Simt = "simt",
         /// The tensor cores.
         TensorOp = "tensorop",
@@ -21,7 +20,7 @@ words! {
 }
 
 words! {
-    /// Which units a request names. [`Best`](Self::Best) names none: the types and the machine
+    /// The units that a request names. [`Best`](Self::Best) names none: the types and the machine
     /// select them.
     #[derive(Default)]
     pub enum OpRequest {
@@ -36,7 +35,7 @@ words! {
 }
 
 impl OpRequest {
-    /// The units; `None` for [`Best`](Self::Best).
+    /// Returns the units; `None` for [`Best`](Self::Best).
     pub const fn kind(self) -> Option<OpKind> {
         match self {
             Self::Best => None,
@@ -87,8 +86,8 @@ impl OpClass for TensorOp {
 }
 
 impl OpKind {
-    /// The architecture of a GEMM that names only these units, as [`OpClass::Arch`]: the oldest
-    /// architecture that has the units' best instructions.
+    /// Returns the architecture of a GEMM that names only these units, as [`OpClass::Arch`] does.
+    /// It is the oldest architecture that has the best instructions of the units.
     pub const fn default_arch(self) -> ArchKind {
         let arch = match self {
             Self::Simt => <<Simt as OpClass>::Arch as Arch>::KIND,
@@ -98,41 +97,41 @@ impl OpKind {
     }
 }
 
-/// Threads of a warp.
+/// Threads per warp.
 #[doc(hidden)]
 pub const WARP: u32 = 32;
 
-/// The limits of a device that a kernel has to keep within.
+/// The limits of a device that a kernel must respect.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Machine {
     /// Compute capability, major times 10 plus minor.
     pub sm: u32,
-    /// Shared memory that one block may ask for.
+    /// Largest shared memory of one CTA, in bytes.
     pub shared_bytes_per_block: u32,
-    /// Shared memory of a multiprocessor.
+    /// Shared memory per SM, in bytes.
     pub shared_bytes_per_sm: u32,
-    /// Registers of a multiprocessor, 32 bits each.
+    /// Registers per SM, 32 bits each.
     pub registers_per_sm: u32,
-    /// Threads in one block.
+    /// Largest number of threads per CTA.
     pub threads_per_block: u32,
-    /// Threads of a multiprocessor.
+    /// Largest number of resident threads per SM.
     pub threads_per_sm: u32,
-    /// Blocks that a multiprocessor holds at once.
+    /// Largest number of resident CTAs per SM.
     pub blocks_per_sm: u32,
-    /// Multiprocessors: what a choice of tiles reads, and no rule.
+    /// Number of SMs. It affects the selection of tiles, and no validity rule.
     pub multiprocessors: u32,
 }
 
-/// Shared memory that the driver keeps of each block's, from compute capability 8.0 on.
+/// Shared memory that the driver reserves per CTA, in bytes, from compute capability 8.0 on.
 const RESERVED_BYTES: u32 = 1 << 10;
 
-/// Registers that a warp is given at a time, and parts of a multiprocessor that each hold a share
-/// of them.
+/// Registers in one allocation of a warp, and partitions of an SM, each of which has its own share
+/// of the registers.
 const REGISTERS_AT_A_TIME: u32 = 256;
 const PARTS: u32 = 4;
-/// Graphics processing clusters of Hopper's largest machines.
+/// GPCs of the largest Hopper GPUs.
 const PROCESSING_CLUSTERS: u32 = 8;
-/// Bytes of shared memory that a block is given at a time.
+/// Granularity of the shared memory of a CTA, in bytes.
 const SHARED_AT_A_TIME: u32 = 128;
 
 impl Machine {
@@ -155,7 +154,8 @@ impl Machine {
         }
     }
 
-    /// Whether it has all that another one has: what fits that one, fits this.
+    /// Returns whether each limit is at least the limit of `other`. A kernel that fits `other` then
+    /// fits this machine.
     pub const fn has_all_of(&self, other: &Self) -> bool {
         self.sm >= other.sm
             && self.shared_bytes_per_block >= other.shared_bytes_per_block
@@ -166,9 +166,9 @@ impl Machine {
             && self.blocks_per_sm >= other.blocks_per_sm
     }
 
-    /// Blocks that a multiprocessor holds at once, of so many threads, registers a thread and bytes
-    /// of shared memory; 0 where it holds none. As the CUDA C++ Programming Guide's occupancy
-    /// calculator counts: registers and shared memory are given out in whole pieces.
+    /// Returns the number of resident CTAs per SM, for CTAs of `threads` threads with `registers`
+    /// registers each and `shared_bytes` bytes of shared memory; 0 if no CTA fits. Registers and
+    /// shared memory are rounded up to their granularities, as in the CUDA occupancy calculator.
     pub const fn resident_blocks(&self, threads: u32, registers: u32, shared_bytes: u32) -> u32 {
         const fn least(a: u32, b: u32) -> u32 {
             if a < b { a } else { b }
@@ -189,21 +189,20 @@ impl Machine {
         least(least(self.threads_per_sm / threads, self.blocks_per_sm), least(held, shared))
     }
 
-    /// Clusters of so many blocks, one a multiprocessor, that run at once wherever the
-    /// multiprocessors lie: a cluster is of one graphics processing cluster, which has an even
-    /// number of them.
+    /// Returns the number of clusters of `blocks` CTAs that run at once, with one CTA per SM, for
+    /// any placement of the SMs. A cluster runs in one GPC, and each GPC has an even number of SMs.
     pub(crate) const fn resident_clusters(&self, blocks: u32) -> u32 {
         let blocks = at_least_one(blocks);
         let left_over = PROCESSING_CLUSTERS * ((blocks - 1) / 2 * 2);
         at_least_one(self.multiprocessors.saturating_sub(left_over) / blocks)
     }
 
-    /// Shared memory that the driver keeps of each block's.
+    /// Returns the shared memory that the driver reserves per CTA, in bytes.
     const fn reserved_bytes(&self) -> u32 {
         if self.sm >= 80 { RESERVED_BYTES } else { 0 }
     }
 
-    /// Shared memory left to a block when `blocks` of them share a multiprocessor.
+    /// Returns the shared memory per CTA, in bytes, if `blocks` CTAs share an SM.
     pub const fn shared_bytes_each_of(&self, blocks: u32) -> u32 {
         let share = (self.shared_bytes_per_sm / if blocks == 0 { 1 } else { blocks })
             .saturating_sub(self.reserved_bytes());
@@ -211,10 +210,10 @@ impl Machine {
     }
 }
 
-/// Blocks of a grid along x, at most, of every device.
+/// Largest number of CTAs of a grid along x, on every device.
 pub(crate) const MOST_BLOCKS: u32 = i32::MAX as u32;
 
-/// The most blocks of a cluster that every device with clusters takes.
+/// Largest number of CTAs per cluster that every device with clusters supports.
 #[doc(hidden)]
 pub const PORTABLE_CLUSTER: u32 = 8;
 
@@ -229,14 +228,15 @@ macro_rules! architectures {
         }
 
         impl ArchKind {
-            /// The newest tag whose instructions a machine of compute capability `sm` (major times
-            /// 10 plus minor) has. Those of sm_90 are Hopper's alone: a newer machine has sm_89's.
+            /// Returns the newest tag whose instructions a machine of compute capability `sm`
+            /// (major times 10 plus minor) has. Only Hopper has the instructions of sm_90, so a
+            /// newer machine gets sm_89.
             pub fn newest_of(sm: u32) -> Option<Self> {
                 let has = |arch: &Self| arch.sm() <= sm && (*arch != Self::Sm90 || sm < 100);
                 Self::ALL.into_iter().rev().find(has)
             }
 
-            /// The smallest machine that has these instructions.
+            /// Returns the limits of the smallest machine that has these instructions.
             pub const fn machine(self) -> Machine {
                 match self { $(Self::$arch => Machine::new($sm, [$block, $multiprocessor], $threads, $blocks, $count),)* }
             }
@@ -289,13 +289,13 @@ impl Arch for Native {
 }
 
 impl ArchKind {
-    /// Compute capability, major times 10 plus minor.
+    /// Returns the compute capability, major times 10 plus minor.
     pub const fn sm(self) -> u32 {
         self.machine().sm
     }
 
-    /// Whether a thread can copy from global to shared memory without passing through its registers
-    /// (`cp.async`).
+    /// Returns whether the architecture has `cp.async`, which copies from global to shared memory
+    /// without registers.
     pub const fn copies_asynchronously(self) -> bool {
         self.sm() >= 80
     }
@@ -305,14 +305,13 @@ impl ArchKind {
 mod tests {
     use super::ArchKind;
 
-    /// As NVIDIA's occupancy calculator says: blocks, registers in whole pieces, threads, shared
-    /// memory.
+    /// The expected values are those of NVIDIA's occupancy calculator.
     #[test]
     fn a_multiprocessor_holds_so_many_blocks() {
         let held = |arch: ArchKind, threads, registers, shared| {
             arch.machine().resident_blocks(threads, registers, shared)
         };
-        // 66 registers are given out as 72: seven warps in each of four parts.
+        // 66 registers are rounded up to 72, which allows seven warps in each of four partitions.
         assert_eq!(held(ArchKind::Sm70, 32, 66, 0), 28);
         assert_eq!(held(ArchKind::Sm70, 32, 64, 0), 32);
         for (arch, blocks) in [
@@ -327,7 +326,7 @@ mod tests {
         assert_eq!(held(ArchKind::Sm80, 256, 128, 1 << 10), 2);
         assert_eq!(held(ArchKind::Sm80, 256, 32, 0), 8);
         assert_eq!(held(ArchKind::Sm86, 256, 32, 0), 6);
-        // 164 KiB of 53 KiB and one that the driver keeps.
+        // 164 KiB hold three CTAs of 53 KiB, each with 1 KiB that the driver reserves.
         assert_eq!(held(ArchKind::Sm80, 128, 32, 53 << 10), 3);
         assert_eq!(held(ArchKind::Sm80, 128, 32, (53 << 10) + 129 * 6), 2);
         assert_eq!(held(ArchKind::Sm90, 1024, 255, 0), 0);

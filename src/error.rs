@@ -132,7 +132,7 @@ impl Error {
     }
 }
 
-/// A remedy for an error code of the driver, or an empty text.
+/// Returns a remedy for an error code of the driver, or an empty text.
 fn remedy(name: &str) -> &'static str {
     match name {
         "CUDA_ERROR_STREAM_CAPTURE_ISOLATION" | "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" => {

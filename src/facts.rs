@@ -1,8 +1,8 @@
-//! Facts of a kernel that generated C++ has as constants.
+//! Constants of a kernel in the generated C++.
 
 use core::fmt::{Display, Write};
 
-/// Facts as constants of a type in a C++ struct, a line each.
+/// Returns the definitions of constants in a C++ struct, one per line.
 pub(crate) fn facts<'f, V: Display + 'f>(
     kind: &str,
     facts: impl IntoIterator<Item = &'f (&'static str, V)>,

@@ -1,9 +1,9 @@
-//! Index maps: where things lie and who does what, as values under law.
+//! Index maps: values that map coordinates to offsets, with property tests.
 //!
-//! Every map of the library, from tile to shared memory, from thread to vector, from lane and
-//! register to coordinate, from block to tile, is an [`IndexMap`]. So one set of [`laws`] tests
-//! them all, one picture draws them, and one number, the [`fingerprint`], says whether the CUDA
-//! twin is the same map: NVRTC evaluates the twin over the whole domain and compares. A map that is
+//! Every map of the library is an [`IndexMap`]: from tile to shared memory, from thread to vector,
+//! from lane and register to coordinate, and from CTA to tile. One set of [`laws`] therefore tests
+//! all maps, and one function draws them. The [`fingerprint`] proves that the CUDA twin is the same
+//! map: NVRTC evaluates the twin over the whole domain and compares the hashes. A map that is
 //! affine up to a swizzle states its CuTe [`layout`](IndexMap::layout).
 //!
 //! Twin: `kernels/index.cuh`.
@@ -11,7 +11,7 @@
 use crate::layout::algebra::{self, Composed, Int, Layout};
 use std::sync::Arc;
 
-/// A point of a map's domain. What rows and columns are, each map says.
+/// A point of a map's domain. Each map defines the meaning of its rows and columns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Coord {
     /// The slower index.
@@ -20,29 +20,29 @@ pub struct Coord {
     pub column: u32,
 }
 
-/// A point.
+/// Returns the point (`row`, `column`).
 pub const fn at(row: u32, column: u32) -> Coord {
     Coord { row, column }
 }
 
 /// A map from a rectangle of points to offsets.
 pub trait IndexMap: Send + Sync {
-    /// The rectangle: rows and columns.
+    /// Returns the size of the domain: rows and columns.
     fn domain(&self) -> Coord;
-    /// Offsets lie below this.
+    /// Returns the size of the codomain. All offsets are smaller.
     fn codomain(&self) -> u32;
-    /// Where a point of the domain goes; `None` when the map leaves it out.
+    /// Returns the offset of a point of the domain; `None` if the map leaves it out.
     fn at(&self, point: Coord) -> Option<u32>;
-    /// The map in CuTe's notation, where it is affine up to a swizzle: the first mode counts rows,
-    /// the second columns. A point whose offset is not below the codomain is one that the map
-    /// leaves out.
+    /// Returns the map in CuTe's notation if it is affine up to a swizzle. The first mode counts
+    /// rows, and the second mode counts columns. The map leaves out each point whose offset is
+    /// outside of the codomain.
     fn layout(&self) -> Option<Composed> {
         None
     }
 }
 
-/// The layout of a map over `domain`: of its rows and of its columns the modes (extent, stride),
-/// the fastest first, coalesced. `None` where they end before the domain does.
+/// Returns the coalesced layout of a map over `domain`. Rows and columns are lists of modes
+/// (extent, stride), the fastest first. `None` if the modes are shorter than the domain.
 pub fn affine(domain: Coord, rows: &[(u32, u32)], columns: &[(u32, u32)]) -> Option<Composed> {
     let side = |extent: u32, modes: &[(u32, u32)]| {
         let size = modes.iter().map(|mode| u64::from(mode.0)).product::<u64>();
@@ -80,10 +80,10 @@ impl IndexMap for algebra::Map {
     }
 }
 
-/// A map of any kind, shared.
+/// A shared map of any type.
 pub type Map = Arc<dyn IndexMap>;
 
-/// A map, evaluated once: its offsets as a table.
+/// A map as a table of its offsets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tabled {
     domain: Coord,
@@ -92,12 +92,12 @@ pub struct Tabled {
 }
 
 impl Tabled {
-    /// The table of a map.
+    /// Evaluates a map over its domain.
     pub fn of(map: &dyn IndexMap) -> Self {
         Self::by(map.domain(), map.codomain(), |point| map.at(point))
     }
 
-    /// The table of a formula over a rectangle of points.
+    /// Evaluates a formula over a rectangle of points.
     pub fn by(domain: Coord, codomain: u32, formula: impl Fn(Coord) -> Option<u32>) -> Self {
         Self { domain, codomain, offsets: points_of(domain).map(formula).collect() }
     }
@@ -112,7 +112,7 @@ impl IndexMap for Tabled {
         self.codomain
     }
 
-    /// Beyond the domain, points are left out.
+    /// Leaves out all points beyond the domain.
     fn at(&self, point: Coord) -> Option<u32> {
         if point.column >= self.domain.column {
             return None;
@@ -124,7 +124,7 @@ impl IndexMap for Tabled {
     }
 }
 
-/// Every point of a map, row by row.
+/// Returns every point of a map's domain, row by row.
 pub fn points(map: &dyn IndexMap) -> impl Iterator<Item = Coord> + use<> {
     points_of(map.domain())
 }
@@ -133,32 +133,32 @@ fn points_of(extent: Coord) -> impl Iterator<Item = Coord> + use<> {
     (0..extent.row).flat_map(move |row| (0..extent.column).map(move |column| at(row, column)))
 }
 
-/// What a left-out point counts as in a fingerprint. `kernels/index.cuh` spells the same number.
+/// The value of a left-out point in a fingerprint. `kernels/index.cuh` defines the same number.
 pub const LEFT_OUT: u32 = u32::MAX;
 
-/// FNV-1a over the offsets of the whole domain, row by row.
+/// Returns the FNV-1a hash of the offsets of the whole domain, row by row.
 pub fn fingerprint(map: &dyn IndexMap) -> u32 {
     points(map).fold(2_166_136_261, |hash, point| {
         (hash ^ map.at(point).unwrap_or(LEFT_OUT)).wrapping_mul(16_777_619)
     })
 }
 
-/// What every map of a kind has to satisfy.
+/// The properties of index maps.
 pub mod laws {
     use super::{Coord, IndexMap, points};
 
-    /// A point at which a law does not hold.
+    /// A point or an offset that violates a property.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
     pub enum Violation {
-        /// The map sends the point beyond its codomain.
+        /// The map sends the point outside of its codomain.
         #[error("({}, {}) goes outside, to {offset}", .point.row, .point.column)]
         Outside {
             /// The point.
             point: Coord,
-            /// Where it goes.
+            /// The offset of the point.
             offset: u32,
         },
-        /// Two points go to one offset.
+        /// Two points have one offset.
         #[error("({}, {}) and ({}, {}) both go to {offset}", .first.row, .first.column, .second.row, .second.column)]
         Shared {
             /// The earlier point.
@@ -168,7 +168,7 @@ pub mod laws {
             /// The offset of both.
             offset: u32,
         },
-        /// No point goes to the offset.
+        /// No point has the offset.
         #[error("nothing goes to {offset}")]
         Missed {
             /// The offset.
@@ -176,13 +176,13 @@ pub mod laws {
         },
     }
 
-    /// No two points share an offset, and every offset lies in the codomain.
+    /// Checks that no two points share an offset, and that every offset is in the codomain.
     pub fn injective(map: &dyn IndexMap) -> Result<(), Violation> {
         preimages(map).map(|_| ())
     }
 
-    /// Injective, and every offset of the codomain is reached: `|domain'| = |codomain|` for the
-    /// points that are not left out.
+    /// Checks that the map is injective and reaches every offset of the codomain. Left-out points
+    /// do not count.
     pub fn bijective(map: &dyn IndexMap) -> Result<(), Violation> {
         match preimages(map)?.iter().position(Option::is_none) {
             None => Ok(()),

@@ -1,24 +1,23 @@
-//! What the laboratory needs of the library and no caller does. Nothing here keeps its name or its
-//! shape.
+//! Items that the lab crate and the tests need. They are not part of the public interface, and
+//! their names and signatures may change at any time.
 
-/// The trees that texts of layouts are read into: expressions of layouts are evaluated from them.
+/// Syntax trees of layout expressions, from which the lab evaluates expressions.
 pub use crate::layout::algebra::parse::{Fault, Kind, Node, parse, pointed};
 
-/// What a block of a kernel from elsewhere computes, and the loading of one.
+/// Geometry of a kernel, and the loading of kernels from other sources.
 #[cfg(feature = "cuda")]
 pub use crate::{cuda::loaded::Loaded, plan::Geometry};
 
-/// Facts of number formats that a reference computes with.
+/// Number formats: rounding and exponents for reference computations.
 pub use crate::numeric::{convert::round_to_odd, fused_sum::least_exponent};
 
-/// The refusal of a number out of its range.
+/// The refusal of a number outside of its range.
 pub use crate::refusal::rules::within;
 
-/// The epilogue as the host evaluates it: references are held against it.
+/// The epilogue as the host evaluates it, for comparison with references.
 pub use crate::epilogue::evaluate::{Rows, evaluate};
 
-/// The assertion that a map's twin has its fingerprint: the lab's kernels are held to their maps,
-/// too.
+/// The assertion that a map's CUDA twin has the map's fingerprint, for the kernels of the lab.
 pub use crate::codegen::fingerprint_assertion;
 
 macro_rules! rooms {
@@ -30,5 +29,5 @@ macro_rules! rooms {
     };
 }
 
-// The rooms that tests and the lab look into.
+// The modules that tests and the lab use.
 rooms! { call, codegen, family, host, index, operand, pass, plan, schedule, sentence, sys, thread }

@@ -1,15 +1,15 @@
-//! Sentences that can be built while compiling.
+//! Sentences that `const fn`s build.
 //!
-//! A refusal is read in two places: in the compiler's output, where a `const` panic may carry a
-//! string but format nothing, and at run time. A [`Sentence`] writes its digits into a buffer of
-//! its own, so both read the same words.
+//! A refusal appears in two places: at run time, and in the compiler's output, where a `const`
+//! panic can print a string but cannot format. A [`Sentence`] writes its digits into its own
+//! buffer, so both places show the same text.
 
 use core::fmt;
 
-/// Bytes a sentence can hold; what does not fit is cut off at the end.
+/// Capacity of a sentence in bytes. A longer text is cut off at the end.
 const CAPACITY: usize = 400;
 
-/// A short text, built by `const fn`s.
+/// A short text that `const fn`s build.
 #[derive(Clone, Copy)]
 pub struct Sentence {
     text: [u8; CAPACITY],
@@ -17,7 +17,7 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// The empty sentence.
+    /// Returns the empty sentence.
     pub const fn new() -> Self {
         Self { text: [0; CAPACITY], length: 0 }
     }
@@ -34,7 +34,7 @@ impl Sentence {
         self
     }
 
-    /// Appends a number in sixteen hexadecimal digits, as ids are spelled.
+    /// Appends a number as sixteen hexadecimal digits, the notation of ids.
     pub const fn hex(mut self, id: u64) -> Self {
         let mut i = 16;
         while i > 0 {
@@ -67,8 +67,8 @@ impl Sentence {
         sentence
     }
 
-    /// Appends a real number with at most six decimals, in scientific notation beyond 1e12 and
-    /// below 1e-6.
+    /// Appends a real number with at most six decimals. Numbers of at least 1e12 and numbers below
+    /// 1e-6 have scientific notation.
     pub const fn real(self, x: f64) -> Self {
         if x.is_nan() {
             return self.say("NaN");
@@ -101,7 +101,7 @@ impl Sentence {
         }
     }
 
-    /// The text so far.
+    /// Returns the text.
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.text.split_at(self.length).0) {
             Ok(text) => text,
@@ -110,8 +110,8 @@ impl Sentence {
     }
 }
 
-/// Appends words: literals as they are, `word` a string, `number` a number, `hex` an id, `of` a
-/// value that has words of its own.
+/// Appends texts to a sentence. Literals are appended as they are. `word` marks a string, `number`
+/// a number, `real` a real number, `hex` an id, and `of` a value that has its own text.
 macro_rules! say {
     ($s:expr $(,)?) => { $s };
     ($s:expr, of $value:expr $(, $($rest:tt)*)?) => { say!($value.said_by($s) $(, $($rest)*)?) };

@@ -1,8 +1,8 @@
-//! Tile shapes: const generics at the leaves, typenum where a fact about two shapes is a bound.
+//! Tile shapes: const generics for the user, and typenum for bounds that relate two shapes.
 //!
-//! A threadblock tile is a whole number of warp tiles, and a warp tile a whole number of
-//! instructions. [`TiledBy`] says so to the compiler, which answers in the editor when it is not
-//! so.
+//! A threadblock tile is a multiple of a warp tile, and a warp tile is a multiple of an
+//! instruction. [`TiledBy`] expresses this rule as a bound, so the compiler and the editor report a
+//! violation.
 
 use crate::error::Error;
 use core::{
@@ -12,7 +12,7 @@ use core::{
 };
 use typenum::{Const, Mod, NonZero, Quot, ToUInt, U, U0, Unsigned};
 
-/// An M x N x K shape, as a value: of a tile in elements, of a problem in elements.
+/// An M x N x K shape of a tile or of a problem, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -29,13 +29,13 @@ pub struct Mnk {
 }
 
 impl Mnk {
-    /// The shape `m` x `n` x `k`.
+    /// Returns the shape `m` x `n` x `k`.
     pub const fn new(m: u32, n: u32, k: u32) -> Self {
         Self { m, n, k }
     }
 
-    /// Tiles of M by N that cover a matrix of (m, n); of extents beyond 64 bits, the largest
-    /// number.
+    /// Returns the number of M x N tiles that cover an m x n matrix, or `u64::MAX` if the number
+    /// does not fit.
     pub const fn tiles_of(&self, (m, n): (usize, usize)) -> u64 {
         let [down, across] =
             [m.div_ceil(at_least_one(self.m) as usize), n.div_ceil(at_least_one(self.n) as usize)];
@@ -64,7 +64,7 @@ impl fmt::Display for Mnk {
     }
 }
 
-/// An M x N shape, as a value: of a cluster in blocks.
+/// An M x N shape of a cluster, in CTAs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -79,10 +79,10 @@ pub struct Mn {
 }
 
 impl Mn {
-    /// One by one.
+    /// The shape 1 x 1.
     pub const ONE: Self = Self { m: 1, n: 1 };
 
-    /// How many it has: blocks, of a cluster.
+    /// Returns `m` times `n`: the CTAs of a cluster.
     pub(crate) const fn count(self) -> u32 {
         self.m.saturating_mul(self.n)
     }
@@ -105,13 +105,13 @@ pub struct GemmShape<const M: usize, const N: usize, const K: usize>;
     note = "write GemmShape<M, N, K> with extents from 1 to 1024"
 )]
 pub trait Shape: 'static {
-    /// Rows.
+    /// Extent along M.
     type M: Unsigned + NonZero;
-    /// Columns.
+    /// Extent along N.
     type N: Unsigned + NonZero;
-    /// Depth.
+    /// Extent along K.
     type K: Unsigned + NonZero;
-    /// The same shape, as a value.
+    /// The shape as a value.
     const MNK: Mnk = Mnk { m: Self::M::U32, n: Self::N::U32, k: Self::K::U32 };
 }
 
@@ -126,7 +126,7 @@ where
     type K = U<K>;
 }
 
-/// A shape that is a whole number of `Inner` shapes along M, N and K.
+/// A shape that is a multiple of `Inner` along M, N, and K.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a whole number of `{Inner}` tiles along M, N and K",
     label = "this tile does not divide evenly",
@@ -148,7 +148,7 @@ where
 {
 }
 
-/// The remainder of a division that goes up.
+/// A remainder of zero.
 #[diagnostic::on_unimplemented(
     message = "tile shapes must nest: an outer tile is not a whole number of inner tiles",
     label = "this configuration does not nest",
@@ -157,7 +157,7 @@ where
 pub trait Whole {}
 impl Whole for U0 {}
 
-/// What to divide by, before anyone has checked it.
+/// Returns `x`, or 1 if `x` is 0: a divisor for values that are not checked yet.
 pub(crate) const fn at_least_one(x: u32) -> u32 {
     if x == 0 { 1 } else { x }
 }

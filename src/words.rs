@@ -1,17 +1,17 @@
-//! Values that are words: an enum and its words, each said once.
+//! Enums whose values are words, with each word defined once.
 
-/// A value that is one of some words.
+/// A value that has a word.
 pub(crate) trait Named: Copy + 'static {
-    /// All words, as a flag's help has them: `a|b`.
+    /// All words in the notation of a flag's help: `a|b`.
     const FORM: &'static str;
     /// Every value.
     const VALUES: &'static [Self];
-    /// Its word.
+    /// Returns the word of the value.
     fn word(self) -> &'static str;
 }
 
-/// Declares an enum whose values are words: `ALL` of them, the `name` of each, and how flags and
-/// files spell it.
+/// Declares an enum whose values are words, with `ALL` values, the `name` of each, and its spelling
+/// in flags and files.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $Kind:ident { $($(#[$doc:meta])* $Variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -22,10 +22,10 @@ macro_rules! words {
         }
 
         impl $Kind {
-            /// Every one.
+            /// Every value.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$Variant),+];
 
-            /// The name, as flags and files spell it.
+            /// Returns the name, as flags and files spell it.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$Variant => $word),+

@@ -1,11 +1,11 @@
-//! GPUs by name: what is explained for one that is not here.
+//! GPUs by name, for explanations on machines without these GPUs.
 //!
-//! Source: the tables of NVIDIA's architecture white papers; the limits are those of the
-//! architecture, the multiprocessors the product's.
+//! Source: the tables of NVIDIA's architecture white papers. The limits come from the architecture,
+//! and the number of SMs from the product.
 
 use falchion::arch::{ArchKind, Machine};
 
-/// Names and limits, the newest architecture first.
+/// Names and limits of GPUs, the newest architecture first.
 pub const GPUS: [(&str, Machine); 15] = [
     ("h200", of(ArchKind::Sm90, 132)),
     ("h100", of(ArchKind::Sm90, 132)),

@@ -1,9 +1,9 @@
-//! The files of `lab/kernels/`, for a library that is one file.
+//! The files of `lab/kernels/`, compiled into the library.
 
 use falchion::layout::algebra::LAYOUT_CUH;
 
-/// The files of `lab/kernels/`, and what one of them includes, by the name under which they are
-/// included; [`falchion::internals::codegen::KERNELS`] are the others.
+/// The files of `lab/kernels/` and their includes, by include name. The other kernels are in
+/// [`falchion::internals::codegen::KERNELS`].
 pub const KERNELS: &[(&str, &str)] = &[
     ("banks/probe.cuh", include_str!("../kernels/banks/probe.cuh")),
     ("ladder/textbook.cuh", include_str!("../kernels/ladder/textbook.cuh")),

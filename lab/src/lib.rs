@@ -1,20 +1,20 @@
-//! The laboratory of [`falchion`]: what verifies its kernels, measures, explores and draws them.
+//! The lab of [`falchion`]: verification, measurement, exploration, and pictures of its kernels.
 //!
-//! | to | there is |
+//! | task | module |
 //! |---|---|
-//! | know whether a result is right | [`verify`] |
-//! | hold a problem's matrices where types are values | [`owned`] |
-//! | know what this machine has | [`resources`] |
-//! | know the limits of another GPU | [`gpus`] |
+//! | verify a result | [`verify`] |
+//! | own a problem's matrices if element types are run-time values | [`owned`] |
+//! | query the resources of this machine | [`resources`] |
+//! | look up the limits of another GPU | [`gpus`] |
 //! | measure against a peer | `bench` (with CUDA) |
 //! | generate pages, tables, and pictures of the suites | `pages` (with CUDA) |
 //! | search the space of descriptions | [`explore`] |
-//! | climb from three loops to the ring of copies | [`ladder`] |
+//! | climb from three loops to the TMA ring | [`ladder`] |
 //! | count the bank conflicts of an access or a kernel | [`banks`] |
-//! | count what a kernel asks of memory | [`counters`] |
-//! | hear why a transpose is computed as it is | [`explain`] |
-//! | look at one stage of a warpgroup's product | [`warpgroup`] |
-//! | evaluate, draw and run CuTe's layouts | [`layout`] |
+//! | count the memory accesses of a kernel | [`counters`] |
+//! | explain the selection of a kernel | [`explain`] |
+//! | inspect one stage of a warpgroup's product | [`warpgroup`] |
+//! | evaluate, draw, and run CuTe layouts | [`layout`] |
 #![deny(missing_docs)]
 
 pub mod banks;

@@ -1,9 +1,9 @@
-//! What the machine has of what the host executor and its matrices take: instruction sets, memory.
+//! Resources of the machine for the host executor: instruction sets and memory.
 
 use falchion::refusal::Refusal;
 use std::fs;
 
-/// The names of the instruction sets that are here, of those that matter.
+/// Returns the names of the relevant instruction sets that this CPU has.
 pub fn cpu_features() -> Vec<&'static str> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -15,13 +15,14 @@ pub fn cpu_features() -> Vec<&'static str> {
         let known = present!["avx2" "fma" "f16c" "avx512f" "avx512vl" "avx512dq" "avx512bw"];
         known.into_iter().filter(|feature| feature.1).map(|feature| feature.0).collect()
     }
-    // Elsewhere the baseline has them all.
+    // Other architectures have the instructions in their baseline.
     #[cfg(not(target_arch = "x86_64"))]
     Vec::new()
 }
 
-/// Bytes that the machine can give without swapping, or that are left below the limit of the
-/// control group or of the process's address space; `None` where the system does not say.
+/// Returns the bytes that the machine can allocate without swapping. The limits of the control
+/// group and of the process's address space also apply. `None` if the system does not report the
+/// numbers.
 pub fn available_bytes() -> Option<u64> {
     let machine = line_of("MemAvailable:", &fs::read_to_string("/proc/meminfo").ok()?);
     let number = |file: &str| {
@@ -32,8 +33,8 @@ pub fn available_bytes() -> Option<u64> {
     [machine, group, left_of_addresses()].into_iter().flatten().min()
 }
 
-/// Whether there is memory for so many bytes; where the system does not say, for any that an
-/// address reaches.
+/// Checks that `needed` bytes of memory are available. If the system does not report available
+/// memory, every addressable size passes.
 ///
 /// # Errors
 /// [`Refusal::OutOfMemory`].
@@ -42,21 +43,21 @@ pub fn room_for(needed: u64) -> Result<(), Refusal> {
     if needed > available { Err(Refusal::OutOfMemory { needed, available }) } else { Ok(()) }
 }
 
-/// What `ulimit -v` leaves.
+/// Returns the bytes of address space that `ulimit -v` leaves.
 fn left_of_addresses() -> Option<u64> {
     let most = address_limit(&fs::read_to_string("/proc/self/limits").ok()?)?;
     let taken = line_of("VmSize:", &fs::read_to_string("/proc/self/status").ok()?)?;
     Some(most.saturating_sub(taken))
 }
 
-/// The limit of the address space, in bytes, of the text of `/proc/self/limits`; none where it is
-/// unlimited.
+/// Returns the limit of the address space in bytes from the text of `/proc/self/limits`; `None` if
+/// it is unlimited.
 fn address_limit(text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The bytes of a line of `/proc/meminfo`, or of a text like it.
+/// Returns the bytes of a line of `/proc/meminfo`, or of a similar text.
 fn line_of(name: &str, text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)

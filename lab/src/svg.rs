@@ -1,19 +1,19 @@
-//! Pictures, written element by element.
+//! SVG pictures, written element by element.
 
 use core::fmt::Write;
 
-/// Attributes that elements share. A picture states each combination once, as a class.
+/// Style attributes, which elements share. A picture defines each combination once, as a class.
 const STYLE: [&str; 7] =
     ["fill", "stroke", "stroke-width", "font-size", "font-family", "font-weight", "text-anchor"];
 
-/// The elements of a picture so far, each on a line, and their classes.
+/// The elements of a picture, one per line, and their classes.
 #[derive(Default)]
 pub(crate) struct Svg {
     elements: String,
     classes: Vec<String>,
 }
 
-/// An element that is not yet written.
+/// An element that is not written yet.
 #[must_use = "an element is written by `end` or `says`"]
 pub(crate) struct Element<'s> {
     svg: &'s mut Svg,
@@ -24,12 +24,12 @@ pub(crate) struct Element<'s> {
 
 /// The value of an attribute.
 pub(crate) trait Value {
-    /// Appends it as it stands between quotes.
+    /// Appends the value in the form between quotes.
     fn spell(&self, to: &mut String);
 }
 
 impl Value for f64 {
-    /// To a hundredth, in as few digits as that takes.
+    /// Appends the number, rounded to two decimals, with as few digits as possible.
     fn spell(&self, to: &mut String) {
         let _ = write!(to, "{}", (self * 100.0).round() / 100.0 + 0.0);
     }
@@ -50,13 +50,14 @@ impl Value for &str {
 }
 
 impl Svg {
-    /// The picture of `width` x `height` pixels on a white sheet, its texts in `font`.
+    /// Returns the picture of `width` x `height` pixels with a white background. Its texts use
+    /// `font`.
     pub fn on_a_sheet(self, size: (f64, f64), font: &str) -> String {
         let sheet = "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
         Self { elements: sheet.to_owned() + &self.elements, ..self }.bare(size, font)
     }
 
-    /// The picture of `width` x `height` pixels without a background, its texts in `font`.
+    /// Returns the picture of `width` x `height` pixels without a background. Its texts use `font`.
     pub fn bare(self, (width, height): (f64, f64), font: &str) -> String {
         let mut sheet = "<svg xmlns=\"http://www.w3.org/2000/svg\"".to_owned();
         let _ = write!(sheet, " viewBox=\"0 0 {width} {height}\"");
@@ -70,7 +71,7 @@ impl Svg {
         sheet + "</style>\n" + &self.elements + "</svg>\n"
     }
 
-    /// A rectangle.
+    /// Adds a rectangle.
     pub fn rect(&mut self, [x, y, width, height]: [f64; 4], fill: &str) -> Element<'_> {
         Element::new(self, "rect")
             .set("x", x)
@@ -80,13 +81,13 @@ impl Svg {
             .set("fill", fill)
     }
 
-    /// A circle.
+    /// Adds a circle.
     #[cfg(feature = "cuda")]
     pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) -> Element<'_> {
         Element::new(self, "circle").set("cx", x).set("cy", y).set("r", radius).set("fill", fill)
     }
 
-    /// A line from a point to another.
+    /// Adds a line between two points.
     pub fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], stroke: &str) -> Element<'_> {
         Element::new(self, "line")
             .set("x1", x1)
@@ -96,13 +97,13 @@ impl Svg {
             .set("stroke", stroke)
     }
 
-    /// A text that begins at a point, unless an anchor is set.
+    /// Adds a text that begins at a point, unless an anchor is set.
     pub fn text(&mut self, (x, y): (f64, f64), size: f64, fill: &str) -> Element<'_> {
         Element::new(self, "text").set("x", x).set("y", y).set("font-size", size).set("fill", fill)
     }
 }
 
-/// The name of a class: a letter and a number.
+/// Returns the name of a class: a letter and a number.
 fn class_name(number: usize) -> String {
     format!("s{number}")
 }
@@ -131,7 +132,7 @@ impl<'s> Element<'s> {
         self
     }
 
-    /// Which part of a text stands at its point: `middle` or `end`.
+    /// Sets the part of a text at its point: `middle` or `end`.
     pub fn anchor(self, anchor: &str) -> Self {
         self.set("text-anchor", anchor)
     }
@@ -141,12 +142,12 @@ impl<'s> Element<'s> {
         self.set("font-weight", "600")
     }
 
-    /// The element is empty.
+    /// Writes the element without content.
     pub fn end(self) {
         self.open().push_str("/>\n");
     }
 
-    /// The element is around a text.
+    /// Writes the element with a text as its content.
     pub fn says(self, text: &str) {
         let name = self.name;
         let to = self.open();

@@ -40,14 +40,14 @@ pub struct Trial {
 /// The columns.
 const HEADER: &str = "log,gpu,timing,m,n,k,types,op,threadblock,warp,stages,knobs,us";
 
-/// The trials of a CSV text.
+/// Parses the trials of a CSV text.
 ///
 /// In the column `knobs`, a word without `=` is a schedule (`pingpong`), a decomposition
 /// (`splitk`), a cluster (`2x1`), or an instruction (`64x256x16`). `groups=8` is a grouped GEMM,
 /// `array=8` an array of pointers, and `rows=100/0/37` a grouped GEMM with these rows.
 ///
 /// # Errors
-/// The number and the fault of a row that is no trial, as text.
+/// A text with the number of an invalid row and the fault.
 pub fn parse(text: &str) -> Result<Vec<Trial>, String> {
     let mut logs: Vec<&str> = Vec::new();
     let mut trials = Vec::new();

@@ -1,6 +1,6 @@
-//! What a kernel of arrays is launched with: what every kernel of its family takes, and behind that
-//! the addresses of each product, and the maps where TMA moves its matrices; or where in memory
-//! they are.
+//! Parameters of array kernels: the parameters of the family, followed by the addresses of each
+//! GEMM. With TMA, the tensor maps of each GEMM follow, or the address of records in global
+//! memory.
 
 use super::{GemmParams, TensorGemmParams, TensorMap, fingerprint_assertion};
 use crate::{
@@ -11,26 +11,26 @@ use crate::{
 };
 use core::fmt::Write;
 
-/// Bytes of a kernel's parameters, at most, and those that drivers of CUDA 12.1 take.
+/// Maximum bytes of kernel parameters on any driver, and on drivers of CUDA 12.1 and newer.
 pub(super) const MOST_BYTES: usize = 4096;
 pub(super) const MOST_BYTES_AT_ALL: usize = 32764;
 
-/// Matrices of a product.
+/// Matrices per GEMM.
 const MATRICES: usize = MATRICES_OF_PRODUCT as usize;
 
-/// Bytes of a product's addresses, and of its maps.
+/// Bytes of the addresses of a GEMM, and of its tensor maps.
 pub(super) const OF_ADDRESSES: usize = MATRICES * size_of::<u64>();
 const OF_MAPS: usize = MATRICES * size_of::<TensorMap>();
 
-/// Bytes of the struct of so many products, and of that with maps, without what rounds it up to its
-/// alignment.
+/// Bytes of the struct for `products` GEMMs, and of the struct with tensor maps before it is padded
+/// to its alignment.
 const fn bytes(products: u32) -> usize {
     size_of::<GemmParams>() + products as usize * OF_ADDRESSES
 }
 const MAPPED_BYTES: usize =
     size_of::<TensorGemmParams>() + MOST_MAPPED as usize * (OF_MAPS + OF_ADDRESSES);
 
-/// As many products as there is room for, and no more.
+/// The maximum counts of GEMMs fill the parameters: one more GEMM does not fit.
 const _: () = assert!(bytes(MOST_PRODUCTS) <= MOST_BYTES && bytes(MOST_PRODUCTS + 1) > MOST_BYTES);
 const _: () = assert!(
     bytes(MOST_PRODUCTS_AT_ALL) <= MOST_BYTES_AT_ALL
@@ -41,22 +41,22 @@ const _: () = assert!(
         && MAPPED_BYTES + OF_MAPS + OF_ADDRESSES > MOST_BYTES
 );
 
-/// Addresses of a product's A, B, C and D; 0 of a C that is not read.
+/// Addresses of A, B, C, and D of one GEMM; 0 for a C that the epilogue does not read.
 pub type Addresses = [u64; MATRICES];
 
-/// The bytes of the struct that a kernel of arrays takes, or more, which are zeros.
+/// Bytes of the parameters of an array kernel, padded with zeros.
 #[derive(Clone, Debug)]
 pub struct ArrayParams(pub Vec<u8>);
 
 impl ArrayParams {
-    /// Those of a launch and its products, of a kernel that takes `most` of them: what is beyond is
-    /// left out.
+    /// Returns the parameters of a launch and its GEMMs, for a kernel that accepts at most `most`
+    /// of them. Further GEMMs are ignored.
     pub fn of(params: &Params, products: &[Addresses], most: u32) -> Self {
         let products = &products[..products.len().min(most as usize)];
         Self::behind(&params.0[..size_of::<GemmParams>()], &[], products, bytes(most))
     }
 
-    /// The same of a kernel that TMA feeds, of [`MOST_MAPPED`] products at most.
+    /// Returns the parameters of a TMA kernel with at most [`MOST_MAPPED`] GEMMs.
     pub fn of_mapped(params: &Params, products: &[([TensorMap; MATRICES], Addresses)]) -> Self {
         let mut maps = [TensorMap { word: [0; 16] }; MATRICES * MOST_MAPPED as usize];
         let mut addresses = [[0; MATRICES]; MOST_MAPPED as usize];
@@ -72,7 +72,8 @@ impl ArrayParams {
         )
     }
 
-    /// The same of a kernel whose products' maps and addresses lie in memory, from an address on.
+    /// Returns the parameters of a kernel whose tensor maps and addresses lie in global memory,
+    /// beginning at address `records`.
     pub fn of_records(params: &Params, records: u64) -> Self {
         Self::behind(
             &params.0[..size_of::<TensorGemmParams>()],
@@ -88,12 +89,12 @@ impl ArrayParams {
         Self(all)
     }
 
-    /// The C++ twin of a kernel that takes so many products, behind that of [`GemmParams`].
+    /// Returns the C++ struct for at most `most` GEMMs, which extends [`GemmParams`].
     pub(crate) fn declaration(most: u32) -> String {
         Self::declared("ArrayParams : GemmParams", most, "", bytes(most))
     }
 
-    /// The same behind [`TensorGemmParams`].
+    /// Returns the C++ struct with tensor maps, which extends [`TensorGemmParams`].
     pub(crate) fn mapped_declaration() -> String {
         let maps =
             format!("  // Their maps.\n  TensorMap maps[{}];\n", MOST_MAPPED * MATRICES_OF_PRODUCT);
@@ -105,7 +106,7 @@ impl ArrayParams {
         )
     }
 
-    /// The same of maps and addresses in memory.
+    /// Returns the C++ struct with the address of records, which extends [`TensorGemmParams`].
     pub(crate) fn records_declaration() -> String {
         let (name, bytes) =
             ("TensorRecordParams", size_of::<TensorGemmParams>() + align_of::<TensorGemmParams>());
@@ -130,7 +131,7 @@ impl ArrayParams {
         text
     }
 
-    /// The fingerprint of where addresses, and maps, lie.
+    /// Returns the fingerprint assertion of the layout of addresses and tensor maps.
     pub(crate) fn fingerprint(products: u32) -> String {
         fingerprint_assertion(
             &format!("threadblock::ProductAddresses<{products}>"),

@@ -1,4 +1,4 @@
-//! What the decomposition of an operand is launched with, and what it leaves behind.
+//! Parameters and results of the pass that decomposes an f32 operand into terms of a narrower type.
 
 use super::fingerprint_assertion;
 use crate::{
@@ -14,16 +14,16 @@ use crate::{
 use core::fmt::Write;
 
 mirrored! {
-    /// What is known of a row of A, or a column of B, that is scaled:
-    /// [`LineFacts`](crate::numeric::emulation::LineFacts), and its shift.
+    /// Statistics and shift of a scaled row of A or column of B. See
+    /// [`LineFacts`](crate::numeric::emulation::LineFacts).
     DecomposedLine {
-        /// The bits of the largest magnitude.
+        /// Bits of the largest magnitude.
         largest: u32,
-        /// Numbers that are not 0.
+        /// Count of nonzero numbers.
         nonzero: u32,
-        /// Those of them outside of the window.
+        /// Count of nonzero numbers outside the exponent window.
         outside: u32,
-        /// Its numbers are multiplied by two to the power of minus this.
+        /// Shift: the numbers are multiplied by two to the power of `-shift`.
         shift: i32,
     }
 }
@@ -37,44 +37,45 @@ impl From<DecomposedLine> for LineFacts {
 }
 
 mirrored! {
-    /// What a decompose pass is launched with.
+    /// Parameters of a decompose pass.
     DecomposeParams {
         /// Address of the operand.
         source: u64,
-        /// Its leading dimension, in elements.
+        /// Leading dimension of the operand, in elements.
         leading: u64,
-        /// Address of the first row's parts, a multiple of 16.
+        /// Address of the terms of the first row, a multiple of 16.
         parts: u64,
-        /// Elements from one row of parts to the next.
+        /// Elements from one row of terms to the next.
         pitch: u64,
-        /// Address of the rows' facts.
+        /// Address of the statistics of the rows.
         lines: u64,
-        /// Address of the number of the first row that is refused.
+        /// Address of the index of the first refused row.
         status: u64,
         /// Rows of A, or columns of B.
         mn: u32,
         /// Length of a row.
         k: u32,
-        /// Elements of one part, zeros behind it included.
+        /// Elements of one term of a row, including the zero padding.
         padded: u32,
-        /// Tiles across a part.
+        /// Number of tiles across a term.
         tiles_across: u32,
         /// Whether the operand is K-major.
         along_k: u32,
         /// Whether rows can be read 16 bytes at a time.
         vectors: u32,
-        /// Which step.
+        /// Step of the pass, a value of `DecomposeStep`.
         step: u32,
-        /// Blocks of a matrix.
+        /// Thread blocks per matrix.
         blocks: u32,
         /// Bytes from one matrix of the operand to the next.
         stride_source: u64,
-        /// Bytes from one matrix's parts, and the facts of its rows, to the next one's.
+        /// Bytes from one matrix's terms and statistics to those of the next matrix.
         stride_parts: u64,
     }
 }
 
-/// Facts of how f32 is emulated, as a C++ struct: the products, four bits for the part of each.
+/// Returns the facts of an emulation as a C++ struct. The products are packed with four bits for
+/// the term of each.
 pub(crate) fn emulation_header(emulation: EmulationKind, frame: Frame) -> String {
     let packed = |operand: OperandKind| {
         (0..).zip(emulation.products()).fold(0u32, |packed, (number, product)| {
@@ -119,14 +120,15 @@ impl IndexMap for EmulationBlocks {
     }
 }
 
-/// The map (exponent and sign, sample) to a number made of the parts of the sample's number: for
-/// the fingerprint of the arithmetic.
+/// Returns the map (exponent and sign, sample) to a hash of a sample's terms, for the fingerprint
+/// of the arithmetic.
 ///
-/// Sample `c` of row `r` is the number whose bits are `r * 2^23` and 23 bits of `c`'s
-/// multiplicative hash; its row's largest magnitude has an exponent that is `c` greater, or the
-/// greatest. The parts are `p1 + 31 p2 + 961 p3`, modulo 2^20.
+/// Sample `c` of row `r` is the number whose bits are `r * 2^23` plus 23 bits of the multiplicative
+/// hash of `c`. The exponent of its row's largest magnitude is larger by `c`, up to the maximum.
+/// The value is `p1 + 31 p2 + 961 p3`, modulo 2^20, where `p1`, `p2`, and `p3` are the bits of the
+/// terms.
 fn parts_table(emulation: EmulationKind) -> Tabled {
-    // Scaled numbers are finite; of each exponent there are 24 samples.
+    // Scaled numbers are finite and positive. Each exponent has 24 samples.
     Tabled::by(
         at(if emulation.scales() { 0xff } else { 0x200 }, 24),
         1 << 20,
@@ -141,8 +143,9 @@ fn parts_table(emulation: EmulationKind) -> Tabled {
     )
 }
 
-/// The same of the parts that a warp makes in registers, without the bits that tensor cores ignore:
-/// `p1 + 31 p2`, and 0 of what is not finite.
+/// Returns the map (exponent and sign, sample) to a hash of the terms that a warp makes in
+/// registers. The value is `p1 + 31 p2` without the bits that tensor cores ignore, and 0 if not
+/// finite.
 fn register_parts_table(emulation: EmulationKind) -> Tabled {
     Tabled::by(at(0x200, 24), 1 << 20, |Coord { row, column }| {
         let fraction = column.wrapping_mul(0x9e37_79b1) >> 9;
@@ -157,7 +160,7 @@ fn register_parts_table(emulation: EmulationKind) -> Tabled {
     })
 }
 
-/// The fingerprint of those; nothing where there are none.
+/// Returns the fingerprint assertion of the terms made in registers, or an empty text without them.
 pub(crate) fn register_fingerprints(emulation: EmulationKind) -> String {
     match emulation {
         EmulationKind::Tf32x3 => fingerprint_assertion(
@@ -169,10 +172,10 @@ pub(crate) fn register_fingerprints(emulation: EmulationKind) -> String {
     }
 }
 
-/// Blocks of a part whose remapping has a fingerprint.
+/// Blocks per term at which the remapping has a fingerprint.
 const REMAPPED: [u32; 3] = [1, 7, 64];
 
-/// Fingerprints of which blocks tiles read, and of the parts of numbers.
+/// Returns the fingerprint assertions of the blocks that tiles read, and of the terms of numbers.
 pub(crate) fn emulation_fingerprints(emulation: EmulationKind, frame: Frame) -> String {
     let mut text = String::new();
     for blocks in REMAPPED {

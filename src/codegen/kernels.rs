@@ -1,6 +1,6 @@
-//! The files of `kernels/`, for a library that is one file.
+//! The CUDA files of `kernels/`, embedded into the library.
 
-/// The files of `kernels/` that families share, by the name under which they include each other.
+/// The CUDA files that the kernel families share: (include name, text).
 pub const KERNELS: &[(&str, &str)] = &[
     ("pass/repack.cuh", include_str!("../../kernels/pass/repack.cuh")),
     ("pass/decompose.cuh", include_str!("../../kernels/pass/decompose.cuh")),

@@ -1,36 +1,37 @@
-//! What a pass that makes tensor maps is launched with, and where it brings them.
+//! Parameters of the pass that writes tensor maps and addresses to records in global memory.
 
 use super::{Addresses, ArrayParams, TensorMap, array, fingerprint_assertion};
 use crate::threadblock::ProductRecords;
 
-/// Products that a launch makes the maps of, of which there are few: as many as 4096 bytes of
-/// parameters hold addresses of behind what all have.
+/// Maximum number of GEMMs per launch of the pass with 4096 bytes of parameters.
 pub const MOST_RECORDS: u32 = 110;
 
-/// The same of parameters of 32764 bytes, which drivers of CUDA 12.1 take.
+/// Maximum number of GEMMs per launch with 32764 bytes of parameters, which drivers of CUDA 12.1
+/// and newer accept.
 pub const MOST_RECORDS_AT_ALL: u32 = 1004;
 
 mirrored! {
-    /// What a pass that makes tensor maps is launched with, before the addresses of each product.
-    /// In C++ the maps' declaration comes before it.
+    /// Parameters of the pass that makes tensor maps, followed by the addresses of each GEMM. In
+    /// C++, the declaration of tensor maps precedes this struct.
     MapsParams align 64 {
-        /// Maps of A, B, C and D at any address; of no meaning where TMA does not move them.
+        /// Tensor maps of A, B, C, and D with any address. A map is unused if TMA does not move its
+        /// matrix.
         templates: [TensorMap; 4],
-        /// Address of the first product's record.
+        /// Address of the record of the first GEMM.
         records: u64,
-        /// Of A, B, C and D, a bit each, the lowest A's: whether TMA moves it.
+        /// Bit mask of the matrices that TMA moves. Bit 0 is A, then B, C, and D.
         moved: u32,
-        /// Makes the size a multiple of the maps' alignment.
+        /// Padding to a multiple of the alignment of tensor maps.
         reserved: [u32; 13],
     }
 }
 
-/// Bytes of the struct with addresses of so many products.
+/// Returns the bytes of the struct with addresses of `most` GEMMs.
 const fn bytes(most: u32) -> usize {
     size_of::<MapsParams>() + most as usize * array::OF_ADDRESSES
 }
 
-/// Whole structs, and as many products as there is room for.
+/// Both structs have whole units of their alignment, and use the available parameters.
 const _: () = assert!(
     bytes(MOST_RECORDS) == array::MOST_BYTES && bytes(MOST_RECORDS_AT_ALL).is_multiple_of(64)
 );
@@ -40,12 +41,13 @@ const _: () = assert!(
 );
 
 impl MapsParams {
-    /// The struct with addresses of `most` products, in C++ behind this one's.
+    /// Returns the declaration of the C++ struct with addresses of `most` GEMMs after this struct.
     pub(crate) fn with_addresses(most: u32) -> String {
         ArrayParams::declared("MapsOfProducts : MapsParams", most, "", bytes(most))
     }
 
-    /// Its bytes, of products of which there are `most` at most: what is beyond is left out.
+    /// Returns the bytes of the struct with addresses of at most `most` GEMMs. Further addresses
+    /// are ignored.
     pub fn of(&self, most: u32, products: &[Addresses]) -> Vec<u8> {
         let addresses = products.iter().take(most as usize).flat_map(bytemuck::bytes_of);
         let mut all: Vec<_> = bytemuck::bytes_of(self).iter().chain(addresses).copied().collect();
@@ -54,7 +56,7 @@ impl MapsParams {
     }
 }
 
-/// The fingerprint of where pieces of records lie.
+/// Returns the fingerprint assertion of the layout of records.
 pub(crate) fn records_fingerprint() -> String {
     let twin = format!("threadblock::ProductRecords<{MOST_RECORDS}>");
     fingerprint_assertion(&twin, "records", &ProductRecords { products: MOST_RECORDS })

@@ -1,8 +1,9 @@
-//! What both languages have to agree on, written once and generated for the other.
+//! Generated CUDA headers: everything on which Rust and C++ must agree is written once, in Rust.
 //!
-//! The [`mirrored!`](self) table makes a Rust struct and its C++ twin, for parameters that cross at
-//! launch. A family's room spells its description as `config.cuh` with what is here; a
-//! [`TranslationUnit`] is all the text that NVRTC sees. No `-D` macros, no positional text.
+//! The [`mirrored!`](self) macro makes a Rust struct and its C++ twin, for kernel parameters. Each
+//! kernel family writes its description as `config.cuh` with the functions of this module. A
+//! [`TranslationUnit`] is the complete text that NVRTC reads. There are no `-D` macros, and facts
+//! have names instead of positions.
 
 use crate::{
     desc::{Class, GemmMode},
@@ -20,10 +21,10 @@ use crate::{
 };
 use core::fmt::Write;
 
-/// A type that both languages can hold.
+/// A type with the same representation in Rust and C++.
 #[doc(hidden)]
 pub trait Spelled {
-    /// A C++ declaration of `name`.
+    /// Returns a C++ declaration of `name`.
     fn declaration(name: &str) -> String;
 }
 
@@ -45,7 +46,7 @@ impl<T: Spelled, const N: usize> Spelled for [T; N] {
     }
 }
 
-/// Declares structs that cross at launch, each a Rust struct with its C++ twin.
+/// Declares structs of kernel parameters: each is a Rust struct with its C++ twin.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mirrored {
@@ -58,8 +59,8 @@ macro_rules! mirrored {
         }
 
         impl $Name {
-            /// The C++ twin. `Pod` says that there is no padding, and the assertion that C++ adds
-            /// none.
+            /// Returns the C++ twin. `Pod` rejects padding in Rust, and the assertion rejects
+            /// padding in C++.
             pub fn declaration() -> String {
                 use ::core::fmt::Write as _;
                 let mut text = concat!("struct ", $("alignas(", $align, ") ",)? stringify!($Name), " {\n").to_owned();
@@ -107,13 +108,13 @@ pub use tensors::{TensorGemmParams, TensorMap};
 pub use unit::TranslationUnit;
 
 mirrored! {
-    /// What a kernel is launched with.
+    /// Parameters of a GEMM kernel whose threads all follow one schedule.
     GemmParams {
         /// Address of A.
         a: u64,
         /// Address of B.
         b: u64,
-        /// Address of C; 0 when it is not read.
+        /// Address of C; 0 if the epilogue does not read C.
         c: u64,
         /// Address of D.
         d: u64,
@@ -125,58 +126,58 @@ mirrored! {
         ldc: i64,
         /// Leading dimension of D, in elements.
         ldd: i64,
-        /// alpha, beta, s2 .. s7.
+        /// Scalars alpha, beta, and s2 to s7.
         scalars: [f64; 8],
         /// Rows of D.
         m: i32,
         /// Columns of D.
         n: i32,
-        /// Length of the dot products; 0 when the epilogue reads no accumulator.
+        /// Length of the dot products; 0 if the epilogue reads no accumulator.
         k: i32,
-        /// K-tiles.
+        /// Number of k-tiles.
         tiles_k: u32,
-        /// Tiles down D.
+        /// Number of tiles along M.
         tiles_m: u32,
-        /// Tiles across D.
+        /// Number of tiles along N.
         tiles_n: u32,
         /// Whether the epilogue reads C.
         reads_source: u32,
-        /// Products of the batch.
+        /// Number of GEMMs in the batch.
         batch: u32,
-        /// Elements from one A of the batch to the next.
+        /// Batch stride of A, in elements.
         stride_a: i64,
-        /// Elements from one B of the batch to the next.
+        /// Batch stride of B, in elements.
         stride_b: i64,
-        /// Elements from one C of the batch to the next.
+        /// Batch stride of C, in elements.
         stride_c: i64,
-        /// Elements from one D of the batch to the next.
+        /// Batch stride of D, in elements.
         stride_d: i64,
-        /// Addresses of vectors; 0 of one that is not read.
+        /// Addresses of the epilogue's vectors; 0 for a vector that the epilogue does not read.
         vectors: [u64; VectorKind::ALL.len()],
-        /// Address of the partial accumulators of the parts of K; 0 without split-K.
+        /// Address of the split-K partials; 0 without split-K.
         slots: u64,
-        /// Address of the tiles' tickets, which are 0.
+        /// Address of the tickets of the tiles, which are 0 at the launch.
         tickets: u64,
-        /// Parts of K; of streams, tiles that are streamed.
+        /// Number of split-K slices. With stream-K, the number of streamed tiles.
         split_k: u32,
-        /// K-tiles of each part, or of each cluster's span, but for the first ones, which have one
-        /// more.
+        /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
+        /// `longer_parts` slices or spans have one more.
         part_tiles: u32,
-        /// Parts, or spans, that have one k-tile more.
+        /// Number of slices or spans with one more k-tile.
         longer_parts: u32,
-        /// Tickets of each tile.
+        /// Tickets per tile; 0 if a second kernel reduces the slices.
         tile_tickets: u32,
-        /// Address of the offsets of groups; 0 without groups.
+        /// Address of the group offsets; 0 without groups.
         offsets: u64,
     }
 }
 
 mirrored! {
-    /// What a transpose is launched with.
+    /// Parameters of a transpose.
     TransposeParams {
         /// Address of A.
         a: u64,
-        /// Address of B; 0 when it is not read.
+        /// Address of B; 0 if the transpose does not read B.
         b: u64,
         /// Address of D.
         d: u64,
@@ -186,47 +187,47 @@ mirrored! {
         ldb: i64,
         /// Leading dimension of D, in elements.
         ldd: i64,
-        /// Elements from one A of the batch to the next.
+        /// Batch stride of A, in elements.
         stride_a: i64,
-        /// Elements from one B of the batch to the next.
+        /// Batch stride of B, in elements.
         stride_b: i64,
-        /// Elements from one D of the batch to the next.
+        /// Batch stride of D, in elements.
         stride_d: i64,
-        /// Scales A's transpose.
+        /// Factor of the transpose of A.
         alpha: f64,
-        /// Scales B.
+        /// Factor of B.
         beta: f64,
         /// Rows of A.
         rows: i32,
         /// Columns of A.
         columns: i32,
-        /// Tiles down one D.
+        /// Number of tiles down one D.
         tiles_down: u32,
-        /// Tiles across one D.
+        /// Number of tiles across one D.
         tiles_across: u32,
-        /// Whether A is read.
+        /// Whether the transpose reads A.
         reads_a: u32,
-        /// Whether B is read.
+        /// Whether the transpose reads B.
         reads_b: u32,
     }
 }
 
-/// The name of the entry point of products.
+/// Name of the GEMM entry point.
 pub const ENTRY: &str = "gemm";
 
-/// The name of the entry point that adds parts of K.
+/// Name of the entry point that reduces split-K partials.
 pub(crate) const REDUCTION_ENTRY: &str = "reduce";
 
-/// The text of an entry point, within bounds of its launch: it waits for the grids before it, and
-/// does `body` with its parameters.
+/// Returns the text of an entry point with launch bounds. It waits for the preceding grids, and
+/// then calls `body` with its parameters.
 pub(crate) fn entry_point(entry: &str, (bounds, params): (&str, &str), body: &str) -> String {
     format!(
         "extern \"C\" __global__ void __launch_bounds__({bounds}) {entry}(const __grid_constant__ {params} params) {{\n  schedule::wait_for_grids();\n  {body}(params);\n}}\n"
     )
 }
 
-/// The same of the one that adds parts of K, by a C++ type that has its `run` and the number of its
-/// blocks.
+/// Returns the text of the reduction entry point. The C++ type `ty` has its `run` and its launch
+/// dimensions.
 pub(crate) fn reduction_entry_point(
     Reduction { blocks, threads }: Reduction,
     params: &str,
@@ -238,7 +239,7 @@ pub(crate) fn reduction_entry_point(
     same + &entry_point(REDUCTION_ENTRY, (&threads.to_string(), params), &format!("{ty}::run"))
 }
 
-/// The order of tiles, for `kernels/threadblock/swizzle.cuh`.
+/// Returns the order of tiles for `kernels/threadblock/swizzle.cuh`.
 pub(crate) fn order_header(order: SwizzleKind) -> String {
     let (ordering, group_size) = order.spelled();
     format!(
@@ -246,8 +247,8 @@ pub(crate) fn order_header(order: SwizzleKind) -> String {
     )
 }
 
-/// How a kernel's units of work are ordered and divided, and whether they are of a batch and parts
-/// of K, of which a cluster's blocks may have so many, as facts of its `Config`.
+/// Returns the facts of `Config` about work units: their order, division, mode, and split-K.
+/// `of_cluster` is the number of split-K slices that the CTAs of a cluster compute.
 pub(crate) fn work_facts(
     kind: WorkKind,
     (mode, group_step): (GemmMode, u32),
@@ -261,7 +262,7 @@ pub(crate) fn work_facts(
     )
 }
 
-/// The epilogue: the user's functions, and the struct `Epilogue`.
+/// Returns the epilogue: the user's functions, and the struct `Epilogue`.
 pub(crate) fn epilogue_header(class: &Class) -> String {
     let mut text = format!(
         "#line 1 \"epilogue.cuh\"\n{}",
@@ -277,7 +278,7 @@ pub(crate) fn epilogue_header(class: &Class) -> String {
     text
 }
 
-/// Facts of kernels whose threads multiply and store, each its own tile.
+/// Returns the facts of kernels in which each thread multiplies and stores its own tile.
 pub(crate) fn facts_of_threads(
     tiles: &ThreadTiles,
     accumulator: ElementKind,
@@ -298,7 +299,7 @@ pub(crate) fn facts_of_threads(
     ]
 }
 
-/// That the C++ map `twin` has the fingerprint of `map`.
+/// Returns the assertion that the C++ map `twin` has the fingerprint of `map`.
 pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> String {
     let wanted = fingerprint(map);
     format!(
@@ -306,13 +307,13 @@ pub fn fingerprint_assertion(twin: &str, name: &str, map: &dyn IndexMap) -> Stri
     )
 }
 
-/// Tiles down and across whose order has a fingerprint.
+/// Sizes, in tiles down and across, at which the order of tiles has a fingerprint.
 pub(crate) const ORDERED: [(u32, u32); 5] = [(1, 1), (5, 3), (3, 7), (4, 19), (18, 35)];
 
-/// K-tiles and parts whose cuts have a fingerprint.
+/// Pairs of (k-tiles, slices) at which the division of K has a fingerprint.
 const PARTS: [(u32, u32); 4] = [(0, 3), (5, 5), (13, 4), (1000, 7)];
 
-/// Those of the cuts of K.
+/// Returns the fingerprint assertions of the split-K division.
 pub(crate) fn fingerprints_of_parts() -> String {
     let assertion = |(tiles_k, parts)| {
         fingerprint_assertion(
@@ -324,11 +325,11 @@ pub(crate) fn fingerprints_of_parts() -> String {
     PARTS.map(assertion).concat()
 }
 
-/// Tiles, k-tiles of each, clusters, and units of a cluster at most, whose spans have a
-/// fingerprint.
+/// Rows of (tiles, k-tiles per tile, clusters, maximum units per cluster) at which stream-K spans
+/// have a fingerprint.
 const STREAMS: [(u32, u32, u32, u32); 3] = [(3, 7, 5, 2), (7, 3, 5, 3), (5, 16, 4, 3)];
 
-/// Those of the spans of streams.
+/// Returns the fingerprint assertions of the stream-K spans.
 pub(crate) fn fingerprints_of_streams() -> String {
     let assertion = |(tiles, tiles_k, clusters, units)| {
         let twin = format!("threadblock::StreamedParts<{tiles}, {tiles_k}, {clusters}, {units}>");
@@ -338,7 +339,8 @@ pub(crate) fn fingerprints_of_streams() -> String {
     STREAMS.map(assertion).concat()
 }
 
-/// Those of the walk over groups, on both sides of a tile's end; none without groups.
+/// Returns the fingerprint assertions of the tiles of groups, with group ends on both sides of a
+/// tile's end. The text is empty without groups.
 pub(crate) fn fingerprints_of_groups(
     (mode, step): (GemmMode, u32),
     tile: Mnk,
@@ -369,7 +371,7 @@ pub(crate) fn fingerprints_of_groups(
     [(1, 3), (6, 2)].map(assertion).concat()
 }
 
-/// Those of maps by the names of their twins, and of the order of tiles.
+/// Returns the fingerprint assertions of the named maps and of the order of tiles.
 pub(crate) fn fingerprints_of(maps: &[(&'static str, Map)], kind: SwizzleKind) -> String {
     let mut text = String::new();
     for (name, map) in maps {

@@ -1,18 +1,18 @@
-//! What a pass that writes offsets is launched with.
+//! Parameters of the pass that writes group offsets to global memory.
 
-/// Offsets that a launch takes.
+/// Maximum number of offsets per launch.
 pub const MOST_OFFSETS: usize = 128;
 
 mirrored! {
-    /// What a pass that writes offsets is launched with.
+    /// Parameters of the pass that writes group offsets.
     OffsetsParams {
-        /// Address of the first one's place.
+        /// Address to which the first offset is written.
         destination: u64,
-        /// How many there are.
+        /// Number of offsets.
         count: u32,
-        /// Makes the size a multiple of 8 bytes.
+        /// Padding to a multiple of 8 bytes.
         reserved: u32,
-        /// The offsets, and zeros behind them.
+        /// The offsets, followed by zeros.
         offsets: [u32; MOST_OFFSETS],
     }
 }

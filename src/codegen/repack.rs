@@ -1,46 +1,46 @@
-//! What a repack pass is launched with.
+//! Parameters of the repack pass.
 
 mirrored! {
-    /// One matrix, or those of a batch, and where the copy goes.
+    /// One copy of a repack pass: a matrix, or the matrices of a batch, and the destination.
     RepackCopyParams {
         /// Address of the first row.
         source: u64,
-        /// Address of the first row's copy, a multiple of 16.
+        /// Address of the copy of the first row, a multiple of 16.
         destination: u64,
-        /// Bytes from one row to the next.
+        /// Bytes from one row of the source to the next.
         stride: u64,
-        /// Bytes from one copied row to the next, a multiple of 16.
+        /// Bytes from one row of the copy to the next, a multiple of 16.
         pitch: u64,
-        /// Bytes of a row.
+        /// Bytes per row.
         row_bytes: u64,
-        /// Rows.
+        /// Number of rows.
         rows: u32,
-        /// Pieces of a row.
+        /// Pieces of 16 bytes per row.
         pieces: u32,
-        /// Tiles across a row.
+        /// Number of tiles across a row.
         tiles_across: u32,
-        /// Pieces of a tile's row, as a power of two.
+        /// Base-2 logarithm of the pieces per row of a tile.
         log_pieces: u32,
-        /// Bytes from one matrix to the next.
+        /// Bytes from one matrix of the batch to the next.
         stride_source: u64,
-        /// Bytes from one matrix's copy to the next one's, a multiple of 16.
+        /// Bytes from the copy of one matrix to the next, a multiple of 16.
         stride_copy: u64,
-        /// Tiles of a matrix.
+        /// Tiles per matrix.
         tiles: u32,
-        /// Makes the size a multiple of 8 bytes.
+        /// Padding to a multiple of 8 bytes.
         reserved: u32,
     }
 }
 
 mirrored! {
-    /// What a repack pass is launched with: one operand's copy or both, of which the first has the
-    /// first blocks.
+    /// Parameters of a repack pass: copies of one operand or both. The first copy uses the first
+    /// blocks.
     RepackParams {
         /// The copies.
         copies: [RepackCopyParams; 2],
-        /// Blocks of the first one.
+        /// Number of thread blocks of the first copy.
         blocks: u32,
-        /// Makes the size a multiple of 8 bytes.
+        /// Padding to a multiple of 8 bytes.
         reserved: u32,
     }
 }

@@ -1,29 +1,28 @@
-//! Parameters with tensor maps. In C++ the maps' declaration comes before theirs.
+//! Kernel parameters with tensor maps. In C++, the declaration of tensor maps precedes them.
 
 use crate::operand::VectorKind;
 
 mirrored! {
-    /// A tensor and a box of it, as the driver packs a
-    /// [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address for TMA. A field of
-    /// parameters that `__grid_constant__` passes by value.
+    /// A tensor map: a [`TensorMapDesc`](crate::threadblock::TensorMapDesc) and an address, as the
+    /// driver encodes them for TMA. A `__grid_constant__` parameter passes it by value.
     TensorMap align 64 {
-        /// The driver's own.
+        /// Opaque words of the driver.
         word: [u64; 16],
     }
 }
 
 mirrored! {
-    /// What a kernel whose producer is TMA is launched with.
+    /// Parameters of a GEMM kernel whose producer uses TMA.
     TensorGemmParams align 64 {
-        /// Boxes of A.
+        /// Tensor map of A's boxes.
         a: TensorMap,
-        /// Boxes of B.
+        /// Tensor map of B's boxes.
         b: TensorMap,
-        /// Subtiles of C; of no meaning where threads read them.
+        /// Tensor map of C's subtiles; unused if threads read C.
         source: TensorMap,
-        /// Subtiles of D; of no meaning where threads store them.
+        /// Tensor map of D's subtiles; unused if threads store D.
         d: TensorMap,
-        /// Address of C; 0 when it is not read.
+        /// Address of C; 0 if the epilogue does not read C.
         c: u64,
         /// Address of D.
         d_address: u64,
@@ -31,54 +30,55 @@ mirrored! {
         ldc: i64,
         /// Leading dimension of D, in elements.
         ldd: i64,
-        /// alpha, beta, s2 .. s7.
+        /// Scalars alpha, beta, and s2 to s7.
         scalars: [f64; 8],
         /// Rows of D.
         m: i32,
         /// Columns of D.
         n: i32,
-        /// K-tiles; 0 when the epilogue reads no accumulator.
+        /// Number of k-tiles; 0 if the epilogue reads no accumulator.
         tiles_k: u32,
-        /// Clusters' rectangles of tiles down D.
+        /// Number of cluster rectangles along M.
         tiles_m: u32,
-        /// Clusters' rectangles of tiles across D.
+        /// Number of cluster rectangles along N.
         tiles_n: u32,
         /// Whether the epilogue reads C.
         reads_source: u32,
-        /// Whether alpha is 1 and beta is 0, and C is not read: what nearly every product asks for.
+        /// Whether alpha is 1, beta is 0, and C is not read, as in most calls.
         unscaled: u32,
-        /// K-tiles of one part of a factor that is decomposed; of no meaning elsewhere.
+        /// K-tiles per term of a decomposed operand; unused otherwise.
         part_blocks: u32,
-        /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and of B's
-        /// columns, where those are scaled.
+        /// Addresses of the [`DecomposedLine`](super::DecomposedLine)s of A's rows and B's columns,
+        /// if they are scaled.
         lines: [u64; 2],
-        /// Elements from one C of the batch to the next.
+        /// Batch stride of C, in elements.
         stride_c: i64,
-        /// Elements from one D of the batch to the next.
+        /// Batch stride of D, in elements.
         stride_d: i64,
-        /// Bytes from the lines of one product's operands to those of the next.
+        /// Bytes from the lines of one GEMM's operands to the lines of the next GEMM, for A and B.
         stride_lines: [u64; 2],
-        /// Products of the batch.
+        /// Number of GEMMs in the batch.
         batch: u32,
-        /// Of A, B and C, a bit each, the lowest A's: whether each product has a matrix of its own.
+        /// Bit mask of A (bit 0), B, and C. A bit is set if each GEMM has its own matrix.
         own: u32,
-        /// Addresses of vectors; 0 of one that is not read.
+        /// Addresses of the epilogue's vectors; 0 for a vector that the epilogue does not read.
         vectors: [u64; VectorKind::ALL.len()],
-        /// Address of the partial accumulators of the parts of K; 0 without split-K.
+        /// Address of the split-K partials; 0 without split-K.
         slots: u64,
-        /// Address of the tickets, which are 0.
+        /// Address of the tickets, which are 0 at the launch.
         tickets: u64,
-        /// Parts of K; of streams, tiles that are streamed.
+        /// Number of split-K slices. With stream-K, the number of streamed tiles.
         split_k: u32,
-        /// K-tiles of each part, or of each cluster's span, but for the first ones, which have one
-        /// more.
+        /// K-tiles per split-K slice. With stream-K, k-tiles per cluster's span. The first
+        /// `longer_parts` slices or spans have one more.
         part_tiles: u32,
-        /// Parts, or spans, that have one k-tile more.
+        /// Number of slices or spans with one more k-tile.
         longer_parts: u32,
-        /// Tickets of each tile, of each consumer that shares it.
+        /// Tickets per tile and per consumer that shares the tile; 0 if a second kernel reduces the
+        /// slices.
         tile_tickets: u32,
-        /// Address of the offsets of groups; 0 without groups. Behind four vectors the size is a
-        /// multiple of the maps' alignment.
+        /// Address of the group offsets; 0 without groups. After the four vectors, the size is a
+        /// multiple of the alignment of tensor maps.
         offsets: u64,
     }
 }

@@ -1,32 +1,35 @@
-//! What NVRTC sees of a kernel.
+//! The translation unit of a kernel, as NVRTC reads it.
 
 use super::KERNELS;
 
-/// Everything that NVRTC sees: the translation unit, and the headers it includes.
+/// The complete text that NVRTC reads: the translation unit, and the headers that it includes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TranslationUnit {
-    /// The name of the entry point.
+    /// Name of the entry point.
     pub entry: &'static str,
-    /// That of a second one, which takes the same, where there is one.
+    /// Name of a second entry point with the same parameters, if there is one.
     pub second: Option<&'static str>,
-    /// Whether its kernels wait for the grids before them, and so may be launched while those end.
+    /// Whether the kernels wait for the preceding grids, so that they may launch before those grids
+    /// end.
     pub waits: bool,
-    /// The source.
+    /// Source text.
     pub source: String,
-    /// The generated header.
+    /// Text of the generated header.
     pub config: String,
-    /// Headers beside it and [`KERNELS`], by the name under which they are included: those of
-    /// kernels that are not this library's.
+    /// Further headers as (include name, text), in addition to [`KERNELS`]. Kernels of other crates
+    /// use them.
     pub headers: &'static [(&'static str, &'static str)],
 }
 
-/// What `config.cuh` is called where it is included.
+/// Include name of the generated header.
 const CONFIG: &str = "config.cuh";
 
 impl TranslationUnit {
-    /// The headers that the source includes, and those that they include, each once: name and text.
-    /// No other text decides the kernel, so that a change elsewhere makes no cubin stale. What is
-    /// no header of ours is left to the compiler's own words.
+    /// Returns the (name, text) of each header that the source includes, directly or indirectly,
+    /// once.
+    ///
+    /// Only these texts determine the kernel, so changes to other headers do not invalidate a
+    /// cubin. A name that is not a header of Falchion is skipped, and the compiler reports it.
     pub fn included(&self) -> Vec<(&str, &str)> {
         let text = |name: &str| {
             let known =
@@ -48,7 +51,7 @@ impl TranslationUnit {
     }
 }
 
-/// The names between the quotes of a text's `#include`s.
+/// Returns the quoted names in the `#include` lines of a text.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.trim_start().strip_prefix("#include \"")?.split('"').next())
 }
@@ -88,8 +91,7 @@ mod tests {
         assert!(!through.contains(&"pass/transpose.cuh".to_owned()), "{through:?}");
     }
 
-    /// Every header is included by some path that is a name of [`KERNELS`], and no name is there
-    /// twice.
+    /// Each include path is a name in [`KERNELS`], and each name appears once.
     #[test]
     fn what_kernels_include_is_there() {
         let known: Vec<_> = KERNELS.iter().map(|(name, _)| *name).collect();

@@ -1,4 +1,4 @@
-//! What a product is, whatever computes it.
+//! The class of a GEMM: operand types, layouts, epilogue, units, and architecture, without knobs.
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -9,50 +9,51 @@ use crate::{
     words::words,
 };
 
-/// An operand that is read: A, an M x K matrix, or B, a K x N matrix.
+/// An input operand: A (M x K) or B (K x N).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OperandClass {
-    /// Its elements.
+    /// Element type.
     pub element: ElementKind,
-    /// Its layout.
+    /// Layout.
     pub layout: Order,
 }
 
-/// What is written: D, and C, which is as D is; M x N matrices.
+/// The output matrices C and D (M x N), which have one element type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OutputClass {
-    /// Elements of C and D.
+    /// Element type of C and D.
     pub element: ElementKind,
-    /// What becomes of an accumulator on its way to D.
+    /// Expression that computes D from an accumulator.
     pub epilogue: EpilogueDesc,
 }
 
 words! {
-    /// How many products a launch computes, as in CUTLASS's `GemmUniversalMode`. A call chooses it.
+    /// Number and arrangement of the GEMMs in one launch, as in CUTLASS's `GemmUniversalMode`. The
+    /// call determines the mode.
     #[derive(Default)]
     pub enum GemmMode {
-        /// One.
+        /// One GEMM.
         #[default]
         Gemm = "gemm",
-        /// A batch, each product of the next matrices, which lie equal distances apart.
+        /// A batch of GEMMs whose matrices have constant strides.
         Batched = "batched",
-        /// The same of matrices that lie anywhere, each at an address of its own.
+        /// A batch of GEMMs whose matrices have individual addresses.
         Array = "array",
-        /// The same of as many products as the largest parameters hold addresses of, which newer
-        /// drivers take.
+        /// As `Array`, with up to 32764 bytes of parameters for the addresses. Drivers of CUDA 12.1
+        /// and newer accept them.
         LongArray = "long-array",
-        /// The same, where TMA finds the maps of its matrices in memory: of as many products as
-        /// there are, and not of those alone whose maps parameters hold.
+        /// As `Array`, with tensor maps in global memory. The size of the parameters does not limit
+        /// the number of GEMMs.
         MappedArray = "mapped-array",
-        /// One of each group of rows of A and D, with a B of its own.
+        /// Groups of rows of A and D, each with its own B.
         GroupedM = "grouped-m",
-        /// One of each group of columns of B and D, with an A of its own.
+        /// Groups of columns of B and D, each with its own A.
         GroupedN = "grouped-n",
     }
 }
 
 impl GemmMode {
-    /// That of groups along an extent of D, or of so many products.
+    /// Returns the mode for groups along an axis of D, or for a batch of `products` GEMMs.
     pub(crate) const fn of(groups: Option<Axis>, products: usize) -> Self {
         match (groups, products) {
             (Some(Axis::N), _) => Self::GroupedN,
@@ -62,7 +63,7 @@ impl GemmMode {
         }
     }
 
-    /// The extent of D that groups share.
+    /// Returns the axis of D along which groups lie, or `None` without groups.
     pub const fn groups(self) -> Option<Axis> {
         match self {
             Self::Gemm | Self::Batched | Self::Array | Self::LongArray | Self::MappedArray => None,
@@ -71,24 +72,23 @@ impl GemmMode {
         }
     }
 
-    /// Whether there may be several products, whose matrices are told apart.
+    /// Returns whether a launch can compute several GEMMs.
     pub const fn several(self) -> bool {
         !matches!(self, Self::Gemm)
     }
 
-    /// Whether each matrix has an address of its own.
+    /// Returns whether each matrix has its own address.
     pub const fn is_array(self) -> bool {
         matches!(self, Self::Array | Self::LongArray | Self::MappedArray)
     }
 
-    /// Whether there may be more products than 4096 bytes of parameters hold addresses, or maps,
-    /// of.
+    /// Returns whether a launch can compute more GEMMs than 4096 bytes of parameters describe.
     #[cfg(feature = "cuda")]
     pub(crate) const fn is_of_many(self) -> bool {
         matches!(self, Self::LongArray | Self::MappedArray)
     }
 
-    /// Whether the maps of matrices lie in memory.
+    /// Returns whether the tensor maps lie in global memory.
     pub const fn is_mapped(self) -> bool {
         matches!(self, Self::MappedArray)
     }
@@ -102,36 +102,36 @@ impl GemmMode {
     }
 }
 
-/// What a product is, whatever computes it, in the kernel's frame.
+/// The class of a GEMM without its knobs, in the kernel's frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Class {
-    /// A.
+    /// Operand A.
     pub a: OperandClass,
-    /// B.
+    /// Operand B.
     pub b: OperandClass,
     /// C and D.
     pub output: OutputClass,
-    /// Elements that products are accumulated in.
+    /// Element type of the accumulators.
     pub accumulator: ElementKind,
-    /// What the epilogue computes in.
+    /// Type in which the epilogue computes.
     pub compute: ComputeKind,
-    /// Which units multiply.
+    /// Units that multiply: CUDA cores or tensor cores.
     pub op: OpKind,
-    /// Which instructions may be used.
+    /// Architecture whose instructions the kernel may use.
     pub arch: ArchKind,
-    /// How many of them a launch computes.
+    /// Number and arrangement of the GEMMs in one launch.
     pub mode: GemmMode,
 }
 
 impl OperandClass {
-    /// The same matrix, transposed.
+    /// Returns the transposed operand.
     const fn transposed(self) -> Self {
         Self { layout: self.layout.transposed(), ..self }
     }
 }
 
 impl Class {
-    /// A class with the epilogue [`LinearCombination`].
+    /// Returns a class with the epilogue [`LinearCombination`].
     pub(crate) const fn new(
         op: OpKind,
         arch: ArchKind,
@@ -150,7 +150,7 @@ impl Class {
         }
     }
 
-    /// The element types.
+    /// Returns the element types.
     pub const fn combined(&self) -> Combined {
         Combined {
             a: self.a.element,
@@ -160,7 +160,7 @@ impl Class {
         }
     }
 
-    /// One of the operands that are read.
+    /// Returns the class of operand A or B.
     pub const fn operand(&self, operand: OperandKind) -> OperandClass {
         match operand {
             OperandKind::A => self.a,
@@ -168,12 +168,12 @@ impl Class {
         }
     }
 
-    /// Whether K runs through consecutive addresses of an operand.
+    /// Returns whether consecutive addresses of an operand run along K.
     pub const fn k_contiguous(&self, operand: OperandKind) -> bool {
         self.operand(operand).layout.along_k(operand)
     }
 
-    /// The class of the transposed GEMM: A, B, and the vectors of the epilogue are swapped.
+    /// Returns the class of the transposed GEMM: A, B, and the vectors of the epilogue are swapped.
     pub(super) const fn swapped(self) -> Self {
         let output = OutputClass { epilogue: self.output.epilogue.swapped(), ..self.output };
         Self {

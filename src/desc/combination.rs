@@ -1,4 +1,4 @@
-//! Which element types go together: a table for each operation class.
+//! Tables of the valid combinations of element types, one per operation class.
 
 use crate::{
     arch::OpKind,
@@ -20,7 +20,7 @@ macro_rules! combinations {
 
 // a    b     acc  c
 combinations! {
-    /// The element types that a kernel on the CUDA cores can be asked for: (A, B, accumulator, C).
+    /// The element types that kernels on the CUDA cores support: (A, B, accumulator, C).
     COMBINATIONS {
         f32,  f32,  f32, f32;
         f64,  f64,  f64, f64;
@@ -39,8 +39,8 @@ combinations! {
 }
 
 combinations! {
-    /// The element types that tensor cores multiply: (A, B, accumulator, C). How they add is an
-    /// [`Instruction`](crate::numeric::Instruction) for each.
+    /// The element types that tensor-core kernels support: (A, B, accumulator, C). An
+    /// [`Instruction`](crate::numeric::Instruction) describes how each adds.
     TENSOR_OP_COMBINATIONS {
         F16,  F16,  f32, F16;
         F16,  F16,  f32, Bf16;
@@ -50,7 +50,7 @@ combinations! {
         Bf16, Bf16, f32, F16;
         Bf16, Bf16, f32, f32;
         Tf32, Tf32, f32, f32;
-        // Decomposed into parts of bf16 or f16, which instructions multiply.
+        // Emulated: terms of bf16, f16, or tf32 are multiplied.
         f32,  f32,  f32, f32;
         E4m3, E4m3, f32, Bf16;
         E4m3, E4m3, f32, F16;
@@ -75,7 +75,7 @@ combinations! {
 }
 
 impl Combined {
-    /// The rows of an operation class.
+    /// Returns the table of an operation class.
     pub const fn all_of(op: OpKind) -> &'static [Self] {
         match op {
             OpKind::Simt => COMBINATIONS,
@@ -83,12 +83,12 @@ impl Combined {
         }
     }
 
-    /// Whether the table of an operation class has a row of these types.
+    /// Returns whether the table of an operation class contains these types.
     pub const fn is_of(self, op: OpKind) -> bool {
         self.is_among(Self::all_of(op))
     }
 
-    /// Whether these types are one of the rows.
+    /// Returns whether `rows` contains these types.
     pub(crate) const fn is_among(self, rows: &[Self]) -> bool {
         let mut i = 0;
         while i < rows.len() {
@@ -105,8 +105,8 @@ impl Combined {
         false
     }
 
-    /// The first of the class's rows that agrees with most of these types; A's and B's count for
-    /// more than what they become.
+    /// Returns the first combination of the class with the highest [`likeness`](Self::likeness) to
+    /// these types.
     pub(crate) const fn nearest(self, op: OpKind) -> Self {
         let rows = Self::all_of(op);
         let (mut best, mut i) = (rows[0], 0);
@@ -119,20 +119,20 @@ impl Combined {
         best
     }
 
-    /// How many of these types a row shares; A and B count three times.
+    /// Returns the number of types that both combinations share. A and B count three times.
     const fn likeness(self, row: Self) -> u32 {
         3 * (row.a.is(self.a) as u32 + row.b.is(self.b) as u32)
             + row.accumulator.is(self.accumulator) as u32
             + row.c.is(self.c) as u32
     }
 
-    /// The [`likeness`](Self::likeness) of the class's most similar row.
+    /// Returns the [`likeness`](Self::likeness) to the most similar combination of the class.
     pub(crate) const fn likeness_to(self, op: OpKind) -> u32 {
         self.likeness(self.nearest(op))
     }
 
-    /// Why an operation class has no kernel of these types. The combination that is named keeps A
-    /// and B, if units multiply them.
+    /// Returns the refusal of these types for an operation class. The proposed combination keeps A
+    /// and B if any units multiply them.
     pub(crate) const fn refused_by(self, op: OpKind) -> Refusal {
         let other = match op {
             OpKind::Simt => OpKind::TensorOp,

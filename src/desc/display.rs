@@ -1,4 +1,4 @@
-//! The short name of a kernel.
+//! The short name of a kernel in tables.
 
 use super::{AOperandKind, GemmDesc, PromotionKind, SaturateKind};
 use crate::numeric::EmulationKind;

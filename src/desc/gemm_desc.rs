@@ -1,4 +1,4 @@
-//! The one value in the middle: a class of products, and a family's knobs.
+//! [`GemmDesc`]: a class of GEMMs, a frame, and the knobs of one kernel family.
 
 use super::{
     class::{Class, GemmMode},
@@ -18,41 +18,41 @@ use crate::{
     },
 };
 
-/// Everything a kernel has to know, as one plain value.
+/// The complete description of a kernel, as a plain value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GemmDesc {
-    /// What the product is, in the kernel's frame.
+    /// Operands, output, types, and architecture, in the kernel's frame.
     pub class: Class,
-    /// Whose A and B the kernel has.
+    /// Relation of the kernel's GEMM to the user's GEMM.
     pub frame: Frame,
-    /// How it is computed.
+    /// Kernel family with its knobs.
     pub family: FamilyDesc,
 }
 
-/// A description whose family is known: what the family's own code reads.
+/// A description whose family is known statically. The code of a family reads this type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Described<K> {
-    /// What the product is, in the kernel's frame.
+    /// Operands, output, types, and architecture, in the kernel's frame.
     pub class: Class,
-    /// Whose A and B the kernel has.
+    /// Relation of the kernel's GEMM to the user's GEMM.
     pub frame: Frame,
-    /// The family's knobs.
+    /// Knobs of the family.
     pub knobs: K,
 }
 
 macro_rules! sum {
     ($d:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
-        /// A family of kernels, and its knobs.
+        /// A kernel family with its knobs.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum FamilyDesc {
             $($(#[doc = $doc])* $Family(knobs::$Knobs),)*
         }
 
-        $(/// A kernel, as its family's own code reads it.
+        $(/// A kernel of this family, as the family's own code reads it.
         pub type $Desc = Described<knobs::$Knobs>;
 
         impl $Desc {
-            /// As one of all families'.
+            /// Returns the description as the [`GemmDesc`] of all families.
             pub const fn sum(&self) -> GemmDesc {
                 GemmDesc { class: self.class, frame: self.frame, family: FamilyDesc::$Family(self.knobs) }
             }
@@ -61,14 +61,14 @@ macro_rules! sum {
         )*
 
         impl FamilyDesc {
-            /// The pins that this family has no knobs for.
+            /// Returns the pins for which this family has no knob.
             pub const fn foreign(&self, pins: Pins) -> Pins {
                 match self {
                     $(Self::$Family(_) => knobs::$Knobs::foreign(pins),)*
                 }
             }
 
-            /// The family of a main loop, with knobs all of which are pinned.
+            /// Returns the knobs of the main loop's family, or `None` if a knob is not pinned.
             #[cfg(feature = "serde")]
             pub(super) fn all(mainloop: MainloopKind, pins: Pins) -> Option<Self> {
                 $(if let (true, Some(knobs)) = (mainloop.is_among(knobs::$Knobs::MAINLOOPS), knobs::$Knobs::all(pins)) {
@@ -77,14 +77,14 @@ macro_rules! sum {
                 None
             }
 
-            /// All its knobs, pinned.
+            /// Returns all knobs of the family as pins.
             pub const fn pins(&self) -> Pins {
                 match self {
                     $(Self::$Family(knobs) => knobs.pins(),)*
                 }
             }
 
-            /// How tiles come from global to shared memory.
+            /// Returns the main loop, which moves tiles from global to shared memory.
             pub const fn mainloop(&self) -> MainloopKind {
                 match (self.pins().mainloop, self) {
                     (Some(mainloop), _) => mainloop,
@@ -92,7 +92,7 @@ macro_rules! sum {
                 }
             }
 
-            /// These knobs, but for what is pinned.
+            /// Returns these knobs with the pinned ones replaced.
             #[must_use]
             pub const fn pinned(self, pins: Pins) -> Self {
                 match self {
@@ -101,7 +101,7 @@ macro_rules! sum {
             }
         }
 
-        /// A knob that every family has.
+        /// Evaluates an expression over a knob that every family has.
         macro_rules! knob_of {
             ($d desc:ident, $d knobs:ident => $d value:expr) => {
                 match $d desc.family {
@@ -114,33 +114,34 @@ macro_rules! sum {
 families!($ sum);
 
 impl GemmDesc {
-    /// Tile of C that a block computes, and its depth along K.
+    /// Returns the threadblock tile in elements: the tile of D that one CTA computes, and its depth
+    /// along K.
     pub const fn threadblock(&self) -> Mnk {
         knob_of!(self, knobs => knobs.threadblock)
     }
 
-    /// Tile of C that a warp computes, and its share of the depth; on Hopper's tensor cores, that
-    /// of a warpgroup.
+    /// Returns the warp tile in elements: the tile of D that one warp computes, and its share of
+    /// the depth. On Hopper's tensor cores it is the tile of a warpgroup.
     pub const fn warp(&self) -> Mnk {
         knob_of!(self, knobs => knobs.warp)
     }
 
-    /// Tiles in shared memory at once.
+    /// Returns the number of k-tiles that shared memory holds at once.
     pub const fn stages(&self) -> u32 {
         knob_of!(self, knobs => knobs.stages)
     }
 
-    /// Which block computes which tile.
+    /// Returns the order in which CTAs compute the tiles of D.
     pub const fn swizzle(&self) -> SwizzleKind {
         knob_of!(self, knobs => knobs.swizzle)
     }
 
-    /// Parts into which K is cut.
+    /// Returns the number of split-K slices.
     pub const fn split_k(&self) -> u32 {
         knob_of!(self, knobs => knobs.split_k)
     }
 
-    /// Blocks of a cluster.
+    /// Returns the cluster shape in CTAs along M and N.
     pub const fn cluster(&self) -> Mn {
         match &self.family {
             FamilyDesc::WarpSpecialized(knobs) => knobs.cluster,
@@ -148,8 +149,8 @@ impl GemmDesc {
         }
     }
 
-    /// Groups of threads that share a tile of D and add the parts of K of their own shares:
-    /// consumers, where those do not take whole tiles.
+    /// Returns the number of consumer warpgroups that share a tile of D. Each reduces the split-K
+    /// partials of its own part of the tile. Without the cooperative schedule, the number is 1.
     pub(crate) const fn sharing(&self) -> u32 {
         match self.family.pins().schedule {
             Some(ScheduleKind::Cooperative) => {
@@ -162,60 +163,62 @@ impl GemmDesc {
         }
     }
 
-    /// The same with K in so many parts, where its family cuts K.
+    /// Returns the description with K divided into `parts` split-K slices.
     #[must_use]
     pub const fn cut(self, parts: u32) -> Self {
         self.pinned(Pins { split_k: Some(parts), ..Pins::NONE })
     }
 
-    /// Whether the k-tiles of what is left of whole waves are streamed.
+    /// Returns whether the kernel uses stream-K.
     pub const fn streams_k(&self) -> bool {
         matches!(self.decomposition(), DecompositionKind::StreamK)
     }
 
-    /// Whether there may be parts of K, whose accumulators are added.
+    /// Returns whether the kernel can produce partial accumulators, by split-K or stream-K.
     pub(crate) const fn has_parts(&self) -> bool {
         self.split_k() > 1 || self.streams_k()
     }
 
-    /// Whether there are parts of K that a second kernel adds.
+    /// Returns whether a second kernel reduces the split-K partials.
     pub const fn reduces_in_parallel(&self) -> bool {
         self.split_k() > 1 && matches!(self.decomposition(), DecompositionKind::SplitKParallel)
     }
 
-    /// How the k-tiles of all tiles of D are divided.
+    /// Returns how the k-tiles of all tiles of D are divided.
     pub const fn decomposition(&self) -> DecompositionKind {
         knob_of!(self, knobs => knobs.decomposition)
     }
 
-    /// Whether the kernel that is compiled has a second one with it that can add parts of K.
+    /// Returns whether the compiled module has a second kernel that can reduce split-K partials.
     pub(crate) const fn has_reduction(&self) -> bool {
         self.split_k() > 1 && !self.cuts_by_cluster() && self.may_reduce()
     }
 
-    /// Whether its family has such a second kernel: not that whose consumers' threads multiply.
+    /// Returns whether the family has a reduction kernel. The warp-specialized SIMT kernel has
+    /// none.
     pub(crate) const fn may_reduce(&self) -> bool {
         !(self.warp_specialized().is_some() && matches!(self.class.op, OpKind::Simt))
     }
 
-    /// Whether the parts of K of a tile are those of the blocks of one cluster.
+    /// Returns whether the CTAs of one cluster compute the split-K slices of a tile.
     pub const fn cuts_by_cluster(&self) -> bool {
         matches!(&self.family, FamilyDesc::WarpSpecialized(knobs) if matches!(knobs.decomposition, DecompositionKind::SplitKCluster))
     }
 
-    /// How K is cut.
+    /// Returns the number of split-K slices and the decomposition.
     pub(crate) const fn cut_of(&self) -> Cut {
         (self.split_k(), self.decomposition())
     }
 
-    /// The same with another cut.
+    /// Returns the description with another number of slices and another decomposition.
     #[must_use]
     pub(crate) const fn divided(self, (parts, decomposition): Cut) -> Self {
         self.pinned(Pins { split_k: Some(parts), decomposition: Some(decomposition), ..Pins::NONE })
     }
 
-    /// The description that is compiled for this one: K is in two parts, if in several. How many
-    /// there are is the launch's, and which kernel adds them, but of a cluster's.
+    /// Returns the description whose kernel is compiled for this one. Any split-K description
+    /// becomes two slices under `splitk`, because the launch passes the number of slices and
+    /// selects the reduction. With `splitkcluster`, both are compile-time constants.
     #[cfg(feature = "cuda")]
     #[must_use]
     pub(crate) const fn compiled(self) -> Self {
@@ -225,12 +228,12 @@ impl GemmDesc {
         }
     }
 
-    /// Elements in one access, of A, of B, and of C and D.
+    /// Returns the elements per access of A, of B, and of C and D.
     pub const fn alignments(&self) -> [u32; 3] {
         knob_of!(self, knobs => [knobs.align_a, knobs.align_b, knobs.align_c])
     }
 
-    /// All its knobs, pinned: the kernel's.
+    /// Returns all knobs and the epilogue as pins, in the kernel's frame.
     pub const fn pins(&self) -> Pins {
         let pins = self.family.pins();
         Pins {
@@ -240,8 +243,8 @@ impl GemmDesc {
         }
     }
 
-    /// The description with some knobs of its family changed, and its epilogue where that is
-    /// pinned; the kernel's, not checked yet.
+    /// Returns the description with the pinned knobs, and the epilogue if it is pinned, replaced.
+    /// The pins are in the kernel's frame. The result is not checked.
     #[must_use]
     pub const fn pinned(self, pins: Pins) -> Self {
         let family = self.family.pinned(pins);
@@ -268,22 +271,26 @@ impl GemmDesc {
         Self { class: self.class.swapped(), frame: self.frame.swapped(), ..self }.pinned(pins)
     }
 
-    /// The description of the kernel for so many products: of more than one, in one launch.
+    /// Returns the description of the kernel for a batch of `products` GEMMs. More than one GEMM
+    /// needs a batched kernel.
     #[must_use]
     pub const fn for_batch(self, products: usize) -> Self {
         self.in_mode(GemmMode::of(None, products))
     }
 
-    /// The description of the kernel for products of groups along an extent of the user's D.
+    /// Returns the description of the kernel for a grouped GEMM. `groups` is the axis of the user's
+    /// D along which the groups lie.
     #[must_use]
     pub const fn for_groups(self, groups: Axis) -> Self {
         self.in_mode(GemmMode::of(Some(groups.enter(self.frame)), 1))
     }
 
-    /// The description of the kernel for an array of so many products: of more than one, where a
-    /// launch takes several. Where few parameters do not hold the addresses, or the maps, of all of
-    /// them, that is the kernel of longer ones, or whose maps lie in a workspace, unless the
-    /// description is of one that is not.
+    /// Returns the description of the kernel for an array of `products` GEMMs.
+    ///
+    /// The mode is [`GemmMode::Gemm`] for one GEMM, and if a launch can compute only one. If 4096
+    /// bytes of parameters cannot hold all addresses or tensor maps, the mode is
+    /// [`GemmMode::LongArray`] or [`GemmMode::MappedArray`]. A description whose mode is
+    /// [`GemmMode::Array`] keeps that mode.
     #[must_use]
     pub const fn for_array(self, products: usize) -> Self {
         let of_parameters = self.in_mode(GemmMode::Array).products_of_launch();
@@ -297,9 +304,11 @@ impl GemmDesc {
         })
     }
 
-    /// Products of an array that a launch takes: as many as its parameters hold the addresses of,
-    /// and, of a kernel that TMA feeds, the maps of; where those lie in memory, as many as there
-    /// are; one, where a pass makes what the kernel reads.
+    /// Returns the maximum number of GEMMs of an array in one launch.
+    ///
+    /// The size of the parameters limits the addresses and, with TMA, the tensor maps. With tensor
+    /// maps in global memory, there is no such limit. If a pass transposes, repacks, or decomposes
+    /// operands, a launch computes one GEMM.
     pub const fn products_of_launch(&self) -> u32 {
         match self.warp_specialized() {
             None if matches!(self.class.mode, GemmMode::LongArray) => MOST_PRODUCTS_AT_ALL,
@@ -310,39 +319,39 @@ impl GemmDesc {
         }
     }
 
-    /// Whether it is the description in a mode, with accesses of at most so many elements of A, B
-    /// and D.
+    /// Returns whether the description is in `mode` and its accesses of A, B, and D have at most
+    /// `accesses` elements.
     #[cfg(feature = "cuda")]
     pub(crate) fn is_of(&self, mode: GemmMode, accesses: [u32; 3]) -> bool {
         self.class.mode == self.mode_for(mode)
             && core::iter::zip(self.alignments(), accesses).all(|(has, most)| has <= most)
     }
 
-    /// The mode of the kernel for a call of a mode in the kernel's frame: one of batches computes
-    /// single products, too, and one of groups or arrays nothing else.
+    /// Returns the mode of the kernel for a call in `mode`, in the kernel's frame. A batched kernel
+    /// also computes single GEMMs. Grouped and array kernels compute only their own mode.
     const fn mode_for(&self, mode: GemmMode) -> GemmMode {
         let apart = self.class.mode.groups().is_some() || self.class.mode.is_array();
         if mode.several() || apart { mode } else { self.class.mode }
     }
 
-    /// The description in a mode of the kernel's frame.
+    /// Returns the description in `mode`, which is in the kernel's frame.
     pub(crate) const fn in_mode(mut self, mode: GemmMode) -> Self {
         self.class.mode = self.mode_for(mode);
         self
     }
 
-    /// The layouts as the user has them.
+    /// Returns the layouts in the user's frame.
     pub const fn orders(&self) -> Orders {
         let class = &self.class;
         Orders { a: class.a.layout, b: class.b.layout, c: self.frame.d_order() }.leave(self.frame)
     }
 
-    /// The element types as the user has them.
+    /// Returns the element types in the user's frame.
     pub const fn user_types(&self) -> Combined {
         self.class.combined().leave(self.frame)
     }
 
-    /// The knobs as the user has them.
+    /// Returns the knobs in the user's frame.
     pub const fn user_pins(&self) -> Pins {
         self.pins().leave(self.frame)
     }

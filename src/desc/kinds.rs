@@ -1,42 +1,42 @@
-//! Values of knobs that no level has a type for.
+//! Enumerated knob values that belong to no level of the loop nest.
 
 use crate::words::words;
 
 words! {
-    /// How often accumulators of fp8, or of parts of f32, are promoted to f32.
+    /// How often the accumulators of fp8 or emulated f32 are promoted to f32.
     pub enum PromotionKind {
-        /// The tensor core's own sum is kept to the end, which cuBLASLt calls fast accumulation.
+        /// The tensor core accumulates over all of K. cuBLASLt calls this fast accumulation.
         Never = "never",
-        /// The sum of each stage, 128 bytes deep, is added to one in f32 and begun anew.
+        /// After each stage of 128 bytes, the sum is added to an f32 accumulator and restarts at
+        /// zero.
         Stage = "stage",
     }
 }
 
 words! {
-    /// How the k-tiles of all tiles of D are divided among clusters.
+    /// Division of the k-tiles of all tiles of D among clusters.
     pub enum DecompositionKind {
-        /// Each tile of D by itself, its K whole.
+        /// Each cluster computes whole tiles with undivided K.
         DataParallel = "dataparallel",
-        /// Each tile of D by itself, its K in as many parts as `split_k` says, of which there may
-        /// be one.
+        /// K of each tile is divided into `split_k` slices, possibly one. The last CTA to arrive
+        /// reduces them.
         SplitK = "splitk",
-        /// The same, and a second kernel adds the parts: of all tiles at once, by as many blocks as
-        /// there are accesses of a thread.
+        /// As `splitk`, but a second kernel reduces the slices of all tiles at once. It has one CTA
+        /// per access of a thread.
         SplitKParallel = "splitkparallel",
-        /// As under `splitk`, and the parts of a tile are those of the blocks of one cluster.
+        /// As `splitk`, but the CTAs of one cluster compute the slices of a tile.
         SplitKCluster = "splitkcluster",
-        /// Whole waves of tiles by themselves, and the k-tiles of what is left in equal spans, one
-        /// for each cluster.
+        /// Clusters compute whole waves of tiles, and equal spans of the remaining k-tiles.
         StreamK = "streamk",
     }
 }
 
-/// Into how many parts K is cut, and who adds them.
+/// Number of split-K slices, and the decomposition that reduces them.
 pub(crate) type Cut = (u32, DecompositionKind);
 
 impl DecompositionKind {
-    /// Of so many tickets of a tile, those that parts of K draw: none where a second kernel adds
-    /// them, by which that is told.
+    /// Returns the tickets that the slices of a tile draw, `tickets` or 0. It is 0 if a second
+    /// kernel reduces the slices. The kernel recognizes the parallel reduction by this 0.
     pub(crate) const fn tickets(self, tickets: u32) -> u32 {
         if matches!(self, Self::SplitKParallel) { 0 } else { tickets }
     }
@@ -51,36 +51,37 @@ impl DecompositionKind {
 }
 
 words! {
-    /// Where `wgmma` finds A.
+    /// Memory from which `wgmma` reads A.
     #[derive(Default)]
     pub enum AOperandKind {
-        /// In a stage in shared memory, along K where its elements have 8 or 32 bits.
+        /// Shared memory. Elements of 8 or 32 bits are contiguous along K there.
         #[default]
         Shared = "shared",
-        /// In registers, to which a consumer brings an A of 8 or 32 bits that is M-major.
+        /// Registers. A consumer loads an M-major A of 8 or 32 bits into registers.
         Registers = "registers",
-        /// Registers where a kernel of the other knobs can take it from there, else shared memory.
-        /// No description has it: one that is made of knobs has what it comes to.
+        /// Registers if a kernel with the other knobs can read A from registers, else shared
+        /// memory. This value appears only in pins: a description holds the resolved value.
         Auto = "auto",
     }
 }
 
 words! {
-    /// Whether sums of integers stop at the ends of their range, after each instruction.
+    /// Whether integer accumulators saturate after each instruction.
     pub enum SaturateKind {
-        /// They wrap.
+        /// Sums wrap around.
         Off = "off",
-        /// They stop.
+        /// Sums stop at the limits of their range.
         On = "on",
     }
 }
 
 words! {
-    /// Whether registers may be spilled to local memory.
+    /// Whether a kernel may spill registers to local memory.
     pub enum SpillKind {
-        /// A description that is estimated to spill is invalid.
+        /// A description whose estimated registers spill is invalid.
         Refused = "refused",
-        /// It is one: for exploring beyond the estimate, and for showing what spilling costs.
+        /// Spilling descriptions are valid: for exploring beyond the estimate, and for measuring
+        /// spills.
         Allowed = "allowed",
     }
 }

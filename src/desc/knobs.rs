@@ -1,10 +1,9 @@
-//! Every knob of a kernel, once.
+//! The table of all knobs of a kernel.
 //!
-//! A row of the table gives a knob its type, its command-line flag, its JSON name and its meaning;
-//! a family says which knobs it has, and which main loops it runs. They make the family's own
-//! struct, with its knobs and nobody else's, and [`Pins`], in which every knob of every family is
-//! optional. A leaf of [`leaves`](super::leaves) pins a knob as a type; what it does is said where
-//! it is read.
+//! A row of the table defines the type, the command-line flag, the JSON name, and the meaning of a
+//! knob. Each family lists its knobs and main loops. The table generates one struct per family with
+//! exactly its knobs, and [`Pins`], in which every knob of every family is optional. A leaf of
+//! [`leaves`](super::leaves) pins a knob as a type.
 
 use super::{
     kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
@@ -32,13 +31,13 @@ macro_rules! knobs {
             $($(#[doc = $doc:literal])* $field:ident: $ty:ty, flag $flag:literal $(, once $old:literal $old_flag:literal)? $(, since then $young:expr)?;)*
         }
     ) => {
-        /// The type of a knob.
+        /// Expands to the type of a knob.
         macro_rules! knob {
             $(($field) => { $ty };)*
         }
 
-        /// Gives a `$` and the families to a macro: each with its room below `src/family/`, its
-        /// descriptions, and its knobs.
+        /// Passes a `$` and the families to a macro. Each family has its module in `src/family/`,
+        /// its description, and its knobs.
         macro_rules! families {
             ($d dollar:tt $d then:ident) => {
                 $d then! { $d dollar $($(#[doc = $family_doc])* $Family $room $Desc $Knobs;)* }
@@ -54,29 +53,29 @@ macro_rules! knobs {
         }
 
         impl $Knobs {
-            /// Their JSON names.
+            /// JSON names of the knobs.
             pub const NAMES: &[&str] = &[$(stringify!($of)),*];
 
-            /// The main loops that the family runs, what it is asked for by first.
+            /// Main loops of the family. The first is the default.
             pub const MAINLOOPS: &[MainloopKind] = &[$(MainloopKind::$Mainloop),+];
 
-            /// How the family emulates f32.
+            /// Emulations of f32 that the family supports.
             pub const EMULATIONS: &[EmulationKind] = &[$($(EmulationKind::$Emulation),+)?];
 
-            /// How the family divides k-tiles.
+            /// Decompositions that the family supports.
             pub const DECOMPOSITIONS: &[DecompositionKind] = &[$(DecompositionKind::$Decomposition),+];
 
-            /// Those of pins, where all of them are pinned.
+            /// Returns the knobs if the pins contain all of them.
             pub fn all(pins: Pins) -> Option<Self> {
                 Some(Self { $($of: pins.$of?,)* })
             }
 
-            /// All of them, pinned.
+            /// Returns all knobs as pins.
             pub const fn pins(&self) -> Pins {
                 Pins { $($of: Some(self.$of),)* ..Pins::NONE }
             }
 
-            /// These, but for what is pinned.
+            /// Returns these knobs with the pinned ones replaced.
             #[must_use]
             pub const fn pinned(self, pins: Pins) -> Self {
                 Self { $($of: match pins.$of {
@@ -85,21 +84,22 @@ macro_rules! knobs {
                 },)* }
             }
 
-            /// The pins that this family has no knobs for.
+            /// Returns the pins for which this family has no knob.
             pub const fn foreign(pins: Pins) -> Pins {
                 let mut others = Pins { $($of: None,)* ..pins };
                 others.epilogue = None;
-                // Each family emulates in ways of its own.
+                // An emulation that the family does not support is foreign.
                 others.emulation = match pins.emulation {
                     Some(emulation) if !emulation.is_among(Self::EMULATIONS) => Some(emulation),
                     _ => None,
                 };
-                // Those that others divide k-tiles by.
+                // A decomposition that the family does not support is foreign.
                 others.decomposition = match pins.decomposition {
                     Some(decomposition) if !decomposition.is_among(Self::DECOMPOSITIONS) => Some(decomposition),
                     _ => None,
                 };
-                // The main loop is what makes a family, and a knob of some.
+                // A main loop of another family is foreign, even if this family has no main-loop
+                // knob.
                 others.mainloop = match pins.mainloop {
                     Some(mainloop) if !mainloop.is_among(Self::MAINLOOPS) => Some(mainloop),
                     _ => None,
@@ -108,7 +108,7 @@ macro_rules! knobs {
             }
         })*
 
-        /// Some knobs, pinned; what is `None` is left to the resolver. Those of operands belong to
+        /// Pinned knobs. The resolver chooses each knob that is `None`. Knobs of operands refer to
         /// the user's A and B.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Deserialize))]
@@ -117,27 +117,27 @@ macro_rules! knobs {
         }
 
         impl Pins {
-            /// No knob is pinned.
+            /// Pins without a pinned knob.
             pub const NONE: Self = Self { $($field: None),* };
 
-            /// What those were that texts of before do not name.
+            /// Values of the knobs that are newer than a stored text, which does not name them.
             #[cfg(feature = "serde")]
             pub(super) const YOUNGER: Self = Self { $($($field: Some($young),)?)* ..Self::NONE };
 
-            /// The (JSON name, command-line flag, meaning) of every knob.
+            /// Rows of (JSON name, command-line flag, meaning), one per knob.
             pub const TABLE: &'static [(&'static str, &'static str, &'static str)] =
                 &[$((stringify!($field), $flag, concat!($($doc),*))),*];
 
-            /// Knobs that had another name: (that JSON name, that flag, the JSON name, the flag).
+            /// Renamed knobs: (old JSON name, old flag, JSON name, flag).
             pub const RENAMED: &'static [(&'static str, &'static str, &'static str, &'static str)] =
                 &[$($(($old, $old_flag, stringify!($field), $flag),)?)*];
 
-            /// The name of a knob that had another: of that name.
+            /// Returns the present JSON name of a renamed knob.
             pub fn renamed(old: &str) -> Option<&'static str> {
                 Self::RENAMED.iter().find(|row| row.0 == old).map(|row| row.2)
             }
 
-            /// The first that is pinned, and the others.
+            /// Returns the first pinned knob and the remaining ones.
             pub const fn split_first(self) -> Option<(Self, Self)> {
                 $(if self.$field.is_some() {
                     return Some((Self { $field: self.$field, ..Self::NONE }, Self { $field: None, ..self }));
@@ -145,7 +145,7 @@ macro_rules! knobs {
                 None
             }
 
-            /// The flag of the first knob that is pinned.
+            /// Returns the flag of the first pinned knob.
             pub const fn first(&self) -> Option<&'static str> {
                 $(if self.$field.is_some() {
                     return Some($flag);
@@ -153,13 +153,13 @@ macro_rules! knobs {
                 None
             }
 
-            /// These, and those of `base` that these do not pin.
+            /// Returns these pins, completed with the pins of `base`.
             #[must_use]
             pub const fn over(self, base: Self) -> Self {
                 Self { $($field: if self.$field.is_some() { self.$field } else { base.$field }),* }
             }
 
-            /// What words a knob takes, `MxNxK` for one; the knob by its JSON name.
+            /// Returns the form of a knob's text, for example `MxNxK`. `name` is the JSON name.
             pub fn form(name: &str) -> Option<&'static str> {
                 match name {
                     $(stringify!($field) => Some(<$ty as Words>::FORM),)*
@@ -167,10 +167,10 @@ macro_rules! knobs {
                 }
             }
 
-            /// Pins a knob, by its JSON name, to a value in words.
+            /// Pins the knob with JSON name `name` to the value in `text`.
             ///
             /// # Errors
-            /// [`Error::KnobText`] when there is no such knob, or the words are no value of it.
+            /// [`Error::KnobText`] if no knob has this name, or if `text` is not one of its values.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), Error> {
                 let refuse = |flag: &str, because| Error::KnobText { flag: flag.to_owned(), text: text.to_owned(), because };
                 match Self::renamed(name).unwrap_or(name) {
@@ -182,8 +182,8 @@ macro_rules! knobs {
                 Ok(())
             }
 
-            /// Every pinned knob's value in the words that [`set`](Self::set) reads, in the order
-            /// of [`TABLE`](Self::TABLE).
+            /// Returns the value of each pinned knob in the words that [`set`](Self::set) reads, in
+            /// the order of [`TABLE`](Self::TABLE).
             pub fn words(&self) -> Vec<Option<String>> {
                 vec![$(self.$field.as_ref().map(Words::spell)),*]
             }
@@ -193,19 +193,19 @@ macro_rules! knobs {
 
 knobs! {
     ($) families {
-        /// Kernels on the CUDA cores whose threads all follow one schedule.
+        /// SIMT kernels on the CUDA cores, in which all threads follow one schedule.
         Simt simt SimtDesc SimtKnobs of Multistage Pipelined SingleStage, divides DataParallel SplitK SplitKParallel StreamK {
             threadblock warp mainloop stages swizzle split_k decomposition align_a align_b align_c smem_a smem_b blocks_per_sm interleave unroll spills
         }
 
-        /// Hopper's kernels: a producer warpgroup feeds consumers by TMA. What the threadblock tile
-        /// is made of are the tiles of warpgroups and their instructions on tensor cores, of warps
-        /// and of threads on the CUDA cores.
+        /// Warp-specialized kernels for Hopper: a producer warpgroup feeds consumers by TMA. On
+        /// tensor cores, warpgroups and instructions tile the threadblock tile. On CUDA cores,
+        /// warps and threads do.
         WarpSpecialized warp_specialized WarpSpecializedDesc WarpSpecializedKnobs of WarpSpecialized, emulates None Bf16x6 Bf16x3 F16x3, divides DataParallel SplitK SplitKParallel SplitKCluster StreamK {
             threadblock warp instruction stages swizzle split_k decomposition align_a align_b align_c cluster schedule pending promotion emulation a_operand spills
         }
 
-        /// Kernels whose warps multiply by `mma.sync`, and whose threads all follow one schedule.
+        /// Tensor-core kernels with `mma.sync`, in which all threads follow one schedule.
         MmaSync mma_sync MmaSyncDesc MmaSyncKnobs of Multistage Pipelined, emulates None Tf32x3 Bf16x1, divides DataParallel SplitK SplitKParallel StreamK {
             threadblock warp instruction mainloop stages swizzle split_k decomposition align_a align_b align_c emulation saturate blocks_per_sm spills
         }
@@ -292,7 +292,7 @@ knobs! {
 }
 
 impl Pins {
-    /// The flags of the first knobs that are pinned.
+    /// Returns the flags of the first `N` pinned knobs.
     pub(crate) const fn flags<const N: usize>(self) -> [Option<Word>; N] {
         let (mut flags, mut i, mut rest) = ([None; N], 0, self);
         while i < N
@@ -304,7 +304,7 @@ impl Pins {
         flags
     }
 
-    /// Whether a shape is pinned, or where A comes from.
+    /// Returns whether a shape, the cluster, the schedule, or the source of A is pinned.
     pub(crate) const fn pins_shapes(&self) -> bool {
         self.threadblock.is_some()
             || self.warp.is_some()
@@ -314,18 +314,18 @@ impl Pins {
             || self.a_operand.is_some()
     }
 
-    /// Whether it is pinned how K is divided.
+    /// Returns whether the decomposition or the number of split-K slices is pinned.
     pub(crate) const fn divides_k(&self) -> bool {
         self.decomposition.is_some() || self.split_k.is_some()
     }
 
-    /// Whether no knob is pinned.
+    /// Returns whether no knob is pinned.
     pub const fn is_none(&self) -> bool {
         self.first().is_none()
     }
 
-    /// Those that belong to an operand change places with it, and so do an epilogue's vectors;
-    /// shapes belong to the kernel and stay.
+    /// Returns the pins of the transposed GEMM. Knobs of operands and vectors of the epilogue are
+    /// swapped; shapes belong to the kernel and stay.
     #[must_use]
     pub(super) const fn swapped(self) -> Self {
         let epilogue = match self.epilogue {

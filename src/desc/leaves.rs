@@ -1,5 +1,5 @@
-//! Configurations as types: [`Auto`], and [`With`] one leaf more. A leaf pins a knob, or, as
-//! CUTLASS nests them, a whole loop nest; what no leaf pins, the resolver chooses.
+//! Configurations as types: [`Auto`], and [`With`], which adds one leaf. A leaf pins a knob or a
+//! whole loop nest, as in CUTLASS. The resolver chooses the knobs that no leaf pins.
 
 use super::{
     kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind},
@@ -19,21 +19,21 @@ use crate::{
 };
 use core::marker::PhantomData;
 
-/// What the last parameter of [`Gemm`](crate::device::Gemm) says: which knobs are pinned, and which
-/// are left to the resolver.
+/// A configuration, the last parameter of [`Gemm`](crate::device::Gemm). A configuration pins some
+/// knobs and leaves the others to the resolver.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a configuration",
     label = "not a configuration",
     note = "a configuration is Auto, or With<Auto, Leaf> with leaves such as Stages<4> or Threadblock<GemmShape<128, 128, 8>>"
 )]
 pub trait Config: 'static {
-    /// The knobs that it pins.
+    /// The pinned knobs.
     const PINS: Pins;
-    /// Makes the user functions of its epilogue known to this process.
+    /// Registers the user functions of the epilogue with this process.
     fn register() {}
 }
 
-/// "Choose for me": nothing is pinned.
+/// The configuration that pins no knob, so that the resolver chooses all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Auto;
 
@@ -41,8 +41,8 @@ impl Config for Auto {
     const PINS: Pins = Pins::NONE;
 }
 
-/// A configuration with one leaf more: `Base` is [`Auto`] or another `With`. Leaves of different
-/// knobs commute; of two that pin one knob, the outer one counts.
+/// A configuration with one more leaf. `Base` is [`Auto`] or another `With`. Leaves of different
+/// knobs commute. If two leaves pin the same knob, the outer leaf wins.
 pub struct With<Base, L>(PhantomData<(Base, L)>);
 
 impl<Base: Config, L: Leaf> Config for With<Base, L> {
@@ -54,16 +54,16 @@ impl<Base: Config, L: Leaf> Config for With<Base, L> {
     }
 }
 
-/// What one type pins.
+/// A type that pins one knob, or the knobs of a loop nest.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a leaf of a configuration, or a loop nest that does not nest",
     label = "pins no knob",
     note = "leaves pin a knob, Stages<4> for one, or a loop nest: MmaMultistage<GemmShape<128, 128, 8>, MmaSimt<GemmShape<32, 64, 8>>, 4>"
 )]
 pub trait Leaf: 'static {
-    /// The knobs that it pins.
+    /// The pinned knobs.
     const PINS: Pins;
-    /// Makes the user functions of its epilogue known to this process.
+    /// Registers the user functions of the epilogue with this process.
     fn register() {}
 }
 
@@ -80,76 +80,77 @@ macro_rules! leaves {
 }
 
 leaves! {
-    /// `N` tiles in shared memory at once.
+    /// Keeps `N` k-tiles in shared memory at once.
     Stages<const N> => stages: N;
-    /// `N` blocks that a multiprocessor is to hold at once: it bounds the registers of a thread.
+    /// Requires that a multiprocessor holds at least `N` CTAs at once, which limits the registers
+    /// per thread.
     BlocksPerSm<const N> => blocks_per_sm: N;
-    /// K in `N` parts, each another block's.
+    /// Divides K into `N` split-K slices, each with its own CTA.
     SplitK<const N> => split_k: N;
-    /// [`DecompositionKind::DataParallel`].
+    /// Pins [`DecompositionKind::DataParallel`].
     DataParallel => decomposition: DecompositionKind::DataParallel;
-    /// [`DecompositionKind::SplitKParallel`].
+    /// Pins [`DecompositionKind::SplitKParallel`].
     SplitKParallel => decomposition: DecompositionKind::SplitKParallel;
-    /// [`DecompositionKind::SplitKCluster`].
+    /// Pins [`DecompositionKind::SplitKCluster`].
     SplitKCluster => decomposition: DecompositionKind::SplitKCluster;
-    /// [`DecompositionKind::StreamK`].
+    /// Pins [`DecompositionKind::StreamK`].
     StreamK => decomposition: DecompositionKind::StreamK;
-    /// A cluster of `M` x `N` blocks.
+    /// Pins a cluster of `M` x `N` CTAs.
     ClusterShape<const M, const N> => cluster: Mn { m: M, n: N };
-    /// `N` elements of A in one access.
+    /// Pins `N` elements of A per access.
     AlignmentA<const N> => align_a: N;
-    /// `N` elements of B in one access.
+    /// Pins `N` elements of B per access.
     AlignmentB<const N> => align_b: N;
-    /// `N` elements of C and D in one access.
+    /// Pins `N` elements of C and D per access.
     AlignmentC<const N> => align_c: N;
-    /// [`SwizzleKind::Identity`]: down columns of tiles, in groups of `TILE` columns.
+    /// Pins [`SwizzleKind::Identity`]: down columns of tiles, in groups of `TILE` columns.
     IdentitySwizzle<const TILE> => swizzle: SwizzleKind::Identity(TILE);
-    /// [`SwizzleKind::Horizontal`]: along rows of tiles.
+    /// Pins [`SwizzleKind::Horizontal`]: along rows of tiles.
     HorizontalSwizzle => swizzle: SwizzleKind::Horizontal;
-    /// [`SwizzleKind::Grouped`]: along rows of tiles, in groups of `TILE` rows.
+    /// Pins [`SwizzleKind::Grouped`]: along rows of tiles, in groups of `TILE` rows.
     GroupedSwizzle<const TILE> => swizzle: SwizzleKind::Grouped(TILE);
-    /// [`SwizzleKind::Hilbert`]: a curve in squares of tiles.
+    /// Pins [`SwizzleKind::Hilbert`]: along a Hilbert curve in squares of tiles.
     HilbertSwizzle => swizzle: SwizzleKind::Hilbert;
-    /// All consumer warpgroups multiply one tile together.
+    /// Pins [`ScheduleKind::Cooperative`]: all consumer warpgroups share each tile.
     CooperativeSchedule => schedule: ScheduleKind::Cooperative;
-    /// Consumer warpgroups alternate between tiles: one multiplies while the other stores.
+    /// Pins [`ScheduleKind::Pingpong`]: one consumer warpgroup multiplies while the other stores.
     PingpongSchedule => schedule: ScheduleKind::Pingpong;
-    /// `N` groups of products under way, at most, when a consumer goes on to the next stage.
+    /// Leaves at most `N` `wgmma` groups in flight when a consumer moves to the next stage.
     Pending<const N> => pending: N;
-    /// [`PromotionKind::Never`].
+    /// Pins [`PromotionKind::Never`].
     NoPromotion => promotion: PromotionKind::Never;
-    /// [`PromotionKind::Stage`].
+    /// Pins [`PromotionKind::Stage`].
     PromoteEachStage => promotion: PromotionKind::Stage;
-    /// [`EmulationKind::None`].
+    /// Pins [`EmulationKind::None`].
     NoEmulation => emulation: EmulationKind::None;
-    /// [`EmulationKind::Bf16x6`].
+    /// Pins [`EmulationKind::Bf16x6`].
     Bf16x6 => emulation: EmulationKind::Bf16x6;
-    /// [`EmulationKind::Bf16x3`].
+    /// Pins [`EmulationKind::Bf16x3`].
     Bf16x3 => emulation: EmulationKind::Bf16x3;
-    /// [`EmulationKind::F16x3`].
+    /// Pins [`EmulationKind::F16x3`].
     F16x3 => emulation: EmulationKind::F16x3;
-    /// [`EmulationKind::Tf32x3`].
+    /// Pins [`EmulationKind::Tf32x3`].
     Tf32x3 => emulation: EmulationKind::Tf32x3;
-    /// [`EmulationKind::Bf16x1`].
+    /// Pins [`EmulationKind::Bf16x1`].
     Bf16x1 => emulation: EmulationKind::Bf16x1;
-    /// [`AOperandKind::Shared`].
+    /// Pins [`AOperandKind::Shared`].
     FromShared => a_operand: AOperandKind::Shared;
-    /// [`AOperandKind::Registers`].
+    /// Pins [`AOperandKind::Registers`].
     FromRegisters => a_operand: AOperandKind::Registers;
-    /// [`SaturateKind::On`].
+    /// Pins [`SaturateKind::On`].
     Saturate => saturate: SaturateKind::On;
-    /// [`InterleaveKind::Vector`].
+    /// Pins [`InterleaveKind::Vector`].
     VectorInterleave => interleave: InterleaveKind::Vector;
-    /// [`InterleaveKind::Elements`]. 1 deals elements to lanes one by one; what a thread holds in
-    /// all makes its tile one piece.
+    /// Pins [`InterleaveKind::Elements`]. With 1, single elements alternate among the lanes. With
+    /// the extent of a thread's tile, each tile is contiguous.
     Interleave<const N> => interleave: InterleaveKind::Elements(N);
-    /// [`UnrollKind::Full`].
+    /// Pins [`UnrollKind::Full`].
     FullUnroll => unroll: UnrollKind::Full;
-    /// [`UnrollKind::By`].
+    /// Pins [`UnrollKind::By`].
     UnrollBy<const N> => unroll: UnrollKind::By(N);
-    /// [`SpillKind::Refused`].
+    /// Pins [`SpillKind::Refused`].
     NoSpills => spills: SpillKind::Refused;
-    /// [`SpillKind::Allowed`].
+    /// Pins [`SpillKind::Allowed`].
     SpillsAllowed => spills: SpillKind::Allowed;
 }
 
@@ -169,26 +170,28 @@ macro_rules! leaves_of {
 }
 
 leaves_of! {
-    /// The tile of C that a block computes, and its depth along K.
+    /// Pins the tile of D that one CTA computes, and its depth along K, in elements.
     Threadblock<S: Shape> => threadblock: S::MNK;
-    /// The tile of C that a warp computes, and its share of the depth.
+    /// Pins the tile of D that one warp computes, and its share of the depth, in elements.
     Warp<S: Shape> => warp: S::MNK;
-    /// What one instruction computes.
+    /// Pins the shape of one instruction, in elements.
     Instruction<S: Shape> => instruction: S::MNK;
-    /// Where A's tile lies in shared memory: [`SmemPadded`](crate::smem::SmemPadded) for one.
+    /// Pins the layout of A's tile in shared memory, for example
+    /// [`SmemPadded`](crate::smem::SmemPadded).
     SharedA<L: SmemChoice> => smem_a: L::LAYOUT;
-    /// Where B's tile lies in shared memory.
+    /// Pins the layout of B's tile in shared memory.
     SharedB<L: SmemChoice> => smem_b: L::LAYOUT;
-    /// What becomes of an accumulator on its way to D.
+    /// Pins the expression that computes D from an accumulator.
     EpilogueTree<E: Node> => epilogue: E::DESC, register;
 }
 
-/// What an instruction's shape pins: a thread's `fma` is not chosen.
+/// Returns the instruction that a loop nest pins. The scalar `fma` is not a choice, so its 1x1x1
+/// shape pins nothing.
 const fn instruction_of(shape: Mnk) -> Option<Mnk> {
     if shape.m * shape.n * shape.k == 1 { None } else { Some(shape) }
 }
 
-// A main loop alone, and a loop nest.
+// Each main loop is a leaf by itself, and a leaf with its loop nest.
 macro_rules! main_loops {
     ($($Mma:ident $(<const $STAGES:ident>)? => $kind:ident;)*) => {
         $(impl Leaf for $Mma {

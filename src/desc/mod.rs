@@ -1,9 +1,9 @@
-//! The one value in the middle: everything a kernel has to know, and whether it can be a kernel.
+//! The kernel description: one value that holds every knob of a kernel.
 //!
-//! A [`GemmDesc`] is made from types and pins by the resolver, from flags or JSON by the command
-//! line, or by an explorer; all pass the same [`check`](GemmDesc::check). Its problem is row-major
-//! in C: a column-major C has exchanged A and B before. Where they change places once more, to have
-//! A in registers, C is column-major.
+//! The resolver makes a [`GemmDesc`] from types and pins. The command line makes it from flags or
+//! JSON, and the explorer enumerates descriptions. Each source calls the same
+//! [`check`](GemmDesc::check). The description is in the kernel's frame: [`Frame`] relates the
+//! kernel's A, B, and D to the user's.
 
 mod class;
 mod combination;
@@ -20,7 +20,7 @@ pub use crate::operand::Frame;
 pub use class::{Class, GemmMode, OperandClass, OutputClass};
 #[doc(hidden)]
 pub use combination::{COMBINATIONS, TENSOR_OP_COMBINATIONS};
-// What families have of their own is named by the one list of them, in `knobs`.
+// The macro `families` in `knobs` is the only list of families.
 pub use gemm_desc::*;
 pub(crate) use kinds::Cut;
 pub use kinds::{AOperandKind, DecompositionKind, PromotionKind, SaturateKind, SpillKind};

@@ -1,10 +1,10 @@
-//! Knobs as words: how a flag spells each kind of value.
+//! Knobs as words: the form of each value in flags and JSON.
 //!
 //! ```text
 //! 128x128x8            a shape, M x N x K
 //! pipelined            a main loop
 //! 8 | horizontal | grouped:8 | hilbert    an order of tiles
-//! auto | mn+4 | k+1    rows along MN or K, padded by so many elements
+//! auto | mn+4 | k+1    rows along MN or K, padded by 4 elements or 1
 //! k^3,2,0              rows along K; 3 bits of the row move chunks of 2^2 elements, from bit 0 on
 //! ```
 
@@ -18,13 +18,16 @@ use crate::{
     words::Named,
 };
 
-/// A value that a flag can spell. Reading what was spelled gives the value back.
+/// A value that flags and JSON can spell. `read` of the text from `spell` returns the same value.
 pub(super) trait Words: Sized {
-    /// What is taken, in a word or two.
+    /// The form of the text, for help texts.
     const FORM: &'static str;
-    /// The value of a text, or what the text should have been.
+    /// Reads a value from a text.
+    ///
+    /// # Errors
+    /// A sentence that states the expected form.
     fn read(text: &str) -> Result<Self, String>;
-    /// The text of a value.
+    /// Returns the text of a value.
     fn spell(&self) -> String;
 }
 
@@ -153,7 +156,7 @@ impl Words for SmemLayout {
     }
 }
 
-/// A number, or the one word that stands for a choice.
+/// Implements [`Words`] for a type that is a number or one word.
 macro_rules! number_or {
     ($($Kind:ident: $Word:ident = $word:literal, $Number:ident $means:literal;)*) => {
         $(impl Words for $Kind {

@@ -1,5 +1,5 @@
-//! Whether a description is a kernel: one rule book a family, read by the compiler, the run time
-//! and the property tests.
+//! The common rules of descriptions. The compiler, the run time, and the property tests apply the
+//! same rules.
 
 use crate::{
     arch::Machine,
@@ -12,12 +12,18 @@ use crate::{
 };
 
 impl GemmDesc {
-    /// Whether this is a kernel for the machines that the architecture tag stands for.
+    /// Checks that the description is valid on all machines of its architecture.
+    ///
+    /// # Errors
+    /// The refusal of the first violated rule.
     pub const fn check(&self) -> Result<(), Refusal> {
         self.check_on(&self.class.arch.machine())
     }
 
-    /// Whether this is a kernel for `machine`.
+    /// Checks that the description is valid on `machine`.
+    ///
+    /// # Errors
+    /// The refusal of the first violated rule.
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         if machine.sm < self.class.arch.sm() {
             return Err(Refusal::MachineTooOld { arch: self.class.arch, sm: machine.sm });
@@ -38,7 +44,7 @@ impl GemmDesc {
         self.check_family(machine)
     }
 
-    /// Whether groups leave its K whole.
+    /// Checks that K is not divided, as grouped GEMM requires.
     pub(crate) const fn check_groups(&self) -> Result<(), Refusal> {
         if self.streams_k() {
             return Err(Refusal::GroupsNotStreamed);
@@ -46,8 +52,11 @@ impl GemmDesc {
         within(Field::SplitKOfGroups, self.split_k() as u64, 1, 1)
     }
 
-    /// A description that does not check panics with its sentence, which fails a build where it is
-    /// a constant.
+    /// Returns the description.
+    ///
+    /// # Panics
+    /// If the description is invalid. In a constant, the panic fails the build with the refusal's
+    /// sentence.
     pub const fn expect(self) -> Self {
         match self.check() {
             Ok(()) => self,
@@ -57,7 +66,7 @@ impl GemmDesc {
 }
 
 impl Class {
-    /// Whether the epilogue is one, and C and D take such accesses.
+    /// Checks the alignment of C and D, the type in which the epilogue computes, and the epilogue.
     pub(super) const fn check_epilogue(&self, align_c: u32) -> Result<(), Refusal> {
         let c = self.output.element;
         hold!(check_alignment(Field::Alignment(Operand::C), align_c, c.elements_in(16)));

@@ -1,4 +1,4 @@
-//! Which pins a family has knobs for.
+//! Checks of pins against the knobs of a family.
 
 use super::{default_gemm_configuration::mainloop_with, one_schedule};
 use crate::{
@@ -8,7 +8,10 @@ use crate::{
     shape::Mnk,
 };
 
-/// Whether the family has all that is pinned.
+/// Checks that the family has a knob for each pin.
+///
+/// # Errors
+/// A refusal that names the first foreign pin, and units or a main loop that support it.
 pub(super) const fn check_pins(
     family: &FamilyDesc,
     pins: &Pins,
@@ -51,8 +54,8 @@ pub(super) const fn check_pins(
     }
 }
 
-/// Pins without the instruction of one thread. CUTLASS writes `1x1x1` for SIMT, and `1x1x4` for the
-/// dot product of four 8-bit elements; every SIMT kernel has it.
+/// Removes the instruction of one thread from the pins. CUTLASS writes `1x1x1` for SIMT, and
+/// `1x1x4` for the dot product of four 8-bit elements. Every SIMT kernel has that instruction.
 pub(super) const fn without_thread_instruction(pins: Pins, class: &Class) -> Pins {
     match pins.instruction {
         Some(Mnk { m: 1, n: 1, k }) if matches!(class.op, OpKind::Simt) => {

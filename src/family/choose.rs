@@ -1,14 +1,18 @@
-//! Which of its configurations a problem takes: of those of its row one that transposes the fewest
-//! operands, and of those the one that should take the least time by the [model](super::extents).
-//! Of threads that TMA feeds a transpose is no number to be compared first, but time and room.
+//! The choice among the candidate configurations of a problem.
 //!
-//! Where that one would have an operand repacked or transposed first, configurations that read
-//! operands in place, in accesses as wide as the rows allow, are weighed against the time of both;
-//! and where the workspace has no room for the copies, the best of those is taken. Two repacked
-//! operands are one launch of passes. What is so weighed was replayed from graphs
-//! (`lab/data/trials.csv`, log `odd_in_graphs`): `mma.sync` takes less time of 255 and 516
-//! cubed of bf16, and more from 511 cubed on where rows are read by one or two bytes, and from some
-//! 1000 cubed on where they are read by four or eight.
+//! Candidates of the row are compared by the number of transposed operands first, and by the
+//! predicted time of the [cost model](super::extents) second. For TMA-fed SIMT kernels, a transpose
+//! instead counts as time and workspace.
+//!
+//! Some candidates read operands in place, with accesses as wide as the rows allow. If the best
+//! other candidate needs repacked or transposed operands, its kernel and passes compete with them.
+//! If the workspace cannot hold the copies, the best in-place candidate is chosen. Two repacked
+//! operands use one launch.
+//!
+//! The model fits the times of graph replays (`lab/data/trials.csv`, log `odd_in_graphs`). For
+//! bf16, `mma.sync` is faster at 255 and 516 cubed. It is slower from 511 cubed on if rows are read
+//! by one or two bytes. It is slower from about 1000 cubed on if rows are read by four or eight
+//! bytes.
 
 use super::{Completions, ProblemSize, features::products_of_a_microsecond};
 use crate::{
@@ -21,20 +25,21 @@ use crate::{
 };
 
 impl Completions {
-    /// The one that a problem costs the least with on `machine`, rows and columns of D as the user
-    /// has them. Of equals, the first. What is invalid there does not count.
+    /// Returns the candidate with the lowest predicted time on `machine`, for extents in the user's
+    /// frame. The first of equal candidates wins. Candidates that are invalid on `machine` are
+    /// skipped.
     pub(crate) fn choose(&self, size: &ProblemSize, machine: &Machine) -> GemmDesc {
         self.at(self.choice(size, machine))
     }
 
-    /// The description of a choice.
+    /// Returns the description of a choice.
     pub(crate) fn at(&self, (number, cut): (usize, Option<Cut>)) -> GemmDesc {
         let desc = self.all()[number];
         cut.map_or(desc, |cut| desc.divided(cut))
     }
 
-    /// Which one that is, and into how many parts it cuts K, and who adds them, where those are
-    /// others than it has.
+    /// Returns the index of the chosen candidate, and its split-K if that differs from the
+    /// candidate's own.
     pub(crate) fn choice(&self, size: &ProblemSize, machine: &Machine) -> (usize, Option<Cut>) {
         let all = self.all();
         if let [one] = all
@@ -42,23 +47,23 @@ impl Completions {
         {
             return (0, None);
         }
-        // All of them have been checked for the smallest machine of their architecture; by number,
-        // since descriptions are large.
+        // The candidates are valid on the smallest machine of their architecture. The code passes
+        // indices, because descriptions are large.
         let larger = machine.has_all_of(&all[0].class.arch.machine());
         let fits = |desc: &GemmDesc| {
             (larger || desc.check_on(machine).is_ok())
                 && (!size.groups || desc.check_groups().is_ok())
         };
         let chosen = |i: usize, cut: Cut| (i, Some(cut).filter(|&cut| cut != all[i].cut_of()));
-        // Of those that cost no more than the best until now.
+        // Skips candidates whose lower bound exceeds the best time so far.
         let cheapest = |i: usize, most: f64| {
             all[i]
                 .cheapest_parts(&self.features()[i], self.ways(&all[i]), size, machine, most)
                 .map(|cost| (cost, i))
         };
         let of_row = (0..self.of_row()).filter(|&i| i == 0 || fits(&all[i]));
-        // Where threads multiply, copies before a kernel are a matter of time and room; of groups
-        // none was measured.
+        // For SIMT kernels, passes cost time and workspace. Passes of grouped GEMMs were not
+        // measured.
         let with_passes =
             |(((transposed, time), parts), i): Costing| match all[i].passes_of_threads(size) {
                 None => (((transposed, time), parts), i),
@@ -79,8 +84,7 @@ impl Completions {
         if self.of_row() == all.len() {
             return chosen(best, parts);
         }
-        // What reads operands in place takes the time of its products beside that of copies and a
-        // kernel behind them.
+        // An in-place candidate competes with the passes and the kernel after them.
         let Some(passes) = all[best].passes(size) else { return chosen(best, parts) };
         let most = if passes.bytes > size.for_passes { f64::MAX } else { time + passes.time };
         let in_place = (self.of_row()..all.len())
@@ -92,12 +96,11 @@ impl Completions {
     }
 }
 
-/// What a description costs, operands that are transposed and time; its parts of K; and which one
-/// it is.
+/// The cost of a candidate: (transposed operands, time), its split-K, and its index.
 type Costing = (((u32, f64), Cut), usize);
 
-/// The one that costs less: of operands that are transposed first, and then of time. Of equals, the
-/// first.
+/// Returns the cheaper candidate by transposed operands, then by time. The first of equal
+/// candidates wins.
 fn cheaper(one: Option<Costing>, other: Option<Costing>) -> Option<Costing> {
     match (one, other) {
         (Some(((one_costs, _), _)), Some(((costs, _), _))) => {
@@ -108,28 +111,28 @@ fn cheaper(one: Option<Costing>, other: Option<Costing>) -> Option<Costing> {
     }
 }
 
-/// What copies of operands take before a kernel, and what spares them.
+/// The cost of passes that copy operands before the kernel.
 struct Passes {
-    /// Time, in products.
+    /// Time, in multiply-adds.
     time: f64,
-    /// Bytes of the workspace that the copies take.
+    /// Bytes of workspace for the copies.
     bytes: u64,
-    /// Bytes of the widest access to rows of both operands where they lie.
+    /// Width in bytes of the widest access to the rows of both operands in place.
     access: u64,
 }
 
-/// The rows of an operand, as the kernel has it.
+/// The rows of an operand in the kernel's frame.
 struct OperandRows {
     element: ElementKind,
-    /// How many, and elements of each.
+    /// Number of rows, and elements per row.
     lines: usize,
     length: usize,
-    /// Bytes from one to the next.
+    /// Bytes from one row to the next.
     pitch: u64,
 }
 
 impl GemmDesc {
-    /// Rows of A, and of B.
+    /// Returns the rows of A, and of B.
     fn operand_rows(&self, size: &ProblemSize) -> [OperandRows; 2] {
         let ((m, n), k) = self.extents(size);
         [(OperandKind::A, m), (OperandKind::B, n)].map(|(operand, mn)| {
@@ -140,7 +143,7 @@ impl GemmDesc {
         })
     }
 
-    /// Whether copies of A and B are of rows that lie multiples of so many bytes apart.
+    /// Returns whether the accesses of A and B fit rows that are aligned to `access` bytes.
     fn reads_rows_of(&self, access: u64) -> bool {
         let aligned = self.alignments();
         OperandKind::BOTH.into_iter().all(|operand| {
@@ -150,9 +153,9 @@ impl GemmDesc {
         })
     }
 
-    /// Whether rows of A, and of B, begin within sectors of memory, as the kernel sees them: a line
-    /// of such a row is of two lines of the second-level cache. Rows that are repacked lie
-    /// multiples of 16 bytes apart.
+    /// Returns whether rows of A, and of B, begin within sectors of memory, in the kernel's frame.
+    /// A line of such a row spans two lines of the L2 cache. Repacked rows are multiples of 16
+    /// bytes apart.
     pub(super) fn rows_within_sectors(&self, size: &ProblemSize) -> [bool; 2] {
         const SECTOR: u64 = 32;
         self.operand_rows(size).map(|OperandRows { pitch, .. }| {
@@ -162,22 +165,20 @@ impl GemmDesc {
         })
     }
 
-    /// What brings operands to threads that TMA feeds, where it cannot read them or they lie the
-    /// other way.
+    /// Returns the passes of a TMA-fed SIMT kernel, which repack or transpose operands.
     fn passes_of_threads(&self, size: &ProblemSize) -> Option<Passes> {
         if matches!(self.class.op, OpKind::Simt) { self.passes(size) } else { None }
     }
 
-    /// Time of copies before the kernel.
+    /// Returns the time of the passes before the kernel.
     pub(super) fn time_of_passes(&self, size: &ProblemSize) -> f64 {
         self.passes(size).map_or(0.0, |passes| passes.time)
     }
 
-    /// What brings operands that TMA cannot read where they lie, or that the kernel has transposed;
-    /// `None` where there is none.
+    /// Returns the passes that repack operands for TMA or transpose them; `None` if none is needed.
     fn passes(&self, size: &ProblemSize) -> Option<Passes> {
-        // Of an element, in products: beside a kernel of threads it is hidden less, and products
-        // are fewer (`lab/data/trials.csv`, log `streams_f32`).
+        // Time per element, in multiply-adds. Before a SIMT kernel, less of the time is hidden, and
+        // the unit is longer (`lab/data/trials.csv`, log `streams_f32`).
         let of_element = if matches!(self.class.op, OpKind::TensorOp) { 3.0 } else { 0.85 };
         let tensors = self.warp_specialized().filter(|desc| !desc.knobs.emulation.decomposes())?;
         let rows = self.operand_rows(size);
@@ -200,10 +201,10 @@ impl GemmDesc {
                 repacked += u32::from(!turned);
             }
         }
-        // The widest that divides all rows.
+        // The largest power of two, up to 16, that divides all misaligned pitches.
         passes.access = access & access.wrapping_neg();
-        // Of a launch, in microseconds: rows that are read by one or two bytes take longer to begin
-        // with (`lab/data/trials.csv`, log `odd_in_graphs`).
+        // Microseconds per launch. Passes that read rows by one or two bytes take longer to start
+        // (`lab/data/trials.csv`, log `odd_in_graphs`).
         let of_launch = match self.class.op {
             OpKind::Simt => 2.5,
             OpKind::TensorOp if passes.access < 4 => 4.2,
@@ -226,8 +227,7 @@ mod tests {
         numeric::ElementKind,
     };
 
-    /// Configurations are left out where their products alone cost more than there may be, never at
-    /// what they cost.
+    /// The lower bound skips a candidate only if its cost exceeds the limit.
     #[test]
     fn what_is_not_weighed_costs_more() {
         let machine = ArchKind::Sm90.machine();
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// Whether a problem's kernel is fed by TMA.
+    /// Returns whether TMA feeds the kernel that a problem selects.
     fn by_tma(kind: ElementKind, orders: [Order; 2], size: ProblemSize) -> bool {
         let matrix = |element, order| Some(MatrixType { element, order });
         let c = match kind {
@@ -295,9 +295,9 @@ mod tests {
             .is_some()
     }
 
-    /// Rows that TMA cannot read are read in place where that measured less time than copies and a
-    /// kernel behind them (`lab/data/trials.csv`, log `odd_in_graphs`); rows that it can never
-    /// are.
+    /// In-place kernels are chosen where they measured less time than passes and a kernel
+    /// (`lab/data/trials.csv`, log `odd_in_graphs`). Rows that TMA can read are never read in
+    /// place.
     #[test]
     fn rows_that_lie_anywhere_are_read_in_place_where_that_takes_less_time() {
         let (along_k, square) =
@@ -324,13 +324,12 @@ mod tests {
         assert!(by_tma(ElementKind::Bf16, along_k, batch));
         let pitched = ProblemSize { leading: [Some(1008); 2], ..square(1002) };
         assert!(by_tma(ElementKind::Bf16, along_k, pitched));
-        // Rows of one element more than 2^30: nothing overflows.
+        // Rows of 2^30 + 1 elements do not overflow.
         assert!(by_tma(ElementKind::Bf16, along_k, square((1 << 30) + 1)));
     }
 
-    /// What TMA reads where it lies is left to it, however soon threads would be done: replayed
-    /// from a graph the smallest products take less by it
-    /// (`lab/data/trials.csv`, log `in_graphs`).
+    /// If TMA can read the operands, a TMA kernel is always chosen: in graph replays, it is faster
+    /// even for the smallest problems (`lab/data/trials.csv`, log `in_graphs`).
     #[test]
     fn what_tma_reads_is_left_to_it() {
         for kind in [
@@ -351,8 +350,7 @@ mod tests {
         }
     }
 
-    /// Copies that the workspace has no room for are not made; and what would be transposed is
-    /// weighed likewise.
+    /// Copies that exceed the workspace are not made. The same comparison applies to transposes.
     #[test]
     fn without_a_workspace_rows_are_read_in_place() {
         let (along_k, along_n) = ([Order::Row, Order::Col], [Order::Row; 2]);

@@ -1,8 +1,8 @@
-//! What a kernel is configured as unless the user says otherwise: a table, whose rows stand in the
-//! families' rooms, one for each class of types.
+//! The default configurations: a table with one row per class of element types. Each family's
+//! module holds its rows.
 //!
-//! A row names architectures, combinations of types, and the knobs. The same row answers types,
-//! while compiling, and flags and files.
+//! A row names architectures, combinations of element types, and knobs. The same rows serve `Gemm`
+//! at compile time, and flags and files at run time.
 
 use super::{ALL_ROWS, check_pins::check_pins};
 use crate::{
@@ -14,50 +14,51 @@ use crate::{
     threadblock::MainloopKind,
 };
 
-/// Knobs for these types on these architectures.
+/// Configurations for some element types on some architectures.
 pub(super) struct Row {
     pub op: OpKind,
     pub archs: &'static [ArchKind],
     pub types: &'static [Combined],
-    /// What has to be pinned for it: accumulators that are promoted are others.
+    /// The promotion that must be pinned to use this row, because promotion changes the result.
     pub promotion: Option<PromotionKind>,
-    /// The first is what [`Auto`](crate::desc::Auto) stands for; all are what a problem chooses
-    /// among.
+    /// Candidate configurations of a problem. The first is the configuration of
+    /// [`Auto`](crate::desc::Auto).
     pub families: &'static [FamilyDesc],
-    /// What a problem chooses among beside, whose D is column-major for the kernel: few rows are
-    /// the columns of its instructions, and of an operand that may lie along K alone it is the one
-    /// that does.
+    /// Additional candidates with swapped operands, whose D is column-major in the kernel. A small
+    /// M maps to the instruction's N. If an operand must be K-major, swapping the operands selects
+    /// the one that is.
     pub of_columns: &'static [FamilyDesc],
-    /// What a problem chooses among beside, unless shapes or how K is divided are pinned.
+    /// Additional candidates, unless the pins contain shapes or the division of K.
     pub beside: &'static [Alternative],
-    /// What a problem of another family's row of these types chooses among beside, where that
-    /// family would have operands copied to where TMA can read them.
+    /// Candidates for another family's row of these types, if that family needs copies that TMA can
+    /// read.
     pub in_place: &'static [FamilyDesc],
 }
 
-/// A configuration beside those of a row, and how it has D.
+/// An additional configuration, and the order of its D.
 pub(super) enum Alternative {
-    /// As it is given: K of the same tiles is divided otherwise, or another family copies them.
+    /// D keeps its order. K of the same tiles is divided differently, or another family copies
+    /// them.
     AsGiven(FamilyDesc),
-    /// Column-major for the kernel, also in a tile that is a kernel as it is given: rows of D are
-    /// columns of a tile.
+    /// D is column-major in the kernel, even if the tile is also valid with a row-major D. Rows of
+    /// D are columns of a tile.
     OfColumns(FamilyDesc),
 }
 
 impl Alternative {
-    /// The family.
+    /// Returns the family.
     pub(super) const fn family(&self) -> &FamilyDesc {
         match self {
             Self::AsGiven(family) | Self::OfColumns(family) => family,
         }
     }
 
-    /// Whether it has D column-major.
+    /// Returns whether D is column-major.
     pub(super) const fn is_of_columns(&self) -> bool {
         matches!(self, Self::OfColumns(_))
     }
 
-    /// A description of the family, with D as this has it.
+    /// Returns `desc` with D in the order of this alternative.
     pub(super) const fn of(&self, desc: GemmDesc) -> GemmDesc {
         match self {
             Self::AsGiven(_) => desc,
@@ -67,13 +68,14 @@ impl Alternative {
 }
 
 impl Row {
-    /// Whether TMA reads the operands of its kernels.
+    /// Returns whether TMA loads the operands.
     const fn is_of_tensors(&self) -> bool {
         matches!(self.families[0], FamilyDesc::WarpSpecialized(_))
     }
 }
 
-/// What reads operands in place beside a row of these types, which TMA feeds.
+/// Returns the configurations that read operands in place, as alternatives to a TMA row of these
+/// types.
 pub(super) const fn in_place(
     of: &Row,
     (op, arch, types): (OpKind, ArchKind, Combined),
@@ -97,7 +99,7 @@ pub(super) const fn in_place(
     &[]
 }
 
-/// Operands of two types.
+/// Returns a combination whose operands have two types.
 pub(super) const fn mixed(
     a: ElementKind,
     b: ElementKind,
@@ -107,18 +109,18 @@ pub(super) const fn mixed(
     Combined { a, b, accumulator, c }
 }
 
-/// Operands of one type.
+/// Returns a combination whose operands have one type.
 pub(super) const fn of(ab: ElementKind, accumulator: ElementKind, c: ElementKind) -> Combined {
     mixed(ab, ab, accumulator, c)
 }
 
-/// The row number `nth` of a class that has what is pinned. Rows whose instruction has the pinned
-/// number of rows of A come first.
+/// Returns row `nth` of a class whose family has the pinned knobs. Rows whose instruction has the
+/// pinned number of rows of A come first.
 ///
 /// # Errors
-/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or [`Refusal::OfOtherUnits`] when
-/// the table has no row; [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] when no row of
-/// these types has what is pinned.
+/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`], or [`Refusal::OfOtherUnits`] if
+/// the table has no row. [`Refusal::OtherFamilysKnob`] or [`Refusal::OtherMainloop`] if no row of
+/// these types has the pinned knobs.
 pub(super) const fn rows(
     op: OpKind,
     arch: ArchKind,
@@ -153,7 +155,7 @@ pub(super) const fn rows(
             Ok(()) if same_rows(&row.families[0], pins) == with_other_rows => {}
             Ok(()) if left == 0 => return Ok(row),
             Ok(()) => left -= 1,
-            // Of a row that has the main loop, the sentence is of the knob that it lacks.
+            // If a row has the pinned main loop, the refusal names the knob that the row lacks.
             Err(
                 refusal @ (Refusal::OtherFamilysKnob { .. } | Refusal::KnobOfOtherUnits { .. }),
             ) if pins.mainloop.is_some() => refused = Some(refusal),
@@ -168,7 +170,8 @@ pub(super) const fn rows(
     }
 }
 
-/// The main loop of units, on an architecture if possible, that have all that is pinned.
+/// Returns the main loop of units whose family has all pinned knobs, on this architecture if
+/// possible.
 pub(super) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Option<MainloopKind> {
     let (mut room, mut i, mut found) = (0, 0, None);
     while room < ALL_ROWS.len() {
@@ -191,8 +194,8 @@ pub(super) const fn mainloop_with(op: OpKind, arch: ArchKind, pins: Pins) -> Opt
     found
 }
 
-/// The nearest architecture of those of a row and of one that was found: the next newer one, or
-/// else the next older one.
+/// Returns the nearest architecture among those of a row and `nearest`: the next newer one, or else
+/// the next older one.
 const fn nearest_of(
     archs: &[ArchKind],
     arch: ArchKind,
@@ -213,7 +216,7 @@ const fn nearest_of(
     nearest
 }
 
-/// Whether an instruction that is pinned has as many rows of A as a family's.
+/// Returns whether a pinned instruction has as many rows of A as the family's instruction.
 const fn same_rows(family: &FamilyDesc, pins: &Pins) -> bool {
     match (pins.instruction, family.pins().instruction) {
         (Some(pinned), Some(own)) => pinned.m == own.m,
@@ -232,12 +235,12 @@ const fn has_arch(archs: &[ArchKind], arch: ArchKind) -> bool {
     false
 }
 
-/// What types on an architecture may take, by default the first: that is what
-/// [`Auto`](crate::desc::Auto) stands for.
+/// Returns the candidate configurations of element types on an architecture. The first is the
+/// configuration of [`Auto`](crate::desc::Auto).
 ///
 /// # Errors
-/// Those of a table without a row: [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`] or
-/// [`Refusal::OfOtherUnits`].
+/// [`Refusal::NoSuchOperation`], [`Refusal::NoSuchCombination`], or [`Refusal::OfOtherUnits`] if
+/// the table has no row.
 pub const fn default_gemm_configurations(
     op: OpKind,
     arch: ArchKind,
@@ -249,12 +252,11 @@ pub const fn default_gemm_configurations(
     }
 }
 
-/// The description of a product whose types are values, configured by default. C may be
-/// column-major: then the description is that of the exchanged problem.
+/// Returns the default description of a GEMM whose element types are values. A column-major C swaps
+/// the operands. The result is not checked, because callers may change it first.
 ///
 /// # Errors
-/// Those of [`default_gemm_configurations`]; the description itself is still to be checked, with
-/// what the caller changes in it.
+/// The errors of [`default_gemm_configurations`].
 pub fn default_description(
     op: OpKind,
     arch: ArchKind,

@@ -1,7 +1,7 @@
-//! What follows from a description, gathered. The laboratory says it in words, for `falchion gemm
-//! --explain`.
+//! Helpers for explanations: the facts that follow from a description. The crate `falchion-lab`
+//! prints them for `falchion gemm --explain`.
 
-/// A struct of facts, each beside what it is made of.
+/// Declares a struct of facts, each with the expression that computes it.
 macro_rules! explanation {
     (
         $(#[$doc:meta])* $Name:ident($($given:ident: $Given:ty),*) { $($let:tt)* }
@@ -24,7 +24,7 @@ macro_rules! explanation {
 }
 pub(super) use explanation;
 
-/// The lines of schedules.
+/// Returns the lines of schedules, trimmed.
 pub(super) fn lines(schedules: &impl ToString) -> Vec<String> {
     schedules.to_string().lines().map(|line| line.trim().to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! Which tiles problems take by the model.
+//! Tests of the tiles that problems select by the cost model.
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -9,7 +9,7 @@ use crate::{
     numeric::ElementKind,
 };
 
-/// The tile that a problem takes, of A and B in these orders and D row-major.
+/// Returns the tile that a problem selects, for A and B in these orders and a row-major D.
 fn tile(
     kind: ElementKind,
     orders: [Order; 2],
@@ -20,7 +20,7 @@ fn tile(
     (tile.m, tile.n)
 }
 
-/// The description that it takes.
+/// Returns the description that a problem selects.
 fn taken(
     kind: ElementKind,
     orders: [Order; 2],
@@ -44,7 +44,8 @@ fn sized(kind: ElementKind, orders: [Order; 2], promoted: bool, size: ProblemSiz
     request.resolve_for(ArchKind::Sm90, size, None).expect("a row").desc
 }
 
-/// The description that a problem takes whose matrices hold elements of one type, D in rows.
+/// Returns the description that a problem selects whose matrices have one element type. D is
+/// row-major.
 fn of_one_type(
     element: ElementKind,
     op: OpKind,
@@ -61,8 +62,8 @@ fn from_registers(desc: &GemmDesc) -> bool {
     desc.warp_specialized().is_some_and(|desc| desc.a_from_registers())
 }
 
-/// What measured best of the three on 132 multiprocessors, or within a hundredth of it, where it
-/// was measured (`lab/data/trials.csv`, log `hopper_tiles_*`, log `hopper_promoted`).
+/// The wanted tiles measured best of three on 132 multiprocessors, or within 1% of the best
+/// (`lab/data/trials.csv`, log `hopper_tiles_*`, log `hopper_promoted`).
 #[test]
 fn problems_take_the_tiles_that_measured_best() {
     let along_k = [Order::Row, Order::Col];
@@ -77,8 +78,8 @@ fn problems_take_the_tiles_that_measured_best() {
             assert_eq!(tile(kind, along_k, false, extents), wanted, "{kind} {extents:?}");
         }
     }
-    // Where much of D goes to device memory, what has fewer bytes a product (log `short_k`,
-    // log `tiles_in_graphs`).
+    // If much of D goes to device memory, tiles with fewer bytes per multiply-add win (log
+    // `short_k`, log `tiles_in_graphs`).
     for (kind, of_24576, of_7168) in [
         (ElementKind::Bf16, (128, 176), (128, 128)),
         (ElementKind::E4m3, (128, 192), (128, 128)),
@@ -103,7 +104,7 @@ fn problems_take_the_tiles_that_measured_best() {
     }
 }
 
-/// What measured best of small squares, or within a tenth of it
+/// The wanted tiles measured best for small squares, or within 10% of the best
 /// (`lab/data/trials.csv`, log `small_tiles_*`, log `squares_tensor_op`, log `in_graphs`).
 #[test]
 fn small_problems_take_small_tiles() {
@@ -115,7 +116,7 @@ fn small_problems_take_small_tiles() {
             "{size}"
         );
     }
-    // Of those in parts 128 rows.
+    // Split-K slices use tiles of 128 rows.
     let singles = [
         (256, 32, 1),
         (512, 32, 1),
@@ -137,9 +138,9 @@ fn small_problems_take_small_tiles() {
     }
 }
 
-/// Few rows of `f32` take tiles of as many, with K in parts; `f64` of few tiles small ones, the
-/// fastest or one within three hundredths of it (`lab/data/trials.csv`, log `few_rows_simt`,
-/// log `f64_few_tiles`).
+/// A small M of `f32` selects tiles with as many rows, and split-K. `f64` with few tiles selects
+/// small tiles: the fastest, or one within 3% (`lab/data/trials.csv`, log `few_rows_simt`, log
+/// `f64_few_tiles`).
 #[test]
 fn few_rows_and_few_tiles_have_tiles_of_their_own() {
     let taken = |element, op, b, extents| {
@@ -158,7 +159,7 @@ fn few_rows_and_few_tiles_have_tiles_of_their_own() {
             }
         }
     }
-    // Elements of B that turn one by one are in more products of a larger tile.
+    // In a larger tile, each transposed element of B serves more multiply-adds.
     assert_eq!(taken(ElementKind::F32, OpKind::Simt, Order::Col, (333, 127, 30011)), (128, 128));
     for (extents, wanted) in [
         ((128, 128, 16384), (64, 64)),
@@ -178,9 +179,9 @@ fn few_rows_and_few_tiles_have_tiles_of_their_own() {
     }
 }
 
-/// `f32` on the CUDA cores: what measured best, or within a twentieth of it
-/// (`lab/data/trials.csv`, log `streams_f32`). Without a workspace nothing is streamed or
-/// transposed.
+/// For `f32` on the CUDA cores, the wanted kernels measured best, or within 5% of the best
+/// (`lab/data/trials.csv`, log `streams_f32`). Without a workspace, no kernel uses stream-K or a
+/// transpose.
 #[test]
 fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     let singles = |orders, size| of_one_type(ElementKind::F32, OpKind::Simt, orders, size);
@@ -215,8 +216,8 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     for size in [256, 512, 1024, 1280] {
         assert_eq!(taken(rows, size, u64::MAX), (false, false), "{size}");
     }
-    // Sixteen products one behind another are fed by TMA behind a transpose; of an array each would
-    // be a launch, and groups are not transposed.
+    // A batch of sixteen GEMMs uses a TMA kernel after a transpose. In an array, each GEMM would
+    // need its own launch, and groups are not transposed.
     let by_tma = |size| singles(rows, size).warp_specialized().is_some();
     let batch = ProblemSize { batch: 16, ..ProblemSize::of((1024, 1024, 1024)) };
     let first = singles(
@@ -227,9 +228,9 @@ fn singles_stream_or_are_fed_by_tma_where_that_measured_best() {
     assert_eq!([batch, batch.of_array(&first, 16), groups].map(by_tma), [true, false, false]);
 }
 
-/// Idle multiprocessors of the last wave count where memory limits, and clusters of the small tile
-/// pay only where rows begin within sectors (`lab/data/trials.csv`, log `few_rows_of_weights`,
-/// log `small_clusters`).
+/// Idle multiprocessors of the last wave count if memory limits. Clusters of the small tile pay
+/// only if rows begin within sectors (`lab/data/trials.csv`, log `few_rows_of_weights`, log
+/// `small_clusters`).
 #[test]
 fn what_is_idle_and_shared_counts() {
     let along_k = [Order::Row, Order::Col];
@@ -242,8 +243,8 @@ fn what_is_idle_and_shared_counts() {
     assert_eq!([1000, 1008, 1664, 1800, 2304].map(cluster), [2, 1, 1, 2, 1]);
 }
 
-/// Two blocks of a multiprocessor end at the same time, and both places are taken again: three
-/// tiles of f32 take what four do (`lab/data/trials.csv`, log `waves_of_two_simt`).
+/// Two CTAs of a multiprocessor finish at the same time, and new CTAs take both slots. Three tiles
+/// of f32 take as long as four (`lab/data/trials.csv`, log `waves_of_two_simt`).
 #[test]
 fn three_tiles_on_two_places_count_as_four() {
     let of = |batch| ProblemSize { batch, ..ProblemSize::of((333, 511, 255)) };
@@ -254,8 +255,8 @@ fn three_tiles_on_two_places_count_as_four() {
     assert_eq!([22, 33].map(|batch| (tile(batch).m, tile(batch).n)), [(128, 128), (64, 128)]);
 }
 
-/// Of f32 a short K and 64 rows take tiles that are eight deep; a deep K, whose parts have a
-/// multiprocessor each, does not (`lab/data/trials.csv`, log `short_tiles_simt`).
+/// For f32, a short K or 64 rows select tiles that are eight deep. A deep K, whose split-K slices
+/// have a multiprocessor each, does not (`lab/data/trials.csv`, log `short_tiles_simt`).
 #[test]
 fn singles_take_shallow_tiles_where_that_measured_best() {
     let taken = |orders, size| {
@@ -282,8 +283,8 @@ fn singles_take_shallow_tiles_where_that_measured_best() {
     }
 }
 
-/// Few tiles and a deep K: as many parts as fill the multiprocessors. Where tiles
-/// fill them, where the workspace has no room, and where the user says how many, K is not cut.
+/// Few tiles with a deep K select as many slices as fill the multiprocessors. K is not divided if
+/// tiles fill them, if the workspace is too small, or if the number of slices is pinned.
 #[test]
 fn a_deep_k_is_cut_where_the_workspace_has_room() {
     let matrix = Some(MatrixType { element: ElementKind::F32, order: Order::Row });
@@ -326,8 +327,8 @@ fn a_deep_k_is_cut_where_the_workspace_has_room() {
     }
 }
 
-/// What measured best of parts, all of which a second kernel adds
-/// (`lab/data/trials.csv`, log `parallel_tensor_op`).
+/// The wanted numbers of slices measured best with the reduction kernel (`lab/data/trials.csv`, log
+/// `parallel_tensor_op`).
 #[test]
 fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
     let (deep, long) = ((512, 512, 32768), (1024, 256, 16384));
@@ -352,10 +353,9 @@ fn a_deep_k_on_tensor_cores_is_cut_into_few_parts_of_small_tiles() {
     }
 }
 
-/// A cluster's blocks have the parts of K where that measured less time than all else, with a
-/// workspace and without one; where it measured more, none is taken
-/// (`lab/data/trials.csv`, log `split_k_cluster`, log `few_tiles_tensor_op`,
-/// log `deep_parts`).
+/// Split-K in a cluster is selected where it measured less time than all others, with or without a
+/// workspace. It is not selected where it measured more (`lab/data/trials.csv`, log
+/// `split_k_cluster`, log `few_tiles_tensor_op`, log `deep_parts`).
 #[test]
 fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
     let along_k = [Order::Row, Order::Col];
@@ -399,7 +399,7 @@ fn few_tiles_of_a_deep_k_are_cut_by_clusters() {
     }
 }
 
-/// Where rows begin within sectors of memory, blocks of a cluster share what TMA brings
+/// If rows begin within sectors of memory, CTAs of a cluster share the loads of TMA
 /// (`lab/data/trials.csv`, log `pitches_tensor_op`).
 #[test]
 fn rows_within_sectors_take_clusters() {
@@ -420,7 +420,7 @@ fn rows_within_sectors_take_clusters() {
             "{kind}"
         );
     }
-    // B lies along K for the kernel where D is column-major, and the user's A along K.
+    // With a column-major D, the kernel's B is K-major if the user's A is.
     for (orders, wanted) in [(along_n, (256, 160, 2)), ([Order::Col, Order::Row], (128, 256, 2))] {
         assert_eq!(cluster(ElementKind::Bf16, orders, square(5000)), wanted, "{orders:?}");
     }
@@ -433,9 +433,8 @@ fn rows_within_sectors_take_clusters() {
     );
 }
 
-/// The waves of a batch are of all its products: where one product's tiles fit one wave whatever
-/// they are, so that the smallest is taken, those of 22 fit one in 128x176 alone, of which there
-/// are 132.
+/// Waves count the tiles of all GEMMs of a batch. One GEMM fits one wave with any tile and selects
+/// the smallest tile. 22 GEMMs fit one wave only with 128x176, which makes 132 tiles.
 #[test]
 fn a_batch_takes_the_tile_of_its_waves() {
     let chosen = |batch| {
@@ -450,8 +449,8 @@ fn a_batch_takes_the_tile_of_its_waves() {
     assert_eq!([1, 22].map(chosen), [32, 176]);
 }
 
-/// Columns of B that are N-major come in boxes of 64: 176 is unsupported, and the next best is
-/// taken.
+/// N-major columns of B arrive in boxes of 64, so 176 columns are invalid and the next best tile
+/// wins.
 #[test]
 fn what_is_no_kernel_is_not_taken() {
     assert_eq!(
@@ -460,8 +459,8 @@ fn what_is_no_kernel_is_not_taken() {
     );
 }
 
-/// An operand that is MN-major comes from registers where it can, one of two such operands, and
-/// nothing else does.
+/// An MN-major operand comes from registers if possible. If both operands are MN-major, only one
+/// does; other operands never do.
 #[test]
 fn what_lies_along_m_or_n_comes_from_registers() {
     let (row, col, square) = (Order::Row, Order::Col, (4096, 4096, 4096));

@@ -1,5 +1,5 @@
-//! What the model of time knows of a kernel, in products of a multiprocessor:
-//! [`extents`](super::extents) explains the numbers.
+//! The facts of a kernel for the cost model. Times are in multiply-adds of a multiprocessor.
+//! [`extents`](super::extents) explains the constants.
 
 use crate::{
     arch::{Machine, OpKind},
@@ -9,8 +9,8 @@ use crate::{
     threadblock::PARTS_AT_ONCE,
 };
 
-/// Products in a microsecond of one multiprocessor on Hopper, of its tensor cores or of threads:
-/// the unit of the model.
+/// Returns the multiply-adds per microsecond of one Hopper multiprocessor, on its tensor cores or
+/// CUDA cores. This rate defines the unit of the cost model.
 pub(super) const fn products_of_a_microsecond(op: OpKind, element: ElementKind) -> u64 {
     match op {
         OpKind::TensorOp => 4_500_000 * 16 / at_least_one(element.bits()) as u64,
@@ -18,61 +18,63 @@ pub(super) const fn products_of_a_microsecond(op: OpKind, element: ElementKind) 
     }
 }
 
-/// What the model has to know of a description.
+/// The facts of a description for the cost model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Features {
-    /// How many operands a call transposes to its workspace first: no kernel measured was so much
-    /// slower without that it paid (`lab/data/trials.csv`, log `hopper_registers_*`).
+    /// Number of operands that a call first transposes into its workspace. No measured kernel
+    /// without a transpose was slow enough for a transpose to pay (`lab/data/trials.csv`, log
+    /// `hopper_registers_*`).
     pub transposed: u32,
-    /// Time of one step along K of one tile, in products.
+    /// Time per k of one tile.
     pub each: f64,
-    /// The same where rows lie such that TMA asks for more lines than they have; `None` where it
-    /// does not copy.
+    /// Time per k if rows are misaligned and TMA touches more lines than they have; `None` without
+    /// TMA.
     pub lines: Option<Lines>,
-    /// Time of one step that no resident block fills, in products.
+    /// Time per k that no other resident CTA hides.
     pub latency: f64,
-    /// By how much it is longer for a block that has its multiprocessor to itself.
+    /// Additional latency of a CTA without another resident CTA.
     pub alone: f64,
-    /// What a block takes of a multiprocessor, which others share; `None` where blocks are
-    /// persistent, one a multiprocessor.
+    /// Resources of a CTA on a multiprocessor that CTAs share. `None` if CTAs are persistent, one
+    /// per multiprocessor.
     pub block: Option<BlockResources>,
-    /// Time of a tile's begin and end, in products.
+    /// Time of a tile's prologue and epilogue.
     pub not_hidden: f64,
-    /// The same of the second tile, and of each one behind it: none, where consumers take tiles
-    /// under ping-pong.
+    /// Time of the prologue and epilogue of the second tile, and of each further tile. Zero with
+    /// ping-pong consumers.
     pub further: [f64; 2],
-    /// What memory takes to bring A and B; `None` where it is never what limits.
+    /// Time to load A and B; `None` if memory never limits.
     pub memory: Option<Bandwidth>,
-    /// What parts of K cost beside.
+    /// Time to reduce split-K partials.
     pub exchange: Exchange,
 }
 
-/// A step along K of one tile that TMA brings.
+/// Time per k of a tile that TMA loads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines {
-    /// Time of its products.
+    /// Time of the multiply-adds.
     pub products: f64,
-    /// Time of what a block brings of A, and of B: its share, where a cluster's blocks share it.
+    /// Time of a CTA's loads of A, and of B. If the CTAs of a cluster share an operand, each loads
+    /// a share.
     pub loads: [f64; 2],
 }
 
-/// What a block takes of a multiprocessor.
+/// Resources that a CTA uses on its multiprocessor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockResources {
     pub threads: u32,
-    /// Of a thread.
+    /// Registers per thread.
     pub registers: u32,
     pub shared_bytes: u32,
 }
 
 impl Features {
-    /// Time of the products of one step along K of one tile, at least.
+    /// Returns a lower bound of the time per k of one tile, from its multiply-adds.
     pub(super) fn products(&self) -> f64 {
         self.lines.map_or(self.each, |lines| lines.products)
     }
 
-    /// Time of one step along K of one tile, where each row of A, or of B, begins within a sector
-    /// of memory or not.
+    /// Returns the time per k of one tile. `within` tells whether rows of A, and of B, begin within
+    /// a sector of memory.
     pub(super) fn step(&self, within: impl FnOnce() -> [bool; 2]) -> f64 {
         let Some(Lines { products, loads: [a, b] }) = self.lines else { return self.each };
         let twice = |loads: f64, within: bool| if within { 2.0 * loads } else { loads };
@@ -82,8 +84,8 @@ impl Features {
         }
     }
 
-    /// Time of the begin and end of so many tiles, one after the other, where memory is what limits
-    /// or not.
+    /// Returns the time of prologues and epilogues of `load` consecutive tiles. If memory limits,
+    /// each tile costs as much as the first, except with ping-pong.
     pub(super) fn ends(&self, load: f64, by_memory: bool) -> f64 {
         let first = self.not_hidden;
         let [second, each] =
@@ -91,7 +93,7 @@ impl Features {
         first * load.min(1.0) + second * (load - 1.0).clamp(0.0, 1.0) + each * (load - 2.0).max(0.0)
     }
 
-    /// Blocks that share a multiprocessor.
+    /// Returns the number of CTAs that share a multiprocessor.
     pub(super) const fn resident(&self, machine: &Machine) -> u32 {
         match self.block {
             Some(BlockResources { threads, registers, shared_bytes }) => {
@@ -102,25 +104,25 @@ impl Features {
     }
 }
 
-/// What memory takes to bring an element of A or B, in products of a multiprocessor.
+/// Times to load an element of A or B, in multiply-adds of a multiprocessor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bandwidth {
-    /// From device memory, to one of all multiprocessors.
+    /// Time from device memory, with all multiprocessors loading.
     pub first: f64,
-    /// To one multiprocessor, whichever memory has it: what it has under way fills no more
-    /// bandwidth than that.
+    /// Time from any memory to one multiprocessor. Its loads in flight cannot use more bandwidth.
     pub own: f64,
-    /// What it waits longer for one that nobody else has brought before.
+    /// Additional time for an element that no other multiprocessor has loaded before.
     pub longer: f64,
-    /// From the second-level cache, where it was brought before.
+    /// Time from the L2 cache, for an element that was loaded before.
     pub again: f64,
-    /// Elements that the second-level cache keeps of what is written; others go to device memory as
-    /// fast as they come from it.
+    /// Elements of the output that the L2 cache holds. Further elements go to device memory at the
+    /// rate of loads.
     pub kept: f64,
 }
 
 impl Bandwidth {
-    /// Time of so many elements, of which each of so many units loads some.
+    /// Returns the time to load `elements` elements, of which each of `units` units loads
+    /// `of_unit`.
     pub(super) fn cost(&self, elements: f64, of_unit: f64, units: f64) -> f64 {
         let again = (of_unit * units - elements).max(0.0) * self.again;
         let bandwidth = elements * self.first + again;
@@ -128,48 +130,49 @@ impl Bandwidth {
     }
 }
 
-/// What it takes to add parts of K, in products.
+/// Times of the reduction of split-K partials, in multiply-adds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Exchange {
-    /// Through slots of the workspace.
+    /// Reduction in slots of the workspace.
     Workspace {
-        /// Clearing tickets, and drawing them.
+        /// Time to clear and draw tickets.
         begun: f64,
-        /// A tile's accumulators, to a slot.
+        /// Time to store a tile's accumulators to a slot.
         stored: f64,
-        /// Adding the slots of a level.
+        /// Time to add the slots of a level.
         added: f64,
-        /// Bringing one of them to the multiprocessor that adds.
+        /// Time to load one slot into the multiprocessor that reduces.
         brought: f64,
-        /// The second kernel, where one adds in the place of the blocks.
+        /// Times of the second kernel, if it reduces instead.
         apart: Reduced,
     },
-    /// Through the shared memory of the first of a cluster's blocks.
+    /// Reduction in the shared memory of a cluster's first CTA.
     Cluster {
-        /// Setting the cluster's barriers up.
+        /// Time to initialize the barriers of the cluster.
         met: f64,
-        /// Waiting for one of a tile's blocks.
+        /// Time to wait for one CTA of a tile.
         awaited: f64,
-        /// Its accumulators, to the first, which adds them.
+        /// Time to send the accumulators to the first CTA, which adds them.
         sent: f64,
     },
 }
 
-/// What the second kernel of parallel split-K takes.
+/// Times of the reduction kernel of parallel split-K.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduced {
-    /// Its begin and end; [`f64::MAX`] where there is none.
+    /// Time of the launch; [`f64::MAX`] if the family has no reduction kernel.
     pub launched: f64,
-    /// Each level of parts that a thread adds, one after the other.
+    /// Time of each level of slices that a thread adds one after the other.
     pub added: f64,
-    /// A slot, which all multiprocessors read together.
+    /// Time to read a slot with all multiprocessors.
     pub brought: f64,
 }
 
 impl Reduced {
-    /// That of slots of so many bytes, of which the second-level cache takes in and gives back so
-    /// many in a microsecond, where a multiprocessor has so many products in it, and the launch
-    /// takes so many microseconds.
+    /// Returns the times for slots of `slot` bytes.
+    ///
+    /// The launch takes `launched` microseconds. The L2 cache stores and returns `bytes` bytes per
+    /// microsecond. A multiprocessor computes `microsecond` multiply-adds per microsecond.
     pub const fn of(slot: u64, (launched, bytes): (f64, f64), microsecond: f64) -> Self {
         const LEVEL: f64 = 0.25;
         Self {
@@ -179,16 +182,16 @@ impl Reduced {
         }
     }
 
-    /// That of kernels which have no such second one.
+    /// The times of a family without a reduction kernel.
     pub const NONE: Self = Self { launched: f64::MAX, added: 0.0, brought: 0.0 };
 }
 
 impl Exchange {
-    /// That of kernels whose K is whole.
+    /// The times of kernels whose K is not divided.
     pub const NONE: Self =
         Self::Workspace { begun: 0.0, stored: 0.0, added: 0.0, brought: 0.0, apart: Reduced::NONE };
 
-    /// That of kernels whose K cannot be cut.
+    /// The times of kernels whose K cannot be divided.
     pub const NEVER: Self = Self::Workspace {
         begun: f64::MAX,
         stored: 0.0,
@@ -197,8 +200,8 @@ impl Exchange {
         apart: Reduced::NONE,
     };
 
-    /// Time of streams: a block ends a tile that another one began, and begins one that another
-    /// goes on with.
+    /// Returns the time of the exchange with stream-K: a CTA completes a tile of another CTA, and
+    /// begins a tile that another CTA completes.
     pub(super) fn of_streams(&self) -> f64 {
         match *self {
             Self::Workspace { begun, stored, added, brought, .. } => {
@@ -208,8 +211,8 @@ impl Exchange {
         }
     }
 
-    /// Time of so many parts of so many tiles, which are divided so, where a multiprocessor has
-    /// `load` units.
+    /// Returns the time to reduce `parts` slices of each of `tiles` tiles with a decomposition. A
+    /// multiprocessor has `load` units.
     pub(super) fn cost(
         &self,
         (mut parts, way): (u32, DecompositionKind),

@@ -1,4 +1,4 @@
-//! From types and knobs, as values, to a description, and from one description to another.
+//! Construction of descriptions from types and knobs as values, and from other descriptions.
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl GemmDesc {
-    /// The description of types and knobs as values, in the user's order, unchecked. A column-major
-    /// C swaps the operands.
+    /// Returns the description of types and knobs in the user's frame, unchecked. A column-major C
+    /// swaps the operands.
     pub fn of_values(
         op: OpKind,
         arch: ArchKind,
@@ -25,16 +25,17 @@ impl GemmDesc {
         desc.enter(Frame::for_output(c)).settled()
     }
 
-    /// The same product with some knobs changed, which belong to the user's A and B. Not checked
-    /// yet.
+    /// Returns the description with the pinned knobs replaced. The pins are in the user's frame.
+    /// The result is not checked.
     #[must_use]
     pub fn with(&self, pins: Pins) -> Self {
         let desc = self.with_family(self.family_of_user().pinned(pins));
         desc.pinned(Pins { epilogue: pins.epilogue, ..Pins::NONE }.enter(desc.frame))
     }
 
-    /// The same product by another family, or other knobs of the same, which belong to the user's A
-    /// and B. D stays column-major for the kernel where it is and can be. Not checked yet.
+    /// Returns the description with other knobs or another family. The knobs are in the user's
+    /// frame. A D that is column-major in the kernel stays so if the family supports it. The result
+    /// is not checked.
     #[must_use]
     pub fn with_family(&self, family: FamilyDesc) -> Self {
         let (types, orders, class) = (self.user_types(), self.orders(), &self.class);
@@ -48,13 +49,13 @@ impl GemmDesc {
         desc
     }
 
-    /// The family's knobs as the user has them.
+    /// Returns the knobs of the family in the user's frame.
     pub const fn family_of_user(&self) -> FamilyDesc {
         self.family.pinned(self.user_pins())
     }
 
-    /// The description whose epilogue can compute with these scalars: integers give way to `f32`
-    /// when a scalar is not whole.
+    /// Returns the description whose epilogue can compute with these scalars. An i32 epilogue
+    /// becomes `f32` if a scalar is not an integer.
     pub fn for_scalars(mut self, scalars: &[f64]) -> Self {
         if !self.computes_with(scalars) {
             self.class.compute = ComputeKind::F32;
@@ -62,16 +63,17 @@ impl GemmDesc {
         self
     }
 
-    /// Whether its epilogue can compute with these scalars.
+    /// Returns whether the epilogue can compute with these scalars.
     pub(crate) fn computes_with(&self, scalars: &[f64]) -> bool {
         let whole = |x: &f64| x.fract() == 0.0 && x.abs() <= f64::from(i32::MAX);
         !matches!(self.class.compute, ComputeKind::I32) || scalars.iter().all(whole)
     }
 
-    /// The description with narrower accesses: each alignment cut down to at most what is given.
-    /// Where an asynchronous copy moves no such access, threads copy through registers, by the
-    /// pipelined main loop; and where a thread has too few for that, in tiles of half as many rows
-    /// or columns. Sums are in the same order.
+    /// Returns the description with each alignment reduced to at most `given`.
+    ///
+    /// If an asynchronous copy does not support the access, threads copy through registers, in the
+    /// pipelined main loop. If that needs too many registers, tiles have half as many rows or
+    /// columns. The order of additions does not change.
     #[must_use]
     pub fn narrowed(self, given: [u32; 3]) -> Self {
         let [a, b, c] = self.alignments();
@@ -104,8 +106,8 @@ impl GemmDesc {
         }
     }
 
-    /// The description in tiles of half, or a quarter, of the rows or columns of a warp, the more
-    /// of both, with which it has registers; itself where there is no such.
+    /// Returns the description with warp tiles of half or a quarter the size, so that the registers
+    /// suffice. The larger extent is halved first. Returns `self` if no such description is valid.
     fn of_few_registers(self) -> Self {
         let mut smaller = self;
         let mut tiles = 1;

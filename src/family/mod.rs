@@ -1,8 +1,9 @@
-//! From types and problems to descriptions: the rows of defaults, what completes pins, what a
-//! problem chooses; and from a description to its family's room, which answers for it.
+//! Kernel families: from types and problems to descriptions, and from a description to its kernel.
 //!
-//! `families!` is the one list. Each room has `ROWS`, the axes that complete pins, the rule book,
-//! the facts that choose among kernels, the plan, and the explanation.
+//! This module holds the table of defaults, the resolver that completes pins, and the choice among
+//! candidates for a problem. `families!` is the only list of families. The module of a family has
+//! its default table `ROWS`, the axes that complete pins, and its rules. It also has the facts for
+//! the cost model, the plan, and the explanation.
 
 mod check;
 mod check_pins;
@@ -35,16 +36,16 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What is asked of a description's own family, whose room answers.
+/// Declares the modules of the families, and dispatches from a description to its family.
 macro_rules! rooms {
     ($d:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
         $(#[doc(hidden)]
         pub mod $room;)*
 
-        /// The rows of every family.
+        /// The default tables of all families.
         const ALL_ROWS: &[&[Row]] = &[$($room::ROWS),*];
 
-        /// The facts that follow from a description, by its family. As JSON, the facts themselves.
+        /// The derived facts of a description, by family. The JSON form contains only the facts.
         #[derive(Clone, PartialEq, Eq, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
         pub enum Explanation {
@@ -52,7 +53,7 @@ macro_rules! rooms {
         }
 
         impl Explanation {
-            /// The order of steps, a line for each section.
+            /// Returns the schedule, one line per section.
             pub fn schedule(&self) -> &[String] {
                 match self {
                     $(Self::$Family(facts) => &facts.schedule,)*
@@ -60,7 +61,7 @@ macro_rules! rooms {
             }
         }
 
-        /// What a description's own family answers.
+        /// Evaluates an expression over the description of the family.
         macro_rules! asked {
             ($d desc:ident, $d room:ident => $d answer:expr) => {
                 match $d desc.family {
@@ -73,10 +74,10 @@ macro_rules! rooms {
         }
 
         impl GemmDesc {
-            /// What follows from a description.
+            /// Returns the derived facts of the description.
             ///
             /// # Errors
-            /// Those of [`check`](Self::check): of what is refused nothing follows.
+            /// The errors of [`check`](Self::check).
             pub fn explain(&self) -> Result<Explanation, Refusal> {
                 self.check()?;
                 match self.family {
@@ -88,15 +89,15 @@ macro_rules! rooms {
         }
 
         impl FamilyDesc {
-            /// How many values each axis has.
+            /// Returns the number of values of each axis.
             const fn values(&self) -> [u32; resolve::AXES] {
                 match self {
                     $(Self::$Family(_) => $room::VALUES,)*
                 }
             }
 
-            /// The knobs at a place along the axes, of which these are the row's with what is
-            /// pinned; `None` where there are none.
+            /// Returns the knobs at a place along the axes, or `None` if the place has none. `self`
+            /// holds the row's knobs with the pins applied.
             const fn along_axes(&self, class: &Class, pins: &Pins, place: [u32; resolve::AXES]) -> Option<Self> {
                 match self {
                     $(Self::$Family(knobs) => match $room::along_axes(class, *knobs, pins, place) {
@@ -106,7 +107,7 @@ macro_rules! rooms {
                 }
             }
 
-            /// The axis along which the next knobs may not be refused so.
+            /// Returns the axis along which the next knobs may avoid the refusal.
             const fn axis_against(&self, class: &Class, pins: &Pins, refusal: &Refusal) -> usize {
                 match self {
                     $(Self::$Family(_) => $room::axis_against(class, pins, refusal),)*
@@ -118,32 +119,33 @@ macro_rules! rooms {
 families!($ rooms);
 
 impl GemmDesc {
-    /// What its family's rule book says.
+    /// Checks the description by the rules of its family.
     const fn check_family(&self, machine: &Machine) -> Result<(), Refusal> {
         asked!(self, desc => desc.check_on(machine))
     }
 
-    /// Lines of D that tiles of groups begin at multiples of.
+    /// Returns the alignment of the first tile of a group, in rows or columns of D.
     #[doc(hidden)]
     pub const fn group_step(&self) -> u32 {
         self.geometry().group_step
     }
 
-    /// What a launch has to know of it.
+    /// Returns the properties that determine the launch.
     #[doc(hidden)]
     pub const fn geometry(&self) -> Geometry {
         asked!(self, desc => desc.geometry())
     }
 
-    /// What a cost model has to know of it.
+    /// Returns the facts for the cost model.
     const fn features(&self) -> Features {
         asked!(self, desc => desc.features())
     }
 
-    /// The most clusters that stream: what a workspace has room for, which is counted before the
-    /// device is known, and before a compiler has said how many registers a thread takes. As many
-    /// as a multiprocessor should hold by what the description says, on each multiprocessor that
-    /// there may be.
+    /// Returns the maximum number of stream-K clusters, which bounds the workspace.
+    ///
+    /// The workspace size is computed before the device and the registers per thread are known. The
+    /// bound therefore assumes the largest device. On each multiprocessor, it assumes the estimated
+    /// or the pinned number of CTAs, whichever is larger.
     #[doc(hidden)]
     pub const fn most_streams(&self) -> u32 {
         let held = self.features().resident(&self.class.arch.machine());
@@ -159,20 +161,20 @@ impl GemmDesc {
         asked!(self, desc => desc.needs())
     }
 
-    /// What its family makes of it, which is kept with its kernel.
+    /// Returns the plan, which is cached with the kernel.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     #[doc(hidden)]
     pub fn plan(&self) -> Result<Arc<dyn Plan>, Refusal> {
         self.check()?;
         asked!(self, desc => desc.planned())
     }
 
-    /// What the host runs, where its threads all follow one schedule.
+    /// Returns the host program of a kernel whose threads all follow one schedule.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check); [`Refusal::IsWarpSpecialized`] where they do not.
+    /// The errors of [`check`](Self::check), and [`Refusal::IsWarpSpecialized`] for another kernel.
     #[doc(hidden)]
     pub fn one_schedule(&self) -> Result<Program, Refusal> {
         match self.plan()?.program()? {
@@ -183,32 +185,34 @@ impl GemmDesc {
         }
     }
 
-    /// Threads of a block; of a description that is refused, any number.
+    /// Returns the threads per CTA. The number is arbitrary for an invalid description.
     pub const fn threads(&self) -> u32 {
         self.geometry().threads
     }
 
-    /// Shared memory of a block, in bytes; of a description that is refused, any number.
+    /// Returns the shared memory per CTA in bytes. The number is arbitrary for an invalid
+    /// description.
     pub const fn smem_bytes(&self) -> u32 {
         self.geometry().shared_bytes
     }
 
-    /// How the operands of a problem, the user's, reach its kernel. Where addresses are not known,
-    /// they are multiples of 16 bytes, as allocations begin.
+    /// Returns the routes of the operands to the kernel, for a problem in the user's frame. Unknown
+    /// addresses count as multiples of 16 bytes, as in allocations.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     #[doc(hidden)]
     pub fn routes(&self, problem: &Problem) -> Result<Routes, Refusal> {
         self.check()?;
         Ok(Routes::of(self, &problem.enter_unchecked(self)).leave(self.frame))
     }
 
-    /// Bytes of the workspace that the products of an array take, one after the other, or a problem
-    /// alone: the user's, whose kernel reads them at their addresses.
+    /// Returns the bytes of workspace for one problem, or for the GEMMs of an array, one after the
+    /// other. The problems are in the user's frame, and kernels read them in place if possible.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check), and why the description cannot compute one of them.
+    /// The errors of [`check`](Self::check), and the refusal of a problem that the description
+    /// cannot compute.
     #[doc(hidden)]
     pub fn workspace_of(&self, problems: &[Problem]) -> Result<u64, Refusal> {
         let Some(first) = problems.first() else { return Ok(0) };
@@ -220,11 +224,11 @@ impl GemmDesc {
         Ok(Routes::of_each(&desc, &seen).iter().map(Routes::workspace_bytes).max().unwrap_or(0))
     }
 
-    /// The description that a problem, the user's, runs with: accesses are as wide as its leading
-    /// dimensions, extents and, where they are known, addresses allow.
+    /// Returns the description with accesses as wide as a problem in the user's frame allows.
+    /// Leading dimensions, extents, and known addresses limit the accesses.
     ///
     /// # Errors
-    /// Why this description cannot compute the problem.
+    /// The refusal of a problem that the description cannot compute.
     #[doc(hidden)]
     pub fn fitted(&self, problem: &Problem) -> Result<GemmDesc, Refusal> {
         self.check()?;

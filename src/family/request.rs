@@ -1,9 +1,11 @@
-//! From what a user asks for, in values and words, to descriptions: what the command line's flags
-//! and an operation go through.
+//! [`Request`]: types and knobs as values and words, as the command line and [`GemmOperation`] pass
+//! them, and their resolution to a description.
 //!
-//! Types that are not given follow from those that are, by the first row of the operation class's
-//! table ([`Combined::all_of`]) that agrees with them. Knobs come from the default configuration's
-//! row, or a description, and then from flags.
+//! Types that the request omits follow from the given ones: the first row of the operation class's
+//! table ([`Combined::all_of`]) that agrees. Knobs come from the default configuration or from a
+//! given description; flags override them.
+//!
+//! [`GemmOperation`]: crate::device::GemmOperation
 
 use crate::{
     arch::{ArchKind, Machine, OpKind},
@@ -19,47 +21,46 @@ use crate::{
     numeric::{Combined, ElementKind},
 };
 
-/// What is asked for. What is `None` is chosen.
+/// A request for a kernel. The resolver chooses each field that is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// A's elements and layout.
+    /// Element type and layout of A.
     pub a: Option<MatrixType>,
-    /// B's.
+    /// Element type and layout of B.
     pub b: Option<MatrixType>,
-    /// C's and D's.
+    /// Element type and layout of C and D.
     pub c: Option<MatrixType>,
-    /// What products are accumulated in.
+    /// Element type of the accumulators.
     pub accumulator: Option<ElementKind>,
-    /// Which units multiply; `None` selects the fastest that multiply the types as they are.
+    /// Units that multiply. `None` selects the fastest units that multiply the types as they are.
     pub op: Option<OpKind>,
-    /// Which instructions may be used.
+    /// Architecture whose instructions the kernel may use.
     pub arch: Option<ArchKind>,
-    /// Everything at once; types that are given beside it have to agree with it.
+    /// A complete description. Types that the request also names must agree with it.
     pub description: Option<GemmDesc>,
-    /// Knobs, by their JSON names, as words. They belong to the user's A and B, also where D is
-    /// column-major.
+    /// Knobs as (JSON name, words). They refer to the user's A and B, even if D is column-major.
     pub knobs: Vec<(String, String)>,
 }
 
-/// What a choice among kernels reads of a problem.
+/// The properties of a problem that determine the choice among kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProblemSize {
-    /// M, N and K.
+    /// M, N, and K.
     pub extents: (usize, usize, usize),
-    /// Products of these extents.
+    /// Number of GEMMs with these extents.
     pub batch: usize,
-    /// Bytes of the workspace, in which a sum may lie that is cut into parts.
+    /// Bytes of workspace available for split-K partials.
     pub workspace: u64,
-    /// Bytes of the workspace, in which operands may be copied before a kernel reads them.
+    /// Bytes of workspace available for copies of operands.
     pub for_passes: u64,
-    /// Leading dimensions of A and B, in elements, where they are not packed.
+    /// Leading dimensions of A and B in elements; `None` if packed.
     pub leading: [Option<usize>; 2],
-    /// Whether the products are of groups of rows, whose K stays whole.
+    /// Whether the GEMMs are groups of rows. K of a grouped GEMM is not divided.
     pub groups: bool,
 }
 
 impl ProblemSize {
-    /// One product of (m, n, k), with a workspace as large as is asked for.
+    /// Returns the size of one GEMM with unlimited workspace.
     pub const fn of(extents: (usize, usize, usize)) -> Self {
         Self {
             extents,
@@ -71,9 +72,11 @@ impl ProblemSize {
         }
     }
 
-    /// So many products of an array, as many as a launch of a description's kernel takes: where
-    /// their maps lie in the workspace, what is left of that is for parts of K. Nothing is for
-    /// copies, behind which each product is a launch of its own.
+    /// Returns the size of a launch for an array of `products` GEMMs, at most as many as the launch
+    /// supports.
+    ///
+    /// Tensor maps in the workspace reduce the space for split-K partials. No space remains for
+    /// copies, because a GEMM with a copied operand is a separate launch.
     #[must_use]
     pub const fn of_array(self, desc: &GemmDesc, products: usize) -> Self {
         let (desc, workspace) = desc.for_array_within(products, self.workspace);
@@ -86,8 +89,8 @@ impl ProblemSize {
         }
     }
 
-    /// So many groups of m rows together, as if they were of as many rows each. Their K stays
-    /// whole, so that there is nothing for a workspace to hold.
+    /// Returns the size of a grouped GEMM whose groups have `m` rows in total. The groups count as
+    /// equally large. K of groups is not divided, so they need no workspace for partials.
     pub const fn of_groups((m, n, k): (usize, usize, usize), groups: usize) -> Self {
         let rows = if groups == 0 { m } else { m.div_ceil(groups) };
         Self {
@@ -101,27 +104,27 @@ impl ProblemSize {
     }
 }
 
-/// Where a knob's value came from.
+/// The source of a knob's value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Origin {
-    /// The tables: the first row of [`Combined::all_of`] that agrees, the row of
+    /// The tables: the first row of [`Combined::all_of`] that agrees, and the row of
     /// [`default_gemm_configuration`](super::default_gemm_configuration) for these types.
     Default,
-    /// The description given.
+    /// The given description.
     Description,
     /// A flag.
     Flag,
-    /// What flags pin: by default it would be another.
+    /// Derived from pinned knobs: without them, the value would differ.
     Derived,
     /// The problem size: the candidate configurations differ in this knob.
     Size,
-    /// The type of a file's numbers.
+    /// The element type of a file.
     File,
 }
 
 impl Origin {
-    /// Where from, in words.
+    /// Returns the source in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Default => "the default",
@@ -134,46 +137,46 @@ impl Origin {
     }
 }
 
-/// One thing that was chosen, in the words of its flag.
+/// A resolved value, in the words of its flag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Choice {
-    /// Its flag.
+    /// Flag.
     pub flag: &'static str,
-    /// Its value.
+    /// Value.
     pub value: String,
-    /// Where the value came from.
+    /// Source of the value.
     pub from: Origin,
 }
 
-/// What was chosen. The description has been checked.
+/// A resolved request. The description is valid.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The description, of the row-major problem.
+    /// The description, in the kernel's frame.
     pub desc: GemmDesc,
-    /// The layouts as the user has them.
+    /// Layouts in the user's frame.
     pub orders: Orders,
-    /// The knobs of its family as the user has them.
+    /// Knobs of the family in the user's frame.
     pub knobs: Pins,
-    /// Types, and then knobs in the order of [`Pins::TABLE`]: what each is, and where from.
+    /// Types, then knobs in the order of [`Pins::TABLE`], each with its value and source.
     pub choices: Vec<Choice>,
 }
 
 impl Request {
-    /// The description on a target: of several that complete what is asked for, the first.
+    /// Returns the description for a target: the first candidate that completes the request.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there is no such kernel, [`Error::KnobText`] when words are no
-    /// value, [`Error::Description`] when types contradict the description.
+    /// [`Error::Refused`] if no kernel satisfies the request. [`Error::KnobText`] if a text is not
+    /// a value of its knob. [`Error::Description`] if types contradict the description.
     pub fn resolve(&self, target: impl Into<Target>) -> Result<Resolved, Error> {
         self.chosen(target.into(), Completions::first, |_| Vec::new())
     }
 
-    /// The same, of several the one that a problem takes on a machine; on the architecture's own if
-    /// none is given.
+    /// Returns the candidate that a problem selects on a machine. Without a machine, the
+    /// architecture's own is used.
     ///
     /// # Errors
-    /// Those of [`resolve`](Self::resolve).
+    /// The errors of [`resolve`](Self::resolve).
     pub fn resolve_for(
         &self,
         target: impl Into<Target>,
@@ -187,18 +190,18 @@ impl Request {
         self.chosen(target.into(), choice, Completions::knobs_by_size)
     }
 
-    /// The request without a description: types, layouts, units, and pins.
+    /// Returns the request without a description: types, layouts, units, and pins.
     ///
     /// # Errors
-    /// [`Error::KnobText`] if words are no value of a knob.
+    /// [`Error::KnobText`] if a text is not a value of its knob.
     pub(crate) fn wanted(&self) -> Result<TypedRequest, Error> {
         Ok(self.with_pins(self.pins()?))
     }
 
-    /// The kernels of a description, with the request's knobs.
+    /// Returns a description with the request's knobs as the only candidate.
     ///
     /// # Errors
-    /// Those of [`resolve`](Self::resolve).
+    /// The errors of [`resolve`](Self::resolve).
     pub(crate) fn completions_of(&self, description: GemmDesc) -> Result<Completions, Error> {
         Ok(Completions::of(self.changed(description, self.pins()?)?))
     }
@@ -220,7 +223,7 @@ impl Request {
         }
     }
 
-    /// The kernels with these pins.
+    /// Returns the candidates with these pins.
     fn pinned(&self, target: Target, pins: Pins) -> Result<Completions, Error> {
         match self.description {
             Some(given) => Ok(Completions::of(self.changed(given, pins)?)),
@@ -238,7 +241,7 @@ impl Request {
         let completions = self.pinned(target, pins)?;
         let (desc, by_size) = (choice(&completions), by_size(&completions));
         let origin = if self.description.is_some() { Origin::Description } else { Origin::Default };
-        // What a knob would be if none were pinned; of a description that is given all are.
+        // The knobs without any pins. A given description pins all of them.
         let unpinned = match self.description {
             None if !pins.is_none() => self
                 .with_pins(Pins::NONE)
@@ -282,8 +285,8 @@ impl Request {
         Ok(Resolved { desc, orders, knobs, choices })
     }
 
-    /// The description that was given, with what is pinned. All its knobs stand, so nothing is
-    /// derived from a pin.
+    /// Returns the given description with the pinned knobs replaced. It pins all knobs, so the pins
+    /// derive nothing.
     fn changed(&self, mut given: GemmDesc, pins: Pins) -> Result<GemmDesc, Error> {
         self.agrees(given.user_types(), given.orders(), given.class.op)?;
         given.class.arch = self.arch.unwrap_or(given.class.arch);
@@ -294,8 +297,8 @@ impl Request {
         Ok(desc)
     }
 
-    /// The first row of the table that agrees with what is given, or of the other table, to be
-    /// refused by its names; without one, what is given.
+    /// Returns the first row of the table that agrees with the given types. A row of the other
+    /// operation class leads to a refusal that names these types.
     fn types(&self) -> Combined {
         let op = self.op.unwrap_or(OpKind::Simt);
         let kind = |matrix: Option<MatrixType>| matrix.map(|matrix| matrix.element);
@@ -308,7 +311,7 @@ impl Request {
                 && agree(c, row.c)
                 && agree(self.accumulator, row.accumulator)
         });
-        // Without a row, what is not given is that of the most similar row.
+        // If no row agrees, the missing types come from the most similar row.
         let first = a.or(b).or(c).or(self.accumulator).unwrap_or(ElementKind::F32);
         row.copied().unwrap_or_else(|| {
             let [a, b, c] = [a, b, c].map(|kind| kind.unwrap_or(first));
@@ -319,7 +322,7 @@ impl Request {
         })
     }
 
-    /// Whether types given beside a description are its own.
+    /// Checks that types given with a description agree with it.
     fn agrees(&self, types: Combined, orders: Orders, op: OpKind) -> Result<(), Error> {
         let contradicts =
             |name: &str, given: &dyn ToString, stated: &dyn ToString| Error::Description {
@@ -382,7 +385,7 @@ mod tests {
         assert!(says.starts_with("no kernel multiplies f32 by f64"), "{says}");
     }
 
-    /// The default types of `Gemm` are those of a request that names only A.
+    /// `Gemm` has the default types of a request that names only A.
     #[test]
     fn default_types_of_gemm_are_the_first_row_of_the_tables() {
         use crate::numeric::{Bf16, E4m3, E5m2, F16, MathType, Tf32};
@@ -417,7 +420,7 @@ mod tests {
         assert_eq!(units(&bf16, ArchKind::Sm75.into()), (OpKind::Simt, ArchKind::Sm75));
         assert_eq!(units(&typed("e4m3:row", "", ""), host).0, OpKind::TensorOp);
         assert_eq!(units(&typed("f32:row", "", ""), gpu).0, OpKind::Simt);
-        // An architecture that is named reproduces the bits of its GPUs on the host.
+        // A named architecture reproduces the bits of its GPUs on the host.
         let hopper = Request { arch: Some(ArchKind::Sm90), ..bf16.clone() };
         assert_eq!(units(&hopper, host).0, OpKind::TensorOp);
         let simt = Request { op: Some(OpKind::Simt), ..bf16 };
@@ -447,8 +450,8 @@ mod tests {
         }
     }
 
-    /// Of tensor cores a threadblock tile of 256 rows is shared by two consumers; by default
-    /// ping-pong gives each its own.
+    /// Two consumers share a threadblock tile of 256 rows on tensor cores. By default, each
+    /// consumer has its own tile, with ping-pong.
     #[test]
     fn what_follows_from_a_pin_is_said_to() {
         let matrix = |order: &str| Some(format!("bf16:{order}").parse().unwrap());
@@ -487,7 +490,7 @@ mod tests {
         assert!(says.ends_with("op is simt, and tensorop was asked for"), "{says}");
     }
 
-    /// Of a main loop that is pinned the sentence is of the knob that it lacks.
+    /// If a main loop is pinned, the refusal names the knob that the main loop lacks.
     #[test]
     fn a_knob_of_another_main_loop_is_refused_by_its_name() {
         for (name, words) in

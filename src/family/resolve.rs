@@ -1,9 +1,9 @@
-//! From a class and pins to descriptions: what is pinned stands, and the rest is a row's, or
-//! derived.
+//! The resolver: from a class and pins to descriptions. Pinned knobs stand; the others come from a
+//! row of the default table, or are derived.
 //!
-//! The configurations of the row come first, each with what is pinned. Where none of them is a
-//! kernel then, the axes of the family are walked from the first: its room says which knobs lie
-//! along them, and which axis may help against a refusal.
+//! The resolver first applies the pins to each configuration of the row. If none is valid, it walks
+//! the axes of the family. The module of the family defines the knobs along the axes, and which
+//! axis may avoid a refusal.
 
 use super::{
     check_pins::{check_pins, without_thread_instruction},
@@ -18,23 +18,23 @@ use crate::{
     refusal::{Field, Refusal, Unresolved, hold},
 };
 
-/// The most descriptions of a walk that are checked: a build waits for them.
+/// Maximum number of descriptions that a walk checks. The limit bounds the compile time.
 const MOST_CHECKS: u32 = 64;
 
-/// The axes of a family, the slowest first.
+/// Number of axes of a family, the slowest first.
 pub(super) const AXES: usize = 4;
 
-/// The most configurations of a row.
+/// Maximum number of configurations of a row.
 const MOST_CONFIGURATIONS: usize = 27;
 
-/// The kernels of a class and pins.
+/// The candidate descriptions of a class and pins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completions {
     descs: [GemmDesc; MOST_CONFIGURATIONS],
-    /// Of each.
+    /// Facts of each candidate for the cost model.
     features: [Features; MOST_CONFIGURATIONS],
     count: usize,
-    /// How many of them are the row's: those behind read operands in place.
+    /// Number of candidates from the row. The remaining candidates read operands in place.
     of_row: usize,
     ways: &'static [DecompositionKind],
     /// The user's element types, which all kernels share.
@@ -65,14 +65,14 @@ impl Completions {
         self
     }
 
-    /// The same, and one that reads operands in place.
+    /// Adds a candidate that reads operands in place.
     const fn and_in_place(self, other: GemmDesc) -> Self {
         let of_row = self.of_row;
         Self { of_row, ..self.and(other) }
     }
 
-    /// The knobs that a problem size selects, by their JSON names: those in which the kernels
-    /// differ, and how K is split.
+    /// Returns the JSON names of the knobs that a problem size selects: those in which the
+    /// candidates differ, and split-K.
     pub(crate) fn knobs_by_size(&self) -> Vec<&'static str> {
         let words: Vec<_> =
             self.descs[..self.count].iter().map(|desc| desc.user_pins().words()).collect();
@@ -85,7 +85,7 @@ impl Completions {
         Pins::TABLE.iter().enumerate().filter_map(selected).collect()
     }
 
-    /// Whether a tile of as many rows and columns is among them.
+    /// Returns whether a candidate has the same tile extents along M and N.
     const fn has_tile_of(&self, other: &GemmDesc) -> bool {
         let (wanted, mut i) = (other.threadblock(), 0);
         while i < self.count {
@@ -98,8 +98,7 @@ impl Completions {
         false
     }
 
-    /// The same, of which a problem may also choose into how many parts K is cut, unless that is
-    /// pinned.
+    /// Allows a problem to choose the number of split-K slices, unless the pins contain it.
     const fn cut_unless(self, pins: &Pins) -> Self {
         const WAYS: [DecompositionKind; 2] =
             [DecompositionKind::SplitK, DecompositionKind::SplitKParallel];
@@ -113,9 +112,11 @@ impl Completions {
         Self { ways: if cuts { ways } else { &[] }, ..self }
     }
 
-    /// In which ways a problem may cut K of a configuration into as many parts as it chooses: in
-    /// none one of streams or of a cluster's parts, which are compiled, nor one of another family
-    /// beside those of the row.
+    /// Returns the decompositions with which a problem may choose the number of slices of a
+    /// candidate.
+    ///
+    /// Stream-K and split-K in a cluster are compiled, so they have no such choice. A candidate of
+    /// another family than the row's has none either.
     pub(crate) const fn ways(&self, desc: &GemmDesc) -> &'static [DecompositionKind] {
         let of_row =
             desc.warp_specialized().is_some() == self.descs[0].warp_specialized().is_some();
@@ -132,32 +133,32 @@ impl Completions {
         self.orders
     }
 
-    /// What the types alone stand for.
+    /// Returns the default candidate, which the types alone select.
     pub(crate) const fn first(&self) -> GemmDesc {
         self.descs[0]
     }
 
-    /// What the model of time knows of each.
+    /// Returns the facts of each candidate for the cost model.
     pub(super) const fn features(&self) -> &[Features] {
         self.features.split_at(self.count).0
     }
 
-    /// How many of them are the row's.
+    /// Returns the number of candidates from the row.
     pub(super) const fn of_row(&self) -> usize {
         self.of_row
     }
 
-    /// What a problem may choose among, the first first.
+    /// Returns all candidates, the default first.
     pub(crate) const fn all(&self) -> &[GemmDesc] {
         self.descs.split_at(self.count).0
     }
 }
 
-/// The kernels of a class and of pins, which are the user's, seen from a frame.
+/// Returns the candidates of a class and pins in the user's frame, for kernels in `frame`.
 ///
 /// # Errors
-/// [`Unresolved`] when no row has the types, or when no kernel was found that has what is pinned:
-/// with pins none of which can be left out of that.
+/// [`Unresolved`] if no row has the types, or if no kernel has all pinned knobs. The error lists a
+/// minimal set of conflicting pins.
 pub(crate) const fn resolve(
     user: Class,
     frame: Frame,
@@ -177,10 +178,10 @@ pub(crate) const fn resolve(
     Err(Unresolved { because, flags: needed.flags() })
 }
 
-/// The kernels of the first row that completes what is pinned.
+/// Returns the candidates of the first row that completes the pins.
 ///
 /// # Errors
-/// Of the first row.
+/// The refusal of the first row.
 const fn complete(user: Class, frame: Frame, pins: Pins) -> Result<Completions, Refusal> {
     let pins = without_thread_instruction(pins, &user);
     let row = hold!(rows(user.op, user.arch, user.combined(), &pins, 0));
@@ -225,8 +226,8 @@ const fn complete_row(
             }
         }
     };
-    // A tile of the row's that is a kernel either way has D as it is given; of one that is pinned a
-    // problem chooses between the two.
+    // If no shape is pinned and a candidate has this tile, that candidate keeps its row-major D. If
+    // shapes are pinned, the problem chooses between row-major and column-major D.
     let mut all = given;
     let mut i = 0;
     while i < row.of_columns.len() {
@@ -274,8 +275,8 @@ const fn complete_row(
     Ok(all.cut_unless(&pins))
 }
 
-/// Whether what is pinned leaves a configuration its tile: no shape at all, or rows and columns
-/// that are its own.
+/// Returns whether the pins leave a configuration its tile: no shape is pinned, or the pinned rows
+/// and columns are its own.
 const fn leaves_tile(family: &FamilyDesc, pins: &Pins) -> bool {
     match (family.pins().threadblock, pins.threadblock) {
         (Some(own), Some(pinned)) => own.m == pinned.m && own.n == pinned.n,
@@ -283,8 +284,8 @@ const fn leaves_tile(family: &FamilyDesc, pins: &Pins) -> bool {
     }
 }
 
-/// Whether what is pinned leaves a configuration its cluster, if its blocks have parts of K: who
-/// says how many parts there are, says by whom, too.
+/// Returns whether the pins leave a configuration its split-K in a cluster. The number of slices
+/// must be unpinned. If the decomposition is unpinned, the cluster must also be unpinned.
 const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
     if !matches!(family.pins().decomposition, Some(DecompositionKind::SplitKCluster)) {
         return true;
@@ -296,12 +297,13 @@ const fn leaves_clusters(family: &FamilyDesc, pins: &Pins) -> bool {
     }
 }
 
-/// The description of a class, the user's, and of a family's knobs with what is pinned.
+/// Returns the description of a class in the user's frame and of a family's knobs, with the pins
+/// applied.
 const fn placed(user: Class, frame: Frame, family: FamilyDesc, pins: Pins) -> GemmDesc {
     GemmDesc { class: user, frame: Frame::USER, family }.pinned(pins).enter(frame)
 }
 
-/// The description where it is a kernel; A is where it is to be.
+/// Returns the description if it is valid, after its source of A is resolved.
 const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
     let desc = desc.settled();
     match desc.check() {
@@ -310,7 +312,8 @@ const fn legal(desc: GemmDesc) -> Result<GemmDesc, Refusal> {
     }
 }
 
-/// The same, with as many stages as shared memory holds beside a cluster's parts.
+/// Returns the description if it is valid. If the partials of a cluster leave too little shared
+/// memory, unpinned stages are reduced to those that fit.
 const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     match legal(desc) {
         Err(refusal) if pins.stages.is_none() && desc.cuts_by_cluster() => {
@@ -323,11 +326,11 @@ const fn fitting(desc: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     }
 }
 
-/// The first kernel along the axes: with D as it is given, or, of tiles whose rows of D no swizzle
-/// divides, column-major for the kernel, whose tiles have any whole number of eight columns.
+/// Returns the first valid description along the axes. If no swizzle divides the columns of a
+/// row-major warp tile, D becomes column-major, which supports any multiple of eight columns.
 ///
 /// # Errors
-/// Those of [`walk`].
+/// The errors of [`walk`].
 const fn found_along_axes(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     let columns = base.of_columns();
     match walk(base, pins) {
@@ -340,10 +343,10 @@ const fn found_along_axes(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refus
     }
 }
 
-/// The first kernel along the axes.
+/// Returns the first valid description along the axes.
 ///
 /// # Errors
-/// Of the first description that the axes have.
+/// The refusal of the first description along the axes.
 const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
     let (mut place, mut checks, mut first) = ([0; AXES], 0, None);
     while checks < MOST_CHECKS {
@@ -355,7 +358,7 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
                 Err(refusal) => refusal,
             };
             checks += 1;
-            // Stages that are not pinned are as many as fit.
+            // Unpinned stages become as many as fit.
             if let (Some(stages), None) = (refusal.stages_that_fit(), pins.stages)
                 && checks < MOST_CHECKS
             {
@@ -370,7 +373,7 @@ const fn walk(base: GemmDesc, pins: &Pins) -> Result<GemmDesc, Refusal> {
                 first = Some(refusal);
             }
         }
-        // The next place along the axis, or along one that is slower; faster ones begin anew.
+        // Advance along the axis, or along a slower one at its end. Faster axes restart at 0.
         let mut faster = axis + 1;
         while faster < AXES {
             place[faster] = 0;

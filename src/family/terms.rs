@@ -1,23 +1,25 @@
-//! What a predicted time is made of.
+//! The terms of a predicted time.
 
-/// Times of a problem by the model, in a unit that is the same for all descriptions of it.
+/// Predicted times of a problem by the cost model. The unit is the same for all descriptions of a
+/// problem.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Terms {
-    /// Products of the busiest multiprocessor, what they read, and waits that nothing hides.
+    /// Multiply-adds of the busiest multiprocessor with their shared-memory reads, and latency that
+    /// nothing hides.
     pub products: f64,
-    /// What memory takes to bring A and B, beside them; 0 where it is never what limits.
+    /// Time to load A and B, which overlaps with `products`. Zero if memory never limits.
     pub memory: f64,
-    /// Begins and ends of tiles.
+    /// Prologues and epilogues of tiles.
     pub ends: f64,
-    /// Adding parts of K.
+    /// Reduction of split-K partials.
     pub parts: f64,
     /// Copies of operands before the kernel.
     pub passes: f64,
 }
 
 impl Terms {
-    /// All of it: of products and memory the longer one.
+    /// Returns the total time. Of `products` and `memory`, the longer one counts.
     pub fn time(&self) -> f64 {
         self.products.max(self.memory) + self.ends + self.parts + self.passes
     }

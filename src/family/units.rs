@@ -12,7 +12,7 @@ use crate::{
     refusal::Unresolved,
 };
 
-/// The place at which a request runs. The target decides which units multiply if the request names
+/// The device that runs a request. The target decides which units multiply if the request names
 /// neither units nor an architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
@@ -25,7 +25,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The architecture of kernels, unless the request names one.
+    /// Returns the architecture of kernels if the request names none.
     pub const fn arch(self) -> ArchKind {
         match self {
             Self::Host(arch) | Self::Gpu(arch) => arch,
@@ -40,16 +40,17 @@ impl From<ArchKind> for Target {
 }
 
 impl OpKind {
-    /// The fastest units that multiply elements of these types as they are on an architecture.
-    /// Tensor cores multiply `f32` only as an emulation, so `f32` runs on the CUDA cores.
+    /// Returns the fastest units that multiply elements of these types as they are on an
+    /// architecture. Tensor cores multiply `f32` only as an emulation, so `f32` runs on the CUDA
+    /// cores.
     pub(crate) const fn fastest(types: Combined, arch: ArchKind) -> Self {
         let exact = !matches!(types.a, ElementKind::F32);
         let have = exact && default_gemm_configurations(Self::TensorOp, arch, types).is_ok();
         if have { Self::TensorOp } else { Self::on_host(types) }
     }
 
-    /// The units whose description the host executes: CUDA cores if they multiply the types. Types
-    /// that no units multiply belong to the units that multiply the most similar types.
+    /// Returns the units whose description the host executes: CUDA cores if they multiply the
+    /// types. Unsupported types belong to the units that multiply the most similar types.
     pub(crate) const fn on_host(types: Combined) -> Self {
         let tensor_op = types.is_of(Self::TensorOp)
             || types.likeness_to(Self::TensorOp) > types.likeness_to(Self::Simt);
@@ -68,7 +69,7 @@ pub(crate) struct TypedRequest {
 }
 
 impl TypedRequest {
-    /// The kernels on a target.
+    /// Returns the candidates for a target.
     ///
     /// # Errors
     /// [`Unresolved`] if there is no such kernel.
@@ -84,8 +85,8 @@ impl TypedRequest {
         }
     }
 
-    /// The kernels without a machine: those of the architecture that the request names, or else
-    /// those of the host, on the default architecture of their units.
+    /// Returns the candidates without a machine. A named architecture decides; otherwise, the host
+    /// decides, with the default architecture of its units.
     ///
     /// # Errors
     /// [`Unresolved`] if there is no such kernel.
@@ -97,9 +98,9 @@ impl TypedRequest {
         }
     }
 
-    /// CUDA cores if they multiply the types; tensor cores otherwise, and if only they have the
-    /// knobs that are pinned. No knob selects an emulation of `f32`. `None` selects the default
-    /// architecture of the units.
+    /// Returns the candidates of the host, for CUDA cores if they multiply the types. Tensor cores
+    /// are used otherwise, or if only they have the pinned knobs. No knob selects an emulation of
+    /// `f32`. `None` selects the default architecture of the units.
     const fn on_host(&self, arch: Option<ArchKind>) -> Result<Completions, Unresolved> {
         let op = OpKind::on_host(self.types);
         let first = self.of_units_on(op, arch);
@@ -122,7 +123,7 @@ impl TypedRequest {
         }
     }
 
-    /// The kernels of units and an architecture.
+    /// Returns the candidates of units and an architecture.
     pub const fn of_units(&self, op: OpKind, arch: ArchKind) -> Result<Completions, Unresolved> {
         let Orders { a, b, c } = self.orders;
         resolve(Class::new(op, arch, self.types, [a, b]), Frame::for_output(c), self.pins)

@@ -1,5 +1,4 @@
-//! What a thread makes of its fragments: accumulators, or a record of what it would have
-//! multiplied.
+//! The results of one thread: accumulators, or the names of the elements that it multiplied.
 
 use super::accumulators::Accumulators;
 use crate::{
@@ -7,7 +6,7 @@ use crate::{
     operand::OperandKind,
 };
 
-/// A value in a fragment: which k-block of which tile it belongs to.
+/// A value in a fragment, with the k-tile and the k-block that it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Held {
     /// A number, or the name of a matrix element.
@@ -16,23 +15,24 @@ pub(super) struct Held {
     pub k_block: u32,
 }
 
-/// The words of each row, k after k, of those of each k.
+/// Transposes the words of a k-block from k-major to row-major: one vector per row, in ascending k.
 fn turned(of_k: &[Vec<Held>]) -> Vec<Vec<u64>> {
     let rows = of_k.first().map_or(0, Vec::len);
     (0..rows).map(|row| of_k.iter().map(|held| held[row].word).collect()).collect()
 }
 
-/// The accumulators of a thread.
+/// The accumulators of one thread.
 #[derive(Clone)]
 pub(super) enum Accumulated {
-    /// Numbers, row by row of the thread's tile.
+    /// Numbers, in row-major order of the thread's tile.
     Numbers(Accumulators),
-    /// Names: for each product, those of A in its rows and those of B in its columns.
+    /// Names. For each outer product, the names of A along its rows and the names of B along its
+    /// columns.
     Names([Vec<u64>; 2]),
 }
 
 impl Accumulated {
-    /// Adds the outer product of a fragment of A and one of B.
+    /// Adds the outer product of a fragment of A and a fragment of B.
     pub fn multiply(&mut self, a: &[Held], b: &[Held]) {
         match self {
             Self::Numbers(numbers) => {
@@ -47,8 +47,9 @@ impl Accumulated {
         }
     }
 
-    /// Adds the products of a k-block, of each k a fragment of A and one of B, as an instruction
-    /// adds them; without one, one after the other.
+    /// Adds the products of a k-block; `a` and `b` hold one fragment per k. With an instruction,
+    /// the additions follow its rounding. Without an instruction, the outer products are added in
+    /// ascending k.
     pub fn add_steps(
         &mut self,
         instruction: Option<&(Instruction, RegisterParts)>,
@@ -68,7 +69,7 @@ impl Accumulated {
         }
     }
 
-    /// The names of an operand.
+    /// Returns the recorded names of an operand, or an empty slice for numbers.
     pub fn names(&self, operand: OperandKind) -> &[u64] {
         match self {
             Self::Names(names) => &names[operand.index()],
@@ -76,7 +77,7 @@ impl Accumulated {
         }
     }
 
-    /// One accumulator.
+    /// Returns accumulator `index` as a word, or 0 for names.
     pub fn word(&self, index: u32) -> u64 {
         match self {
             Self::Numbers(numbers) => numbers.word(index as usize),
@@ -84,7 +85,7 @@ impl Accumulated {
         }
     }
 
-    /// Adds the partial accumulators of another slice of K.
+    /// Adds the partial accumulator of another sliced-K slice.
     pub fn add(&mut self, index: u32, word: u64) {
         if let Self::Numbers(numbers) = self {
             numbers.add(index as usize, word);

@@ -1,4 +1,4 @@
-//! Accumulators of one of four types: what the checked mode adds up, many at a time.
+//! Accumulators whose type is a run-time value.
 
 use crate::{
     numeric::{
@@ -12,25 +12,25 @@ use crate::{
 };
 use core::ops::Range;
 
-/// Numbers of one type that accumulates.
+/// Numbers of one accumulator type.
 #[derive(Clone, Debug)]
 pub enum Accumulators {
-    /// Of binary32.
+    /// binary32 numbers.
     F32(Vec<f32>),
-    /// Of binary64.
+    /// binary64 numbers.
     F64(Vec<f64>),
-    /// Integers.
+    /// 32-bit integers that wrap.
     I32(Vec<i32>),
-    /// Integers that stop at the ends of their range.
+    /// 32-bit integers that saturate.
     Saturating(Vec<Saturating>),
-    /// Of binary16.
+    /// binary16 numbers.
     F16(Vec<F16>),
 }
 
-/// What makes a word of the element that bytes begin with.
+/// A function that reads the first element of a byte slice and returns it as a word.
 pub(super) type Word = Box<dyn Fn(&[u8]) -> u64>;
 
-/// The same for whichever type there is.
+/// Evaluates one expression for the vector of a value's variant.
 macro_rules! each {
     ($of:expr, $numbers:ident => $how:expr) => {
         match $of {
@@ -49,7 +49,8 @@ impl Default for Accumulators {
     }
 }
 
-/// A number as 64 bits, of which it has the first.
+/// Returns a number as 64 bits. The number occupies the first bytes in native order; the other
+/// bytes are 0.
 fn word<T: Number>(x: T) -> u64 {
     let mut word = [0; 8];
     word[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&x));
@@ -81,7 +82,8 @@ impl<T: Accumulator, A: Fn(usize) -> T, B: Fn(usize) -> T> Vectorized for Outer<
 }
 
 impl Accumulators {
-    /// So many zeros; of a type that does not accumulate, of `f32`.
+    /// Returns `count` zeros of the accumulator type `kind`, or of `f32` if `kind` is not an
+    /// accumulator type.
     pub(super) fn zeros(kind: ElementKind, count: usize) -> Self {
         match kind {
             ElementKind::F64 => Self::F64(vec![0.0; count]),
@@ -91,7 +93,8 @@ impl Accumulators {
         }
     }
 
-    /// Zeros of such a block.
+    /// Returns `count` zeros of the accumulator type of a CTA, which saturates if its instruction
+    /// does.
     pub(super) fn of_block(base: &MmaBase, count: usize) -> Self {
         if base.saturates() {
             Self::Saturating(vec![Saturating::default(); count])
@@ -100,7 +103,8 @@ impl Accumulators {
         }
     }
 
-    /// Elements of a type, widened; `None` where they become other numbers.
+    /// Converts the elements in `bytes` from type `from` to `kind`; `None` if the conversion is not
+    /// exact.
     pub(super) fn widened(kind: ElementKind, from: ElementKind, bytes: &[u8]) -> Option<Self> {
         fn row<T: Number>(from: ElementKind, bytes: &[u8], to: &mut [T]) -> Option<()> {
             T::widening(from).map(|widening| (widening.row)(bytes, to))
@@ -109,7 +113,8 @@ impl Accumulators {
         each!(&mut this, numbers => row(from, bytes, numbers)).map(|()| this)
     }
 
-    /// How an element of a type becomes a word of these.
+    /// Returns the conversion from an element of type `from` to a word of accumulator type `kind`;
+    /// `None` if the conversion is not exact.
     pub(super) fn words_of(kind: ElementKind, from: ElementKind) -> Option<Word> {
         fn words<T: Number>(from: ElementKind) -> Option<Word> {
             let one = T::widening(from)?.one;
@@ -123,7 +128,8 @@ impl Accumulators {
         }
     }
 
-    /// As many as there are to be: those that there were, if they are of the type, and zeros.
+    /// Resizes to `count` numbers. Keeps the present numbers if their type is `kind`; all other
+    /// numbers are zeros.
     pub(super) fn grow(&mut self, kind: ElementKind, count: usize) {
         if self.kind() != kind {
             *self = Self::zeros(kind, count);
@@ -131,7 +137,8 @@ impl Accumulators {
         each!(self, numbers => numbers.resize(count, Default::default()));
     }
 
-    /// Some of them, by their places; zeros where there are none.
+    /// Returns the numbers at the indices `places`. An index beyond the end gives zero, and without
+    /// `from` all numbers are zeros of type `kind`.
     pub(super) fn taken(kind: ElementKind, from: Option<&Self>, places: &[usize]) -> Self {
         fn of<T: Number>(numbers: &[T], places: &[usize]) -> Vec<T> {
             places.iter().map(|&at| numbers.get(at).copied().unwrap_or_default()).collect()
@@ -146,7 +153,7 @@ impl Accumulators {
         }
     }
 
-    /// Their type.
+    /// Returns the element type.
     pub(super) const fn kind(&self) -> ElementKind {
         match self {
             Self::F32(_) => ElementKind::F32,
@@ -160,27 +167,28 @@ impl Accumulators {
         each!(self, numbers => numbers.len())
     }
 
-    /// As so many bytes as they have in memory.
+    /// Returns the numbers as bytes in native order.
     pub(super) fn bytes(&self) -> &[u8] {
         each!(self, numbers => bytemuck::cast_slice(numbers))
     }
 
-    /// One of them, as a word.
+    /// Returns number `at` as a word.
     pub(super) fn word(&self, at: usize) -> u64 {
         each!(self, numbers => word(numbers[at]))
     }
 
-    /// Puts a number to its place.
+    /// Sets number `at` from a word.
     pub(super) fn set(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = of_word(word));
     }
 
-    /// Adds a number.
+    /// Adds the number in `word` to number `at`.
     pub(super) fn add(&mut self, at: usize, word: u64) {
         each!(self, numbers => numbers[at] = numbers[at].plus(of_word(word)));
     }
 
-    /// Those of parts of K, added in their order; of parts of unlike types, the first's.
+    /// Returns the sum of split-K partials in their fixed order. All partials must have the type of
+    /// the first.
     pub(super) fn sum_of_parts(parts: &[&Self]) -> Self {
         let Some(mut sum) = parts.first().map(|&first| first.clone()) else {
             return Self::default();
@@ -192,7 +200,8 @@ impl Accumulators {
         sum
     }
 
-    /// Adds some others, each to the one at its place, or to 0; of another type, nothing.
+    /// Adds the numbers `range` of `others` to the numbers `range` of `self`, or to 0 if `to_zero`
+    /// is set. Does nothing if the types differ.
     pub(super) fn add_range(&mut self, range: Range<usize>, others: &Self, to_zero: bool) {
         fn add<T: Accumulator>(
             accumulators: Option<&mut [T]>,
@@ -225,7 +234,7 @@ impl Accumulators {
         }
     }
 
-    /// Adds the outer product of two fragments, which are words.
+    /// Adds the outer product of two fragments, which are given as words.
     pub(super) fn add_products(
         &mut self,
         extents: [usize; 2],
@@ -235,8 +244,8 @@ impl Accumulators {
         each!(self, accumulators => dispatch(Outer { accumulators, extents, a: move |i| of_word(a(i)), b: move |j| of_word(b(j)) }));
     }
 
-    /// Adds sums of products that an instruction adds at once, where it matters which those are: of
-    /// integers that do not wrap.
+    /// Runs `products`, which adds the products of one instruction. Saturating accumulators first
+    /// sum these products from 0 and then add the sum, because one instruction saturates only once.
     pub(super) fn add_at_once(&mut self, products: impl Fn(&mut Self)) {
         let Self::Saturating(sums) = self else { return products(self) };
         let mut own = Self::Saturating(vec![Saturating::default(); sums.len()]);
@@ -244,8 +253,8 @@ impl Accumulators {
         self.add_range(0..own.len(), &own, false);
     }
 
-    /// Adds the products of rows of A and columns of B, which are words, as an instruction adds
-    /// what it takes of them: numbers of `f32`, or of `f16`.
+    /// Adds the products of rows of A and columns of B, given as words, with the rounding of an
+    /// instruction. Only `f32` and `f16` accumulators support it; for other types nothing is added.
     pub(super) fn add_steps(
         &mut self,
         (instruction, parts): &(Instruction, RegisterParts),
@@ -284,8 +293,8 @@ impl Accumulators {
         }
     }
 
-    /// Adds the outer product of two fragments to the accumulators from `at` on; of another type,
-    /// nothing.
+    /// Adds the outer product of two fragments to the accumulators from index `at` on. Does nothing
+    /// if the types differ.
     pub(super) fn add_outer(&mut self, at: usize, a: &Self, b: &Self) {
         fn add<T: Accumulator>(accumulators: &mut [T], a: &[T], b: &[T]) {
             dispatch(Outer {

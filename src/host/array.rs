@@ -1,5 +1,5 @@
-//! Arrays on the host: a call for each product, whose matrices the program's map of addresses
-//! finds.
+//! Pointer arrays on the host: one call per GEMM. The address map of the program finds the matrices
+//! of each GEMM.
 
 use super::{
     run::{HostKernel, Mode, has_roles, run_on_host},
@@ -16,22 +16,23 @@ use crate::{
     threadblock::{MATRICES_OF_PRODUCT, ProductRecords},
 };
 
-/// A kernel as one of arrays: what it runs are the calls of all products, which are alike but for
-/// their matrices' memory.
+/// A kernel that runs as a kernel for pointer arrays. It takes one call per GEMM, and the calls
+/// differ only in the memory of their matrices.
 #[derive(Clone, Copy, Debug)]
 pub struct Array<'k, K>(pub &'k K);
 
 impl HostKernel for Array<'_, GemmDesc> {
     type Call<'a> = Vec<HostCall<'a>>;
 
-    /// In the fast mode, product by product, and so in the checked one of a warp-specialized kernel
-    /// whose maps are parameters; else that is as the device does.
+    /// Runs the GEMMs one by one, except in the checked mode of a kernel for pointer arrays. That
+    /// mode runs a launch of several GEMMs as the GPU does, but a warp-specialized kernel only if
+    /// its tensor maps are in memory.
     fn run(&self, mode: Mode, mut calls: Vec<HostCall<'_>>) -> Result<(), Error> {
         let Some(first) = calls.first() else { return Ok(()) };
         let desc = self.0.for_array(calls.len()).for_scalars(&first.scalars);
         let alone = desc.for_array(1);
         HostCall::check_array(&calls)?;
-        // Whatever can be refused of any product is before one is computed.
+        // Every refusal comes before the first GEMM is computed.
         calls.iter().try_for_each(|call| call.problem().enter(&desc).map(drop))?;
         if matches!(mode, Mode::Checked { .. }) && desc.class.mode.is_array() {
             desc.check()?;
@@ -52,8 +53,7 @@ impl HostKernel for Array<'_, GemmDesc> {
 impl HostKernel for Array<'_, WarpSpecializedProgram> {
     type Call<'a> = Vec<HostCall<'a>>;
 
-    /// All products of a launch at once: matrices are gathered from where the program finds their
-    /// maps, or their addresses, and are a batch then.
+    /// Runs each launch as a batch: gathers the matrices to which the program's records point.
     fn run(&self, mode: Mode, calls: Vec<HostCall<'_>>) -> Result<(), Error> {
         let desc = self.0.desc.sum();
         desc.check()?;
@@ -73,8 +73,8 @@ impl HostKernel for Array<'_, WarpSpecializedProgram> {
     }
 }
 
-/// The product of a batch's number whose matrix the kernel finds: what lies where it looks is what
-/// a pass has brought there.
+/// Returns the index of the GEMM whose matrix the kernel finds for GEMM `product`: the kernel uses
+/// the record at the address that its map returns.
 fn found(
     program: &WarpSpecializedProgram,
     products: usize,
@@ -82,7 +82,7 @@ fn found(
     matrix: u32,
 ) -> Result<usize, Fault> {
     let made = ProductRecords { products: products as u32 };
-    // Threads read and store C and D by addresses where TMA does not.
+    // Without TMA, threads load C and store D through addresses.
     let piece =
         if matrix < 2 || program.desc.by_tma() { matrix } else { MATRICES_OF_PRODUCT + matrix };
     let (row, column) = (product as u32, piece);
@@ -92,7 +92,7 @@ fn found(
     other.map(|point| point.row as usize).ok_or(Fault::LeftOut { map: "records", row, column })
 }
 
-/// A launch of products whose maps lie in memory.
+/// Runs one launch of GEMMs whose tensor maps are in memory.
 fn gathered(
     program: &WarpSpecializedProgram,
     seed: u64,
@@ -108,7 +108,7 @@ fn gathered(
     let mut problem = calls[0].problem();
     let (m, n, k) = (problem.m, problem.n, problem.k);
     problem.batch = products;
-    // Each begins at a multiple of 16 elements.
+    // Each matrix begins at a multiple of 16 elements.
     let apart = |view: &mut View<Elements>, extents| {
         let elements = view.elements(extents, 1) as usize;
         *view = view.batched(elements.next_multiple_of(16));
@@ -162,7 +162,7 @@ fn gathered(
             of_c.iter().filter_map(|&i| calls[i].c.as_ref().matrix().map(|c| c.memory.bytes()));
         c = bytes(kinds[2], matrices, own_c, apart_c);
     } else if of_c != of_d {
-        // C that is D has D's address.
+        // If C is D in place, its address has to be D's.
         return Err(Fault::LeftOut { map: "records", row: 0, column: 2 }.into());
     }
     let matrices = HostMatrices {
@@ -181,8 +181,8 @@ fn gathered(
     Ok(())
 }
 
-/// Where an array of so many products has matrix `column` of product `row`: which product's, and
-/// its number there.
+/// Returns the GEMM and the matrix number to which the address map sends matrix `column` of GEMM
+/// `row`, in an array of `count` GEMMs.
 fn matrix_of(
     addresses: &dyn IndexMap,
     count: usize,
@@ -197,10 +197,10 @@ fn matrix_of(
     }
 }
 
-/// A and B of such a product, which are read for as long as the calls' memory is.
+/// Returns A and B of GEMM `product`, with the lifetime of the calls' memory.
 ///
 /// # Errors
-/// Those of [`product_of`].
+/// [`Fault::LeftOut`] if the address map has no matrix there.
 pub(super) fn factors_of<'a>(
     calls: &[HostCall<'a>],
     addresses: &dyn IndexMap,
@@ -217,11 +217,11 @@ pub(super) fn factors_of<'a>(
     Ok([calls[of_a].a.memory, calls[of_b].b.memory])
 }
 
-/// One product of a call that is a batch, or of the calls of an array, whose matrices are where
-/// `addresses` says.
+/// Returns one GEMM of a batched call, or of the calls of an array. The address map of an array
+/// selects the matrices.
 ///
 /// # Errors
-/// [`Fault::LeftOut`] where that is nowhere, or no matrix that there may be.
+/// [`Fault::LeftOut`] if the address map has no matrix there, or a matrix of another kind.
 pub(super) fn product_of<'c>(
     calls: &'c mut [HostCall<'_>],
     addresses: &dyn IndexMap,
@@ -241,7 +241,7 @@ pub(super) fn product_of<'c>(
     let c = match (calls[of_c.0].c, of_c.1) {
         (Source::None, _) => Source::None,
         (Source::Matrix(c), 2) => Source::Matrix(c),
-        // D's address.
+        // C in place has D's address.
         (Source::InPlace, 2) | (_, 3) if of_c.0 == of_d => Source::InPlace,
         _ => return Err(left_out(2)),
     };

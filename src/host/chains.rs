@@ -1,5 +1,5 @@
-//! Chains of fused multiply-adds: panels gathered through the composition, multiplied with wide
-//! vectors.
+//! Accumulators as chains of fused multiply-adds. Packed panels follow the composition, and SIMD
+//! vectors multiply them.
 
 use super::{
     composition::Composition,
@@ -18,28 +18,28 @@ use crate::{
 };
 use core::ops::Range;
 
-/// K that is packed at once: eight rows and a few columns of it stay in the first-level cache, the
-/// panels in the second.
+/// K-depth of one packing step, in elements. Eight rows and a few columns of this depth fit into
+/// the L1 cache, and the panels fit into the L2 cache.
 const CHUNK: u32 = 256;
 
-/// All blocks of one product, through the composition of its program.
+/// All CTAs of one GEMM, computed through the composition of its program.
 pub(super) struct Chains<'a, T> {
     operands: Operands<'a>,
     composition: &'a Composition,
-    /// Products that are added at once, where it matters which.
+    /// Number of k per instruction, for accumulators whose result depends on the grouping.
     step: u32,
-    /// Whether accumulators come out row by row of the tile.
+    /// Whether accumulators are already in row-major order of the tile.
     whole: bool,
-    /// Parts of K of each tile, where they are streams'.
+    /// The stream-K slices of each tile, for a stream-K kernel.
     streams: Option<&'a TileParts>,
     packings: [Packing<'a, T>; 2],
 }
 
 impl<'a, T: Accumulator + Number> Chains<'a, T> {
-    /// Those of a composition, whose instructions add so many products at once.
+    /// Prepares a GEMM for a composition whose instructions each add `step` products.
     ///
     /// # Errors
-    /// [`Error::Refused`] where the operands do not accumulate in such numbers.
+    /// [`Error::Refused`] if the accumulator type cannot represent the operands' elements.
     pub fn of(
         operands: Operands<'a>,
         (composition, step): (&'a Composition, u32),
@@ -66,7 +66,7 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         (block.m as usize, block.n as usize)
     }
 
-    /// All slices of K.
+    /// Counts the accumulators of all sliced-K slices.
     fn numbers(&self) -> usize {
         self.composition
             .shares
@@ -130,7 +130,8 @@ impl<T: Accumulator + Number> Arithmetic for Chains<'_, T> {
         }
     }
 
-    /// Adds the slices of K in order, and puts every accumulator where its thread stores it.
+    /// Adds the sliced-K slices in order, and moves each accumulator to the place where its thread
+    /// stores it.
     fn finish(&self, accumulators: &mut [T]) {
         let (rows, columns) = self.extents();
         let area = rows * columns;

@@ -1,10 +1,10 @@
-//! A program, composed: which element of A and of B each multiplication reads.
+//! The composed program: which element of A and of B each multiplication reads.
 //!
-//! One block is run on names instead of numbers, through the very copies, layouts and fragments of
-//! the checked mode. What comes out says, for each warp and k, which row of A stands in each of its
-//! rows and which column of B in each of its columns: the warp's two [`Panel`]s. Warps that form a
-//! grid, each row of it with one panel of A and each column of it with one of B, are one larger
-//! product of larger panels. A wrong map makes a wrong composition.
+//! One CTA runs on names instead of numbers, through the same copies, layouts, and fragments as in
+//! the checked mode. The result gives, for each warp and k, the row of A in each of its rows and
+//! the column of B in each of its columns. These are the warp's two [`Panel`]s. If the warps form a
+//! grid, with one panel of A per row and one panel of B per column, they merge into one larger
+//! product. A wrong map makes a wrong composition.
 
 use super::{
     accumulated::Accumulated,
@@ -20,20 +20,20 @@ use crate::{
     shape::Mnk,
 };
 
-/// An element of an operand's tile.
+/// The coordinate of an element in an operand's tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Name {
-    /// Which k-tile.
+    /// Number of the k-tile.
     pub tile: u32,
-    /// Along M or N.
+    /// Index along M or N.
     pub mn: u32,
-    /// Along K.
+    /// Index along K.
     pub k: u32,
 }
 
 impl Name {
-    /// As what moves through a block; what was never named is the first element. Tiles have fewer
-    /// than 2^24 rows.
+    /// Packs the name into a word: 16 bits for `tile`, and 24 bits each for `mn` and `k`. A word of
+    /// 0, which a cell has by default, is the first element.
     fn word(self) -> u64 {
         u64::from(self.tile) << 48 | u64::from(self.mn) << 24 | u64::from(self.k)
     }
@@ -44,33 +44,33 @@ impl Name {
     }
 }
 
-/// The elements of one operand that a product multiplies, k by k, and where its accumulators go.
+/// The elements of one operand that a product multiplies, and the destinations of its accumulators.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panel {
-    /// Row of the block's tile that each row of the product is stored to; columns for B.
+    /// The row of the CTA's tile that each row of the product is stored to; for B, the columns.
     pub stored: Vec<u32>,
-    /// The element in each of these slots, k-block by k-block, of tile 0.
+    /// The element of k-tile 0 in each slot, k-block by k-block.
     pub elements: Vec<Name>,
 }
 
 impl Panel {
-    /// Rows of the product, or columns.
+    /// Returns the number of rows, or for B of columns, of the product.
     pub fn slots(&self) -> usize {
         self.stored.len()
     }
 
-    /// K-blocks of one tile.
+    /// Returns the number of k-blocks per k-tile.
     pub fn depth(&self) -> usize {
         self.elements.len() / self.slots().max(1)
     }
 
-    /// Whether slot i is stored to row or column i.
+    /// Returns whether each slot `i` is stored to row or column `i`.
     fn is_in_order(&self) -> bool {
         (0..).zip(&self.stored).all(|(slot, &stored)| slot == stored)
     }
 
-    /// The first element, when the panel is a rectangle of the tile: slots along MN, k-blocks along
-    /// K.
+    /// Returns the first element if the panel is a rectangle of the tile, with slots along M or N
+    /// and k-blocks along K.
     fn rectangle(&self) -> Option<Name> {
         let first = *self.elements.first()?;
         let slots = self.slots() as u32;
@@ -79,7 +79,8 @@ impl Panel {
         self.elements.iter().copied().zip(expected).all(|(a, b)| a == b).then_some(first)
     }
 
-    /// All slots of some panels of as many k-blocks, in the order of where they are stored.
+    /// Merges the slots of several panels of equal depth, sorted by the row or column that they are
+    /// stored to.
     fn joined(panels: &[&Self]) -> Self {
         let mut places: Vec<(u32, &Self, usize)> = Vec::new();
         for panel in panels {
@@ -99,14 +100,14 @@ impl Panel {
     }
 }
 
-/// Some warps' share of a block: one product.
+/// One product of a CTA: the share of one warp, or of a grid of warps.
 #[derive(Clone, Debug)]
 pub struct Share {
-    /// Of A, and of B.
+    /// The panels of A and B.
     pub panels: [Panel; 2],
     /// The first element of each panel that is a rectangle of its tile.
     pub rectangles: [Option<Name>; 2],
-    /// Slice of K.
+    /// Number of the sliced-K slice.
     pub slice: u32,
     /// Whether both panels are stored in the order of their slots.
     in_order: bool,
@@ -120,7 +121,7 @@ impl Share {
     }
 }
 
-/// A block, composed.
+/// The composition of one CTA.
 #[derive(Clone, Debug)]
 pub struct Composition {
     /// The products, slice by slice.
@@ -128,11 +129,11 @@ pub struct Composition {
 }
 
 impl Composition {
-    /// Runs one block of `program` on names.
+    /// Runs one CTA of `program` on names.
     pub fn of(program: &Program) -> Result<Self, Fault> {
         let tiles = &program.base.tiles;
         let name = |_: OperandKind, tile: u32, mn: u32, k: u32| Name { tile, mn, k }.word();
-        // Two tiles: enough to see that every tile takes the same way.
+        // Two k-tiles show that the maps do not depend on the k-tile.
         let accumulators = Accumulated::Names(Default::default());
         let threads = run_block(
             program,
@@ -157,7 +158,8 @@ impl Composition {
         Ok(Self { shares })
     }
 
-    /// All of a block's tile as one product, rows and columns in order, k ascending.
+    /// Returns a composition with the whole tile of a CTA as one product: rows and columns in
+    /// order, k ascending.
     pub fn of_one_product(block: Mnk) -> Self {
         let panel = |extent: u32| Panel {
             stored: (0..extent).collect(),
@@ -168,13 +170,13 @@ impl Composition {
         Self { shares: vec![Share::new([panel(block.m), panel(block.n)], 0)] }
     }
 
-    /// Whether each slice is one product, its rows and columns stored in order.
+    /// Returns whether each slice is one product whose rows and columns are stored in order.
     pub fn is_whole(&self, slices: u32) -> bool {
         self.shares.len() == slices as usize && self.shares.iter().all(|share| share.in_order)
     }
 }
 
-/// The panels of one warp.
+/// Returns the panels of one warp.
 fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[Panel; 2], Fault> {
     let tiles = &program.base.tiles;
     let fault = Fault::NotAnOuterProduct { warp };
@@ -198,8 +200,8 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
             OperandKind::A => arrangement.place(lane).0,
             OperandKind::B => arrangement.place(lane).1,
         };
-        // One lane for each row, or column, of the grid of lanes; all others hold what one of these
-        // holds.
+        // One lane represents each row, or column, of the grid of lanes. All other lanes of that
+        // row or column must hold the same fragment.
         let mut leads: Vec<u32> = (0..WARP).collect();
         leads.sort_by_key(|&lane| (own(lane), lane));
         leads.dedup_by_key(|lane| own(*lane));
@@ -230,7 +232,7 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
         Ok(Panel { stored, elements })
     };
     let panels = [panel(OperandKind::A)?, panel(OperandKind::B)?];
-    // Every accumulator is stored where its row and its column say.
+    // The row and the column of an accumulator must determine where it is stored.
     for lane in 0..WARP {
         let (lane_m, lane_n) = arrangement.place(lane);
         for i in 0..rows {
@@ -247,7 +249,7 @@ fn panels_of(program: &Program, threads: &[Accumulated], warp: u32) -> Result<[P
     Ok(panels)
 }
 
-/// The products of some warps as one, when they form a grid.
+/// Merges the products of some warps into one product if the warps form a grid.
 fn joined(warps: &[Share]) -> Option<Share> {
     let mut distinct: [Vec<&Panel>; 2] = Default::default();
     let mut pairs: Vec<[usize; 2]> = Vec::new();
@@ -267,8 +269,8 @@ fn joined(warps: &[Share]) -> Option<Share> {
     whole.then(|| Share::new(distinct.map(|panels| Panel::joined(&panels)), slice))
 }
 
-/// Whether the threads of a slice store each element of the tile once, and each partial accumulator
-/// once.
+/// Checks that the threads of a slice store each element of the tile once, and each partial
+/// accumulator to its own place.
 pub(super) fn stored_once(program: &Program) -> Result<(), Fault> {
     let columns = program.base.tiles.block.n;
     let place = |offset: u32| (offset / columns, offset % columns);

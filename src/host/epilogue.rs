@@ -1,4 +1,5 @@
-//! The epilogue of a row: accumulators of one type, and elements of C and D of another, as bytes.
+//! The epilogue of a row: accumulators of one type, and elements of C and D as bytes of another
+//! type.
 
 use super::{
     accumulators::Accumulators,
@@ -10,7 +11,7 @@ use crate::{
     numeric::{ComputeKind, Computed, ElementKind, Narrowing, Widening},
 };
 
-/// From accumulators to D, computed in `E`.
+/// The conversion from accumulators to D, computed in type `E`.
 pub(super) struct Epilogue<'a, E> {
     desc: &'a EpilogueDesc,
     scalars: &'a [f64; SCALARS],
@@ -19,7 +20,7 @@ pub(super) struct Epilogue<'a, E> {
     narrowing: Narrowing<E>,
 }
 
-/// Rows on their way, their memory to be used again.
+/// Row buffers, which are reused from row to row.
 #[derive(Default)]
 pub(super) struct Buffers<E> {
     pub accumulators: Vec<E>,
@@ -28,10 +29,11 @@ pub(super) struct Buffers<E> {
 }
 
 impl<'a, E: Computed> Epilogue<'a, E> {
-    /// That of a description, from accumulators of a type.
+    /// Prepares the epilogue of a GEMM for accumulators of type `from`.
     ///
     /// # Errors
-    /// [`Error::Refused`] where such numbers do not go together.
+    /// [`Error::Refused`] if the compute type cannot represent the accumulators or the elements of
+    /// C and D.
     pub fn of(operands: &'a Operands<'_>, from: ElementKind) -> Result<Self, Error> {
         let (class, scalars) = (operands.class, &operands.problem.scalars);
         let (Some(accumulators), Some(source), Some(narrowing)) = (
@@ -44,14 +46,14 @@ impl<'a, E: Computed> Epilogue<'a, E> {
         Ok(Self { desc: &class.output.epilogue, scalars, accumulators, source, narrowing })
     }
 
-    /// Appends so many accumulators to a row.
+    /// Appends `count` accumulators to the row.
     pub fn append(&self, buffers: &mut Buffers<E>, bytes: &[u8], count: usize) {
         let at = buffers.accumulators.len();
         buffers.accumulators.resize(at + count, E::default());
         (self.accumulators.row)(bytes, &mut buffers.accumulators[at..]);
     }
 
-    /// The same row of what else is read.
+    /// Reads `count` elements of C and of each vector operand for the row.
     pub fn read(&self, buffers: &mut Buffers<E>, beside: &Beside<&[u8]>, count: usize) {
         let widened = |bytes: &[u8], row: &mut Option<Vec<E>>| {
             let row = row.get_or_insert_default();
@@ -69,7 +71,8 @@ impl<'a, E: Computed> Epilogue<'a, E> {
             .for_each(|(kind, bytes)| widened(bytes, buffers.beside.vectors.slot(kind)));
     }
 
-    /// The first `count` of the row, to D; they are forgotten.
+    /// Evaluates the epilogue for the first `count` accumulators, writes the results to `d`, and
+    /// clears the row.
     pub fn write(&self, buffers: &mut Buffers<E>, count: usize, d: &mut [u8]) {
         let Buffers { accumulators, beside, rows } = buffers;
         let (accumulators_read, beside) =
@@ -80,10 +83,11 @@ impl<'a, E: Computed> Epilogue<'a, E> {
     }
 }
 
-/// Elements of D, as bytes, of some accumulators and as many elements of what else is read.
+/// Returns elements of D as bytes, for accumulators and for equally many elements of C and of each
+/// vector operand.
 ///
 /// # Errors
-/// Those of [`Epilogue::of`].
+/// The errors of [`Epilogue::of`].
 pub(super) fn finished(
     of: &Operands<'_>,
     accumulators: &Accumulators,

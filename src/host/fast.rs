@@ -1,5 +1,5 @@
-//! Blocks of the fast mode: operands packed once for all blocks that read them, multiplied side by
-//! side.
+//! The loop over CTAs in the fast mode: packs each operand once for all CTAs that read it, and
+//! multiplies in parallel.
 
 use super::{operands::Product, parallel::parallel_pieces, progress::BLOCKS, store::Blocks};
 use crate::{error::Error, numeric::ElementKind, refusal::Refusal, schedule::Fault};
@@ -7,17 +7,17 @@ use bytemuck::Pod;
 use core::ops::Range;
 use std::collections::BTreeSet;
 
-/// Memory for the accumulators and packed operands of the blocks that are computed side by side,
-/// where there is as much; one block is always computed.
+/// Largest size, in bytes, of the accumulators and packed operands of one batch of CTAs. A batch
+/// has at least one CTA, even if that CTA needs more.
 const BUDGET_BYTES: usize = 64 << 20;
-/// What threads and their stacks may take beside it.
+/// Bytes that remain free for thread stacks and other allocations.
 const BESIDE_BYTES: usize = 192 << 20;
 
-/// Bytes that blocks may take side by side, of which one takes so many: fewer where the process
-/// cannot have as many.
+/// Returns the bytes that a batch may use, where one CTA needs `block` bytes. The result is smaller
+/// than [`BUDGET_BYTES`] if the process cannot allocate that many.
 ///
 /// # Errors
-/// [`Refusal::OutOfMemory`] where not even one block fits.
+/// [`Refusal::OutOfMemory`] if the process cannot allocate the memory of one CTA.
 fn budget(block: usize) -> Result<usize, Refusal> {
     let free = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     let mut budget = BUDGET_BYTES;
@@ -36,54 +36,56 @@ fn budget(block: usize) -> Result<usize, Refusal> {
     }
 }
 
-/// How blocks are packed and multiplied.
+/// The packing and the arithmetic of the CTAs of one GEMM.
 pub(super) trait Arithmetic: Sync {
-    /// What products are accumulated in.
+    /// The accumulator type.
     type Number: Pod + Default + Send + Sync;
-    /// A strip of an operand, over some k-tiles.
+    /// A strip: one row or column of tiles of an operand, over some k-tiles.
     type Strip: Default + Send + Sync;
-    /// What the numbers are when they are stored.
+    /// Returns the element type of stored accumulators.
     fn kind(&self) -> ElementKind;
-    /// Rows and columns of a block.
+    /// Returns the rows and columns of a CTA's tile.
     fn extents(&self) -> (usize, usize);
-    /// Numbers of a block, of which the first are its accumulators in the end.
+    /// Returns the accumulators per CTA, including those of sliced-K slices. After
+    /// [`finish`](Self::finish), the first ones are the tile.
     fn numbers(&self) -> usize;
-    /// K-tiles that are packed at once, and all of them.
+    /// Returns the number of k-tiles per packing step, and the total number of k-tiles.
     fn tiles(&self) -> (u32, u32);
-    /// Parts of K of a tile, in order, whose accumulators are made one after the other and added:
-    /// the first k-tile of each, and how many it has. One, where it is not cut.
+    /// Returns the split-K or stream-K slices of a tile, in order: the first k-tile and the number
+    /// of k-tiles of each. A tile that is not split has one slice.
     fn parts(&self, _tile: (u32, u32)) -> Vec<(u32, u32)> {
         vec![(0, self.tiles().1)]
     }
-    /// The most parts of a tile.
+    /// Returns the largest number of slices of a tile.
     fn most_parts(&self) -> usize {
         1
     }
-    /// A block's accumulators of all parts, of those of each part.
+    /// Adds the partial accumulators of all slices of a tile.
     fn add(&self, parts: &[&[Self::Number]], accumulators: &mut [Self::Number]);
-    /// Bytes of each operand's strip.
+    /// Returns the bytes per strip of each operand.
     fn strip_bytes(&self) -> [usize; 2];
-    /// Packs some k-tiles of an operand's strip of that number.
+    /// Packs some k-tiles of strip number `strip` of an operand.
     fn pack(&self, side: usize, strip: u32, tiles: Range<u32>, into: &mut Self::Strip);
-    /// Adds the products of two strips.
+    /// Adds the products of a strip of A and a strip of B to the accumulators of a CTA.
     fn multiply(&self, strips: [&Self::Strip; 2], numbers: &mut [Self::Number]);
-    /// Makes accumulators of a block's numbers, where they are others.
+    /// Reduces sliced-K accumulators to the accumulators of the tile.
     fn finish(&self, _numbers: &mut [Self::Number]) {}
-    /// Takes back what operands were scaled by, of a tile's accumulators of all parts.
+    /// Undoes the scaling of the operands in the accumulators of a tile, after all slices are
+    /// added.
     fn unscale(&self, _tile: (u32, u32), _accumulators: &mut [Self::Number]) {}
 }
 
-/// Blocks that are computed side by side.
+/// A batch of CTAs that are computed in parallel.
 #[derive(Default)]
 struct Batch {
-    /// The tile (row, column) of each.
+    /// The tile (row, column) of each CTA.
     tiles: Vec<(u32, u32)>,
-    /// The rows of tiles that occur, and the columns, in order.
+    /// The distinct rows of tiles and the distinct columns of tiles, in ascending order.
     strips: [Vec<u32>; 2],
 }
 
 impl Batch {
-    /// The next of `blocks`, as many as there is memory for.
+    /// Takes CTAs from the front of `blocks` until their memory reaches `budget` bytes.
     fn next<A: Arithmetic>(
         arithmetic: &A,
         (blocks, budget): (&mut Range<u32>, usize),
@@ -107,12 +109,13 @@ impl Batch {
         Ok(batch)
     }
 
-    /// The accumulators of each block, at the head of its piece of `numbers`.
+    /// Computes the accumulators of each CTA. They are at the head of its piece of `numbers`.
     fn multiply<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut Vec<A::Number>) {
         let piece = arithmetic.numbers();
         let count = self.tiles.len() * piece;
         if numbers.len() == count {
-            // As bytes: a debug build sets elements one by one. All types have zeros as 0 bytes.
+            // Fills bytes, because a debug build sets elements one by one. Zero is all 0 bytes in
+            // every type.
             bytemuck::cast_slice_mut::<_, u8>(numbers).fill(0);
         } else {
             *numbers = vec![A::Number::default(); count];
@@ -128,8 +131,8 @@ impl Batch {
         });
     }
 
-    /// The same part by part, and their sums: from where a block's part ends to where the next one
-    /// of any block does.
+    /// Computes each slice of the tiles on its own and adds the slices. The loop steps along K from
+    /// one slice end of any tile to the next.
     fn multiply_parts<A: Arithmetic>(&self, arithmetic: &A, numbers: &mut [A::Number]) {
         let piece = arithmetic.numbers();
         let area = arithmetic.extents().0 * arithmetic.extents().1;
@@ -186,17 +189,17 @@ impl Batch {
     }
 }
 
-/// Bytes of a block's accumulators, of all parts of K.
+/// Returns the bytes of a CTA's accumulators, including its split-K partials.
 fn block_bytes<A: Arithmetic>(arithmetic: &A) -> usize {
     let (parts, (rows, columns)) = (arithmetic.most_parts(), arithmetic.extents());
     size_of::<A::Number>()
         * (arithmetic.numbers() + if parts > 1 { parts * rows * columns } else { 0 })
 }
 
-/// Computes D, of so many rows and columns of tiles; block i is at `place(i)`.
+/// Computes D, with a grid of `rows` x `columns` tiles. Block `i` computes the tile `place(i)`.
 ///
 /// # Errors
-/// Those of `place`, and of [`Blocks::store`].
+/// The errors of `place` and of [`Blocks::store`].
 pub(super) fn compute<A: Arithmetic>(
     arithmetic: &A,
     (rows, columns): (usize, usize),
@@ -208,7 +211,7 @@ pub(super) fn compute<A: Arithmetic>(
     BLOCKS.expect(u64::from(blocks.end) * u64::from(all.div_ceil(step.max(1))));
     let mut numbers = Vec::new();
     let block = block_bytes(arithmetic) + arithmetic.strip_bytes().iter().sum::<usize>();
-    // What is small is there.
+    // A small batch skips the allocation test.
     let budget = if block.saturating_mul(blocks.len()) > BUDGET_BYTES / 16 {
         budget(block)?
     } else {

@@ -1,8 +1,8 @@
-//! The product of two panels, vectorized: `accumulators += A·B`, k by k, each sum a chain of fused
-//! multiply-adds in the order of k.
+//! The vectorized product of two panels: `accumulators += A·B`, k by k. Each sum is a chain of
+//! fused multiply-adds in ascending k.
 //!
-//! A panel is packed in [`Sections`] of slots: one section after the other, and within a section k
-//! by k, so that what a microkernel reads lies in one piece.
+//! A panel is packed in [`Sections`] of slots: section after section, and k by k within a section.
+//! A microkernel therefore reads contiguous memory.
 
 use crate::{
     numeric::Accumulator,
@@ -14,24 +14,24 @@ use crate::{
 
 pub(super) use crate::sys::fma::ROWS;
 
-/// Columns of accumulators kept in registers: two vectors. With 32 registers there are 8 rows of
-/// them, with 16 there are 4, so that a step of K loads 6 vectors for 8 multiply-adds.
+/// Returns the columns of accumulators in registers: two vectors. With 32 vector registers, 8 rows
+/// are in registers; with 16, 4 rows. With 4 rows, a k-step loads 6 vectors for 8 multiply-adds.
 pub(super) fn register_columns<T>() -> usize {
     (2 * vector_bytes() / size_of::<T>()).clamp(LEAST, MOST)
 }
 
-/// Rows of accumulators kept in registers, of so many bytes each: two vectors of AVX2 fill half of
-/// its registers with four.
+/// Returns the rows of accumulators in registers, for rows of `bytes` bytes. With AVX2, 4 rows of
+/// two vectors fill half of the 16 registers.
 const fn register_rows(bytes: usize) -> usize {
     if bytes == 64 { ROWS / 2 } else { ROWS }
 }
 
-/// The narrowest and the widest section of columns that there is a microkernel for.
+/// Columns of the narrowest and of the widest section that has a microkernel.
 const LEAST: usize = 4;
 const MOST: usize = 32;
 
-/// The slots of a panel, cut into pieces: as wide as is allowed while there are so many left, then
-/// narrower.
+/// Iterates over sections of a panel's slots. Each section is the widest power of two that fits
+/// into the remaining slots, up to `widest`.
 #[derive(Clone)]
 pub(super) struct Sections {
     next: usize,
@@ -40,7 +40,7 @@ pub(super) struct Sections {
 }
 
 impl Sections {
-    /// Of `slots` slots, a multiple of 8; `widest` is a power of two, at least 4.
+    /// Starts at slot 0. `slots` is a multiple of 8, and `widest` is a power of two of at least 4.
     #[inline(always)]
     pub fn of(slots: usize, widest: usize) -> Self {
         Self { next: 0, slots, widest }
@@ -48,7 +48,7 @@ impl Sections {
 }
 
 impl Iterator for Sections {
-    /// First slot, and number of slots.
+    /// First slot of the section, and its number of slots.
     type Item = (usize, usize);
 
     #[inline(always)]
@@ -62,7 +62,7 @@ impl Iterator for Sections {
     }
 }
 
-/// One product of panels.
+/// The product of a panel of A and a panel of B.
 pub(super) struct Product<'p, T> {
     /// K x rows, in sections of [`ROWS`].
     pub a: &'p [T],
@@ -74,7 +74,7 @@ pub(super) struct Product<'p, T> {
     pub columns: usize,
     /// Columns of the widest section of B.
     pub widest: usize,
-    /// Products that are added at once, where the numbers say that it matters which.
+    /// Number of k per instruction, if [`Accumulator::IN_STEPS`] is set.
     pub step: usize,
     /// Rows x columns.
     pub accumulators: &'p mut [T],
@@ -96,7 +96,7 @@ impl<T: Accumulator> Vectorized for Product<'_, T> {
     }
 }
 
-/// A block of code for each number: indices of registers have to be constants.
+/// Repeats a block of code for each literal, because register indices must be constants.
 macro_rules! each {
     ($i:ident in [$($number:literal)*] $code:block) => {
         $({
@@ -139,8 +139,9 @@ impl<T: Accumulator> Product<'_, T> {
     }
 }
 
-/// Some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`: all of each eight
-/// of A, or a half. Where it matters what is added at once, all of it is.
+/// Computes some rows of `COLUMNS` accumulators, the first of them at `accumulators[0]`: all rows
+/// of a section of A, or half of them. If [`Accumulator::IN_STEPS`] is set, `a` and `b` are the
+/// operands of one instruction.
 #[inline(always)]
 fn tile<T: Accumulator, const COLUMNS: usize, const PART: usize>(
     a: &[T],
@@ -149,8 +150,8 @@ fn tile<T: Accumulator, const COLUMNS: usize, const PART: usize>(
     columns: usize,
 ) {
     let rows = const { register_rows(COLUMNS * size_of::<T>()) };
-    // Copied one by one: what checks that slices do not overlap takes their addresses, and keeps
-    // them in memory.
+    // Copies element by element: `copy_from_slice` takes the addresses of the slices, which keeps
+    // the accumulators in memory.
     let mut registers = [[T::default(); COLUMNS]; ROWS];
     each!(I in [0 1 2 3 4 5 6 7] {
         if I < rows && !T::IN_STEPS {

@@ -1,24 +1,25 @@
-//! The CPU, as a GPU small enough to read.
+//! The host executor: runs GEMM descriptions on the CPU with the arithmetic of the GPU.
 //!
-//! A description becomes a [`Program`](crate::plan::Program): its maps and its schedule; a
-//! warp-specialized one a [`WarpSpecializedProgram`](crate::plan::WarpSpecializedProgram). Two
-//! modes run it:
+//! A description becomes a [`Program`](crate::plan::Program), which holds its index maps and its
+//! schedule. A warp-specialized description becomes a
+//! [`WarpSpecializedProgram`](crate::plan::WarpSpecializedProgram). Two modes run a program:
 //!
-//! - **checked** ([`machine`]): block by block or cluster by cluster, warp by warp, in an order
-//!   that a seed draws. Shared memory remembers who wrote what, and in which order with whom; a
-//!   missing barrier, a read of a stale stage, a write that overtakes a read, an access out of
-//!   bounds is a [`Fault`](crate::schedule::Fault) with its coordinate. What moves are words and
-//!   bytes: numbers, or names of matrix elements.
-//! - **fast** (`composition.rs`, `pack.rs`, `microkernel.rs`, `chains.rs`): the same program is run
-//!   once on names instead of numbers, which composes all maps into one table, fragment element to
-//!   matrix element. Operands are packed through that table, once for all blocks that read them,
-//!   and multiplied with wide vectors, parallel over blocks (`fast.rs`), each accumulator adding in
-//!   the same order as before: the bits are those of the checked mode.
+//! - **checked** ([`machine`]): runs CTA by CTA or cluster by cluster, and warp by warp, in a
+//!   pseudorandom order that a seed determines. Shared memory records each write, its author, and
+//!   its order relative to other accesses. A missing barrier, a read of a stale stage, a write that
+//!   races with a read, or an access out of bounds returns a [`Fault`](crate::schedule::Fault) with
+//!   its coordinate. The data that moves are words and bytes, which are either numbers or names of
+//!   matrix elements.
+//! - **fast** (`composition.rs`, `pack.rs`, `microkernel.rs`, `chains.rs`): runs the program once
+//!   on names instead of numbers. This run composes all index maps into one table from fragment
+//!   elements to matrix elements. The fast mode packs each operand through that table once for all
+//!   CTAs that read it. It multiplies with SIMD vectors, in parallel over CTAs (`fast.rs`). Each
+//!   accumulator adds in the same order as in the checked mode, so the bits are equal.
 //!
-//! Element types are values here (`operands.rs`). Rows of elements are widened to accumulators
-//! while they are packed, and the epilogue reads and writes rows (`epilogue.rs`, `store.rs`): code
-//! is generated for each of four accumulators and for each of three numbers that epilogues compute
-//! in.
+//! Element types are run-time values here (`operands.rs`). Packing widens rows of elements to the
+//! accumulator type, and the epilogue reads and writes whole rows (`epilogue.rs`, `store.rs`). The
+//! code is therefore monomorphized only for the accumulator types and for the three compute types
+//! of epilogues.
 
 mod accumulated;
 mod accumulators;

@@ -1,4 +1,4 @@
-//! A product's matrices as the executor sees them: bytes, and the element type as a value.
+//! The matrices of a GEMM in the executor: bytes, with the element type as a value.
 
 use crate::{
     call::{HostCall, Problem, Source, View},
@@ -11,58 +11,58 @@ use crate::{
 };
 use core::ops::Range;
 
-/// How a kernel walks a product.
+/// The tiling of a GEMM: how a kernel walks it.
 #[derive(Clone, Copy)]
 pub(super) struct Tiling {
-    /// The tile of a block, and its depth.
+    /// The tile of a CTA: M, N, and the depth of a k-tile.
     pub block: Mnk,
-    /// Slices of a tile's depth, each with accumulators of its own.
+    /// Sliced-K slices per k-tile, each with its own accumulators.
     pub slices: u32,
-    /// Which block of K each k-tile reads.
+    /// The map from k-tiles to blocks of K.
     pub blocks: EmulationBlocks,
-    /// Parts into which its k-tiles are cut.
+    /// Number of split-K slices.
     pub split_k: u32,
 }
 
 impl Tiling {
-    /// The first k-tile of each part, and how many it has.
+    /// Returns the first k-tile and the number of k-tiles of each split-K slice.
     pub fn parts(&self) -> Vec<(u32, u32)> {
         (0..self.split_k).map(|part| part_of_k(self.blocks.tiles(), self.split_k, part)).collect()
     }
 }
 
-/// A and B.
+/// The operands A and B of a GEMM.
 #[derive(Clone, Copy)]
 pub(super) struct Operands<'a> {
     pub class: &'a Class,
     pub tiling: Tiling,
     pub problem: Problem,
-    /// Their bytes.
+    /// The bytes of A and of B.
     pub bytes: [&'a [u8]; 2],
-    /// Vectors that the epilogue reads.
+    /// The vector operands that the epilogue reads.
     pub vectors: Vectors<View<&'a [u8]>>,
 }
 
-/// One product: its operands, C where it is read, and D.
+/// The operands, C if it is read, and D of a GEMM.
 pub(super) struct Product<'a> {
     pub operands: Operands<'a>,
     pub source: Source<&'a [u8]>,
     pub d: &'a mut [u8],
 }
 
-/// An operand as MN x K.
+/// An operand, seen as an MN x K matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix<'a> {
     pub bytes: &'a [u8],
     pub kind: ElementKind,
-    /// Distances between neighbours along MN and along K, in elements.
+    /// Strides along M or N and along K, in elements.
     pub strides: (usize, usize),
-    /// Along MN and along K.
+    /// Extents along M or N and along K, in elements.
     pub extents: (usize, usize),
 }
 
 impl<'a> Matrix<'a> {
-    /// The bytes from an element on; none beyond the last.
+    /// Returns the bytes from element (`mn`, `k`) on, or no bytes beyond the end.
     pub fn from(&self, mn: usize, k: usize) -> &'a [u8] {
         let at = self.kind.matrix_bytes((mn * self.strides.0 + k * self.strides.1) as u64) as usize;
         self.bytes.get(at..).unwrap_or_default()
@@ -70,10 +70,11 @@ impl<'a> Matrix<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// The product of a call, which is in the kernel's frame.
+    /// Prepares the GEMM of a call in the kernel's frame.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there is no such combination of types, or when a matrix has another.
+    /// [`Error::Refused`] if the class does not support these types, or if a matrix has another
+    /// type.
     pub fn of(class: &'a Class, tiling: Tiling, call: HostCall<'a>) -> Result<Self, Error> {
         if !class.combined().is_of(class.op) {
             return Err(unknown(class));
@@ -87,13 +88,14 @@ impl<'a> Product<'a> {
     }
 }
 
-/// What is said of types that do not go together.
+/// Returns the refusal of a combination of element types.
 pub(super) fn unknown(class: &Class) -> Error {
     class.combined().refused_by(class.op).into()
 }
 
 impl<'a> Operands<'a> {
-    /// The walk of the block at `origin` over an operand.
+    /// Returns the k-tile iterator of an operand for the CTA whose tile begins at `origin` along M
+    /// or N.
     pub fn iterator(&self, operand: OperandKind, origin: u64) -> TileIterator {
         let extent = self.matrix(operand).extents.0;
         TileIterator {
@@ -104,7 +106,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// An operand, seen as MN x K.
+    /// Returns an operand as an MN x K matrix.
     pub fn matrix(&self, operand: OperandKind) -> Matrix<'a> {
         let (problem, [rows, columns]) = (&self.problem, self.problem.operand(operand).strides);
         let (mn, strides) = match operand {
@@ -115,7 +117,7 @@ impl<'a> Operands<'a> {
         Matrix { bytes: self.bytes[operand.index()], kind, strides, extents: (mn, problem.k) }
     }
 
-    /// Appends the elements of the vectors beside some columns of a row of D.
+    /// Appends the elements of each vector operand for some columns of a row of D.
     pub fn beside(&self, row: usize, columns: Range<usize>, vectors: &mut Vectors<Vec<u8>>) {
         for (kind, view) in self.vectors.iter() {
             let elements = vectors.slot(kind).get_or_insert_default();
@@ -125,7 +127,8 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// The element of a product's matrix that belongs to one of D; zeros outside of D.
+    /// Returns the element of a batched matrix for (`row`, `column`) of GEMM `product`, or zeros
+    /// outside of D.
     pub fn element<'b>(
         &self,
         view: &View<&'b [u8]>,
@@ -145,15 +148,15 @@ impl<'a> Operands<'a> {
         element.and_then(|bytes| bytes.get(..width)).unwrap_or(&[0; 8][..width])
     }
 
-    /// Whether K runs through consecutive addresses of an operand.
+    /// Returns whether consecutive elements along K are contiguous in an operand's memory.
     pub fn along_k(&self, operand: OperandKind) -> bool {
         self.problem.order(self.class, operand).along_k(operand)
     }
 
-    /// How the elements of an operand become numbers.
+    /// Returns the conversion from the elements of an operand to numbers of type `T`.
     ///
     /// # Errors
-    /// [`Error::Refused`] where they become others.
+    /// [`Error::Refused`] if `T` cannot represent the elements exactly.
     pub fn widening<T: Number>(&self, operand: OperandKind) -> Result<Widening<T>, Error> {
         T::widening(self.matrix(operand).kind).ok_or_else(|| unknown(self.class))
     }

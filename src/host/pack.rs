@@ -1,4 +1,4 @@
-//! Panels of an operand, gathered through the composition and widened: what microkernels read.
+//! Packing: gathers the panels of an operand through the composition and widens their elements.
 
 use super::{
     composition::{Composition, Name, Panel},
@@ -14,7 +14,7 @@ use crate::{
 };
 use core::ops::Range;
 
-/// How the panels of one operand are packed.
+/// The packing of one operand's panels.
 pub(super) struct Packing<'a, T> {
     operands: Operands<'a>,
     operand: OperandKind,
@@ -26,10 +26,10 @@ pub(super) struct Packing<'a, T> {
 }
 
 impl<'a, T: Accumulator + Number> Packing<'a, T> {
-    /// That of an operand in a composition.
+    /// Prepares the packing of an operand through a composition.
     ///
     /// # Errors
-    /// Those of [`Operands::widening`].
+    /// The errors of [`Operands::widening`].
     pub fn new(
         operands: Operands<'a>,
         composition: &'a Composition,
@@ -44,12 +44,12 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
         Ok(Self { operands, operand, matrix, widening, panels, widest })
     }
 
-    /// Elements of all panels of one k-tile.
+    /// Returns the number of elements of all panels per k-tile.
     pub fn elements_per_tile(&self) -> usize {
         self.panels.iter().map(|(panel, _)| panel.elements.len()).sum()
     }
 
-    /// Packs `tiles` of all panels of the strip of tiles number `strip`, panel by panel.
+    /// Packs the k-tiles `tiles` of strip number `strip`, panel by panel.
     pub fn pack(&self, strip: u32, tiles: Range<u32>, into: &mut [T]) {
         let block = self.operands.tiling.block;
         let origin = u64::from(strip)
@@ -66,7 +66,7 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
         }
     }
 
-    /// Element by element, wherever they are.
+    /// Packs a panel element by element.
     fn gather(&self, panel: &Panel, walk: &TileIterator, tiles: Range<u32>, into: &mut [T]) {
         let (slots, depth) = (panel.slots(), panel.depth());
         for (first, width) in Sections::of(slots, self.widest) {
@@ -97,7 +97,7 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
     {
         let (tile_k, depth) = (walk.tile_k as usize, panel.depth());
         let k = tiles.start as usize * tile_k + first.k as usize;
-        // Tiles that follow one another without a gap are one.
+        // Full k-tiles that follow each other merge into one rectangle.
         let (depth, count) =
             if depth == tile_k { (depth * tiles.len(), 1) } else { (depth, tiles.len()) };
         Rectangles {
@@ -114,22 +114,22 @@ impl<'a, T: Accumulator + Number> Packing<'a, T> {
     }
 }
 
-/// Rectangles of a matrix of MN x K, one after the other along K, widened; beyond the matrix,
-/// zeros.
+/// Rectangles of an MN x K matrix at a constant distance along K, with widened elements. Elements
+/// beyond the matrix are zeros.
 struct Rectangles<'r, T> {
     from: Matrix<'r>,
     widening: Widening<T>,
-    /// The first element, along MN and along K.
+    /// Coordinates of the first element, along M or N and along K.
     origin: (usize, usize),
-    /// Along MN.
+    /// Extent along M or N.
     slots: usize,
     /// Slots of the widest section.
     widest: usize,
-    /// Along K, of one rectangle.
+    /// Extent of one rectangle along K.
     depth: usize,
-    /// Rectangles.
+    /// Number of rectangles.
     count: usize,
-    /// From one rectangle to the next, along K.
+    /// Distance from one rectangle to the next along K.
     step: usize,
     into: &'r mut [T],
 }
@@ -164,14 +164,15 @@ impl<T: Accumulator + Number> Vectorized for Rectangles<'_, T> {
 }
 
 impl<T: Accumulator + Number> Rectangles<'_, T> {
-    /// The part of a section of so many slots that a rectangle fills.
+    /// Returns the elements of a section that a rectangle fills. The section begins at slot `slot`
+    /// and has `section` slots.
     #[inline(always)]
     fn part(&mut self, rectangle: usize, slot: usize, section: usize) -> &mut [T] {
         let first = (slot * self.count + rectangle * section) * self.depth;
         &mut self.into[first..first + section * self.depth]
     }
 
-    /// From lines along MN, each of which has a part of every section.
+    /// Copies lines along M or N. Each line covers a part of every section.
     #[inline(always)]
     fn along_mn(&mut self, rectangle: usize, there: (usize, usize), line: &mut [T]) {
         for k in 0..there.1 {
@@ -185,7 +186,7 @@ impl<T: Accumulator + Number> Rectangles<'_, T> {
         }
     }
 
-    /// From lines along K, each of which is one slot's.
+    /// Copies lines along K. Each line fills one slot.
     #[inline(always)]
     fn along_k(&mut self, rectangle: usize, there: (usize, usize), line: &mut [T]) {
         for (slot, section) in Sections::of(self.slots, self.widest) {

@@ -1,10 +1,10 @@
-//! Work side by side: the executor's one entry to the pool of threads.
+//! Parallel loops: the only use of the thread pool in the executor.
 
 use crate::sys::float_mode::DefaultFloatMode;
 use rayon::prelude::*;
 
-/// Does `work` for every piece of `length` elements; the last may be shorter. One piece is done
-/// here: who hands it to the pool waits for it some ten microseconds longer.
+/// Runs `work` for every piece of `length` elements; the last piece may be shorter. A single piece
+/// runs on the calling thread, because the hand-over to the pool adds about 10 µs.
 pub(super) fn parallel_pieces<T: Send>(
     elements: &mut [T],
     length: usize,
@@ -20,7 +20,7 @@ pub(super) fn parallel_pieces<T: Send>(
     }
 }
 
-/// What `make` makes of every number below `count`, in their order.
+/// Returns `make(i)` for every `i` below `count`, in order.
 pub(crate) fn parallel_map<T: Send>(
     count: usize,
     make: impl Fn(usize) -> T + Sync + Send,

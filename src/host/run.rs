@@ -1,4 +1,4 @@
-//! A product on the host: the same in both modes but for how a block is computed.
+//! Runs a GEMM on the host. The two modes differ only in how they compute a tile.
 
 use super::{
     accumulated::Accumulated,
@@ -38,38 +38,38 @@ use std::{
     sync::{Arc, LazyLock, Mutex, PoisonError},
 };
 
-/// How the host runs a program.
+/// The mode in which the host runs a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mode {
-    /// Composed, vectorized, parallel over blocks.
+    /// Composed, vectorized, and parallel over CTAs.
     Fast,
-    /// Warp by warp, with everything watched, in an order drawn from the seed.
+    /// Warp by warp, with race detection, in a pseudorandom order.
     Checked {
-        /// What the order is drawn from.
+        /// Seed of the order.
         seed: u64,
     },
 }
 
-/// What the host runs: a description, or a program of one, which someone may have changed, to see
-/// what becomes of it.
+/// Something that the host can run: a description, or its program. Tests change programs to see
+/// whether the checked mode finds the fault.
 pub trait HostKernel {
-    /// What it computes.
+    /// The arguments: matrices and scalars.
     type Call<'a>;
 
     /// Computes a call.
     ///
     /// # Errors
-    /// Those of [`run_on_host`].
+    /// The errors of [`run_on_host`].
     fn run(&self, mode: Mode, call: Self::Call<'_>) -> Result<(), Error>;
 }
 
-/// Runs a description or a program on operands in host memory: the one way, for types and for
-/// values.
+/// Runs a description or a program on operands in host memory. All host calls pass through this
+/// function.
 ///
 /// # Errors
-/// [`Error::Refused`] when the description or the call is refused, or a warp-specialized program in
-/// the fast mode, which knows their descriptions alone; [`Error::Fault`] when the checked mode
-/// finds one.
+/// [`Error::Refused`] if the description or the call is invalid, or if a warp-specialized program
+/// is run in the fast mode, which supports only their descriptions. [`Error::Fault`] if the checked
+/// mode finds a fault.
 pub fn run_on_host<K: HostKernel>(kernel: &K, mode: Mode, call: K::Call<'_>) -> Result<(), Error> {
     let _mode = DefaultFloatMode::enter();
     kernel.run(mode, call)
@@ -80,18 +80,18 @@ impl HostKernel for GemmDesc {
 
     fn run(&self, mode: Mode, call: HostCall<'_>) -> Result<(), Error> {
         let desc = self.for_scalars(&call.scalars);
-        // The host has every instruction and all the memory that a tag stands for.
+        // The host supports the instructions and the memory sizes of every architecture.
         desc.check()?;
         match mode {
             Mode::Checked { .. } => return desc.plan()?.program()?.run(mode, call),
-            // On tensor cores the panels of the fast mode have the same parts of K for all tiles.
+            // In the fast mode for tensor cores, all tiles must have the same slices of K.
             Mode::Fast if desc.streams_k() && desc.warp_specialized().is_some() => {
                 return desc.plan()?.program()?.run(Mode::Checked { seed: 0 }, call);
             }
             Mode::Fast => {}
         }
-        // The fast mode knows no subtiles of D: accumulators are the same where A and B change
-        // places.
+        // The fast mode does not model subtiles of D. Swapped operands do not change the
+        // accumulators.
         let desc = desc.of_rows();
         in_frame_of(&desc, call, |mut call| match desc.warp_specialized() {
             Some(desc) => warp_specialized::execute_fast(&desc, call),
@@ -137,7 +137,7 @@ impl HostKernel for Array<'_, Program> {
         if calls.first().is_none_or(|call| call.m == 0 || call.n == 0) {
             return Ok(());
         }
-        // As many as a launch takes.
+        // Each launch runs as many GEMMs as its parameters hold.
         let mut launches = calls.chunks_mut(desc.products_of_launch() as usize);
         launches
             .try_for_each(|calls| execute(self.0, None, mode, calls))
@@ -156,15 +156,15 @@ impl HostKernel for WarpSpecializedProgram {
     }
 }
 
-/// Does `run` with a user's call as the kernel of a description sees it; nothing where no D has an
-/// element. Of groups, it does each as a product of its own.
+/// Runs `run` with the call in the kernel's frame, and leaves the frame again if it fails. Does
+/// nothing if D has no elements. Each group of a grouped GEMM is a GEMM of its own.
 fn in_frame_of(
     desc: &GemmDesc,
     call: HostCall<'_>,
     mut run: impl FnMut(HostCall<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut call = call.enter(desc)?;
-    // Offsets are checked whatever D is.
+    // Group offsets are checked even if D is empty.
     let groups = call.groups()?;
     if call.m == 0 || call.n == 0 || call.batch == 0 {
         return Ok(());
@@ -180,20 +180,20 @@ pub(super) fn has_roles(desc: &GemmDesc) -> Refusal {
     Refusal::IsWarpSpecialized { mainloop: Word(desc.family.mainloop().name()) }
 }
 
-/// A program whose threads all follow one schedule, what it composes to where that is known, and
-/// how it is run.
+/// A program whose threads all follow one schedule, with its composition if that is known, and its
+/// work.
 struct OneSchedule<'p> {
     program: &'p Program,
     composition: Option<&'p Composition>,
     work: Work,
 }
 
-/// Runs a program on operands in host memory: of one call, or of all products of an array, of which
-/// there is one.
+/// Runs a program on operands in host memory: on one call, or on the calls of a pointer array.
+/// `calls` may be empty.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is no such combination of types, [`Error::Fault`] when the program
-/// does what it must not.
+/// [`Error::Refused`] if the class does not support the element types. [`Error::Fault`] if the
+/// program has a fault.
 fn execute(
     program: &Program,
     composition: Option<&Composition>,
@@ -212,8 +212,8 @@ fn execute(
     let kinds = (desc.geometry().work, desc.swizzle(), split_k);
     let work = |batch| Work::of(kinds, (block, Mn::ONE), extents(batch), program.clusters);
     let arithmetic = program.arithmetic();
-    // Slices of K have sums of their own, which whole panels of steps do not know; nor do those
-    // know parts of K that are not those of all tiles.
+    // Sliced-K slices have their own sums, and the stepped fast mode adds whole tiles along K. It
+    // also needs the same slices of K for all tiles, which stream-K does not have.
     let seed = match mode {
         Mode::Checked { seed } => Some(seed),
         Mode::Fast if arithmetic.is_some() && (desc.streams_k() || tiling.slices > 1) => Some(0),
@@ -249,7 +249,7 @@ fn execute(
 }
 
 impl OneSchedule<'_> {
-    /// Block by block.
+    /// Runs CTA by CTA on the checked machine.
     fn checked(&self, seed: u64, tiling: Tiling, calls: &mut [HostCall<'_>]) -> Result<(), Error> {
         let (program, work) = (self.program, self.work);
         let stored = stored_once(program).and_then(|()| whole(program));
@@ -263,7 +263,7 @@ impl OneSchedule<'_> {
             for unit in units {
                 let number = unit.product as usize;
                 let factors = factors_of(calls, &*program.addresses, number)?;
-                // Types are checked before anything is read.
+                // Types are checked before any element is read.
                 let problem = Product::of(
                     &program.desc.class,
                     tiling,
@@ -285,7 +285,7 @@ impl OneSchedule<'_> {
             for ((unit, _), mut accumulators) in read.iter().zip(tiles) {
                 let Unit { product, row, column, part, .. } = *unit;
                 if unit.parts > 1 {
-                    // The part that comes last adds all of them.
+                    // The last slice to arrive adds all slices.
                     let arrived = parts.entry((product, row, column)).or_default();
                     arrived.push((part, accumulators));
                     if arrived.len() < unit.parts as usize {
@@ -315,7 +315,7 @@ impl OneSchedule<'_> {
         Ok(())
     }
 
-    /// Many blocks at once, through the composition.
+    /// Computes many CTAs at once through the composition.
     fn fast<T: Accumulator + Number>(
         &self,
         product: &mut Product<'_>,
@@ -341,8 +341,8 @@ impl OneSchedule<'_> {
     }
 }
 
-/// The units of work of a block in the checked mode, each with A and B of its product. `stored` is
-/// whether accumulators are stored once; what goes wrong before that is told first.
+/// Runs the units of work of one CTA in the checked mode, each with A and B of its GEMM. `stored`
+/// is the result of [`stored_once`]; a fault of the run takes precedence over it.
 fn checked_block(
     program: &Program,
     units: &[(Unit, Operands<'_>)],
@@ -363,7 +363,7 @@ fn checked_block(
             operands.iterator(OperandKind::B, u64::from(unit.column) * u64::from(n)),
         ]
     };
-    // Of each k-tile, of all units: its unit, and its number in K.
+    // For each k-tile of all units: its unit and its number along K.
     let of_unit = |(i, (unit, _)): (usize, &(Unit, _))| {
         (unit.k_begin..unit.k_begin + unit.k_count).map(move |k| (i, k))
     };
@@ -398,16 +398,16 @@ fn checked_block(
     Ok((0..units.len()).map(tile_of).collect())
 }
 
-/// A program and what it composes to, once for each description.
+/// A program and its composition, cached per description.
 pub(crate) struct Composed {
     pub program: Program,
     pub composition: Composition,
 }
 
-/// Descriptions whose programs are kept.
+/// Capacity of the cache of composed programs; a full cache is cleared.
 const KEPT: usize = 1024;
 
-/// The program of a description that has been checked, composed.
+/// Returns the composed program of a description, which the caller has checked.
 fn composed(desc: &GemmDesc) -> Result<Arc<Composed>, Error> {
     static KNOWN: LazyLock<Mutex<HashMap<GemmDesc, Arc<Composed>>>> = LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! From accumulators to D: the epilogue, along rows.
+//! Stores accumulators to D through the epilogue, row by row.
 
 use super::{
     epilogue::{Buffers, Epilogue},
@@ -13,35 +13,35 @@ use crate::{
     operand::Vectors,
 };
 
-/// Columns that are evaluated at once, at least where there are so many: their rows stay in the
-/// first-level cache.
+/// Number of columns from which on the epilogue evaluates the row so far. A row of this size stays
+/// in the L1 cache.
 const SPAN: usize = 512;
 
-/// Rows that are stored one after the other.
+/// Rows of D per parallel piece.
 const ROWS: usize = 8;
 
-/// Bytes of D that are one piece.
+/// Largest size of D, in bytes, that is stored as one piece.
 const FEW: usize = 1 << 15;
 
-/// Accumulators of some blocks.
+/// The accumulators of a batch of CTAs.
 pub(super) struct Blocks<'a> {
-    /// The tile (row, column) of each.
+    /// The tile (row, column) of each CTA.
     pub tiles: &'a [(u32, u32)],
     /// Rows and columns of a tile.
     pub extents: (usize, usize),
-    /// The accumulators of each at the head of its piece, row by row.
+    /// The accumulators of each CTA in row-major order, at the head of its piece.
     pub accumulators: &'a [u8],
-    /// Elements of a piece.
+    /// Elements per piece.
     pub piece: usize,
-    /// What they are.
+    /// Element type of the accumulators.
     pub kind: ElementKind,
 }
 
 impl Blocks<'_> {
-    /// Stores the blocks; a later one overwrites an earlier one.
+    /// Stores the tiles. If a tile occurs twice, the later one overwrites the earlier one.
     ///
     /// # Errors
-    /// Those of [`Epilogue::of`].
+    /// The errors of [`Epilogue::of`].
     pub fn store(&self, product: &mut Product<'_>) -> Result<(), Error> {
         match product.operands.class.compute {
             ComputeKind::F32 => self.rows::<f32>(product),
@@ -50,7 +50,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// Rows of D are stored side by side.
+    /// Stores rows of D in parallel, computed in type `E`.
     fn rows<E: Computed>(&self, product: &mut Product<'_>) -> Result<(), Error> {
         let Product { operands, source, d } = product;
         let (class, problem) = (operands.class, &operands.problem);
@@ -77,7 +77,7 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    /// One row of D, from all blocks that have a part of it.
+    /// Stores one row of D from all tiles that cover it.
     fn row<E: Computed>(
         &self,
         span: &Span<'_, E>,
@@ -106,10 +106,10 @@ impl Blocks<'_> {
     }
 }
 
-/// How neighbouring columns of a row are stored.
+/// The storing of contiguous columns of a row.
 struct Span<'a, E> {
     epilogue: Epilogue<'a, E>,
-    /// Bytes of an element of C and D.
+    /// Bytes per element of C and D.
     element: usize,
     operands: &'a Operands<'a>,
     source: Source<&'a [u8]>,
@@ -117,8 +117,8 @@ struct Span<'a, E> {
 }
 
 impl<E: Computed> Span<'_, E> {
-    /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D; and
-    /// forgets them.
+    /// Stores the accumulators in `buffers`, which begin at `column`, to row `row` of D. Clears the
+    /// buffers.
     fn store(&self, row: usize, column: usize, buffers: &mut Buffers<E>, d: &mut [u8]) {
         let count = buffers.accumulators.len().min(self.operands.problem.n.saturating_sub(column));
         let range = |first: usize| first * self.element..(first + count) * self.element;

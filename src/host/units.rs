@@ -1,4 +1,4 @@
-//! Which units of work blocks take.
+//! The assignment of units of work to CTAs.
 
 use crate::{
     schedule::Fault,
@@ -6,15 +6,15 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// Parts of K of each tile of a product: the first k-tile of each, and how many it has.
+/// The stream-K slices of each tile of a GEMM: the first k-tile and the number of k-tiles of each.
 #[derive(Default)]
 pub(super) struct TileParts(HashMap<(u32, u32), Vec<(u32, u32)>>);
 
 impl TileParts {
-    /// Those of each product of some work.
+    /// Returns the slices of each GEMM of `work`.
     ///
     /// # Errors
-    /// Those of [`units_once`], and for a tile that lacks k-tiles.
+    /// The errors of [`units_once`], and [`Fault::LeftOut`] for a tile whose slices do not cover K.
     pub fn of_products(work: &Work, units: &Units) -> Result<Vec<Self>, Fault> {
         let mut products: Vec<Self> = (0..work.batch).map(|_| Self::default()).collect();
         for taken in units_once(work, units) {
@@ -43,18 +43,18 @@ impl TileParts {
         Ok(products)
     }
 
-    /// Those of a tile, in order.
+    /// Returns the slices of a tile in ascending k.
     pub fn parts(&self, tile: (u32, u32)) -> Vec<(u32, u32)> {
         self.0.get(&tile).cloned().unwrap_or_default()
     }
 
-    /// The most of a tile.
+    /// Returns the largest number of slices of a tile.
     pub fn most(&self) -> usize {
         self.0.values().map(Vec::len).max().unwrap_or(0)
     }
 }
 
-/// What a block takes as its unit number `i`: a tile that there is.
+/// Returns unit `i` of a CTA, and checks that its tile exists.
 pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<Unit, Fault> {
     let left_out = Fault::LeftOut { map: "units", row: block, column: i };
     let unit = units(work, block, 0, i).ok_or(left_out)?;
@@ -64,20 +64,20 @@ pub(super) fn unit_of(work: &Work, units: &Units, block: u32, i: u32) -> Result<
     if !there { Err(Fault::TileTwice { row, column }) } else { Ok(unit) }
 }
 
-/// Parts of a tile, at most: of a stream, each cluster may have one.
+/// Returns the largest number of slices of a tile. Under stream-K, each cluster may have one slice.
 const fn most_parts(work: &Work) -> u32 {
     if matches!(work.kind, WorkKind::StreamK) { work.clusters } else { work.split_k }
 }
 
-/// The units of each block, which is a cluster of one, block after block: each part of each tile of
-/// each product is one of them.
+/// Returns the units of each CTA in order, for clusters of one CTA. Checks that each slice of each
+/// tile of each GEMM occurs at most once.
 pub(super) fn units_once(
     work: &Work,
     units: &Units,
 ) -> impl Iterator<Item = Result<(u32, Vec<Unit>), Fault>> {
     let (rows, columns, parts) =
         (work.rows as usize, work.columns as usize, most_parts(work) as usize);
-    // A grid has fewer blocks than 2^31.
+    // The product does not overflow, because a grid has fewer than 2^31 CTAs.
     let mut computed = vec![false; work.batch as usize * rows * columns * parts];
     (0..work.clusters).map(move |block| {
         let taken = (0..work.count(block)).map(|i| {

@@ -1,8 +1,7 @@
-//! Whether wide accesses are what they are taken for: neighbours, and aligned.
+//! Checks that the elements of each vector access are contiguous and aligned.
 //!
-//! The checked executor moves one element at a time; the kernel moves as many as the description
-//! says lie side by side. A map under which they do not is a fault, though every element by itself
-//! would arrive.
+//! The checked executor moves one element at a time, and the kernel moves whole vectors. A map that
+//! scatters the elements of a vector is a fault, even though each element alone would arrive.
 
 use crate::{
     index::{Coord, IndexMap, at, points},
@@ -11,19 +10,19 @@ use crate::{
     schedule::Fault,
 };
 
-/// Checks every access of more than one element to shared memory, and to D.
+/// Checks every vector access to shared memory and to D.
 pub(super) fn whole(program: &Program) -> Result<(), Fault> {
     let (base, maps) = (&program.base, &program.maps);
     for operand in OperandKind::BOTH {
         let (facts, smem) = (base.operand(operand), &maps.smem[operand.index()]);
         let (loaded, loaded_along_k) = base.fragment_access(operand);
-        // As vectors are copied, and as fragments load them.
+        // The two accesses are the copy to shared memory and the load of fragments.
         for (along_k, width) in
             [(facts.k_contiguous, facts.shared_access()), (loaded_along_k, loaded)]
         {
             vectors(smem.as_ref(), operand, width, if along_k { (0, 1) } else { (1, 0) })?;
         }
-        // Rows that `ldmatrix` reads begin where their first element lies, and that is a whole
+        // Each row that `ldmatrix` reads begins at the address of its first element and is a whole
         // vector.
         let width = if base.instruction.is_some() { 1 } else { loaded };
         let fragment = maps.fragment[operand.index()].as_ref();
@@ -46,8 +45,8 @@ pub(super) fn whole(program: &Program) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether accesses of so many neighbours along a tile's rows, or along its columns, are that in
-/// shared memory.
+/// Checks that accesses of `width` elements along direction `along` (rows, columns) of a tile are
+/// contiguous in shared memory.
 pub(super) fn vectors(
     map: &dyn IndexMap,
     operand: OperandKind,
@@ -63,8 +62,8 @@ pub(super) fn vectors(
     Ok(())
 }
 
-/// Whether `width` places follow one another, the first a multiple of `width`. Points that a map
-/// leaves out are other faults.
+/// Returns whether `width` offsets are consecutive and the first is a multiple of `width`. Points
+/// that the map leaves out are other faults and are ignored here.
 fn side_by_side(width: u32, place: impl Fn(u32) -> Option<u32>) -> bool {
     let Some(first) = place(0) else { return true };
     width == 1

@@ -1,22 +1,23 @@
-//! An operand of `f32` decomposed for tensor cores: rows of its parts, side by side, in the
-//! caller's workspace.
+//! The decompose pass: writes an `f32` operand as rows of 16-bit terms into the caller's workspace,
+//! for tensor cores.
 //!
-//! The operand is seen as `mn` x K, whatever its layout: rows of A, or columns of B. Row i of the
-//! workspace is
+//! The operand is seen as an `mn` x K matrix in either layout: rows of A, or columns of B. Row i of
+//! the workspace is
 //!
 //! ```text
 //! [ first parts of row i, K of them | zeros | second parts | zeros | (third parts | zeros) ]
 //! ```
 //!
-//! each padded to a whole number of [`DEPTH`] elements, which are a stage of the product's ring. A
-//! *piece* is 8 neighbours along K, 16 bytes of each part; a block takes a tile of 64 rows of 8
-//! pieces. Threads of a warp take neighbours along K where the operand is K-major, and neighbouring
-//! rows where it is not: either way they read whole lines, and no shared memory is needed.
+//! Each part is padded to a multiple of [`DEPTH`] elements, which is the K-depth of a stage of the
+//! GEMM's ring. A *piece* is 8 consecutive elements along K, which are 16 bytes of each part. A CTA
+//! processes a tile of 64 rows with 8 pieces each. The threads of a warp process consecutive pieces
+//! along K if the operand is K-major, and consecutive rows otherwise. In both cases they read whole
+//! cache lines, and they need no shared memory.
 //!
-//! Where rows are scaled ([`EmulationKind::F16x3`]) there are four steps: facts of rows are
-//! cleared, the largest magnitudes are found, the parts are written and numbers outside of the
-//! window counted, and each row's shift is written for the product's epilogue; the first row that
-//! is refused is left in a word of its own.
+//! If rows are scaled ([`EmulationKind::F16x3`]), the pass has four steps. The first clears the
+//! statistics of the rows, and the second finds their largest magnitudes. The third writes the
+//! parts and counts the numbers outside of the window. The fourth writes the shift of each row for
+//! the GEMM's epilogue, and stores the number of the first rejected row in a status word.
 //!
 //! Twin: `kernels/pass/decompose.cuh`.
 
@@ -35,16 +36,16 @@ use crate::{
     words::words,
 };
 
-/// Neighbours along K of a piece.
+/// Elements of a piece along K.
 pub const PIECE: u32 = 8;
 
-/// Rows of a tile.
+/// Rows per tile.
 pub const TILE: u32 = 64;
 
-/// Threads of a block.
+/// Threads per CTA.
 const THREADS: u32 = 256;
 
-/// Pieces of a tile's row.
+/// Pieces per row of a tile.
 pub const PIECES: u32 = DEPTH / PIECE;
 
 /// The kernel of a decompose pass, as a value.
@@ -55,56 +56,57 @@ pub struct DecomposeDesc {
 }
 
 words! {
-    /// What a launch of the kernel does.
+    /// The step that a launch of the kernel performs.
     pub enum DecomposeStep {
-        /// Clears facts of rows.
+        /// Clears the statistics of the rows.
         Clear = "Clear",
-        /// Finds each row's largest magnitude.
+        /// Finds the largest magnitude of each row.
         Measure = "Measure",
-        /// Writes parts, and counts numbers outside of the window.
+        /// Writes the parts, and counts the numbers outside of the window.
         Write = "Write",
-        /// Judges rows, and writes their shifts.
+        /// Checks the rows, and writes their shifts.
         Judge = "Judge",
     }
 }
 
 impl DecomposeStep {
-    /// The steps of an emulation, in order.
+    /// Returns the steps of an emulation, in order.
     pub const fn of(emulation: EmulationKind) -> &'static [Self] {
         if emulation.scales() { &Self::ALL } else { &[Self::Write] }
     }
 
-    /// All of them, as a C++ enumeration.
+    /// Returns the declaration of the C++ enumeration of all steps.
     fn declaration() -> String {
         let names = Self::ALL.map(|step| format!("{} = {}", step.name(), step as u32)).join(", ");
         format!("enum class DecomposeStep : unsigned {{ {names} }};\n")
     }
 
-    /// Whether a thread has a row, and not some pieces.
+    /// Returns whether each thread processes a row instead of some pieces.
     pub const fn is_of_rows(self) -> bool {
         matches!(self, Self::Clear | Self::Judge)
     }
 }
 
-/// What is decomposed, and where its parts go.
+/// The extents and the addresses of an operand and of its parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DecomposeShapes {
-    /// The room of a matrix's parts.
+    /// The layout of the parts of one matrix.
     pub layout: DecomposedLayout,
     /// Address of the operand.
     pub source: u64,
-    /// Its leading dimension, in elements.
+    /// Leading dimension of the operand, in elements.
     pub leading: u64,
-    /// Whether it is K-major.
+    /// Whether the operand is K-major.
     pub along_k: bool,
     /// Address of the parts.
     pub parts: u64,
-    /// Matrices of such rows.
+    /// The matrices of the batch.
     pub batch: PassBatch,
 }
 
 impl DecomposeShapes {
-    /// Where the facts of row `number` lie, rows of a batch numbered one matrix behind the other.
+    /// Returns the address of the statistics of row `number`. Rows are numbered through the
+    /// matrices of the batch.
     pub const fn line(&self, number: u32) -> u64 {
         let (matrix, row) =
             (number as u64 / self.layout.mn as u64, number as u64 % self.layout.mn as u64);
@@ -114,26 +116,27 @@ impl DecomposeShapes {
             + row * LINE_BYTES
     }
 
-    /// Where the number of the first row that is refused lies.
+    /// Returns the address of the number of the first rejected row.
     pub const fn status(&self) -> u64 {
         self.parts + self.layout.status_offset()
     }
 }
 
 impl DecomposeDesc {
-    /// Pieces of a thread.
+    /// Returns the number of pieces per thread.
     pub const fn steps(&self) -> u32 {
         TILE * PIECES / THREADS
     }
 
-    /// Which thread decomposes which piece of a tile in which step: threads of a warp take
-    /// neighbours along K, or rows.
+    /// Returns the map from threads and steps to the pieces of a tile. The threads of a warp
+    /// process consecutive pieces along K, or consecutive rows.
     pub const fn pieces(&self, along_k: bool) -> PieceMap {
         let lanes = if along_k { Lanes::Along } else { Lanes::Across };
         PieceMap { threads: THREADS, lines: TILE, pieces: PIECES, lanes }
     }
 
-    /// Tiles down and across an operand of `mn` rows, or blocks of rows alone.
+    /// Returns the number of CTAs for one matrix. A step on pieces has one CTA per tile, and a step
+    /// on rows has one per 256 rows.
     pub const fn blocks(&self, layout: &DecomposedLayout, step: DecomposeStep) -> u64 {
         if step.is_of_rows() {
             return (layout.mn as u64).div_ceil(THREADS as u64);
@@ -141,7 +144,7 @@ impl DecomposeDesc {
         (layout.mn as u64).div_ceil(TILE as u64) * (layout.padded() / DEPTH as u64)
     }
 
-    /// What a step is launched with.
+    /// Returns the launch of a step.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
@@ -155,7 +158,7 @@ impl DecomposeDesc {
             batch: PassBatch { matrices, strides_bytes },
         } = *shapes;
         let blocks = self.blocks(&layout, step);
-        // The kernel's numbers are below 2^32, that of a row among those of all matrices, too.
+        // The kernel's indices are below 2^32, including the number of a row among all matrices.
         let rows = (layout.mn as u64).saturating_mul(matrices);
         let beyond = rows.max(layout.k as u64).max(layout.padded()) > u64::from(u32::MAX);
         let grid = Grid::of_tiles(
@@ -189,8 +192,8 @@ impl DecomposeDesc {
 }
 
 impl DecomposeDesc {
-    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run
-    /// time.
+    /// Returns the source of the kernel. Fingerprints are for test builds: they cost compile time
+    /// and no run time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let mut config = String::from("#pragma once\n");
         config.push_str(&DecomposedLine::declaration());

@@ -1,11 +1,12 @@
-//! Tensor maps of the products of an array, made where the product's kernel finds them: of one
-//! template for each matrix, as all maps of a matrix differ by their address alone.
+//! The tensor-map pass: writes the tensor maps of the GEMMs of an array to the memory where the
+//! GEMM kernel reads them. All maps of a matrix differ only in their address, so each matrix has
+//! one template.
 //!
-//! Templates and addresses come by value, so nothing of the caller's is read afterwards, and a
-//! captured graph holds them. A warp replaces the address in a copy of the template and brings it
-//! to memory; the kernel that TMA feeds acquires it there (`tensormap.replace`,
-//! `tensormap.cp_fenceproxy` and `fence.proxy.tensormap` of the PTX ISA, of sm_90a, from NVRTC 12.3
-//! on).
+//! Templates and addresses are kernel parameters. The kernel therefore reads no memory of the
+//! caller, and a captured graph holds them. A warp replaces the address in a copy of the template
+//! and stores the map to memory. The TMA-fed GEMM kernel acquires it there (PTX ISA:
+//! `tensormap.replace`, `tensormap.cp_fenceproxy`, and `fence.proxy.tensormap`; they need sm_90a
+//! and NVRTC 12.3 or newer).
 //!
 //! Twin: `kernels/pass/maps.cuh`.
 
@@ -20,26 +21,27 @@ use crate::{
     threadblock::{MATRICES_OF_PRODUCT, ProductRecords},
 };
 
-/// A pass's kernel that makes maps.
+/// The kernel of a tensor-map pass, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MapsDesc {
-    /// Products of a launch, whose addresses its parameters hold.
+    /// GEMMs per launch, whose addresses the parameters hold.
     most: u32,
 }
 
-/// Threads of a block: a warp for each matrix of a product.
+/// Threads per CTA: one warp for each matrix of a GEMM.
 const THREADS: u32 = WARP * MATRICES_OF_PRODUCT;
 
 impl MapsDesc {
-    /// That of few products, and that of many, whose parameters take longer to bring.
+    /// The kernel for few GEMMs and the kernel for many, whose larger parameters take longer to
+    /// transfer.
     pub const ALL: [Self; 2] = [Self { most: MOST_RECORDS }, Self { most: MOST_RECORDS_AT_ALL }];
 
-    /// That of so many products.
+    /// Returns the kernel for an array of `products` GEMMs.
     pub const fn of(products: usize) -> Self {
         Self::ALL[(products > MOST_RECORDS as usize) as usize]
     }
 
-    /// The text of the kernel.
+    /// Returns the source of the kernel.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let (map, params, behind) = (
             TensorMap::declaration(),
@@ -53,9 +55,9 @@ impl MapsDesc {
         unit_of("maps", ("MapsOfProducts", "1"), config, &fingerprints)
     }
 
-    /// What makes the records of products from an address on, a multiple of 128, is launched with:
-    /// as many launches as parameters hold addresses for. Each matrix that TMA moves has a
-    /// template.
+    /// Returns the launches that write the records of `products` at address `records`, which is a
+    /// multiple of 128. The parameters limit the number of GEMMs per launch. `templates` holds a
+    /// template for each matrix that TMA moves.
     pub fn launches(
         &self,
         templates: [Option<TensorMap>; MATRICES_OF_PRODUCT as usize],
@@ -85,8 +87,8 @@ mod tests {
     use super::*;
     use crate::index::{IndexMap, at};
 
-    /// What warps make in all launches: each product's addresses, and maps of what TMA moves, each
-    /// once, at its place, and nothing behind the last.
+    /// Checks that all launches together write each record once, at its place, and nothing after
+    /// the last record. A record is the addresses of a GEMM and its maps.
     #[test]
     fn launches_make_each_record_at_its_place() {
         for count in [0, 1, 7, 110, 111, 300, 1004, 1005, 3000] {

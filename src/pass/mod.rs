@@ -1,7 +1,7 @@
-//! Kernels that move or rewrite an operand: before a product, or for themselves.
+//! Passes: kernels that copy or convert an operand, before a GEMM or on their own.
 //!
-//! A [`PassDesc`] is compiled; a [`Pass`] is what one call does with it: where it reads, where it
-//! writes, and what it is launched with.
+//! A [`PassDesc`] is the kernel that is compiled. A [`Pass`] is its use in one call: the source,
+//! the destination, and the launch parameters.
 
 pub mod decompose;
 pub mod maps;
@@ -26,23 +26,23 @@ use crate::{
 };
 use transpose::{Choice, Combine, TransposeDesc, TransposeProblem};
 
-/// A kernel that moves or rewrites an operand, as a value.
+/// The kernel of a pass, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PassDesc {
-    /// Rows to an aligned pitch.
+    /// Copies rows to an aligned pitch.
     Repack(RepackDesc),
-    /// Rows to columns.
+    /// Transposes a matrix.
     Transpose(TransposeDesc),
-    /// `f32` to parts.
+    /// Decomposes `f32` into 16-bit terms.
     Decompose(DecomposeDesc),
-    /// Offsets of groups, by value, to the workspace.
+    /// Writes group offsets from the kernel parameters to the workspace.
     Offsets(OffsetsDesc),
-    /// Tensor maps of the products of an array, to the workspace.
+    /// Writes the tensor maps of the GEMMs of an array to the workspace.
     Maps(MapsDesc),
 }
 
-/// The text of the kernel of `kernels/pass/`, by its name, of the struct `params`; so many of its
-/// blocks share a multiprocessor.
+/// Returns the source of the kernel `entry` of `kernels/pass/` with the parameter struct `params`.
+/// `blocks` is the number of resident CTAs per SM.
 fn unit_of(
     entry: &'static str,
     (params, blocks): (&str, &str),
@@ -58,8 +58,8 @@ fn unit_of(
 }
 
 impl PassDesc {
-    /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no
-    /// run time.
+    /// Returns the source of the kernel. Fingerprints are for test builds: they cost compile time
+    /// and no run time.
     pub fn unit(&self, with_fingerprints: bool) -> TranslationUnit {
         match self {
             Self::Repack(desc) => desc.translation_unit(with_fingerprints),
@@ -70,7 +70,7 @@ impl PassDesc {
         }
     }
 
-    /// Shared memory that is asked for at the launch, in bytes.
+    /// Returns the dynamic shared memory in bytes.
     pub const fn shared_bytes(&self) -> u32 {
         match self {
             Self::Transpose(desc) => desc.smem_bytes(),
@@ -78,10 +78,10 @@ impl PassDesc {
         }
     }
 
-    /// Whether this is a kernel for `machine`.
+    /// Checks that the kernel is valid for `machine`.
     ///
     /// # Errors
-    /// Those of [`TransposeDesc::check_on`].
+    /// The errors of [`TransposeDesc::check_on`].
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         match self {
             Self::Transpose(desc) => desc.check_on(machine),
@@ -89,7 +89,7 @@ impl PassDesc {
         }
     }
 
-    /// The kernels that may run before that of a description, whatever the call.
+    /// Returns the passes that may run before the kernel of a description, for any call.
     pub fn before(desc: &GemmDesc) -> Vec<Self> {
         let mut passes = Self::of_operands(desc);
         passes.extend(desc.class.mode.groups().map(|_| Self::Offsets(OffsetsDesc)));
@@ -99,7 +99,7 @@ impl PassDesc {
         passes
     }
 
-    /// Those of operands.
+    /// Returns the passes for operands.
     fn of_operands(desc: &GemmDesc) -> Vec<Self> {
         let Some(desc) = desc.warp_specialized() else { return Vec::new() };
         if desc.knobs.emulation.decomposes() {
@@ -113,38 +113,38 @@ impl PassDesc {
     }
 }
 
-/// The matrices of a batch that one pass brings: a matrix that all products share is one.
+/// The matrices of a batch that one pass processes. A matrix that all GEMMs share counts once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PassBatch {
-    /// How many.
+    /// Number of matrices.
     pub matrices: u64,
-    /// Bytes from one to the next: of the operand, and of what is written.
+    /// Bytes from one matrix to the next: of the operand, and of the result.
     pub strides_bytes: [u64; 2],
 }
 
 impl PassBatch {
-    /// One matrix.
+    /// A single matrix.
     pub const ONE: Self = Self { matrices: 1, strides_bytes: [0; 2] };
 }
 
-/// What a pass has to do in one call, for all products of it.
+/// The work of a pass in one call, for all GEMMs of the batch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pass {
-    /// Rows at an address are copied to another, those of each matrix.
+    /// Copies the rows of each matrix.
     Repack(RepackCopy),
-    /// A is transposed to D.
+    /// Transposes A to D.
     Transpose(TransposeDesc, TransposeProblem),
-    /// An operand becomes parts.
+    /// Decomposes an operand.
     Decompose(DecomposeShapes),
 }
 
 impl Pass {
-    /// What becomes of the operands of a problem, which is in the kernel's frame, before the kernel
-    /// reads them; `None` of one that is read where it lies. The workspace begins at `first`.
+    /// Returns the passes of A and B for a problem in the kernel's frame; `None` for an operand
+    /// that the kernel reads in place. The workspace begins at `first`.
     ///
     /// # Errors
-    /// [`Refusal::Overflow`]; those of a transpose, [`Refusal::TooManyTiles`] of all matrices
-    /// together among them.
+    /// [`Refusal::Overflow`], and the errors of a transpose. [`Refusal::TooManyTiles`] applies to
+    /// all matrices of the batch together.
     pub fn before(
         desc: &GemmDesc,
         (routes, problem): (&Routes, &Problem),
@@ -154,7 +154,7 @@ impl Pass {
         Ok([of(OperandKind::A)?, of(OperandKind::B)?])
     }
 
-    /// That of an operand.
+    /// Returns the pass of one operand.
     fn of(
         desc: &GemmDesc,
         operand: OperandKind,
@@ -219,7 +219,7 @@ impl Pass {
         }))
     }
 
-    /// The kernel.
+    /// Returns the kernel of the pass.
     pub const fn desc(&self) -> PassDesc {
         match self {
             Self::Repack(..) => PassDesc::Repack(REPACK),
@@ -230,7 +230,7 @@ impl Pass {
         }
     }
 
-    /// What it is launched with, one launch after the other.
+    /// Returns the launches of the pass, in order.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
@@ -248,11 +248,11 @@ impl Pass {
         }
     }
 
-    /// What the passes of both operands are launched with: two that repack in one launch, since a
-    /// small one takes no longer than its launch.
+    /// Returns the launches of the passes of both operands. Two repack passes share one launch,
+    /// because a small pass takes no longer than its launch.
     ///
     /// # Errors
-    /// Those of [`launches`](Self::launches).
+    /// The errors of [`launches`](Self::launches).
     pub fn launches_of(
         passes: &[Option<Self>; 2],
     ) -> Result<Vec<(PassDesc, Vec<Launch>)>, Refusal> {
@@ -262,7 +262,8 @@ impl Pass {
         passes.iter().flatten().map(|pass| Ok((pass.desc(), pass.launches()?))).collect()
     }
 
-    /// What is scaled: a call waits to hear whether it could be.
+    /// Returns the shapes of a pass that scales rows. The call has to wait for the result of its
+    /// check.
     pub fn scaled(&self) -> Option<&DecomposeShapes> {
         match self {
             Self::Decompose(shapes) if shapes.layout.emulation.scales() => Some(shapes),

@@ -1,8 +1,8 @@
-//! Offsets of groups that the host has: a launch takes them by value, and its threads write them
-//! where the product's kernel reads them.
+//! The offsets pass: writes group offsets that the host has to the memory where the GEMM kernel
+//! reads them.
 //!
-//! Parameters are copied when a launch is enqueued, so nothing reads the caller's slice afterwards,
-//! and a captured graph holds the offsets.
+//! The offsets are kernel parameters, which are copied when the launch is enqueued. The kernel
+//! therefore reads no memory of the caller, and a captured graph holds the offsets.
 //!
 //! Twin: `kernels/pass/offsets.cuh`.
 
@@ -13,15 +13,15 @@ use crate::{
     numeric::ElementKind,
 };
 
-/// A pass's kernel that writes offsets, of which there is one.
+/// The kernel of an offsets pass. There is only one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct OffsetsDesc;
 
-/// Threads of its one block: one for each offset of a launch.
+/// Threads of the only CTA: one for each offset of a launch.
 const THREADS: u32 = MOST_OFFSETS as u32;
 
 impl OffsetsDesc {
-    /// The text of the kernel.
+    /// Returns the source of the kernel.
     pub fn translation_unit(&self) -> TranslationUnit {
         let params = OffsetsParams::declaration();
         let config = format!(
@@ -30,8 +30,8 @@ impl OffsetsDesc {
         unit_of("offsets", ("OffsetsParams", "1"), config, "")
     }
 
-    /// What writes offsets from an address on is launched with: as many launches as parameters hold
-    /// them in.
+    /// Returns the launches that write `offsets` to `address`. The parameters limit the number of
+    /// offsets per launch.
     pub fn launches(&self, offsets: &[u32], address: u64) -> Vec<Launch> {
         let launch = |(number, some): (usize, &[u32])| {
             let mut params = OffsetsParams {
@@ -52,8 +52,8 @@ impl OffsetsDesc {
 mod tests {
     use super::*;
 
-    /// What threads write of all launches, in the order in which they run: each offset once, at its
-    /// place, and nothing behind the last.
+    /// Checks that all launches together write each offset once, at its place, and nothing after
+    /// the last offset.
     #[test]
     fn launches_write_each_offset_at_its_place() {
         for count in

@@ -1,18 +1,18 @@
-//! A matrix repacked: the same rows, each beginning at a multiple of 16 bytes.
+//! The repack pass: copies a matrix so that each row begins at a multiple of 16 bytes.
 //!
-//! What is copied are bytes; which elements they are, and whether rows are rows or columns, does
-//! not matter. A *piece* is 16 bytes of a row of the copy. The source's rows begin anywhere, so a
-//! piece lies in one aligned access to the source, or in two:
+//! The pass copies bytes, independent of the element type and of the layout. A *piece* is 16 bytes
+//! of a row of the copy. The rows of the source begin at any address, so a piece spans one or two
+//! aligned accesses to the source:
 //!
 //! ```text
 //! source       |  . . x x x x x x  |  x x x x x x . .  |      accesses of 16 bytes, aligned
 //! destination      |  x x x x x x x x x x x x  |              a piece: both, shifted by the bytes that the first has too many
 //! ```
 //!
-//! A tile is some rows of some pieces; a thread takes so many pieces, all of whose accesses are
-//! under way at once. An access that reaches beyond the matrix, which happens in the tiles at its
-//! first and last bytes alone, is made byte by byte. What lies in the copy behind the end of a row
-//! is written as it comes: nobody reads it.
+//! A tile consists of some pieces of some rows. A thread copies several pieces, and all of its
+//! loads are in flight at once. A load that extends beyond the matrix reads byte by byte; this
+//! happens only in the tiles with the first and the last bytes. The padding at the end of a row has
+//! no defined value, because no kernel reads it.
 //!
 //! Twin: `kernels/pass/repack.cuh`.
 
@@ -25,39 +25,39 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Bytes of a piece, and of an access.
+/// Bytes per piece and per access.
 pub const PIECE: u64 = 16;
 
-/// A repack pass's kernel, as a value: threads of a block, and pieces of a thread; together a power
-/// of two.
+/// The kernel of a repack pass, as a value. Threads per CTA times pieces per thread is a power of
+/// two.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RepackDesc {
-    /// Threads of a block.
+    /// Threads per CTA.
     pub threads: u32,
-    /// Pieces of a thread.
+    /// Pieces per thread.
     pub steps: u32,
 }
 
-/// The kernel that is used.
+/// The kernel that Falchion uses.
 pub const REPACK: RepackDesc = RepackDesc { threads: 256, steps: 4 };
 
-/// What is copied: numbers alone.
+/// The extents of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RepackShapes {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Bytes of a row.
+    /// Bytes per row.
     pub row_bytes: u64,
-    /// Bytes from one row to the next.
+    /// Bytes from one row of the source to the next.
     pub stride: u64,
-    /// The same of the copy, a multiple of 16.
+    /// Bytes from one row of the copy to the next, a multiple of 16.
     pub pitch: u64,
 }
 
-/// The map (thread, step) to `line * pitch + piece`: the place in the copy, in pieces, of what a
-/// thread copies in a step.
+/// The map (thread, step) to `line * pitch + piece`: the position in the copy, in pieces, that a
+/// thread writes in a step.
 ///
-/// Neighbouring threads take neighbouring pieces of a row, and then those of the next row.
+/// Consecutive threads copy consecutive pieces of a row, and then pieces of the next row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RepackMap {
     desc: RepackDesc,
@@ -66,13 +66,13 @@ pub struct RepackMap {
 }
 
 impl RepackDesc {
-    /// Pieces of a tile.
+    /// Returns the number of pieces per tile.
     pub const fn tile(&self) -> u32 {
         self.threads * self.steps
     }
 
-    /// How wide the tiles are of rows of so many pieces, as a power of two: as wide as a row, where
-    /// a tile has as many pieces.
+    /// Returns the base-2 logarithm of the width of tiles, for rows of `pieces` pieces. A tile is
+    /// as wide as a row, but at most as wide as its number of pieces.
     pub const fn log_pieces(&self, pieces: u64) -> u32 {
         let (row, most) =
             (u64::BITS - pieces.saturating_sub(1).leading_zeros(), self.tile().ilog2());
@@ -81,19 +81,19 @@ impl RepackDesc {
 }
 
 impl RepackMap {
-    /// That of tiles with rows of `2^log_pieces` pieces, where rows of the copy are `2^log_pieces +
-    /// between` pieces apart; a tile's row is no longer than the tile.
+    /// Returns the map for tiles with rows of `2^log_pieces` pieces. Rows of the copy are
+    /// `2^log_pieces + between` pieces apart. A row of a tile is at most as long as the tile.
     pub fn new(desc: RepackDesc, log_pieces: u32, between: u16) -> Self {
         let log_pieces = log_pieces.min(desc.tile().ilog2());
         Self { desc, log_pieces, pitch: (1 << log_pieces) + u32::from(between) }
     }
 
-    /// Rows of a tile.
+    /// Returns the number of rows per tile.
     pub const fn lines(&self) -> u32 {
         self.desc.tile() >> self.log_pieces
     }
 
-    /// The line and the piece of a thread's step.
+    /// Returns the line and the piece of a thread's step.
     const fn place(&self, thread: u32, step: u32) -> (u32, u32) {
         let number = thread + step * self.desc.threads;
         (number >> self.log_pieces, number & ((1 << self.log_pieces) - 1))
@@ -125,14 +125,14 @@ impl IndexMap for RepackMap {
     }
 }
 
-/// The map (beyond, byte) to one of the 32 bytes of two neighbouring accesses: which one becomes
-/// byte `byte` of a piece that begins `beyond` bytes behind the first. It is `beyond + byte`,
-/// computed as the kernel does: words move by two, by one, and by bits.
+/// The map (beyond, byte) to one of the 32 bytes of two adjacent accesses. It gives the source of
+/// byte `byte` of a piece that begins at byte `beyond`. The result is `beyond + byte`, computed as
+/// the kernel computes it: shifts by two words, by one word, and by bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Realignment;
 
 impl Realignment {
-    /// The 16 bytes of two neighbouring accesses from byte `beyond` on, which is below 16.
+    /// Returns the 16 bytes from byte `beyond` on of two adjacent accesses. `beyond` is below 16.
     pub fn realigned(mut words: [u32; 8], beyond: u32) -> [u32; 4] {
         for by in [2, 1] {
             if beyond & (4 * by) != 0 {
@@ -169,9 +169,10 @@ impl IndexMap for Realignment {
 }
 
 impl RepackShapes {
-    /// `rows` rows of `row_bytes` bytes, each beginning `stride` bytes behind the last, and `pitch`
-    /// bytes in the copy. `None` where there is nothing to copy, where rows overlap or their copies
-    /// do, where the pitch is not a multiple of 16, and beyond 2^62 bytes.
+    /// Returns the shapes for `rows` rows of `row_bytes` bytes, which are `stride` bytes apart in
+    /// the source and `pitch` bytes apart in the copy. `None` if there is nothing to copy, or if
+    /// rows overlap in the source or in the copy. Also `None` if the pitch is not a multiple of 16,
+    /// and beyond 2^62 bytes.
     pub fn new(rows: u64, row_bytes: u64, stride: u64, pitch: u64) -> Option<Self> {
         let apart = rows == 1 || stride >= row_bytes;
         let (source, copy) =
@@ -185,42 +186,43 @@ impl RepackShapes {
         })
     }
 
-    /// Pieces of a row.
+    /// Returns the number of pieces per row.
     pub const fn pieces(&self) -> u64 {
         self.row_bytes.div_ceil(PIECE)
     }
 
-    /// Bytes from the first of the source to the last.
+    /// Returns the bytes that the source spans.
     pub const fn source_bytes(&self) -> u64 {
         (self.rows - 1) * self.stride + self.row_bytes
     }
 
-    /// Bytes from the first of the source to the last, and from the first of the copy to the last
-    /// that is written.
+    /// Returns the bytes that the source spans, and the bytes of the copy up to the last written
+    /// one.
     pub const fn reach(&self) -> [u64; 2] {
         [self.source_bytes(), (self.rows - 1) * self.pitch + self.pieces() * PIECE]
     }
 
-    /// Tiles down and across.
+    /// Returns the number of tiles down and across.
     pub const fn tiles(&self, desc: &RepackDesc) -> (u64, u64) {
         let log = desc.log_pieces(self.pieces());
         (self.rows.div_ceil((desc.tile() >> log) as u64), self.pieces().div_ceil(1 << log))
     }
 }
 
-/// Rows of each matrix of a batch, and the addresses that they are copied from and to.
+/// The copy of all matrices of a batch, with its addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RepackCopy {
-    /// What is copied.
+    /// The extents of each matrix.
     pub shapes: RepackShapes,
-    /// From where, and to where.
+    /// Addresses of the source and of the destination.
     pub addresses: [u64; 2],
-    /// The matrices.
+    /// The matrices of the batch.
     pub batch: PassBatch,
 }
 
 impl RepackCopy {
-    /// Blocks that it takes, of which there are fewer than 2^32 where rows and pieces are.
+    /// Returns the number of CTAs; `u64::MAX` if a matrix has too many rows or pieces for 32-bit
+    /// indices.
     const fn blocks(&self, desc: &RepackDesc) -> u64 {
         let ((down, across), most) = (self.shapes.tiles(desc), u32::MAX as u64);
         let counts = self.shapes.rows <= most && self.shapes.pieces() <= most;
@@ -255,7 +257,7 @@ impl RepackCopy {
 }
 
 impl RepackDesc {
-    /// What makes a copy is launched with, and another one in the same launch.
+    /// Returns the launch of a copy, and of a second one in the same launch.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
@@ -263,15 +265,15 @@ impl RepackDesc {
         let blocks = one.blocks(self);
         let of_other = other.map_or(0, |other| other.blocks(self));
         let grid = Grid::of_tiles(blocks.saturating_add(of_other), self.threads, 0)?;
-        // Nobody reads the second where there is none.
+        // Without a second copy, no CTA reads its parameters.
         let copies = [one.params(self), other.unwrap_or(one).params(self)];
         Ok(Launch::new(grid, &RepackParams { copies, blocks: blocks as u32, reserved: 0 }))
     }
 }
 
 impl RepackDesc {
-    /// The text of the kernel. Fingerprints are for test builds; they cost compile time and no run
-    /// time.
+    /// Returns the source of the kernel. Fingerprints are for test builds: they cost compile time
+    /// and no run time.
     pub fn translation_unit(&self, with_fingerprints: bool) -> TranslationUnit {
         let config = format!(
             "#pragma once\n{}{}struct Config {{\n  static constexpr int kThreads = {};\n  static constexpr int kSteps = {};\n}};\n",

@@ -1,5 +1,8 @@
-//! What follows from a description, made once and kept with its kernel: what is compiled, what a
-//! block takes, and what the host runs.
+//! Plans: the results that follow from a checked description, computed once and cached with its
+//! kernel.
+//!
+//! A plan contains the source to compile, the launch of a problem, and the program that the host
+//! executes.
 
 mod program;
 mod ring;
@@ -21,52 +24,55 @@ use crate::{
     threadblock::WorkKind,
 };
 
-/// A description that has been checked, with what follows from it. Each family has its own.
+/// A checked description with its derived components. Each kernel family has its own
+/// implementation.
 pub trait Plan: Send + Sync {
-    /// What a problem, operands of which are where the kernel reads them, is launched with, of a
-    /// kernel of this geometry, of which the device holds so many clusters at once.
+    /// Returns the launch of a problem, whose operands are already as the kernel reads them.
+    ///
+    /// `geometry` is the kernel's geometry. `resident` is the number of its clusters that the
+    /// device holds at once.
     ///
     /// # Errors
-    /// [`Refusal::TooManyTiles`]; those of tensor maps.
+    /// [`Refusal::TooManyTiles`], and the errors of tensor maps.
     fn launch(
         &self,
         problem: &Problem,
         geometry: &Geometry,
         resident: u32,
     ) -> Result<Launch, Refusal>;
-    /// The text that is compiled. Fingerprints are for test builds; they cost compile time and no
+    /// Returns the text to compile. Fingerprints are for test builds: they cost compile time but no
     /// run time.
     fn unit(&self, with_fingerprints: bool) -> TranslationUnit;
-    /// What the host runs.
+    /// Returns the program that the host executes.
     ///
     /// # Errors
-    /// Those of the description's components.
+    /// The errors of the description's components.
     fn program(&self) -> Result<HostProgram, Refusal>;
 }
 
-/// What a launch has to know of a kernel.
+/// The properties of a kernel that determine its launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
-    /// What a block computes, and how much of K it takes at a time.
+    /// Tile of D that one CTA computes, and its depth along K per step.
     pub tile: Mnk,
-    /// Blocks of a cluster.
+    /// CTAs per cluster.
     pub cluster: u32,
-    /// How units of work are divided among clusters.
+    /// Division of the work units among clusters.
     pub work: WorkKind,
-    /// Lines of D that tiles of groups begin at multiples of: what a vector has along them, where
-    /// operands lie so.
+    /// Alignment of the first tile of a group, in rows or columns of D. It is the vector width of
+    /// the operand if vectors run along the axis of the groups, and 1 otherwise.
     pub group_step: u32,
-    /// Threads of a block.
+    /// Threads per CTA.
     pub threads: u32,
-    /// Shared memory that is asked for at the launch, in bytes.
+    /// Dynamic shared memory per CTA, in bytes.
     pub shared_bytes: u32,
-    /// The second kernel, where there is one.
+    /// The reduction kernel, if the module has one.
     pub reduction: Option<Reduction>,
 }
 
 impl Geometry {
-    /// The grid of the second kernel, of so many tiles, where it adds what the description's kernel
-    /// stores.
+    /// Returns the grid of the reduction kernel for `tiles` tiles, or `None` if the description
+    /// does not use that kernel.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].

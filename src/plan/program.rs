@@ -1,4 +1,5 @@
-//! A block whose threads all follow one schedule, unfolded: every map and the schedule.
+//! The program of a CTA whose threads all follow one schedule: its schedule, and its maps as
+//! tables.
 
 use super::WarpSpecializedProgram;
 use crate::{
@@ -17,63 +18,65 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Points of a map of reads that have a fingerprint: a compiler evaluates no more.
+/// Maximum number of points in a map of reads that has a fingerprint. Compilers limit the
+/// evaluation of constants.
 pub(crate) const MOST_READS: u32 = 8192;
 
-/// Every map of a kernel; arrays are for A and B.
+/// All index maps of a kernel. Arrays hold the maps of A and B.
 #[derive(Clone)]
 pub struct Maps {
     /// (thread, access) to the number of a vector of the tile.
     pub copy: [Map; 2],
     /// (mn, k) to an offset in a stage, in elements.
     pub smem: [Map; 2],
-    /// (thread, fragment element) to `mn * step + k`, of a k-block of `step` k's: on the CUDA
-    /// cores, to mn.
+    /// (thread, fragment element) to `mn * step + k`, where a k-block has `step` values of k. On
+    /// the CUDA cores, the value is mn.
     pub fragment: [Map; 2],
-    /// (thread, `ldmatrix`) to the same of the first element of the row that it says; `None` where
-    /// threads load what they hold.
+    /// (thread, `ldmatrix`) to `mn * step + k` of the first element of the row whose address the
+    /// thread passes. `None` if threads load their fragments without `ldmatrix`.
     pub rows: [Option<Map>; 2],
     /// (thread, k-block) to its first k.
     pub depth: Map,
     /// (thread, accumulator) to `row * tile_n + column`.
     pub accumulator: Map,
-    /// (thread, accumulator) to where a slice of K stores it.
+    /// (thread, accumulator) to the offset, in accumulators, at which a slice of K stores it.
     pub partials: Map,
 }
 
-/// What the host executor runs: a description, the components of its block, its maps, its schedule.
-/// Tests change one of them and watch.
+/// The program of a one-schedule kernel for the host executor. Tests change one field and observe
+/// the effect.
 #[derive(Clone)]
 pub struct Program {
     /// The description.
     pub desc: GemmDesc,
-    /// The components of its block.
+    /// Components of the CTA.
     pub base: MmaBase,
-    /// Its maps.
+    /// Index maps.
     pub maps: Maps,
-    /// Its schedule.
+    /// Schedule of all threads.
     pub schedule: Schedule,
-    /// Which units of work a block takes.
+    /// Assignment of work units to CTAs.
     pub units: Units,
-    /// (product, matrix) to the number of its address: of those that a launch of an array takes.
+    /// (GEMM, matrix) to the index of the matrix's address among the addresses of an array's
+    /// launch.
     pub addresses: Map,
-    /// Clusters of one block that a device holds at once, of work that asks.
+    /// Clusters of one CTA that a device holds at once, for persistent and stream-K work.
     pub clusters: u32,
 }
 
-/// What the host runs of a kernel, whichever its family.
+/// The program of a kernel for the host executor, for any family.
 #[derive(Clone)]
 pub enum HostProgram {
-    /// Of blocks whose threads all follow one schedule.
+    /// A kernel whose threads all follow one schedule.
     OneSchedule(Box<Program>),
-    /// Of the clusters of warp-specialized kernels.
+    /// A warp-specialized kernel, with one schedule per role.
     Roles(Box<WarpSpecializedProgram>),
 }
 
 impl Program {
-    /// The program of a description that has been checked, and of its block.
+    /// Returns the program of a checked description and its CTA.
     pub(crate) fn of(desc: GemmDesc, base: MmaBase) -> Self {
-        // Threads ask for each point many times: every map is evaluated once.
+        // The executor evaluates each point many times, so tables replace the formulas.
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
         let maps = Maps {
             copy: base.operands.map(|operand| tabled(&operand.thread_map())),
@@ -102,8 +105,8 @@ impl Program {
         }
     }
 
-    /// How its instruction adds, and what of fragments; `None` where every accumulator is a chain
-    /// of multiply-adds.
+    /// Returns the arithmetic of the tensor-core instruction and the terms into which it decomposes
+    /// fragments. `None` if every accumulator is a chain of fused multiply-adds.
     pub fn arithmetic(&self) -> Option<(Instruction, RegisterParts)> {
         let class = &self.desc.class;
         let of_warp = self.base.instruction?;
@@ -119,7 +122,7 @@ impl Program {
         ))
     }
 
-    /// The maps that have a CUDA twin, by name: what fingerprints are taken of.
+    /// Returns the names and maps that have a CUDA twin. The fingerprints cover these maps.
     pub fn mirrored(&self) -> Vec<(&'static str, Map)> {
         let [copy_a, copy_b] = self.maps.copy.clone();
         let [smem_a, smem_b] = self.maps.smem.clone();
@@ -145,8 +148,8 @@ impl Program {
         maps
     }
 
-    /// (thread, k-block and load or element of it) to the offset in a stage from which the thread
-    /// reads of an operand: what the maps before compose to, of the first warps and k-blocks.
+    /// Returns the composed map of shared-memory reads for an operand, limited to the first warps
+    /// and k-blocks. It maps (thread, k-block and load or element) to an offset in a stage.
     fn reads(&self, operand: OperandKind) -> Map {
         let (maps, side, step) = (&self.maps, operand.index(), self.base.step());
         let of_k_block = maps.rows[side].as_ref().unwrap_or(&maps.fragment[side]);

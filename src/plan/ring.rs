@@ -1,4 +1,4 @@
-//! A ring, unfolded: its numbers, its maps and its schedules.
+//! The program of a ring of stages: its counts, maps, and schedules.
 
 use crate::{
     index::{Map, Tabled, at},
@@ -8,65 +8,65 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What the machine runs. Tests change one thing and watch.
+/// The part of a warp-specialized program that the checked executor runs. Tests change one field
+/// and observe the effect.
 #[derive(Clone)]
 pub struct RingProgram {
-    /// How many stages, consumers, buffers and blocks there are.
+    /// Numbers of stages, consumers, buffers, and CTAs.
     pub ring: Pipeline,
-    /// What each role does.
+    /// Schedules of the roles.
     pub roles: Roles,
-    /// Arrivals that full barriers are set up for.
+    /// Arrivals for which full barriers are initialized.
     pub full_arrivals: u32,
-    /// Arrivals that empty barriers are set up for.
+    /// Arrivals for which empty barriers are initialized.
     pub empty_arrivals: u32,
-    /// Bytes that the producer announces at a full barrier.
+    /// Bytes that the producer expects at a full barrier.
     pub expect_bytes: u32,
-    /// Bytes of C that a consumer announces at its source barrier.
+    /// Bytes of C that a consumer expects at its source barrier.
     pub source_bytes: u32,
-    /// Bytes of partial accumulators that a consumer of another block of the cluster sends to the
-    /// first.
+    /// Bytes of partial accumulators that a consumer of another CTA sends to the first CTA of the
+    /// cluster.
     pub part_bytes: u32,
-    /// Bytes of them that a consumer of the first announces at its landed barrier.
+    /// Bytes of partial accumulators that a consumer of the first CTA expects at its landed
+    /// barrier.
     pub landing_bytes: u32,
-    /// Bytes that land of one copy of A, and of B.
+    /// Bytes that arrive per copy of A, and of B.
     pub copy_bytes: [u32; 2],
-    /// [`RingPosition`], as the producer has it.
+    /// The producer's map [`RingPosition`].
     pub producer_position: Map,
-    /// [`RingPosition`], as consumers have it.
+    /// The consumers' map [`RingPosition`].
     pub consumer_position: Map,
-    /// (rank, i) to the rank of the block at whose empty barrier a warp's arrival `i` arrives.
+    /// (rank, i) to the rank of the CTA whose empty barrier gets arrival `i` of a warp.
     pub released: Map,
-    /// (rank, i) to the rank of the block in which a shared copy's `i`-th destination lies.
+    /// (rank, i) to the rank of the CTA that holds destination `i` of a shared copy.
     pub destinations: Map,
-    /// (0, rank) to the share of the shared operand that a block copies.
+    /// (0, rank) to the share of the shared operand that a CTA copies.
     pub share: Map,
-    /// Parts in which a consumer multiplies a stage where each stage is promoted; 0 where none is.
+    /// Parts in which a consumer multiplies a stage if each stage is promoted; 0 without promotion.
     pub promoted_parts: u32,
-    /// Sets of registers to which a warp brings A in turn; 0 where products read A in shared
-    /// memory.
+    /// Register sets into which a warp loads A in turn; 0 if `wgmma` reads A from shared memory.
     pub fragment_sets: u32,
-    /// Subtiles in which a consumer stores its part of a tile of D; where threads store, a warp's
-    /// part is one.
+    /// Subtiles in which a consumer stores its part of a tile of D. If threads store, each warp's
+    /// part is one subtile.
     pub subtiles: u32,
-    /// Whether units are parts of K, which are added before a tile of D is stored.
+    /// Whether work units are split-K slices, which are reduced before a tile of D is stored.
     pub split_k: bool,
-    /// Whether threads multiply and store.
+    /// Whether threads multiply and store, instead of `wgmma` and TMA.
     pub by_threads: bool,
-    /// Whether the producer's maps, and consumers', lie in memory, so that they are to be acquired
-    /// for each unit.
+    /// Whether the tensor maps of the producer, and of the consumers, lie in global memory. Such
+    /// maps are acquired for each unit.
     pub acquires: [bool; 2],
-    /// Registers that a thread of a consumer needs to multiply; 0 where it is content with what the
-    /// launch gave.
+    /// Registers that a consumer thread needs to multiply; 0 if the registers of the launch
+    /// suffice.
     pub consumer_registers: u32,
 }
 
 impl RingProgram {
-    /// The program of a ring and the schedules over it.
+    /// Returns the program of a ring and its schedules.
     pub fn of(ring: Pipeline, options: &RoleOptions) -> Self {
         let (blocks, sharing) = (ring.blocks(), ring.sharing());
         let position: Map = Arc::new(Tabled::of(&RingPosition { stages: ring.stages }));
-        // (row, column) to the column: each rank of a cluster in turn; where nothing is shared, the
-        // block alone.
+        // (row, column) to a rank: the column if CTAs share copies, else the CTA's own rank.
         let rank = |row, column| Some(if sharing > 1 { column } else { row });
         let ranks = |rows| -> Map {
             Arc::new(Tabled::by(at(rows, sharing), blocks, |point| rank(point.row, point.column)))

@@ -1,4 +1,4 @@
-//! A description of the family, unfolded: its ring, its maps, its numbers.
+//! The program of a warp-specialized description: its ring, maps, and counts.
 
 use super::RingProgram;
 use crate::{
@@ -18,26 +18,26 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// How operands are decomposed, and how their products are put together. Tests change one thing and
-/// watch.
+/// The functions that decompose operands and combine the products of their terms. Tests change one
+/// field and observe the effect.
 #[derive(Clone, Copy)]
 pub struct EmulationProgram {
-    /// The bits of a number's parts, whose row has such a shift.
+    /// Returns the bits of the terms of a number whose row has the given shift.
     pub parts: fn(EmulationKind, f32, i32) -> [u16; 3],
-    /// The bits of what lies behind the end of K in each part.
+    /// Bits of the padding after the end of K in each term.
     pub padding: u16,
-    /// By which power of two rows of such a largest magnitude are scaled.
+    /// Returns the exponent `s` of a row's scale 2^-s, from the bits of its largest magnitude.
     pub shift: fn(u32) -> i32,
-    /// Whether rows that cannot be scaled are refused.
+    /// Whether the executor refuses rows whose exponent range is too wide for scaling.
     pub windowed: bool,
-    /// Which block of an operand a k-tile reads.
+    /// Returns the block of an operand that a k-tile reads.
     pub block: fn(&EmulationBlocks, OperandKind, u32) -> u32,
-    /// What becomes of a sum whose row and column have shifts that add up to so much.
+    /// Scales a sum back. The second argument is the sum of the shifts of its row and column.
     pub unscaled: fn(f32, i32) -> f32,
 }
 
 impl EmulationProgram {
-    /// As [`numeric::emulation`](crate::numeric::emulation) has it.
+    /// The functions of [`numeric::emulation`](crate::numeric::emulation).
     pub const RIGHT: Self = Self {
         parts: EmulationKind::parts_of,
         padding: 0,
@@ -48,103 +48,105 @@ impl EmulationProgram {
     };
 }
 
-/// How an operand's tile comes into a stage, and how products read it.
+/// The maps by which an operand's tile enters a stage and by which `wgmma` reads it.
 #[derive(Clone)]
 pub struct OperandMaps {
     /// Rows of A, or columns of B, in one TMA box.
     pub box_mn: u32,
-    /// The swizzle under which it writes.
+    /// Swizzle with which TMA writes.
     pub copy_swizzle: SwizzleMode,
-    /// K from one tile to the next, in elements.
+    /// Elements along K from one tile to the next.
     pub tile_k: u32,
-    /// (share, copy) to the row or column of the block's tile at which a box begins.
+    /// (share, copy) to the row or column of the CTA's tile at which a box begins.
     pub corner: Map,
     /// (share, copy) to the byte of the operand's part of a stage at which a box lands.
     pub landing: Map,
-    /// (instruction's tile along M or N, step along K) to the byte of the operand's part of a stage
-    /// at which a descriptor starts.
+    /// (instruction's tile along M or N, k-step) to the byte of the operand's part of a stage at
+    /// which a descriptor starts.
     pub start: Map,
-    /// (thread of each instruction's rows in turn, element of its registers of a stage) to the byte
-    /// of the operand's part of a stage from which the thread loads it; of no points where
-    /// descriptors say what is read.
+    /// (thread of each instruction's rows in turn, register element of a stage) to the byte from
+    /// which the thread loads, in the operand's part of a stage. Empty if descriptors address the
+    /// operand.
     pub fragments: Map,
-    /// The descriptor's leading byte offset.
+    /// Leading byte offset of the descriptor.
     pub leading: u32,
-    /// The descriptor's stride byte offset.
+    /// Stride byte offset of the descriptor.
     pub stride: u32,
-    /// The descriptor's swizzle.
+    /// Swizzle of the descriptor.
     pub swizzle: SwizzleMode,
 }
 
-/// How a subtile of C comes into its staging buffer, and one of D leaves it.
+/// The maps by which a subtile of C enters its staging buffer, or a subtile of D leaves it.
 #[derive(Clone)]
 pub struct SubtileMaps {
-    /// (0, subtile) to `row * warp N + column` of the consumer's tile: where in C or D it belongs.
+    /// (0, subtile) to `row * warp N + column` of the consumer's tile: the subtile's origin in C or
+    /// D.
     pub subtile: Map,
-    /// (row, column) of the subtile to a byte of the buffer: where threads find it.
+    /// (row, column) of the subtile to the byte of the buffer at which threads access it.
     pub staging: Map,
-    /// The swizzle under which TMA writes and reads the buffer.
+    /// Swizzle with which TMA writes and reads the buffer.
     pub swizzle: SwizzleMode,
 }
 
-/// What the host executor runs of a warp-specialized description. Tests change one thing and watch.
+/// The program of a warp-specialized kernel for the host executor. Tests change one field and
+/// observe the effect.
 #[derive(Clone)]
 pub struct WarpSpecializedProgram {
     /// The description.
     pub desc: WarpSpecializedDesc,
-    /// The same of what is multiplied: of its parts, where f32 is emulated.
+    /// The description of the multiplied operands: if f32 is emulated, of their terms.
     pub multiplied: WarpSpecializedDesc,
-    /// How f32 is emulated, where it is, and which block of K a tile reads.
+    /// Emulation of f32, and the block of K that a tile reads.
     pub emulation: EmulationProgram,
-    /// Its components.
+    /// Components of the kernel.
     pub components: WarpSpecialized,
-    /// The ring: counts, phases, ranks and schedules.
+    /// The ring: counts, phases, ranks, and schedules.
     pub ring: RingProgram,
-    /// Of A and of B.
+    /// Maps of A and B.
     pub operands: [OperandMaps; 2],
-    /// (0, consumer) to `row * threadblock N + column`: where its tile begins in the block's.
+    /// (0, consumer) to `row * threadblock N + column`: the origin of its tile in the CTA's tile.
     pub part: Map,
     /// (thread, accumulator) to `row * instruction N + column`.
     pub accumulator: Map,
-    /// (0, subtile) to `row * warp N + column` of the consumer's tile: which accumulators a subtile
-    /// is made of.
+    /// (0, subtile) to `row * warp N + column` of the consumer's tile: the first accumulator of a
+    /// subtile.
     pub subtile: Map,
-    /// (row, column) of a subtile to a byte of the staging buffer: where it is staged.
+    /// (row, column) of a subtile to the byte of the staging buffer that holds it.
     pub staging: Map,
-    /// From C to there, where C comes through the staging buffers.
+    /// Maps from C to the staging buffers, if C is staged.
     pub fetch: SubtileMaps,
-    /// From there to D.
+    /// Maps from the staging buffers to D.
     pub store: SubtileMaps,
-    /// What threads do where they multiply and store; `None` where warpgroups do, to which all maps
-    /// above belong but for those of boxes.
+    /// Maps of the threads that multiply and store. If `None`, warpgroups multiply and store, and
+    /// all maps above describe warpgroups. If `Some`, only the maps of boxes above apply.
     pub threads: Option<ThreadMaps>,
-    /// Which units of work a block takes.
+    /// Assignment of work units to CTAs.
     pub units: Units,
-    /// (product, piece) to the word of its place, where the maps and the addresses of an array's
-    /// products lie in memory: as the kernel finds them.
+    /// (GEMM, piece) to the word at which the piece begins, if the tensor maps and addresses of an
+    /// array's GEMMs lie in global memory. The kernel uses the same map.
     pub records: Map,
-    /// Persistent clusters, where there are tiles for so many.
+    /// Number of persistent clusters, limited by the number of tiles.
     pub clusters: u32,
 }
 
-/// Products whose records the host finds: a launch of it has no more.
+/// Number of GEMMs in the host's map of records. A launch on the host has no more.
 const MOST_RECORDS: u32 = 1 << 20;
 
-/// Few enough that each takes several tiles of a small D.
+/// Small, so that each cluster computes several tiles even of a small D.
 const CLUSTERS: u32 = 3;
 
-/// A formula over a rectangle of points, as a table.
+/// Returns a table of `f` over all points of a `rows` x `columns` rectangle.
 fn table(rows: u32, columns: u32, codomain: u32, f: impl Fn(u32, u32) -> Option<u32>) -> Map {
     Arc::new(Tabled::by(at(rows, columns), codomain, |point| f(point.row, point.column)))
 }
 
-/// The map of no points.
+/// Returns the empty map.
 fn nowhere() -> Map {
     table(0, 0, 0, |_, _| None)
 }
 
 impl WarpSpecializedProgram {
-    /// The program of a description, of what is multiplied, and of its components.
+    /// Returns the program of a description, of the multiplied operands, and of its components.
     pub(crate) fn of(
         [desc, multiplied]: [WarpSpecializedDesc; 2],
         components: WarpSpecialized,
@@ -247,22 +249,23 @@ impl OperandMaps {
     }
 }
 
-/// What threads do with a stage, and with what they hold. Threads are those that share a tile of D.
+/// The maps of the threads that read a stage and store their accumulators. The thread index counts
+/// the threads that share a tile of D.
 #[derive(Clone)]
 pub struct ThreadMaps {
-    /// Of A and of B: (thread, fragment element) to the row or column of the block's tile.
+    /// For A and B: (thread, fragment element) to the row or column of the CTA's tile.
     pub fragment: [Map; 2],
-    /// Of A and of B: (row or column of the block's tile, k) to the byte of the operand's part of a
+    /// For A and B: (row or column of the CTA's tile, k) to the byte of the operand's part of a
     /// stage.
     pub stage: [Map; 2],
     /// (thread, k-block) to k.
     pub depth: Map,
-    /// (thread, accumulator) to `row * threadblock N + column`: where it belongs.
+    /// (thread, accumulator) to `row * threadblock N + column`.
     pub accumulator: Map,
 }
 
 impl ThreadMaps {
-    /// Those of a description; none where warpgroups multiply.
+    /// Returns the maps of a description, or `None` if warpgroups multiply.
     fn of(desc: &WarpSpecializedDesc, components: &WarpSpecialized) -> Option<Self> {
         let tiles = *components.threads()?;
         let tabled = |map: &dyn IndexMap| -> Map { Arc::new(Tabled::of(map)) };
@@ -282,7 +285,7 @@ impl ThreadMaps {
     }
 }
 
-/// Rows of A, or columns of B, that an instruction reads.
+/// Returns the rows of A, or columns of B, that one instruction reads.
 pub(crate) const fn instruction_mn(desc: &WarpSpecializedDesc, operand: OperandKind) -> u32 {
     match operand {
         OperandKind::A => ROWS,

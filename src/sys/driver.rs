@@ -1,5 +1,4 @@
-//! The CUDA driver: whether it is there, its answers as errors, and one launch, with or without
-//! clusters.
+//! The CUDA driver: detection, errors, and kernel launches with or without clusters.
 
 pub use crate::call::Grid;
 use crate::{
@@ -14,7 +13,7 @@ use cudarc::driver::{
 };
 use std::{ffi::c_void, sync::LazyLock};
 
-/// `error` of the driver function `call`, as ours.
+/// Converts an `error` of the driver function `call` to an [`Error`].
 pub fn driver(call: &'static str) -> impl FnOnce(DriverError) -> Error {
     move |error| Error::Driver {
         call,
@@ -32,11 +31,11 @@ impl From<DriverError> for Error {
     }
 }
 
-/// Whether `libcuda` can be loaded. cudarc panics on its first use when it cannot, so this is asked
-/// before.
+/// Checks that `libcuda` can be loaded. Call it before any use of cudarc, which panics on its first
+/// use if the library is missing.
 ///
 /// # Errors
-/// [`Error::Library`], naming what was tried.
+/// [`Error::Library`] with the names that were tried.
 pub fn present() -> Result<(), Error> {
     // SAFETY: the function only tries to load the library.
     if unsafe { sys::is_culib_present() } {
@@ -50,28 +49,29 @@ pub fn present() -> Result<(), Error> {
     })
 }
 
-/// The newest CUDA that the driver speaks, major and minor.
+/// Returns the newest CUDA version that the driver supports, as (major, minor).
 ///
 /// # Errors
-/// [`Error::Library`] without a driver, [`Error::Driver`] when it does not answer.
+/// [`Error::Library`] without a driver. [`Error::Driver`] if the call fails.
 pub fn version() -> Result<(i32, i32), Error> {
     present()?;
     let mut version = 0;
-    // SAFETY: the library is there, and the pointer is to an integer of ours.
+    // SAFETY: the library is present, and the pointer is to a live local integer.
     unsafe { sys::cuDriverGetVersion(&mut version) }
         .result()
         .map_err(driver("cuDriverGetVersion"))?;
     Ok((version / 1000, version % 1000 / 10))
 }
 
-/// Whether the driver has the function `call`. cudarc panics on the first use of one that it cannot
-/// find, so this is asked before.
+/// Checks that the driver has the function `call`. Call it before the first use of a function that
+/// cudarc may not find, because cudarc panics then.
 ///
 /// # Errors
-/// [`Error::Library`] without a driver, or with one that is too old.
+/// [`Error::Library`] without a driver, or if the driver is too old.
 pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
     present()?;
-    // SAFETY: the library is there. The symbol is looked for, and never called by this type.
+    // SAFETY: the library is present. The symbol is only looked up, and never called with this
+    // type.
     let found = unsafe { sys::culib().get::<unsafe extern "C" fn()>(call.as_bytes()).map(|_| ()) };
     found.map_err(|error| Error::Library {
         library: "libcuda",
@@ -81,16 +81,16 @@ pub(crate) fn offers(call: &'static str) -> Result<(), Error> {
     })
 }
 
-/// How many clusters of a kernel the device can hold at once: what a persistent kernel asks before
-/// it chooses its grid. Graphics processing clusters have different numbers of multiprocessors, so
-/// it is not the multiprocessors over the cluster's blocks.
+/// Returns how many clusters of a kernel the device can hold at once. A persistent kernel needs
+/// this number for its grid. It is not the number of SMs divided by the CTAs per cluster, because
+/// GPCs have different numbers of SMs.
 ///
-/// `grid.clusters` does not count. The function's limit of dynamic shared memory has to have been
-/// raised to `grid.shared_bytes`.
+/// `grid.clusters` is ignored. The function's limit of dynamic shared memory must be at least
+/// `grid.shared_bytes`.
 ///
 /// # Errors
-/// [`Error::Refused`] where [`Grid::blocks`] refuses one cluster; [`Error::Library`],
-/// [`Error::Driver`].
+/// [`Error::Refused`] if [`Grid::blocks`] rejects one cluster. [`Error::Library`] or
+/// [`Error::Driver`] if the driver is missing, too old, or fails.
 pub fn max_active_clusters(
     function: &CudaFunction,
     stream: &CudaStream,
@@ -100,7 +100,8 @@ pub fn max_active_clusters(
     let blocks = one.blocks()?;
     offers("cuOccupancyMaxActiveClusters")?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-    // SAFETY: a plain C struct of integers and a union of them, for which zeros are values.
+    // SAFETY: a plain C struct of integers and a union of integers, for which all-zero bytes are
+    // valid.
     let mut cluster: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
     cluster.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim.x = one.cluster;
@@ -108,8 +109,8 @@ pub fn max_active_clusters(
     cluster.value.clusterDim.z = 1;
     let config = config(stream, (blocks, &one), &mut cluster);
     let mut clusters = 0;
-    // SAFETY: the driver has the function; the context is current; all pointers are to values of
-    // ours that outlive the call.
+    // SAFETY: the driver has the function; the context is current; all pointers are to live local
+    // values that outlive the call.
     unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function.cu_function(), &config) }
         .result()
         .map_err(driver("cuOccupancyMaxActiveClusters"))?;
@@ -119,13 +120,14 @@ pub fn max_active_clusters(
 /// Enqueues a kernel.
 ///
 /// # Errors
-/// [`Error::Refused`] where [`Grid::blocks`] does; [`Error::Driver`] when the driver refuses, as it
-/// does a grid that is not whole clusters of those that the kernel was compiled for.
+/// [`Error::Refused`] if [`Grid::blocks`] rejects the grid. [`Error::Driver`] if the launch fails,
+/// for example because the grid is not a whole number of the clusters that the kernel was compiled
+/// for.
 ///
 /// # Safety
-/// The kernel takes one struct by value, whose bytes `params` begins with, and what it touches
-/// through the addresses in it is device memory of the stream's context, which stays and is not
-/// otherwise used until the kernel is done.
+/// The kernel takes one struct by value, and `params` begins with its bytes. All addresses in the
+/// struct are device memory of the stream's context. This memory stays allocated, and has no other
+/// use, until the kernel has ended.
 pub unsafe fn enqueue(
     function: &CudaFunction,
     stream: &CudaStream,
@@ -137,7 +139,8 @@ pub unsafe fn enqueue(
     let mut arguments = [params.as_ptr().cast_mut().cast::<c_void>()];
     let (threads, shared) = ((grid.threads, 1, 1), grid.shared_bytes);
     // SAFETY: the context is current; the one argument points to the struct that the kernel takes,
-    // which the driver copies before it returns; what the kernel touches the caller answers for.
+    // which the driver copies before it returns; the caller vouches for the memory that the kernel
+    // touches.
     unsafe {
         launch_kernel(
             function.cu_function(),
@@ -151,24 +154,24 @@ pub unsafe fn enqueue(
     .map_err(driver("cuLaunchKernel"))
 }
 
-/// Whether the driver launches a grid that begins while the one before it ends, and captures such
-/// launches: since CUDA 12.3.
+/// Returns whether the driver supports programmatic dependent launch, also during stream capture.
+/// CUDA 12.3 and newer drivers do.
 pub(crate) fn launches_dependents() -> bool {
     static LAUNCHES: LazyLock<bool> =
         LazyLock::new(|| version().is_ok_and(|version| version >= (12, 3)));
     *LAUNCHES
 }
 
-/// The same as [`enqueue`], and the grid begins while the one before it in the stream ends
-/// (programmatic dependent launch).
+/// Enqueues a kernel like [`enqueue`], but the grid may begin before the previous grid in the
+/// stream has ended (programmatic dependent launch).
 ///
 /// # Errors
-/// Those of [`enqueue`].
+/// The errors of [`enqueue`].
 ///
 /// # Safety
-/// Those of [`enqueue`]; [`launches_dependents`], the device is of compute capability 9.0 or newer,
-/// and all threads of the kernel wait for the grids before it (`griddepcontrol.wait`) before they
-/// touch memory.
+/// The conditions of [`enqueue`]. In addition, [`launches_dependents`] is true, and the device has
+/// compute capability 9.0 or newer. All threads of the kernel wait for the previous grids
+/// (`griddepcontrol.wait`) before they touch memory.
 unsafe fn enqueue_dependent(
     function: &CudaFunction,
     stream: &CudaStream,
@@ -178,14 +181,15 @@ unsafe fn enqueue_dependent(
     let blocks = grid.blocks()?;
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
     let mut arguments = [params.as_ptr().cast_mut().cast::<c_void>()];
-    // SAFETY: a plain C struct of integers and a union of them, for which zeros are values.
+    // SAFETY: a plain C struct of integers and a union of integers, for which all-zero bytes are
+    // valid.
     let mut dependent: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
     dependent.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     dependent.value.programmaticStreamSerializationAllowed = 1;
     let config = config(stream, (blocks, grid), &mut dependent);
-    // SAFETY: the context is current, and the driver has the function, since it is as new; all
-    // pointers are to values of ours that outlive the call, which copies the one argument; what the
-    // kernel touches, and when, the caller answers for.
+    // SAFETY: the context is current, and the driver is new enough to have the function; all
+    // pointers are to live local values that outlive the call, which copies the one argument; the
+    // caller vouches for the memory that the kernel touches, and for when it touches the memory.
     unsafe {
         sys::cuLaunchKernelEx(
             &raw const config,
@@ -198,7 +202,7 @@ unsafe fn enqueue_dependent(
     .map_err(driver("cuLaunchKernelEx"))
 }
 
-/// A grid of so many blocks, with one attribute.
+/// Returns the configuration of a grid of `blocks` CTAs with one launch attribute.
 fn config(
     stream: &CudaStream,
     (blocks, grid): (u32, &Grid),
@@ -218,17 +222,17 @@ fn config(
     }
 }
 
-/// The text of a kernel that is not this library's, which somebody answers for.
+/// The source of a kernel from outside of this library, for whose correctness a caller has vouched.
 #[derive(Clone, Debug)]
 pub struct VouchedUnit(TranslationUnit);
 
 impl VouchedUnit {
-    /// The unit.
+    /// Wraps a translation unit.
     ///
     /// # Safety
-    /// Its entry point takes [`GemmParams`](crate::codegen::GemmParams) and nothing else, by value;
-    /// of the operands it touches what the extents and leading dimensions in it span, and writes D
-    /// alone.
+    /// The entry point takes [`GemmParams`](crate::codegen::GemmParams) by value and nothing else.
+    /// It touches only the parts of the operands that the extents and leading dimensions span, and
+    /// it writes only D.
     pub const unsafe fn new(unit: TranslationUnit) -> Self {
         Self(unit)
     }
@@ -238,29 +242,29 @@ impl VouchedUnit {
     }
 }
 
-/// What a launch names.
+/// The kernels of one launch.
 pub(crate) struct Kernels<'k> {
-    /// The kernel.
+    /// The main kernel.
     pub function: &'k CudaFunction,
-    /// The one that adds parts of K, where there is one.
+    /// The reduction kernel that adds split-K partials, if any.
     pub reduction: Option<&'k CudaFunction>,
-    /// Whether they are launched while the grid before ends: they wait for it, and device and
-    /// driver have that.
+    /// Whether to use programmatic dependent launch. The kernels must wait for the previous grid,
+    /// and the device and the driver must support it.
     pub dependent: bool,
 }
 
-/// Enqueues a kernel of ours, which takes the struct that `params` begins with.
+/// Enqueues a kernel of this library, which takes the struct that `params` begins with.
 ///
-/// Called from [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) alone, for products,
-/// transposes and passes. Those who make a launch have checked the addresses in `params`, of each
-/// product of an array: device memory of the stream's context, borrowed for the call and kept by
-/// cudarc until the stream is done with it, large enough for the extents and leading dimensions
-/// beside them, aligned as the kernel was compiled for, D apart from what is read; or of the
-/// workspace, which was found large enough and apart from all else. Tensor maps are made of the
-/// same addresses and extents.
+/// Only [`Loaded::launch`](crate::cuda::loaded::Loaded::launch) calls this function, for GEMMs,
+/// transposes, and passes. The callers have checked all addresses in `params`, for each GEMM of an
+/// array. Each address is device memory of the stream's context that the call borrows and that
+/// cudarc keeps until the stream has finished with it. The memory is large enough for the extents
+/// and leading dimensions in `params`, aligned as the kernel was compiled for, and D does not
+/// overlap the inputs. Addresses in the workspace are within its checked size, and the workspace
+/// overlaps nothing else. Tensor maps are built from the same addresses and extents.
 ///
 /// # Errors
-/// Those of [`enqueue`].
+/// The errors of [`enqueue`].
 pub(crate) fn launch(
     kernels: &Kernels<'_>,
     stream: &CudaStream,
@@ -269,18 +273,18 @@ pub(crate) fn launch(
 ) -> Result<(), Error> {
     if let Some(AddressRange { start, end }) = launch.clear {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // SAFETY: the context is current; the bytes are of the workspace, which the callers have
-        // checked, as said above.
+        // SAFETY: the context is current; the bytes are in the workspace, which the callers have
+        // checked, as stated above.
         unsafe { memset_d8_async(start, 0, (end - start) as usize, stream.cu_stream()) }
             .map_err(driver("cuMemsetD8Async"))?;
     }
     let reduction = kernels.reduction.zip(launch.reduction.as_ref());
     [(kernels.function, &launch.grid)].into_iter().chain(reduction).try_for_each(
         |(function, grid)| {
-            // SAFETY: the size of the kernels' struct was asserted when they were compiled, and the
-            // first of these are its bytes; the rest the callers have checked, as said above. The
-            // second kernel reads the slots that the first one wrote, and C, and writes D. Those
-            // that are launched while others end wait for them.
+            // SAFETY: the size of the kernels' struct was asserted when they were compiled, and
+            // `params` begins with its bytes; the callers have checked everything else, as stated
+            // above. The second kernel reads the slots that the first one wrote, and C, and writes
+            // D. A kernel that is launched while another one ends waits for it.
             unsafe {
                 match kernels.dependent {
                     true => enqueue_dependent(function, stream, grid, params),

@@ -1,7 +1,8 @@
-//! What the process was started with, as a value.
+//! The environment of the process, as a value.
 //!
-//! Where a library is looked for and where cubins are kept are functions of an [`Environment`].
-//! Tests pass one of their own, so that no test changes the process's variables under another.
+//! The search for libraries and the location of cached cubins are functions of an [`Environment`].
+//! Tests pass their own value, so that no test changes the variables of the process under another
+//! test.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy;
 
-/// The variables, the root of the file system, and the user's cache folder.
+/// Environment variables, the root of the file system, and the user's cache folder.
 #[derive(Clone, Debug)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
@@ -18,7 +19,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// That of this process, now.
+    /// Returns the current environment of this process.
     pub fn current() -> Self {
         let cache_home = etcetera::base_strategy::choose_native_strategy()
             .ok()
@@ -26,25 +27,25 @@ impl Environment {
         Self { variables: std::env::vars_os().collect(), root: PathBuf::from("/"), cache_home }
     }
 
-    /// No variable set, no cache folder, and `root` for `/`: `/usr/local/cuda` is then looked for
-    /// in `root/usr/local/cuda`.
+    /// Returns an environment without variables and without a cache folder. `root` stands for `/`,
+    /// so `/usr/local/cuda` is searched in `root/usr/local/cuda`.
     pub fn empty(root: impl Into<PathBuf>) -> Self {
         Self { variables: BTreeMap::new(), root: root.into(), cache_home: None }
     }
 
-    /// The same with a variable set.
+    /// Sets a variable.
     pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.insert(name.into(), value.into());
         self
     }
 
-    /// The same with the folder under which applications keep what can be made again.
+    /// Sets the folder for caches of applications.
     pub fn with_cache_home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache_home = Some(folder.into());
         self
     }
 
-    /// A variable's value; one set to nothing counts as not set.
+    /// Returns the value of a variable. An empty variable counts as unset.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(OsStr::new(name))
@@ -52,19 +53,20 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// The folders in a variable that lists them (`LD_LIBRARY_PATH`). An empty item would mean the
-    /// current folder, from which nothing is loaded: it is left out.
+    /// Returns the folders in a variable that lists them, such as `LD_LIBRARY_PATH`. An empty item
+    /// stands for the current folder. It is skipped, because libraries are never loaded from the
+    /// current folder.
     pub fn folders(&self, name: &str) -> Vec<PathBuf> {
         let Some(value) = self.variable(name) else { return Vec::new() };
         std::env::split_paths(value).filter(|folder| !folder.as_os_str().is_empty()).collect()
     }
 
-    /// The root of the file system.
+    /// Returns the root of the file system.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folder under which applications keep what can be made again, `~/.cache` for one.
+    /// Returns the folder for caches of applications, for example `~/.cache`.
     pub fn cache_home(&self) -> Option<&Path> {
         self.cache_home.as_deref()
     }

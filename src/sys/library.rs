@@ -1,8 +1,8 @@
-//! Finding a shared library, and saying where it was looked for.
+//! The search for shared libraries, and its report.
 //!
-//! A library is looked for in the order of [`candidates`]: the place that a variable of ours names,
-//! the loader's path, the CUDA toolkit, Python's wheels, and last by its bare name. Each is opened
-//! by absolute path, so what loads is what was found.
+//! The search follows the order of [`candidates`]: the place that Falchion's variable names, the
+//! loader's path, the CUDA toolkit, Python wheels, and last the bare name. Files are opened by
+//! absolute path, so the file that was found is the file that is loaded.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsStr};
@@ -11,35 +11,35 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, sys::environment::Environment};
 
-/// A library to look for.
+/// A library to search for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Its plain name, `libnvrtc` for one.
+    /// Plain name, for example `libnvrtc`.
     pub library: &'static str,
-    /// The file names it goes by, best first.
+    /// File names of the library, best first.
     pub files: &'static [&'static str],
-    /// How the files begin that must be loaded before it, from its own folder:
+    /// Prefix of the files in the same folder that must be loaded first, for example
     /// `libnvrtc-builtins.so`.
     pub companion: Option<&'static str>,
-    /// The variable that names its file or folder and ends the search.
+    /// Variable with the file or folder of the library. If it is set, nothing else is searched.
     pub variable: &'static str,
-    /// Where Python's wheels keep it, below `site-packages/nvidia`.
+    /// Folders of the library in Python wheels, below `site-packages/nvidia`.
     pub wheels: &'static [&'static str],
-    /// What to install or to set when it is not found: a sentence.
+    /// Sentence that tells what to install or to set if the library is not found.
     pub remedy: &'static str,
 }
 
-/// Somewhere a library may be.
+/// A place where a library may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This file.
+    /// A file.
     File(PathBuf),
-    /// One of the wanted files in this folder.
+    /// A folder that may hold one of the wanted files.
     Folder(PathBuf),
-    /// Wherever the loader finds this name.
+    /// A bare name, which the loader resolves.
     Name(&'static str),
-    /// Nowhere: a variable that is not set, a pattern that nothing matches. Kept so that a refusal
-    /// can name it.
+    /// A place that does not exist: an unset variable, or a pattern without a match. It is kept for
+    /// the error message.
     Nothing(String),
 }
 
@@ -53,10 +53,10 @@ impl fmt::Display for Place {
     }
 }
 
-/// Every place to look, in order.
+/// Returns all places to search, in order.
 ///
-/// Where the variable `wanted.variable` is set, the place it names is the only one: a user who
-/// names a library does not want another.
+/// If the variable `wanted.variable` is set, its place is the only one: a user who names a library
+/// does not want another.
 pub fn candidates(environment: &Environment, wanted: &Wanted) -> Vec<Place> {
     if let Some(value) = environment.variable(wanted.variable) {
         let path = std::path::absolute(value).unwrap_or_else(|_| PathBuf::from(value));
@@ -88,7 +88,7 @@ fn unset(variable: &str) -> Place {
     Place::Nothing(format!("{variable} (not set)"))
 }
 
-/// `/usr/local/cuda`, then `/usr/local/cuda-*` from the newest version down.
+/// Adds `/usr/local/cuda`, then `/usr/local/cuda-*` from the newest version down.
 fn toolkits(environment: &Environment, places: &mut Vec<Place>) {
     let local = environment.root().join("usr/local");
     let mut versions = children(&local, "cuda-");
@@ -107,17 +107,17 @@ fn toolkits(environment: &Environment, places: &mut Vec<Place>) {
     }
 }
 
-/// The numbers in a folder's name: `cuda-12.10` is newer than `cuda-12.9`.
+/// Returns the numbers in a folder's name, so that `cuda-12.10` is newer than `cuda-12.9`.
 fn version(folder: &Path) -> Vec<u32> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
 
-/// `nvidia/...` in the `site-packages` and `dist-packages` of the virtual environment, conda's, the
-/// user, the system and `/opt`.
+/// Adds `nvidia/...` in the `site-packages` and `dist-packages` of the virtual environment, conda,
+/// the user, the system, and `/opt`.
 fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
     let opt = environment.root().join("opt");
-    // A name for the refusal, and the prefixes it stands for.
+    // Each group is a name for the error message, and the prefixes that it stands for.
     let mut groups = Vec::new();
     for (variable, below) in [("VIRTUAL_ENV", ""), ("CONDA_PREFIX", ""), ("HOME", ".local")] {
         match environment.variable(variable) {
@@ -155,8 +155,8 @@ fn wheels(environment: &Environment, wanted: &Wanted, places: &mut Vec<Place>) {
     }
 }
 
-/// The folders in a folder whose names begin with `prefix`, in order of name; none where it cannot
-/// be read.
+/// Returns the folders in `folder` whose names begin with `prefix`, sorted by name. The list is
+/// empty if `folder` cannot be read.
 fn children(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let named =
@@ -176,10 +176,10 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the first library among the [`candidates`] that loads.
+    /// Loads the first library of the [`candidates`] that can be loaded.
     ///
     /// # Errors
-    /// [`Error::Library`] where none does; it names every place and what was wrong there.
+    /// [`Error::Library`] with every place and its failure, if none can be loaded.
     pub fn find(wanted: &Wanted, environment: &Environment) -> Result<Self, Error> {
         let mut tried = Vec::new();
         let mut because = String::new();
@@ -201,18 +201,18 @@ impl Library {
         Err(Error::Library { library: wanted.library, tried, because, remedy: wanted.remedy })
     }
 
-    /// The file that was loaded; its bare name where the loader found it.
+    /// Returns the path of the loaded file, or the bare name if the loader resolved it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The function `name`, as `F`.
+    /// Returns the function `name` as `F`.
     ///
     /// # Safety
     /// `F` must be the `unsafe extern "C" fn` type that the library declares `name` with.
     ///
     /// # Errors
-    /// [`Error::Library`] where the library has no such function: it is older than what we need.
+    /// [`Error::Library`] if the library has no such function, because it is too old.
     pub unsafe fn function<F: Copy>(&self, name: &'static CStr) -> Result<F, Error> {
         // SAFETY: the caller vouches for the type. The pointer may outlive the symbol: the library
         // is never unloaded.
@@ -250,8 +250,8 @@ impl Place {
     }
 }
 
-/// Loads what must come first, then the library. A companion that does not load is left to the
-/// library to complain of: not every version has one.
+/// Loads the companions, then the library. A companion that fails to load is not an error here,
+/// because not every version has one. The library itself reports what it misses.
 fn with_companions(path: &Path, wanted: &Wanted) -> Result<libloading::Library, String> {
     let major = |file: &Path| {
         version(Path::new(file.to_string_lossy().rsplit(".so").next().unwrap_or_default()))
@@ -282,8 +282,8 @@ fn load(name: &OsStr, global: bool) -> Result<libloading::Library, String> {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
     let flags = RTLD_NOW | if global { RTLD_GLOBAL } else { RTLD_LOCAL };
     // SAFETY: loading runs the library's initializers. The names are those of NVIDIA's libraries,
-    // and a place is either the system's or one that the user's own variables name; an initializer
-    // of another library under such a name is out of our hands.
+    // and a place is either the system's or one that the user's own variables name. This code
+    // cannot guard against the initializer of another library under such a name.
     unsafe { Library::open(Some(name), flags) }.map(Into::into).map_err(|error| because(&error))
 }
 
@@ -293,7 +293,7 @@ fn load(name: &OsStr, _global: bool) -> Result<libloading::Library, String> {
     unsafe { libloading::Library::new(name) }.map_err(|error| because(&error))
 }
 
-/// What the loader said: libloading keeps it in the error's source.
+/// Returns the message of the loader, which libloading keeps in the source of the error.
 fn because(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -1,4 +1,4 @@
-//! The search, over a file system made for it.
+//! Tests of the search, over temporary file systems.
 
 use std::fs;
 

@@ -1,7 +1,6 @@
-//! All the unsafe code there is: foreign functions behind types that hold their rules, and wide
-//! instructions.
+//! All unsafe code of the crate: foreign functions behind safe types, and SIMD instructions.
 //!
-//! Libraries that are not ours are linked to nothing at build and looked for when first used.
+//! Foreign libraries are not linked at build time. They are loaded on first use.
 #![allow(unsafe_code)]
 
 #[cfg(feature = "cuda")]

@@ -1,7 +1,7 @@
-//! NVRTC: CUDA C++ in, a cubin for one architecture or PTX out, nothing on disk.
+//! NVRTC: compiles CUDA C++ to a cubin for one architecture, or to PTX, without files.
 //!
-//! The library is looked for when first asked for, by [`candidates`](super::library::candidates),
-//! and stays loaded. NVRTC may be called from any number of threads.
+//! The library is searched for on first use, at the [`candidates`](super::library::candidates), and
+//! stays loaded. NVRTC may be called from several threads at once.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// What to look for.
+/// The search parameters of NVRTC.
 pub const NVRTC: Wanted = Wanted {
     library: "libnvrtc",
     files: &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"],
@@ -28,34 +28,34 @@ pub const NVRTC: Wanted = Wanted {
     remedy: "Install the CUDA toolkit or Python's nvidia-cuda-nvrtc, or set FALCHION_NVRTC to libnvrtc.so or to its folder.",
 };
 
-/// A translation unit and how to compile it.
+/// A translation unit with its compiler options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The name that messages give the source.
+    /// Name of the source in compiler messages.
     pub name: String,
-    /// The text to compile.
+    /// The source text.
     pub source: String,
-    /// What `#include` finds: the name between its quotes, and the text. Nothing else is found.
+    /// The headers: the name in quotes after `#include`, and the text. No other headers are found.
     pub headers: Vec<(String, Cow<'static, str>)>,
-    /// The architecture: of a machine, `sm_90a` for one, whose cubin is made; or a virtual one, as
-    /// `compute_80`, whose PTX is.
+    /// Target architecture. A real one, such as `sm_90a`, gives a cubin; a virtual one, such as
+    /// `compute_80`, gives PTX.
     pub arch: String,
-    /// More of NVRTC's options, verbatim. `--gpu-architecture` and `-std=c++17` are given already.
+    /// Further options of NVRTC, verbatim. `--gpu-architecture` and `-std=c++17` are always set.
     pub options: Vec<String>,
 }
 
-/// What the driver loads.
+/// The kind of an image that the driver loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ImageKind {
     /// Machine code of one architecture: an ELF image.
     #[default]
     Cubin,
-    /// PTX: text that the driver compiles for its device.
+    /// PTX text, which the driver compiles for its device.
     Ptx,
 }
 
 impl ImageKind {
-    /// Its name, as that of a file ends.
+    /// Returns the file extension of the kind.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cubin => "cubin",
@@ -64,22 +64,22 @@ impl ImageKind {
     }
 }
 
-/// How the name of a virtual architecture begins.
+/// Prefix of the names of virtual architectures.
 const VIRTUAL: &str = "compute_";
 
 impl Program {
-    /// What is made of it.
+    /// Returns the kind of image that the program compiles to.
     pub fn kind(&self) -> ImageKind {
         if self.arch.starts_with(VIRTUAL) { ImageKind::Ptx } else { ImageKind::Cubin }
     }
 }
 
-/// What NVRTC made of a [`Program`].
+/// The result of the compilation of a [`Program`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
     /// The machine code, or PTX without a NUL at its end.
     pub image: Vec<u8>,
-    /// Everything the compiler and ptxas said: warnings, and register counts under
+    /// All messages of the compiler and of ptxas: warnings, and register counts under
     /// `--ptxas-options=-v`.
     pub log: String,
 }
@@ -96,8 +96,8 @@ macro_rules! functions {
 
         impl Functions {
             fn of(library: &Library) -> Result<Self, Error> {
-                // SAFETY: the types are nvrtc.h's, which have not changed since the functions were
-                // introduced (11.2 the latest).
+                // SAFETY: the types are those of nvrtc.h, which have not changed since the
+                // functions were introduced (11.2 is the latest).
                 Ok(Self { $($field: unsafe { library.function($symbol) }?),* })
             }
         }
@@ -121,7 +121,7 @@ functions! {
     ptx = c"nvrtcGetPTX": fn(Handle, *mut c_char) -> Code;
 }
 
-/// NVRTC, loaded.
+/// The loaded NVRTC library.
 #[derive(Debug)]
 pub struct Nvrtc {
     library: Library,
@@ -131,11 +131,11 @@ pub struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// The process's NVRTC, looked for when first asked for. A search that failed is made again: a
-    /// user may set a variable or install a library meanwhile.
+    /// Returns the NVRTC of this process, and searches for it on first use. A failed search is
+    /// repeated, because the user may set a variable or install a library later.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// The errors of [`load`](Self::load).
     pub fn get() -> Result<&'static Self, Error> {
         static FOUND: OnceLock<Nvrtc> = OnceLock::new();
         static SEARCH: Mutex<()> = Mutex::new(());
@@ -150,39 +150,40 @@ impl Nvrtc {
         Ok(FOUND.get_or_init(|| found))
     }
 
-    /// The NVRTC that `environment` leads to.
+    /// Loads the NVRTC that `environment` leads to.
     ///
     /// # Errors
-    /// [`Error::Library`] where there is none, or it is too old; [`Error::Driver`] where it cannot
-    /// tell its version.
+    /// [`Error::Library`] if there is none, or if it is too old. [`Error::Driver`] if it fails to
+    /// report its version.
     pub fn load(environment: &Environment) -> Result<Self, Error> {
         let library = Library::find(&NVRTC, environment)?;
         let functions = Functions::of(&library)?;
         let (mut major, mut minor, mut count) = (0, 0, 0);
-        // SAFETY: each pointer is to a live integer of ours.
+        // SAFETY: each pointer is to a live local integer.
         functions.check("nvrtcVersion", unsafe { (functions.version)(&mut major, &mut minor) })?;
         // SAFETY: as above.
         functions
             .check("nvrtcGetNumSupportedArchs", unsafe { (functions.arch_count)(&mut count) })?;
         let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: NVRTC writes as many integers as it just said, and `archs` holds as many.
+        // SAFETY: NVRTC writes the number of integers that it just reported, and `archs` holds that
+        // many.
         functions
             .check("nvrtcGetSupportedArchs", unsafe { (functions.archs)(archs.as_mut_ptr()) })?;
         archs.sort_unstable();
         Ok(Self { library, functions, version: (major, minor), archs })
     }
 
-    /// Its version, major and minor: `(13, 0)`.
+    /// Returns the version as (major, minor), for example `(13, 0)`.
     pub fn version(&self) -> (i32, i32) {
         self.version
     }
 
-    /// The file it was loaded from; a bare name where the loader found it.
+    /// Returns the path of the loaded file, or the bare name if the loader resolved it.
     pub fn path(&self) -> &Path {
         self.library.path()
     }
 
-    /// The architectures it compiles for, as numbers in rising order: 90 is `sm_90`, and `sm_90a`.
+    /// Returns the supported architectures in ascending order. 90 stands for `sm_90` and `sm_90a`.
     pub fn supported_archs(&self) -> &[i32] {
         &self.archs
     }
@@ -190,15 +191,15 @@ impl Nvrtc {
     /// Compiles a program to a cubin, or to PTX.
     ///
     /// # Errors
-    /// [`Error::Compile`] with NVRTC's log, whole; [`Error::Architecture`] where this NVRTC is too
-    /// old or too new for the architecture; [`Error::Nul`] where a text holds a NUL byte;
-    /// [`Error::Driver`] for anything else NVRTC answers.
+    /// [`Error::Compile`] with the whole log of NVRTC. [`Error::Architecture`] if this NVRTC is too
+    /// old or too new for the architecture. [`Error::Nul`] if a text holds a NUL byte.
+    /// [`Error::Driver`] for every other failure of NVRTC.
     pub fn compile(&self, program: &Program) -> Result<Compiled, Error> {
         self.check_arch(&program.arch)?;
         let mut options = vec![format!("--gpu-architecture={}", program.arch), "-std=c++17".into()];
         if self.version.0 >= 13 {
-            // NVRTC's own cache gives the cubin again, and no word of the assembler's; ours keeps
-            // both.
+            // NVRTC's own cache returns the cubin without the messages of ptxas. Falchion's cache
+            // keeps both.
             options.push("--no-cache".into());
         }
         options.extend_from_slice(&program.options);
@@ -255,19 +256,19 @@ impl Functions {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: NVRTC answers any code with a string that it owns and never frees.
+        // SAFETY: for any code, NVRTC returns null or a string that it owns and never frees.
         let name = unsafe { (self.error_string)(code) };
         let name = if name.is_null() {
             String::new()
         } else {
-            // SAFETY: not null, and ended by a NUL, as above.
+            // SAFETY: the pointer is not null, and the string ends with a NUL, as stated above.
             unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
         };
         Err(Error::Driver { call, code, name })
     }
 }
 
-/// A program that NVRTC holds, destroyed on every way out.
+/// A program that NVRTC holds. `Drop` destroys it on every return path.
 struct Compilation<'a> {
     functions: &'a Functions,
     handle: Handle,
@@ -328,17 +329,18 @@ impl<'a> Compilation<'a> {
         }
     }
 
-    /// What NVRTC holds of a kind: it says how many bytes, then writes them.
+    /// Returns data of a program that NVRTC holds: first queries the size, then copies the bytes.
     fn bytes(
         &self,
         (size_call, size): (&'static str, unsafe extern "C" fn(Handle, *mut usize) -> Code),
         (call, write): (&'static str, unsafe extern "C" fn(Handle, *mut c_char) -> Code),
     ) -> Result<Vec<u8>, Error> {
         let mut length = 0;
-        // SAFETY: the handle is live, and the pointer is to an integer of ours.
+        // SAFETY: the handle is live, and the pointer is to a live local integer.
         self.functions.check(size_call, unsafe { size(self.handle, &mut length) })?;
         let mut bytes = vec![0_u8; length];
-        // SAFETY: NVRTC writes as many bytes as it just said, and `bytes` holds as many.
+        // SAFETY: NVRTC writes the number of bytes that it just reported, and `bytes` holds that
+        // many.
         self.functions.check(call, unsafe { write(self.handle, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
@@ -347,14 +349,14 @@ impl<'a> Compilation<'a> {
 impl Drop for Compilation<'_> {
     fn drop(&mut self) {
         if !self.handle.is_null() {
-            // SAFETY: a live handle, destroyed once; NVRTC sets it to null. What it answers changes
-            // nothing here.
+            // SAFETY: the handle is live and is destroyed once; NVRTC sets it to null. A failure
+            // here has no consequence.
             let _ = unsafe { (self.functions.destroy)(&mut self.handle) };
         }
     }
 }
 
-/// The text with a NUL at its end, as C has it.
+/// Returns the text as a C string.
 fn terminated(what: &str, text: &str) -> Result<CString, Error> {
     CString::new(text).map_err(|error| Error::Nul { text: what.into(), at: error.nul_position() })
 }
@@ -364,7 +366,7 @@ fn pointers(texts: &[CString]) -> Vec<*const c_char> {
 }
 
 fn count(length: usize) -> Result<c_int, Error> {
-    // 3 is what NVRTC itself would answer, NVRTC_ERROR_INVALID_INPUT.
+    // NVRTC itself would return 3, NVRTC_ERROR_INVALID_INPUT.
     c_int::try_from(length).map_err(|_| Error::Driver {
         call: "nvrtcCreateProgram",
         code: 3,

@@ -1,21 +1,22 @@
-//! One loop, compiled for several instruction sets; the widest that the CPU has is chosen when it
-//! runs.
+//! Loops that are compiled for several instruction sets. The widest set of the CPU is selected at
+//! run time.
 //!
-//! The arithmetic is the same on each: no set contracts or reorders floating-point operations.
+//! The arithmetic is the same in each set, because none contracts or reorders floating-point
+//! operations.
 
 use std::sync::OnceLock;
 
-/// A loop that is worth wide vectors. `run` has to be `#[inline(always)]`, or it is compiled for
-/// the baseline only.
+/// A loop that benefits from wide vectors. `run` must be `#[inline(always)]`, or it is compiled
+/// only for the baseline.
 pub trait Vectorized {
-    /// What it computes.
+    /// The result of the loop.
     type Output;
-    /// The loop.
+    /// Runs the loop.
     fn run(self) -> Self::Output;
 }
 
-/// Bytes of the widest vectors that [`dispatch`] chooses on this CPU; elsewhere, those of most
-/// CPUs.
+/// Returns the bytes of the vectors that [`dispatch`] uses on this CPU: 64 with AVX-512, 32 with
+/// AVX2, and 16 otherwise.
 pub fn vector_bytes() -> usize {
     match Width::detected() {
         Width::Avx512 => 64,
@@ -35,7 +36,7 @@ enum Width {
 }
 
 impl Width {
-    /// The widest set of this CPU, detected once per process.
+    /// Returns the widest set of this CPU, detected once per process.
     fn detected() -> Self {
         static DETECTED: OnceLock<Width> = OnceLock::new();
         *DETECTED.get_or_init(Self::detect)
@@ -69,14 +70,15 @@ impl Width {
 #[inline]
 pub fn dispatch<V: Vectorized>(work: V) -> V::Output {
     match Width::detected() {
-        // SAFETY: the CPU has every feature that the function is compiled for; they were just asked
-        // for.
+        // SAFETY: the CPU has every feature that the function is compiled for; the match has just
+        // checked them.
         #[cfg(target_arch = "x86_64")]
         Width::Avx512 => unsafe { avx512(work) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Width::Avx2 => unsafe { avx2(work) },
-        // Other architectures have fused multiply-add in their baseline, or take the library's.
+        // Other architectures have fused multiply-add in their baseline, or call the library
+        // function.
         _ => work.run(),
     }
 }

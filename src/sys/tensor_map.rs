@@ -1,4 +1,4 @@
-//! Tensor maps, packed by the driver.
+//! Tensor maps, encoded by the driver.
 
 use crate::{
     codegen::TensorMap,
@@ -10,12 +10,12 @@ use crate::{
 use cudarc::driver::sys;
 use std::{ffi::c_void, mem::MaybeUninit, sync::OnceLock};
 
-/// Packs a description of a tensor at a device address. The host's work alone: nothing is read at
+/// Encodes a tensor description for a device address. This is host work only: nothing is read at
 /// the address, and nothing is enqueued.
 ///
 /// # Errors
-/// [`Error::Refused`] where [`TensorMapDesc::check_at`] refuses; [`Error::Library`] without a
-/// driver, or with one of before CUDA 12; [`Error::Driver`].
+/// [`Error::Refused`] if [`TensorMapDesc::check_at`] rejects the description. [`Error::Library`]
+/// without a driver, or with a driver older than CUDA 12. [`Error::Driver`] if the driver fails.
 pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
     static OFFERED: OnceLock<()> = OnceLock::new();
     desc.check_at(address)?;
@@ -24,10 +24,10 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
         let _ = OFFERED.set(());
     }
     let steps = [1u32; 5];
-    // The driver's own type is aligned more strictly than a parameter has to be.
+    // The driver's own type is aligned more strictly than a kernel parameter must be.
     let mut map = MaybeUninit::<sys::CUtensorMap>::uninit();
-    // SAFETY: the driver has the function. `map` is room for what it writes; the arrays have five
-    // elements, and the rank, which was checked, is five at most; the address is only written down.
+    // SAFETY: the driver has the function. `map` has the size of its result; the arrays have five
+    // elements, and the rank, which was checked, is at most five; the address is only stored.
     unsafe {
         sys::cuTensorMapEncodeTiled(
             map.as_mut_ptr(),
@@ -40,19 +40,19 @@ pub fn encode(desc: &TensorMapDesc, address: u64) -> Result<TensorMap, Error> {
             steps.as_ptr(),
             sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
             swizzle(desc.swizzle),
-            // The second-level cache fetches pieces of 128 bytes: 256 cost a fifth of the speed at
-            // pitches of 16 more than a multiple of 32 bytes, and gained nothing at others.
+            // The L2 cache fetches 128 bytes at a time. With 256 bytes, the speed fell by a fifth
+            // at pitches of a multiple of 32 bytes plus 16, and other pitches gained nothing.
             sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
             sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
         )
     }
     .result()
     .map_err(driver("cuTensorMapEncodeTiled"))?;
-    // SAFETY: the driver said that it has written the map.
+    // SAFETY: the driver has reported success, so it has written the map.
     Ok(TensorMap { word: unsafe { map.assume_init() }.opaque })
 }
 
-/// TMA's word for a type. It computes with none but tf32, for which it rounds binary32.
+/// Returns TMA's name of a type. TMA computes only with tf32, for which it rounds binary32.
 const fn data_type(element: ElementKind) -> sys::CUtensorMapDataType {
     match element {
         ElementKind::F64 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,

@@ -1,18 +1,18 @@
-//! One access of one warp, lane by lane.
+//! One access of a warp, lane by lane.
 
 use core::fmt;
 use falchion::{arch::WARP, threadblock::WAVEFRONT_BYTES};
 
-/// Lanes of a warp, as a length.
+/// Lanes per warp, as a length.
 pub const LANES: usize = WARP as usize;
 
-/// Bytes of a word: what a bank delivers at once.
+/// Bytes per word, which is the width of a bank.
 pub const WORD_BYTES: u64 = 4;
 
-/// Banks of shared memory, each of which gives a wavefront a word.
+/// Banks of shared memory. In each wavefront, a bank serves one word.
 pub const BANKS: usize = WAVEFRONT_BYTES as usize / WORD_BYTES as usize;
 
-/// Which way the data goes.
+/// The direction of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
     /// From memory to registers.
@@ -22,7 +22,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// In a word.
+    /// Returns the name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -32,8 +32,8 @@ impl Direction {
     }
 }
 
-/// One instruction of one warp: each lane touches `bytes` bytes from an address on, or is
-/// predicated off.
+/// One instruction of a warp. Each lane touches `bytes` bytes from an address on, or is predicated
+/// off.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WarpAccess {
     direction: Direction,
@@ -41,27 +41,27 @@ pub struct WarpAccess {
     lanes: [Option<u64>; LANES],
 }
 
-/// Why addresses are no access.
+/// The reason why addresses are not a valid access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotAnAccess {
-    /// No instruction moves so many bytes.
+    /// No instruction has this width.
     Width {
-        /// Bytes asked for.
+        /// Requested bytes per lane.
         bytes: u32,
     },
     /// There are more addresses than lanes.
     Lanes {
-        /// Addresses given, at least.
+        /// Smallest possible number of given addresses.
         given: usize,
     },
-    /// An address is not a multiple of the access.
+    /// An address is not a multiple of the access width.
     Misaligned {
         /// The lane.
         lane: usize,
-        /// Its address.
+        /// The address of the lane.
         address: u64,
-        /// Bytes of the access.
+        /// Bytes per lane.
         bytes: u32,
     },
 }
@@ -95,12 +95,12 @@ impl NotAnAccess {
 }
 
 impl WarpAccess {
-    /// The access of `bytes` bytes a lane at these addresses, in bytes, lane 0 first; lanes beyond
-    /// the last are off.
+    /// Returns the access of `bytes` bytes per lane at byte addresses, from lane 0 on. Lanes
+    /// without an address are off.
     ///
     /// # Errors
-    /// [`NotAnAccess`] for a width other than 1, 2, 4, 8 and 16, for more than 32 addresses, and
-    /// for an address that is no multiple of the width.
+    /// [`NotAnAccess`] for a width other than 1, 2, 4, 8, and 16, and for more than 32 addresses.
+    /// Also for an address that is not a multiple of the width.
     pub fn new(
         direction: Direction,
         bytes: u32,
@@ -122,27 +122,27 @@ impl WarpAccess {
         Ok(Self { direction, bytes, lanes })
     }
 
-    /// Which way the data goes.
+    /// Returns the direction.
     pub const fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// Bytes a lane.
+    /// Returns the bytes per lane.
     pub const fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// The address of each lane, in bytes.
+    /// Returns the byte address of each lane.
     pub const fn lanes(&self) -> &[Option<u64>; LANES] {
         &self.lanes
     }
 
-    /// Lanes that take part.
+    /// Returns the number of active lanes.
     pub fn active(&self) -> usize {
         self.lanes.iter().flatten().count()
     }
 
-    /// The words (four bytes each) that a lane touches: one, two or four, by number.
+    /// Returns the numbers of the four-byte words that a lane touches: one, two, or four.
     pub fn words(&self, lane: usize) -> impl Iterator<Item = u64> + use<> {
         let count = u64::from(self.bytes).div_ceil(WORD_BYTES);
         let first = self.lanes.get(lane).copied().flatten().map(|address| address / WORD_BYTES);

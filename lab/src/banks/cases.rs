@@ -1,38 +1,38 @@
-//! The accesses that the rule is held against: by tests on every machine, and by `scripts/banks.sh`
-//! on a device.
+//! The accesses that test the rule of bank conflicts: in tests on every machine, and with
+//! `scripts/banks.sh` on a device.
 //!
-//! The sources are five documents that teach GEMM by example (`book/src/banks.md` names them);
-//! their accesses are here at their true counts.
+//! The sources are five documents that teach GEMM by example (`book/src/banks.md` names them).
+//! Their accesses are here with their true counts.
 
 use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 use crate::verify::draw;
 
-/// An access, and what it is called.
+/// An access with a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// What it shows.
+    /// The name, which says what the case shows.
     pub name: String,
     /// The access.
     pub access: WarpAccess,
 }
 
-/// Bytes of shared memory that a case stays within.
+/// Bytes of shared memory that all cases stay within.
 pub const SPAN_BYTES: u32 = 16 * 1024;
 
-/// Random accesses of each width.
+/// Number of random accesses of each width.
 const DRAWS: u64 = 24;
 
-/// Which lanes take part.
+/// A set of active lanes, one bit per lane.
 type Mask = u32;
 
-/// Cases of one direction and width.
+/// The cases so far.
 struct Cases {
     found: Vec<Case>,
 }
 
 impl Cases {
-    /// The access whose lane `l` touches the `unit(l)`-th vector of `bytes` bytes, for the lanes of
-    /// `mask`.
+    /// Adds the access in which lane `l` touches the `unit(l)`-th vector of `bytes` bytes, for the
+    /// lanes of `mask`.
     fn add(
         &mut self,
         name: &str,
@@ -69,7 +69,7 @@ impl Cases {
 
 const ALL: Mask = Mask::MAX;
 
-/// Masks under which a warp is partly off, and what they are called.
+/// Masks of partly active warps, with their names.
 const PARTLY: [(&str, Mask); 9] = [
     ("lanes 0-15", 0x0000_ffff),
     ("lanes 16-31", 0xffff_0000),
@@ -82,10 +82,10 @@ const PARTLY: [(&str, Mask); 9] = [
     ("one lane", 0x0000_2000),
 ];
 
-/// Every case.
+/// Returns all cases.
 ///
 /// # Errors
-/// None, as a test says: every case is an access.
+/// None. A test checks that every case is valid.
 pub fn cases() -> Result<Vec<Case>, NotAnAccess> {
     let mut cases = Cases { found: Vec::new() };
     sources(&mut cases)?;
@@ -96,8 +96,8 @@ pub fn cases() -> Result<Vec<Case>, NotAnAccess> {
     Ok(cases.found)
 }
 
-/// What the sources' kernels do. Threads are numbered as theirs; where a block is two-dimensional,
-/// it is 16 wide.
+/// Adds the accesses of the sources' kernels, with the sources' thread numbers. Two-dimensional
+/// blocks are 16 wide.
 fn sources(to: &mut Cases) -> Result<(), NotAnAccess> {
     to.load("tuning notes: column of [32][32]", 4, |l| l * 32)?;
     to.load("tuning notes: column of [32][33]", 4, |l| l * 33)?;
@@ -132,7 +132,7 @@ fn sources(to: &mut Cases) -> Result<(), NotAnAccess> {
     to.load("SGEMM ladder: sB[k][tidx] of [16][32] as float2", 8, |l| l % 16)
 }
 
-/// Strides, sub-words, padding and swizzles.
+/// Adds strides, sub-words, padding, and swizzles.
 fn strides(to: &mut Cases) -> Result<(), NotAnAccess> {
     for stride in [0, 1, 2, 3, 4, 8, 16, 32, 33] {
         to.load(&format!("stride {stride}"), 4, |l| l * stride)?;
@@ -153,7 +153,7 @@ fn strides(to: &mut Cases) -> Result<(), NotAnAccess> {
         to.load("backwards", bytes, |l| 31 - l)?;
         to.load("lanes dealt out over the phases", bytes, |l| l % 4 * 8 + l / 4)?;
     }
-    // A column of a tile of rows of 32 words, moved by the row: all columns at once, and chunks of
+    // A column of a tile with rows of 32 words, swizzled by the row: single words, and chunks of
     // four words.
     to.load("column of 32 words, swizzle(5,0,5)", 4, |l| l * 32 + l)?;
     to.load("column of 32 words, swizzle(3,2,5)", 4, |l| l * 32 + l % 8 * 4)?;
@@ -164,7 +164,7 @@ fn strides(to: &mut Cases) -> Result<(), NotAnAccess> {
     to.load("column of 8-byte chunks, rows of 136 bytes", 8, |l| l * 17)
 }
 
-/// Wide accesses whose lanes (i, i^1) or (i, i^2) share addresses: all of them, or some.
+/// Adds wide accesses in which some or all lanes (i, i^1) or (i, i^2) share addresses.
 fn partners(to: &mut Cases) -> Result<(), NotAnAccess> {
     let agree = |l: u64, mask: u64| l & !mask;
     for bytes in [8, 16] {
@@ -206,7 +206,7 @@ fn partners(to: &mut Cases) -> Result<(), NotAnAccess> {
     Ok(())
 }
 
-/// Warps that are partly off.
+/// Adds partly active warps.
 fn partly(to: &mut Cases) -> Result<(), NotAnAccess> {
     for (who, mask) in PARTLY {
         for bytes in [4, 8, 16] {
@@ -227,8 +227,8 @@ fn partly(to: &mut Cases) -> Result<(), NotAnAccess> {
     Ok(())
 }
 
-/// Random addresses: among all of them, and among so few that lanes share some; every third with
-/// lanes off.
+/// Adds random addresses: from a large range, and from a range so small that lanes share some.
+/// Every third access has inactive lanes.
 fn random(to: &mut Cases) -> Result<(), NotAnAccess> {
     for bytes in [4u32, 8, 16] {
         for number in 0..DRAWS {
@@ -240,7 +240,7 @@ fn random(to: &mut Cases) -> Result<(), NotAnAccess> {
             to.add(&format!("random {number}"), direction, bytes, mask, |l| {
                 draw(seed, l) % vectors
             })?;
-            // Partners that agree, wherever they lie.
+            // Random addresses that partners share.
             let shared = 1 + number % 2;
             let name = format!("random {number}, (i, i^{shared}) equal");
             if bytes > 4 {

@@ -1,20 +1,20 @@
-//! What an access of a warp to global memory fetches.
+//! The sectors and lines of a warp's access to global memory.
 //!
-//! Global memory comes in sectors of 32 bytes, four to a line of the caches; a request of a warp
-//! asks for each sector once, however many lanes read it. Source: CUDA C++ Best Practices Guide,
-//! "Coalesced Access to Global Memory".
+//! Global memory is fetched in sectors of 32 bytes, with four sectors per cache line. One request
+//! of a warp fetches each sector once, for any number of lanes that read it. Source: CUDA C++ Best
+//! Practices Guide, "Coalesced Access to Global Memory".
 
 use super::WarpAccess;
 use std::collections::BTreeSet;
 
-/// Bytes of the smallest piece of global memory that is fetched.
+/// Bytes of a sector, the smallest unit of a fetch.
 pub const SECTOR_BYTES: u64 = falchion::threadblock::thread_map::SECTOR_BYTES as u64;
 
-/// Bytes of a line of the caches.
+/// Bytes of a cache line.
 pub const LINE_BYTES: u64 = 128;
 
-/// The sectors of 32 bytes that an access touches: `|{ floor(address / 32) }|`. An access of a lane
-/// lies within one.
+/// Returns the number of sectors of 32 bytes that an access touches: `|{ floor(address / 32) }|`.
+/// The access of each lane is within one sector.
 ///
 /// ```
 /// use falchion_lab::banks::{Direction, WarpAccess, lines, sectors};
@@ -29,7 +29,7 @@ pub fn sectors(access: &WarpAccess) -> u32 {
     pieces(access, SECTOR_BYTES)
 }
 
-/// The lines of 128 bytes that an access touches.
+/// Returns the number of lines of 128 bytes that an access touches.
 pub fn lines(access: &WarpAccess) -> u32 {
     pieces(access, LINE_BYTES)
 }

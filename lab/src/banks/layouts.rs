@@ -1,56 +1,56 @@
-//! The access that two layouts make: one of data, one of threads.
+//! The access that a layout of data and a layout of threads describe.
 
 use crate::banks::{Direction, LANES, NotAnAccess, WarpAccess};
 use crate::layout::expression::Value;
 use falchion::{layout::algebra::LayoutError, numeric::ElementKind};
 
-/// Data in shared memory, and which of them the lanes of a warp touch.
+/// Data in shared memory, and the part of it that each lane of a warp touches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaidAccess {
-    /// Where an index of the data lies, in elements.
+    /// The layout of the data, from an index to an offset in elements.
     pub data: Value,
-    /// Which index of the data a lane begins at.
+    /// The layout of the threads, from a lane to the index of its first element.
     pub threads: Value,
-    /// The elements.
+    /// The element type.
     pub element: ElementKind,
-    /// Consecutive elements a lane.
+    /// Consecutive elements per lane.
     pub access: u32,
-    /// Which way they go.
+    /// The direction of the access.
     pub direction: Direction,
 }
 
-/// Why layouts make no access.
+/// The reason why layouts do not describe an access.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotLaid {
-    /// An expression is no layout.
+    /// An expression is not a layout.
     #[error("{value} is no layout, and the {which} have one")]
     NoLayout {
         /// `data` or `threads`.
         which: &'static str,
-        /// What it is.
+        /// The value of the expression.
         value: String,
     },
     /// There are more threads than lanes.
     #[error("the threads {threads} are {size}, and a warp has {LANES} lanes")]
     TooManyThreads {
-        /// Their layout.
+        /// The layout of the threads.
         threads: String,
         /// Its size.
         size: u64,
     },
-    /// An index is none of the data's.
+    /// An index is outside of the data.
     #[error("lane {lane}: {because}")]
     Outside {
         /// The lane.
         lane: u64,
-        /// What the algebra says of the index.
+        /// The error of the algebra.
         because: LayoutError,
     },
-    /// An address or a width is none.
+    /// An address or the width is invalid.
     #[error("{0}")]
     Access(#[from] NotAnAccess),
-    /// A number passes 64 bits.
+    /// An address does not fit in 64 bits.
     #[error("lane {lane}'s address does not fit in 64 bits: the most is {}", u64::MAX)]
     Overflow {
         /// The lane.
@@ -59,8 +59,8 @@ pub enum NotLaid {
 }
 
 impl LaidAccess {
-    /// The access of a warp whose lane `l` touches `access` consecutive elements from offset
-    /// `data(threads(l))` on. Lanes that the layout of threads does not have are off.
+    /// Returns the access in which lane `l` touches `access` consecutive elements from offset
+    /// `data(threads(l))` on. Lanes beyond the layout of threads are off.
     ///
     /// ```
     /// use falchion::{numeric::ElementKind};
@@ -82,8 +82,8 @@ impl LaidAccess {
     /// ```
     ///
     /// # Errors
-    /// [`NotLaid`] when either is no layout, for more threads than lanes, an index outside of the
-    /// data, and what is no [`WarpAccess`].
+    /// [`NotLaid`] if one of the values is not a layout, or if there are more threads than lanes.
+    /// Also if an index is outside of the data, or if the addresses are not a valid [`WarpAccess`].
     pub fn warp(&self) -> Result<WarpAccess, NotLaid> {
         let lanes = size("threads", &self.threads)?;
         size("data", &self.data)?;
@@ -97,7 +97,7 @@ impl LaidAccess {
             let outside = |because| NotLaid::Outside { lane, because };
             let index = offset(&self.threads, lane).map_err(outside)?;
             let first = offset(&self.data, index).map_err(outside)?.checked_mul(element);
-            // The last byte has an address, too.
+            // The last byte also needs an address.
             let first = first.filter(|first| first.checked_add(u64::from(bytes)).is_some());
             *address = Some(first.ok_or(NotLaid::Overflow { lane })?);
         }
@@ -117,7 +117,7 @@ fn size(which: &'static str, value: &Value) -> Result<u64, NotLaid> {
 fn offset(value: &Value, index: u64) -> Result<u64, LayoutError> {
     match value {
         Value::Layout(layout) => layout.offset(index),
-        // Neither has an index; `size` has refused them.
+        // `size` has refused these values, which have no index.
         Value::Swizzle(_) | Value::Number(_) => Ok(index),
     }
 }

@@ -1,8 +1,7 @@
-//! Bank conflicts of whole kernels and of layouts: the accesses that are counted, pictured and
-//! probed.
+//! Bank conflicts of whole kernels and of layouts, with pictures and a device probe.
 //!
-//! What one access of a warp costs, counted lane by lane, is [`wavefronts`]' rule for shared memory
-//! and [`sectors`]' for global memory.
+//! [`wavefronts`] counts the cost of a warp's access to shared memory, and [`sectors`] the cost of
+//! an access to global memory.
 
 mod access;
 pub mod cases;

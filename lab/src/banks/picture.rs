@@ -1,27 +1,27 @@
-//! Accesses, drawn: memory as rows of 32 banks, and below it what each wavefront carries.
+//! Pictures of accesses: memory as rows of 32 banks, and below it the words of each wavefront.
 //!
-//! A cell is a word; neighbours that the same lanes touch are drawn as one. Strips are the colours
-//! of the lanes, the number in the middle is theirs, and the small one that of the wavefronts. In
-//! the lower half a white cell is a bank that has nothing to say.
+//! A cell is a word. Adjacent words that the same lanes touch are drawn as one. Strips have the
+//! colours of the lanes. The number in the middle lists the lanes, and the small number lists the
+//! wavefronts. In the lower half, a white cell is a bank without a word in that wavefront.
 
 use crate::banks::{BANKS, Delivery, LANES, WarpAccess, deliveries, wavefronts};
 use crate::svg::Svg;
 use std::collections::{BTreeMap, BTreeSet};
 
-// In pixels.
+// All lengths are in pixels.
 const CELL: (f64, f64) = (30.0, 22.0);
 const LEFT: f64 = 96.0;
 const MARGIN: f64 = 16.0;
 const LINE: f64 = 20.0;
-/// Between rows of memory that are not neighbours.
+/// Gap between rows of memory that are not adjacent.
 const GAP: f64 = 7.0;
 
-/// The width of a digit of a lane's number, about.
+/// Approximate width of a digit of a lane's number.
 const DIGIT: f64 = 5.6;
 
 const WIDTH: f64 = LEFT + CELL.0 * BANKS as f64 + MARGIN;
 
-/// An SVG of accesses, one below the other, each under its title.
+/// Returns an SVG of accesses, one below another, each with its title.
 pub fn picture(accesses: &[(String, WarpAccess)]) -> String {
     let mut sheet = Sheet { svg: Svg::default(), y: MARGIN };
     for (title, access) in accesses {
@@ -30,27 +30,27 @@ pub fn picture(accesses: &[(String, WarpAccess)]) -> String {
     sheet.svg.on_a_sheet((WIDTH, sheet.y), "Helvetica, Arial, sans-serif")
 }
 
-/// What is drawn so far, and how far down it reaches.
+/// The picture so far, and its lower end.
 struct Sheet {
     svg: Svg,
     y: f64,
 }
 
-/// Who touches a word, and which wavefronts carry it.
+/// The lanes that touch a word, and the wavefronts that deliver it.
 #[derive(Clone, PartialEq, Eq, Default)]
 struct Touch {
     lanes: BTreeSet<usize>,
     wavefronts: BTreeSet<usize>,
 }
 
-/// Neighbouring banks of a row that say the same.
+/// Adjacent banks of a row with equal lanes and wavefronts.
 struct Run {
     first: usize,
     banks: usize,
     touch: Touch,
 }
 
-/// The runs of one row, by the bank of each word.
+/// Returns the runs of a row, by the bank of each word.
 fn runs<'d>(words: impl Iterator<Item = &'d Delivery>) -> Vec<Run> {
     let mut by_bank: BTreeMap<usize, Touch> = BTreeMap::new();
     for delivery in words {
@@ -68,7 +68,7 @@ fn runs<'d>(words: impl Iterator<Item = &'d Delivery>) -> Vec<Run> {
     runs
 }
 
-/// How a text stands: its size, colour and where `x` is in it.
+/// The style of a text: size, colour, and anchor.
 type Style = (f64, &'static str, &'static str);
 
 const TITLE: Style = (15.0, "#1a1a1a", "start");
@@ -119,7 +119,7 @@ impl Sheet {
         self.y += MARGIN;
     }
 
-    /// The numbers of the banks, over their columns.
+    /// Draws the numbers of the banks above their columns.
     fn heads(&mut self, label: &str) {
         self.text(LEFT - 8.0, self.y - 5.0, LABEL, label);
         for bank in 0..BANKS {
@@ -127,7 +127,7 @@ impl Sheet {
         }
     }
 
-    /// A cell for each bank, and in them some words.
+    /// Draws a cell for each bank, and the runs of words in them.
     fn row(&mut self, label: &str, empty: &str, runs: &[Run], turns: bool) {
         let (y, height) = (self.y, CELL.1);
         self.text(LEFT - 8.0, y + height / 2.0 + 3.5, LABEL, label);
@@ -169,7 +169,7 @@ impl Sheet {
     }
 }
 
-/// Numbers in as many characters as there is room for: `5`, `0-15`, `0,8,16,24`, `0,8..`, `10..`.
+/// Returns a list of numbers that fits into a width: `5`, `0-15`, `0,8,16,24`, `0,8..`, or `10..`.
 fn listed(numbers: &BTreeSet<usize>, width: f64) -> String {
     let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return String::new() };
     let spelled: Vec<String> = numbers.iter().map(usize::to_string).collect();
@@ -187,7 +187,7 @@ fn listed(numbers: &BTreeSet<usize>, width: f64) -> String {
         .unwrap_or_else(|| format!("{first}.."))
 }
 
-/// The colour of a lane: most of the circle of hues, light enough for dark text.
+/// Returns the colour of a lane: most of the hue circle, light enough for dark text.
 fn colour(lane: usize) -> String {
     let turn = lane as f64 / LANES as f64 * 5.4;
     let channel = |shift: f64| {
@@ -209,15 +209,16 @@ mod tests {
         picture(&[("Sw<3,4,3> & more".to_owned(), access)])
     }
 
-    /// What lanes touch is drawn twice, in memory and in its wavefront, a strip for each lane.
+    /// Checks that each touched word is drawn twice, in memory and in its wavefront, with a strip
+    /// for each lane.
     #[test]
     fn every_word_is_drawn_with_its_lanes() {
         for (svg, strips, wavefronts) in [
             (drawn(|lane| lane * 128, 4), 2 * 32, 32),
             (drawn(|lane| lane % 8 * 4, 4), 2 * 32, 1),
             (drawn(|lane| lane * 16, 16), 2 * 32, 4),
-            // The same 128 bytes in both phases: eight lanes to a word in memory, four in each
-            // wavefront.
+            // Four phases with the same 128 bytes: four lanes per word in memory, and one per word
+            // in each wavefront.
             (drawn(|lane| lane % 8 * 16, 16), 32 + 32, 4),
         ] {
             let bordered = svg.lines().filter(|line| line.contains("stroke-width:"));

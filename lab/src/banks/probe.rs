@@ -1,8 +1,8 @@
-//! The accesses of [`cases`](super::cases), one launch each, for a profiler to count what a device
-//! makes of them.
+//! A device probe of the accesses of [`cases`](super::cases): one launch each, whose wavefronts a
+//! profiler counts.
 //!
-//! A launch is one warp and one access; the kernel's name says its direction and width.
-//! `scripts/banks.sh` runs this under `ncu` and holds the wavefronts counted against
+//! A launch has one warp and one access. The kernel's name contains the direction and the width.
+//! `scripts/banks.sh` runs this probe under `ncu` and compares the counted wavefronts with
 //! [`wavefronts`](super::wavefronts).
 //!
 //! Twin: `lab/kernels/banks/probe.cuh`.
@@ -25,27 +25,27 @@ use falchion::{
 use std::sync::Arc;
 
 mirrored! {
-    /// What a probe of shared memory is launched with.
+    /// The parameters of a probe of shared memory.
     ProbeParams {
-        /// Address of a table: each lane's offset in shared memory, in bytes.
+        /// Address of a table with each lane's offset in shared memory, in bytes.
         offsets: u64,
-        /// Address of a word for each lane, to be written.
+        /// Address of one output word per lane.
         results: u64,
     }
 }
 
-/// The offset of a lane that takes no part. `lab/kernels/banks/probe.cuh` spells the same number.
+/// The offset of an inactive lane. `lab/kernels/banks/probe.cuh` defines the same number.
 const OFF: u32 = u32::MAX;
 
-/// Every width of an access, in bytes.
+/// All widths of an access, in bytes.
 const WIDTHS: [u32; 5] = [1, 2, 4, 8, 16];
 
-/// The name of the kernel of an access.
+/// Returns the name of the kernel of an access.
 pub fn entry(direction: Direction, bytes: u32) -> String {
     format!("probe_{}_{bytes}", direction.name())
 }
 
-/// What NVRTC is given for `sm`: a kernel for each direction and width.
+/// Returns the NVRTC program for `sm`, with a kernel for each direction and width.
 pub fn program(sm: u32) -> Program {
     let mut source = format!("{}#include \"banks/probe.cuh\"\n", ProbeParams::declaration());
     for direction in [Direction::Load, Direction::Store] {
@@ -67,14 +67,14 @@ pub fn program(sm: u32) -> Program {
     }
 }
 
-/// The kernels on a device.
+/// The probe kernels on a device.
 pub struct Probe {
     context: Arc<CudaContext>,
     module: Arc<CudaModule>,
 }
 
 impl Probe {
-    /// Compiles and loads them.
+    /// Compiles and loads the kernels.
     ///
     /// # Errors
     /// - [`falchion::Error::Library`] if NVRTC is missing.
@@ -89,7 +89,7 @@ impl Probe {
         Ok(Self { context: context.clone(), module })
     }
 
-    /// Makes one access, in one launch, and waits for it.
+    /// Makes one access in one launch, and synchronizes.
     ///
     /// # Errors
     /// - [`Error::Measurement`] if an address is beyond [`SPAN_BYTES`].
@@ -116,7 +116,7 @@ impl Probe {
     }
 }
 
-/// The table of an access: where each lane goes, all of it within the kernel's shared memory.
+/// Returns the offsets of the lanes, which must be within the kernel's shared memory.
 fn offsets(access: &WarpAccess) -> Result<Vec<u32>, Error> {
     let limit = u64::from(SPAN_BYTES - access.bytes());
     let offset = |address: Option<u64>| match address {

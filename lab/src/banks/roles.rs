@@ -1,11 +1,11 @@
-//! The accesses to shared memory that threads of a warp-specialized kernel make: fragments out of a
-//! stage, the epilogue's to the staging buffers. What TMA writes and reads, and what matrix
-//! descriptors read, no thread accesses.
+//! The accesses of a warp-specialized kernel's threads to shared memory: loads of fragments from a
+//! stage, and the epilogue's accesses to the staging buffers. Accesses by TMA and by matrix
+//! descriptors do not belong to threads.
 //!
-//! Accesses are those of the kernels' text, at the addresses of the host's maps:
-//! `kernels/warp/mma_warpgroup/registers.cuh`, `kernels/threadblock/mma_warp_specialized/simt.cuh`
+//! The accesses are those of the kernels' source, at the addresses of the host's maps:
+//! `kernels/warp/mma_warpgroup/registers.cuh`, `kernels/threadblock/mma_warp_specialized/simt.cuh`,
 //! and `kernels/epilogue/tensor_store.cuh`. Stages and staging buffers begin at multiples of 1024
-//! bytes, so that an offset has the bank of its address.
+//! bytes, so the bank of an offset is the bank of its address.
 
 use super::{
     Direction, LANES, NotAnAccess, WarpAccess,
@@ -28,17 +28,17 @@ use falchion::{
     },
 };
 
-/// Columns that a warp's lanes hold two by two.
+/// Columns that the lanes of a warp hold in pairs.
 const OCTET: u32 = 8;
 
-/// Warps of a consumer.
+/// Warps per consumer.
 const WARPS: u32 = THREADS / WARP;
 
-/// What one lane touches: the first byte, if it takes part.
+/// The first byte that each lane touches; `None` for inactive lanes.
 type Lanes = [Option<u64>; LANES];
 
-/// The accesses of a kernel's threads: loads for one k-tile, and what the epilogue does for one
-/// tile of D.
+/// Returns the accesses of a kernel's threads: loads for one k-tile, and the epilogue's accesses
+/// for one tile of D.
 pub(super) fn of_warp_specialized(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,
@@ -54,7 +54,7 @@ pub(super) fn of_warp_specialized(
     Ok(steps.in_order())
 }
 
-/// The operand as the user names it.
+/// Returns the operand in the user's frame.
 const fn user(d: &WarpSpecializedDesc, operand: OperandKind) -> Operand {
     Operand::of(operand.leave(d.frame))
 }
@@ -63,7 +63,8 @@ fn lanes(address: impl Fn(u32) -> Option<u32>) -> Lanes {
     core::array::from_fn(|lane| address(lane as u32).map(u64::from))
 }
 
-/// `f32` on the CUDA cores: each k of a stage, 16 bytes at a time, by every warp.
+/// Adds the loads of `f32` fragments on CUDA cores: 16 bytes at a time for each k of a stage, by
+/// every warp.
 fn fragments_of_threads(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,
@@ -88,9 +89,9 @@ fn fragments_of_threads(
     Ok(())
 }
 
-/// A from registers: of each instruction's 64 rows and each step, one `ldmatrix.x4.trans` of 8-bit
-/// elements, or two accesses of 8 bytes of 32-bit ones. Consumers side by side along N load the
-/// same rows.
+/// Adds the loads of A into registers. For each instruction's 64 rows and each step, there is one
+/// `ldmatrix.x4.trans` for 8-bit elements, or two accesses of 8 bytes for 32-bit ones. Consumers
+/// that are adjacent along N load the same rows.
 fn fragments_of_a(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,
@@ -115,8 +116,9 @@ fn fragments_of_a(
     Ok(())
 }
 
-/// What the consumers of a tile of D do with their subtiles: C out of the staging buffer where it
-/// comes through that, D into it, and D out of it where threads store.
+/// Adds the accesses of the consumers to the subtiles of a tile of D. They load C from the staging
+/// buffer if it comes through the buffer, and store D to the buffer. If threads store D, they also
+/// load it from the buffer.
 fn epilogue(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,
@@ -154,15 +156,19 @@ fn epilogue(
     Ok(())
 }
 
-/// Elements that a thread stores at once, where D's rows are not aligned for TMA.
+/// Returns the elements per store of a thread, if D's rows are not aligned for TMA.
 const fn stored_by_threads(d: &WarpSpecializedDesc) -> Option<u32> {
     if d.class.output.element.bytes_of(d.knobs.align_c) < 16 { Some(d.knobs.align_c) } else { None }
 }
 
-/// The accesses of a subtile between registers and the staging buffer, and how many bytes a lane:
-/// `stmatrix` and `ldmatrix` of 16-bit elements, two octets of columns at once, transposed of a
-/// column-major D, of which the last octet may be alone; two neighbours of a row of other elements,
-/// and of a column of a column-major D where A comes from registers; else elements one by one.
+/// Returns the accesses between registers and the staging buffer for a subtile, with their bytes
+/// per lane.
+///
+/// - Elements of 16 bits use `stmatrix` and `ldmatrix` on two octets of columns at once, transposed
+///   for a column-major D. The last octet may be single.
+/// - Other elements use two consecutive elements of a row. For a column-major D with A from
+///   registers, they use two consecutive elements of a column.
+/// - All remaining cases use single elements.
 fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
     let (map, rows, columns) =
         (StagingMap::of(components), components.fragment_rows(), components.subtile_columns);
@@ -178,8 +184,8 @@ fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
         };
         found.push((bytes, lanes(of)));
     };
-    // A place is the lane whose row it is, beyond the 32 lanes for its lower one, and a column.
-    // Lanes beyond the last column take no part.
+    // A place is a column and the lane that has the row, plus 32 for the lower row of the lane.
+    // Lanes beyond the last column are inactive.
     for warp in 0..WARPS {
         if !by_rows && in_columns {
             for (i, octet) in (0..2).flat_map(|i| (0..octets).map(move |octet| (i, octet))) {
@@ -187,8 +193,8 @@ fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
             }
         } else if element == 2 {
             for octet in (0..octets).step_by(2) {
-                // Lane l points at row, or column, l mod 8 of matrix l / 8: upper and lower rows of
-                // an octet, then those of the next.
+                // Lane l addresses row, or column, l mod 8 of matrix l / 8. The matrices are the
+                // upper and lower rows of an octet, then those of the next octet.
                 add(warp, 16, &|lane| match by_rows {
                     true => (lane % 8 * 4 + lane / 8 % 2 * WARP, (octet + lane / 16) * OCTET),
                     false => (lane / 8 % 2 * WARP, (octet + lane / 16) * OCTET + lane % 8),
@@ -211,9 +217,9 @@ fn staging_stores(components: &WarpSpecialized) -> Vec<(u32, Lanes)> {
     found
 }
 
-/// The accesses with which threads read a subtile that they store, and how many bytes a lane: each
-/// thread has the same columns of every so many rows; of a column-major D, the same rows of every
-/// so many columns.
+/// Returns the accesses with which threads load a subtile that they store, and the bytes per lane.
+/// Each thread has the same columns in rows at a constant distance. For a column-major D, it has
+/// the same rows in columns at a constant distance.
 fn stores(components: &WarpSpecialized, elements: u32) -> (u32, Vec<Lanes>) {
     let (map, columns) = (StagingMap::of(components), components.subtile_columns);
     let by_rows = components.layout_c.is_row();
@@ -230,12 +236,12 @@ fn stores(components: &WarpSpecialized, elements: u32) -> (u32, Vec<Lanes>) {
             map.at(place)
         })
     };
-    // Of few columns a warp may be beyond the last row.
+    // With few columns, a warp may be beyond the last row.
     let taking_part = |of: &Lanes| of.iter().any(Option::is_some);
     (elements * map.element_bytes(), accesses.map(of).filter(taking_part).collect())
 }
 
-/// What is read and written without an access of a thread, in words.
+/// Describes the accesses that do not belong to threads.
 pub(super) fn without_threads(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,

@@ -1,18 +1,18 @@
-//! How many wavefronts a warp's access to shared memory takes.
+//! The number of wavefronts of a warp's access to shared memory.
 //!
-//! Word `x` (four bytes) lies in bank `x mod 32`, and a wavefront has of each bank one word. Lane
-//! `l` touches the words `W(l)`. For a set `S` of lanes, the degree is how often the busiest bank
-//! has to speak:
+//! Word `x` (four bytes) is in bank `x mod 32`. In each wavefront, a bank serves one word. Lane `l`
+//! touches the words `W(l)`. The degree of a set `S` of lanes is the number of words that the
+//! busiest bank serves:
 //!
 //! ```text
 //! d(S) = max over banks b of |{ x in union of W(l), l in S : x mod 32 = b }|          a word counts once: it is broadcast
 //! ```
 //!
-//! An access of up to 4 bytes a lane is one phase, of 8 bytes two (lanes 0-15 and 16-31), of 16
-//! bytes four (eight lanes each). A wavefront also carries no more than 128 bytes to the registers,
-//! unless lanes that read the same share them: where, for `m = 1` or for `m = 2`, every active lane
-//! `l` of a load has a partner `l xor m` that is off or has the same address, each two neighbouring
-//! phases become one. With `P` the phases that are left,
+//! An access of up to 4 bytes per lane has one phase. An access of 8 bytes has two phases (lanes
+//! 0-15 and 16-31), and an access of 16 bytes has four (eight lanes each). A wavefront delivers at
+//! most 128 bytes to the registers, unless lanes read the same bytes. For `m = 1` or `m = 2`,
+//! assume that every active lane `l` of a load has a partner `l xor m` that is off or has the same
+//! address. Each pair of adjacent phases then becomes one phase. With the remaining phases `P`,
 //!
 //! ```text
 //! wavefronts = sum over S in P of d(S)          ideal = sum over S in P of ceil(|union of W(l), l in S| / 32)
@@ -20,7 +20,8 @@
 //!
 //! Sources: CUDA C++ Programming Guide, "Shared Memory" (banks, broadcast); NVIDIA's answer in
 //! <https://forums.developer.nvidia.com/t/unexpected-shared-memory-bank-conflict/77228/2> (partners `l xor 1`, `l xor 2`; 128
-//! bytes a cycle). What they leave open is a [`Rule`], decided by `scripts/banks.sh` on a device.
+//! bytes per cycle). These sources leave some details open. They are fields of a [`Rule`], which
+//! `scripts/banks.sh` measures on a device.
 
 use super::access::{BANKS, Direction, LANES, WarpAccess};
 use falchion::threadblock::WAVEFRONT_BYTES;
@@ -29,52 +30,52 @@ use std::collections::BTreeMap;
 /// A set of lanes, bit `l` for lane `l`.
 pub(super) type LaneSet = u32;
 
-/// When neighbouring phases become one.
+/// The condition under which adjacent phases merge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Merging {
     /// Never.
     #[cfg(test)]
     Never,
-    /// When partners agree.
+    /// If partners have the same address.
     Partners {
-        /// Whether a lane that is off agrees with its partner.
+        /// Whether an inactive lane agrees with its partner.
         off_agrees: bool,
-        /// Whether it is enough that the lanes of two neighbouring phases agree; else all of the
-        /// warp has to.
+        /// Whether it is sufficient that the lanes of two adjacent phases agree. Otherwise, all
+        /// lanes of the warp must agree.
         by_halves: bool,
-        /// Whether stores merge too.
+        /// Whether the phases of stores also merge.
         stores: bool,
     },
 }
 
-/// What the rule is made of, so that a part can be taken away.
+/// The parts of the rule, so that tests can remove each part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Rule {
     /// Whether a word that several lanes touch counts once.
     pub broadcast: bool,
-    /// Whether wide accesses come in phases.
+    /// Whether wide accesses have phases.
     pub phases: bool,
-    /// When phases become one.
+    /// The condition under which phases merge.
     pub merging: Merging,
 }
 
-/// Wavefronts, and what there would be if no two words shared a bank.
+/// The wavefronts of an access, with and without bank conflicts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct Wavefronts {
-    /// Wavefronts of the access; 0 when no lane takes part.
+    /// Wavefronts of the access; 0 if no lane is active.
     pub wavefronts: u32,
-    /// Wavefronts of as many words on banks of their own.
+    /// Wavefronts without bank conflicts.
     pub ideal: u32,
 }
 
 impl Wavefronts {
-    /// Wavefronts that another layout could do without.
+    /// Returns the wavefronts that a layout without conflicts would save.
     pub const fn conflicts(self) -> u32 {
         self.wavefronts - self.ideal
     }
 }
 
-/// The wavefronts of an access, by the hardware's rule.
+/// Returns the wavefronts of an access by the hardware's rule.
 ///
 /// ```
 /// use falchion_lab::banks::{Direction, WarpAccess, wavefronts};
@@ -88,19 +89,19 @@ pub fn wavefronts(access: &WarpAccess) -> Wavefronts {
     Rule::HARDWARE.wavefronts(access)
 }
 
-/// A word on its way: which wavefront of the access carries it, and between it and which lanes.
+/// A word in a wavefront of an access, with the lanes that touch it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// From 0.
+    /// Number of the wavefront, from 0.
     pub wavefront: u32,
-    /// The number of the word.
+    /// Number of the word.
     pub word: u64,
-    /// The lanes, in order.
+    /// The lanes, in ascending order.
     pub lanes: Vec<usize>,
 }
 
-/// The words of an access, wavefront by wavefront, each bank's in the order of their addresses: one
-/// order that the rule allows.
+/// Returns the words of an access by wavefront. The words of each bank are in ascending order of
+/// their addresses, which is one order that the rule allows.
 ///
 /// ```
 /// use falchion_lab::banks::{Direction, WarpAccess, deliveries, wavefronts};
@@ -135,14 +136,14 @@ pub fn deliveries(access: &WarpAccess) -> Vec<Delivery> {
 }
 
 impl Rule {
-    /// What the device does.
+    /// The rule of the device.
     pub const HARDWARE: Self = Self {
         broadcast: true,
         phases: true,
         merging: Merging::Partners { off_agrees: true, by_halves: false, stores: false },
     };
 
-    /// The wavefronts of an access.
+    /// Returns the wavefronts of an access.
     pub fn wavefronts(&self, access: &WarpAccess) -> Wavefronts {
         let mut sum = Wavefronts::default();
         for lanes in self.phases(access) {
@@ -153,8 +154,8 @@ impl Rule {
         sum
     }
 
-    /// The phases: sets of lanes whose data comes together. Those without an active lane take no
-    /// time.
+    /// Returns the phases: sets of lanes whose words are delivered together. Phases without an
+    /// active lane are omitted.
     pub fn phases(&self, access: &WarpAccess) -> Vec<LaneSet> {
         let lanes = if self.phases {
             (WAVEFRONT_BYTES / access.bytes()).min(LANES as u32)
@@ -173,7 +174,7 @@ impl Rule {
         together.map(|phase| phase & active).filter(|&phase| phase != 0).collect()
     }
 
-    /// Whether all active lanes of a set agree with their partners.
+    /// Returns whether all active lanes of a set agree with their partners.
     fn merges(&self, access: &WarpAccess, set: LaneSet) -> bool {
         let (off_agrees, by_halves, stores) = match self.merging {
             Merging::Partners { off_agrees, by_halves, stores } => (off_agrees, by_halves, stores),
@@ -191,7 +192,8 @@ impl Rule {
         (stores || access.direction() == Direction::Load) && (agree(1) || agree(2))
     }
 
-    /// How often the busiest bank speaks for a set of lanes, and how many words there are.
+    /// Returns the number of words that the busiest bank serves for a set of lanes, and the number
+    /// of words.
     fn degree(&self, access: &WarpAccess, set: LaneSet) -> (u32, u32) {
         let mut words: Vec<u64> = members(set).flat_map(|lane| access.words(lane)).collect();
         if self.broadcast {

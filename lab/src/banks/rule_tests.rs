@@ -1,12 +1,12 @@
-//! The rule against the device, against a second model, and with its parts taken away.
+//! Tests of the rule against a device, against a second model, and with parts removed.
 
 use super::{Merging, Rule, WarpAccess, deliveries, wavefronts};
 use crate::banks::{BANKS, Direction, LANES, WORD_BYTES};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The laboratory's cases by name: its accesses are another instance's of this library, and are
-/// made again.
+/// Returns the cases with their names. They are built again, because the lab's accesses have
+/// another type here.
 fn cases() -> Vec<(String, WarpAccess)> {
     let cases = crate::banks::cases::cases().unwrap().into_iter().map(|case| {
         let direction = if case.access.direction().name() == "load" {
@@ -23,7 +23,8 @@ fn cases() -> Vec<(String, WarpAccess)> {
     cases.collect()
 }
 
-/// Counted wavefronts of each case, from `lab/data/banks.txt`, which `scripts/banks.sh` prints.
+/// Returns the counted wavefronts of each case from `lab/data/banks.txt`, the output of
+/// `scripts/banks.sh`.
 fn measured() -> Vec<(String, &'static str, u32, u32)> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/banks.txt");
     let table = std::fs::read_to_string(path).unwrap();
@@ -37,7 +38,7 @@ fn measured() -> Vec<(String, &'static str, u32, u32)> {
     rows.collect()
 }
 
-/// The names of the measured cases that a rule does not predict.
+/// Returns the names of the measured cases that a rule does not predict.
 fn missed(rule: &Rule) -> Vec<String> {
     let (cases, measured) = (cases(), measured());
     assert_eq!(cases.len(), measured.len(), "every case is measured");
@@ -51,15 +52,15 @@ fn missed(rule: &Rule) -> Vec<String> {
     cases.into_iter().zip(measured).filter_map(wrong).collect()
 }
 
-/// The rule predicts every access that a device's counters were read for.
+/// The rule predicts every access that was measured on a device.
 #[test]
 fn every_measured_case_is_predicted() {
     assert_eq!(missed(&Rule::HARDWARE), Vec::<String>::new());
     println!("{} cases", measured().len());
 }
 
-/// Each part of the rule is needed: without it, the measured cases named here are missed, among
-/// others.
+/// Each part of the rule is needed: without it, the rule misses the measured cases named here,
+/// among others.
 #[test]
 fn a_rule_without_one_of_its_parts_misses_cases() {
     let whole = Rule::HARDWARE;
@@ -105,8 +106,8 @@ fn a_rule_without_one_of_its_parts_misses_cases() {
     }
 }
 
-/// Another telling of the rule: what is pending is delivered wavefront by wavefront, each bank
-/// speaking one word at a time to all lanes that wait for it, and to none of a later phase.
+/// A second model of the rule: pending words are delivered wavefront by wavefront. Each bank serves
+/// one word at a time to all lanes of the phase that wait for it.
 fn delivered(access: &WarpAccess) -> u32 {
     let (bytes, lanes) = (u64::from(access.bytes()), access.lanes());
     let load = access.direction() == Direction::Load;
@@ -138,8 +139,8 @@ fn delivered(access: &WarpAccess) -> u32 {
 
 fn access() -> impl Strategy<Value = WarpAccess> {
     let vectors = prop::collection::vec((0u64..1024, prop::bool::weighted(0.85)), LANES);
-    // How many vectors there are to choose from, and by which lanes they are chosen: each by its
-    // own, or by some of its bits.
+    // The number of vectors to choose from, and a mask for the lane number, so that lanes share
+    // vectors.
     let shape = (
         prop::sample::select(vec![2u64, 8, 40, 1024]),
         prop::sample::select(vec![31usize, 30, 29, 28, 15, 27]),
@@ -160,14 +161,15 @@ fn access() -> impl Strategy<Value = WarpAccess> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// `sum over S in P of d(S)` is the number of wavefronts until every word is delivered.
+    /// Checks that `sum over S in P of d(S)` is the number of wavefronts until every word is
+    /// delivered.
     #[test]
     fn the_formula_is_the_delivery(access in access()) {
         prop_assert_eq!(wavefronts(&access).wavefronts, delivered(&access));
     }
 
-    /// The words that are delivered are the words of the access, a bank speaks once a wavefront,
-    /// and there are as many wavefronts as the rule counts.
+    /// Checks that the delivered words are the words of the access, and that a bank serves one word
+    /// per wavefront. The number of wavefronts must be the counted one.
     #[test]
     fn deliveries_take_the_wavefronts(access in access()) {
         let deliveries = deliveries(&access);
@@ -182,7 +184,8 @@ proptest! {
         prop_assert_eq!(touched, delivered);
     }
 
-    /// `ideal <= wavefronts <= 32`, and no wavefront without an active lane.
+    /// Checks `ideal <= wavefronts <= 32`, and that an access without an active lane has no
+    /// wavefront.
     #[test]
     fn wavefronts_lie_between_the_ideal_and_the_lanes(access in access()) {
         let taken = wavefronts(&access);
@@ -192,7 +195,7 @@ proptest! {
         prop_assert_eq!(taken.conflicts(), taken.wavefronts - taken.ideal);
     }
 
-    /// `wavefronts(address + 128 c) = wavefronts(address)`: 32 banks of 4 bytes.
+    /// Checks `wavefronts(address + 128 c) = wavefronts(address)`: 32 banks of 4 bytes.
     #[test]
     fn banks_come_round_after_128_bytes(access in access(), turns in 0u64..1000) {
         let moved = access.lanes().iter().map(|address| address.map(|address| address + turns * 128));
@@ -200,8 +203,8 @@ proptest! {
         prop_assert_eq!(wavefronts(&moved), wavefronts(&access));
     }
 
-    /// Up to 4 bytes a lane, which lane reads what does not matter: `wavefronts(address after p) =
-    /// wavefronts(address)` for a permutation `p` of lanes.
+    /// Checks that the order of lanes has no effect up to 4 bytes per lane: `wavefronts(address
+    /// after p) = wavefronts(address)` for a permutation `p` of lanes.
     #[test]
     fn words_do_not_ask_for_their_lanes(access in access().prop_filter("wide", |a| a.bytes() <= 4), by in 0usize..LANES, times in 0usize..16) {
         let permuted = (0..LANES).map(|lane| access.lanes()[((2 * times + 1) * lane + by) % LANES]);

@@ -1,9 +1,9 @@
-//! Every access to shared memory of a kernel's threads, step by step.
+//! The accesses of a kernel's threads to shared memory, step by step.
 //!
-//! The host executor runs one tile of one block, and what its warps touch is counted: the maps are
-//! the executor's own. Of warp-specialized kernels the accesses are those of the kernels' text, at
-//! the addresses of the same maps. A compiler may join neighbouring accesses that the kernel's text
-//! keeps apart, and then a device takes fewer instructions.
+//! The host executor runs one tile of one CTA, and its accesses are counted, at the addresses of
+//! the executor's own maps. For warp-specialized kernels, the accesses are those of the kernels'
+//! source, at the addresses of the same maps. A compiler may merge adjacent accesses of the source,
+//! and a device then needs fewer instructions.
 
 use super::{WarpAccess, Wavefronts, roles, wavefronts};
 use crate::{
@@ -12,32 +12,32 @@ use crate::{
 };
 use falchion::{desc::GemmDesc, internals::plan::Program, refusal::Operand};
 
-/// The accesses of all warps of a block that do the same: for one k-tile; epilogue stores and loads
-/// are once a tile of D.
+/// The accesses of all warps of a CTA with the same purpose and operand, for one k-tile. Epilogue
+/// stores and loads occur once per tile of D.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SharedStep {
-    /// What they are for.
+    /// The purpose of the accesses.
     pub purpose: Purpose,
-    /// Whose tile, as the user names A and B; C or D of staging buffers; partial accumulators of
-    /// slices of K are of none.
+    /// The operand whose tile is touched, in the user's frame; C or D for staging buffers; `None`
+    /// for sliced-K partials.
     pub operand: Option<Operand>,
-    /// Instructions of a warp.
+    /// Number of warp-level instructions.
     pub accesses: u64,
-    /// Wavefronts of all of them.
+    /// Total number of wavefronts.
     pub wavefronts: u64,
-    /// What [`Wavefronts::ideal`] says of all of them.
+    /// Total of [`Wavefronts::ideal`].
     pub ideal: u64,
-    /// The first of those that take the most wavefronts.
+    /// The first access with the most wavefronts.
     pub worst: WarpAccess,
 }
 
 impl SharedStep {
-    /// Wavefronts that another layout could do without.
+    /// Returns the wavefronts that a layout without conflicts would save.
     pub const fn conflicts(&self) -> u64 {
         self.wavefronts - self.ideal
     }
 
-    /// Wavefronts as a multiple of the ideal.
+    /// Returns the wavefronts divided by the ideal.
     pub fn ratio(&self) -> f64 {
         self.wavefronts as f64 / self.ideal as f64
     }
@@ -52,12 +52,12 @@ impl SharedStep {
     }
 }
 
-/// Steps, as they are found.
+/// The steps so far.
 #[derive(Default)]
 pub(super) struct Steps(Vec<SharedStep>);
 
 impl Steps {
-    /// Adds an access to those that do the same.
+    /// Adds an access to the step with the same purpose and operand.
     pub fn add(&mut self, purpose: Purpose, operand: Option<Operand>, access: WarpAccess) {
         let same = |step: &SharedStep| (step.purpose, step.operand) == (purpose, operand);
         let place = self.0.iter().position(same).unwrap_or_else(|| {
@@ -74,15 +74,16 @@ impl Steps {
         self.0[place].add(access, wavefronts(&access));
     }
 
-    /// All of them in the order of [`Purpose`], A before B, C and D.
+    /// Returns all steps in the order of [`Purpose`], with A before B, C, and D.
     pub fn in_order(mut self) -> Vec<SharedStep> {
         self.0.sort_by_key(|step| (step.purpose, step.operand.map(Operand::name)));
         self.0
     }
 }
 
-/// The accesses of a description: as [`of_program`] counts them, or, of a warp-specialized kernel,
-/// fragments that threads load and what the epilogue does with its staging buffers.
+/// Returns the accesses of a description, as [`of_program`] counts them. For a warp-specialized
+/// kernel, they are the fragments that threads load and the epilogue's accesses to its staging
+/// buffers.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -108,9 +109,8 @@ pub fn of_desc(desc: &GemmDesc) -> Result<Vec<SharedStep>, Error> {
     }
 }
 
-/// What a kernel reads and writes in shared memory by TMA and by matrix descriptors, and so without
-/// wavefronts of threads: a sentence each. Nothing of a kernel on the CUDA cores whose threads
-/// copy.
+/// Describes the accesses to shared memory by TMA and by matrix descriptors, which need no
+/// wavefronts of threads. The list is empty for kernels whose threads copy the tiles.
 pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
     match (desc.warp_specialized(), desc.components()) {
         (Some(d), Some(components)) => roles::without_threads(&d.multiplied(), &components),
@@ -118,7 +118,7 @@ pub fn without_threads(desc: &GemmDesc) -> Vec<String> {
     }
 }
 
-/// The accesses of a program, in the order of [`Purpose`], A before B.
+/// Returns the accesses of a program in the order of [`Purpose`], with A before B.
 ///
 /// # Errors
 /// [`falchion::Error::Fault`] if the host executor finds a fault in the program.

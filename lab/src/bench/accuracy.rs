@@ -1,8 +1,8 @@
-//! How far a product of `f32` is off: the largest `|D - AB| / (|A||B|)` of all elements, of ours
-//! and of cuBLAS's SGEMM.
+//! The accuracy of an `f32` GEMM: the largest `|D - AB| / (|A||B|)` of all elements, for Falchion
+//! and for cuBLAS's SGEMM.
 //!
-//! `AB` and `|A||B|` are cuBLAS's DGEMM of the same numbers, in device memory: what that is off by
-//! is below `K 2^-53` of `|A||B|`.
+//! `AB` and `|A||B|` come from cuBLAS's DGEMM on the same numbers in device memory. Their error is
+//! below `K 2^-53` of `|A||B|`.
 
 use super::suite::SuiteProblem;
 use crate::{
@@ -18,17 +18,17 @@ use falchion::internals::sys::driver::driver;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The largest errors, as shares of `|A||B|`.
+/// The largest errors, relative to `|A||B|`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Errors {
-    /// Of our D.
+    /// Error of Falchion's D.
     pub ours: f64,
-    /// Of cuBLAS's SGEMM.
+    /// Error of cuBLAS's SGEMM.
     pub sgemm: f64,
 }
 
-/// The largest of `|d - reference| / magnitude`; NaN is infinite. Where all magnitudes are 0 there
-/// is nothing to be off by.
+/// Returns the largest `|d - reference| / magnitude`. NaN counts as infinite. If all magnitudes are
+/// 0, the error is 0.
 fn largest(d: &[f32], reference: &[f64], magnitude: &[f64]) -> f64 {
     let share = |((&d, &reference), &magnitude): ((&f32, &f64), &f64)| match (f64::from(d)
         - reference)
@@ -42,7 +42,7 @@ fn largest(d: &[f32], reference: &[f64], magnitude: &[f64]) -> f64 {
     d.par_iter().zip(reference).zip(magnitude).map(share).reduce(|| 0.0, f64::max)
 }
 
-/// A suite's problem in cuBLAS's terms.
+/// Returns a suite's problem as a cuBLAS problem.
 fn matrices<'a>(
     problem: &SuiteProblem,
     a: Region<'a>,
@@ -57,8 +57,8 @@ fn matrices<'a>(
     }
 }
 
-/// The errors of the D that a product of A and B, which lie on the device as they do here, has left
-/// in `ours`.
+/// Returns the errors of a D in device memory, which is the product of A and B, and of SGEMM. `a`
+/// and `b` are the operands on the host.
 pub(super) fn errors(
     stream: &Arc<CudaStream>,
     problem: &SuiteProblem,
@@ -97,8 +97,7 @@ pub(super) fn errors(
 mod tests {
     use super::largest;
 
-    /// `max |d - r| / m`; what is no number is infinitely off, and where nothing is added up
-    /// nothing is off.
+    /// Checks that NaN gives an infinite error, and that the error without any magnitude is 0.
     #[test]
     fn the_largest_share_is_found() {
         assert_eq!(largest(&[1.0, 2.5, -3.0], &[1.0, 2.0, -3.25], &[4.0, 8.0, 1.0]), 0.25);

@@ -1,4 +1,4 @@
-//! Operands of `f32` with something about them: what accuracy is measured on.
+//! Distributions of `f32` operands for accuracy measurements.
 
 use crate::{
     Error,
@@ -11,7 +11,7 @@ use falchion::{
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What operands are drawn from.
+/// A distribution of operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Data {
@@ -19,14 +19,15 @@ pub enum Data {
     Normal,
     /// Magnitudes in [2^e, 2^(e+1)), e uniform from -20 to 19, of either sign.
     Wide,
-    /// Normal; the second half of A's columns is the first half again, and of B's rows it is its
-    /// negative but for up to a thousandth. So sums are small beside their magnitudes.
+    /// Normal, but the second half of A's columns repeats the first half. The second half of B's
+    /// rows is the negated first half, changed by up to a thousandth. Sums are therefore small
+    /// relative to their magnitudes.
     Cancelling,
 }
 
-/// The word for it, as a suite spells it.
+/// The names in suites.
 impl Data {
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -35,7 +36,7 @@ impl Data {
         }
     }
 
-    /// Element `k` of a row of A, or of a column of B, number `line`.
+    /// Returns element `k` of row `line` of A, or of column `line` of B.
     fn number(self, seed: u64, (line, k): (usize, usize), length: usize, is_b: bool) -> f32 {
         let bits = |salt: u64, k: usize| draw(seed ^ salt, (line * length + k) as u64);
         // In (0, 1].
@@ -60,7 +61,7 @@ impl Data {
         x as f32
     }
 
-    /// A, B, and what D holds before, which is poison.
+    /// Returns A, B, and the previous content of D, which is poison.
     pub(super) fn operands(self, problem: &Problem, seed: u64) -> Result<[HostBuffer; 3], Error> {
         let filled = |view: &View<Elements>, mn: usize, is_b: bool| -> Result<HostBuffer, Error> {
             let mut buffer = HostBuffer::poisoned(ElementKind::F32, view.memory.length)?;
@@ -99,8 +100,8 @@ mod tests {
         (0..4096).map(|k| data.number(3, (5, k), 4096, is_b)).collect()
     }
 
-    /// Normal data fits the window of f16x3, cancelling data too, and wide data does not; normal
-    /// data has the moments that it says.
+    /// Checks that normal and cancelling data fit the window of f16x3, that wide data do not, and
+    /// the moments of normal data.
     #[test]
     fn data_is_what_it_says() {
         for (data, fits) in [(Data::Normal, true), (Data::Cancelling, true), (Data::Wide, false)] {

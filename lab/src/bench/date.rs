@@ -1,15 +1,15 @@
-//! The day of a measurement.
+//! The date of a measurement.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The day of `time` in UTC, as `2026-11-20`; days before 1970 count as its first.
+/// Returns the date of `time` in UTC, such as `2026-11-20`. Times before 1970 give 1970-01-01.
 ///
 /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
 #[must_use]
 pub fn utc_date(time: SystemTime) -> String {
     let days = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
-    // Years begin in March and eras of 400 years on 0000-03-01, so that the leap day is the last of
-    // its year.
+    // Years begin in March, and eras of 400 years begin on 0000-03-01, so the leap day is the last
+    // day of a year.
     let shifted = days + 719_468;
     let (era, day) = (shifted / 146_097, shifted % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

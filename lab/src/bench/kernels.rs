@@ -13,7 +13,7 @@ use falchion::{
     },
 };
 
-/// What `prepare` makes of a problem's description; the sentence, where the problem's knobs are
+/// Runs `prepare` on a problem's description, or returns the message if the problem's knobs are
 /// refused.
 pub(super) fn prepared<T>(
     problem: &SuiteProblem,
@@ -30,7 +30,7 @@ pub(super) fn prepared<T>(
     }
 }
 
-/// The description that a problem runs with unless it is given one: the default row of an
+/// Returns the description that computes a problem by default: the default configuration for an
 /// architecture tag, with the problem's knobs.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     let request =
         Request { a, b, c, accumulator, op, arch: Some(arch), knobs, ..Request::default() };
     if problem.pointers {
-        // Of an array a family launches as many products as it can.
+        // A family launches as many GEMMs of a pointer array as it can.
         let family = request.resolve_for(arch, size, None)?.desc;
         let size = ProblemSize { batch: 1, ..size }.of_array(&family, launched.batch);
         return Ok(request.resolve_for(arch, size, None)?.desc.for_array(launched.batch));
@@ -66,23 +66,24 @@ pub fn description(problem: &SuiteProblem, arch: ArchKind) -> Result<GemmDesc, E
     Ok(launched.kernel_of(request.resolve_for(arch, size, None)?.desc))
 }
 
-/// Refused problems: their places in the suite, from 1, and why.
+/// Refused problems: their line in the suite, from 1, and the reason.
 type Refused = Vec<(usize, String)>;
 
-/// The kernels of a suite that were compiled, and the problems whose knobs make none.
+/// The compiled kernels of a suite, and the problems whose knobs are refused.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Compiled {
-    /// How many kernels are in the cache.
+    /// Number of kernels in the cache.
     pub kernels: usize,
-    /// Why a kernel could not be written to the cache. The remaining kernels were not compiled.
+    /// The error if a kernel could not be written to the cache. The remaining kernels were not
+    /// compiled.
     pub unwritten: Option<String>,
     /// The refused problems.
     pub refused: Refused,
 }
 
 /// Compiles the kernels of problems into the process's cache, for devices of compute capability
-/// `sm`: those that are prepared, and those of narrower accesses that take their place where
-/// leading dimensions or extents want them. No device is needed.
+/// `sm`. This includes the kernels with narrower accesses that replace the default if leading
+/// dimensions or extents require them. No device is needed.
 ///
 /// # Errors
 /// The errors of [`compile_to_disk`] except [`falchion::Error::Io`], which is stored in
@@ -117,14 +118,14 @@ pub(super) fn written(
     Ok(None)
 }
 
-/// The descriptions of those kernels, and the refused problems.
+/// Returns the descriptions of these kernels, and the refused problems.
 fn kernels_of(problems: &[SuiteProblem], sm: u32) -> Result<(Vec<GemmDesc>, Refused), Error> {
     let newest = ArchKind::newest_of(sm).unwrap_or(ArchKind::Sm70);
     let (mut descs, mut refused) = (Vec::new(), Vec::new());
     for (at, problem) in (1..).zip(problems) {
         match prepared(problem, newest, |desc| Ok(desc.check().map(|()| *desc)?))? {
             Ok(desc) => {
-                // A problem that it cannot compute the measurement refuses.
+                // The measurement refuses a problem that the kernel cannot compute.
                 let runs = desc.fitted(&problem.launched()).unwrap_or(desc);
                 for kernel in [desc, runs] {
                     if !descs.contains(&kernel) {
@@ -145,8 +146,8 @@ mod tests {
     use falchion::arch::OpKind;
     use std::collections::BTreeSet;
 
-    /// Of 63 columns D is stored an element at a time, of 62 two: the kernels of both are others
-    /// than that of 64.
+    /// Checks that 63 and 62 columns need other kernels than 64, because D is stored one or two
+    /// elements at a time.
     #[test]
     fn narrower_kernels_are_among_those_of_a_suite() {
         let row = |n: usize| {
@@ -160,8 +161,8 @@ mod tests {
         assert_eq!(narrow.into_iter().map(access).collect::<BTreeSet<_>>(), [1, 2].into());
     }
 
-    /// A knob that is none, words that no knob takes, and an invalid description: each is told, and
-    /// the others go on.
+    /// Checks that an unknown knob, an invalid value, and an invalid description are reported, and
+    /// that the other problems are compiled.
     #[test]
     fn refused_knobs_are_sentences_and_the_suite_goes_on() {
         let row = |knobs: &str| {

@@ -1,5 +1,5 @@
-//! One problem of a suite, measured on a device: ours beside every algorithm of the peer, and
-//! verified.
+//! The measurement of one problem of a suite on a device: verifies Falchion's kernel, and times it
+//! beside every algorithm of the peer.
 
 use super::{
     SuiteProblem,
@@ -31,20 +31,20 @@ use falchion::{
 };
 use std::{path::PathBuf, sync::Arc};
 
-/// Rows of D that are computed again to verify a measured product.
+/// Rows of D that are computed again to verify a measured GEMM.
 pub(crate) const VERIFIED_ROWS: usize = 24;
 
-/// A device, and what is measured on it.
+/// A device for measurements.
 pub struct Bench {
     stream: Arc<CudaStream>,
     lt: Option<Lt>,
     device: String,
 }
 
-/// The cuBLASLt that is measured beside ours.
+/// The cuBLASLt library that is measured as the peer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum PeerLibrary {
-    /// None: ours is measured alone.
+    /// No peer.
     #[default]
     None,
     /// The library that the usual search finds.
@@ -53,20 +53,20 @@ pub enum PeerLibrary {
     At(PathBuf),
 }
 
-/// What is measured of a problem, apart from the clock.
+/// The settings of a run, except those of the clock.
 #[derive(Clone, Default)]
 pub struct Run {
-    /// The suite's name.
+    /// Name of the suite.
     pub suite: String,
-    /// The cuBLASLt to measure beside ours.
+    /// The cuBLASLt library that is measured as the peer.
     pub peer: PeerLibrary,
-    /// Seconds per problem, at most; `None` for the default of [`Settings`](super::Settings).
+    /// Limit in seconds per problem; `None` for the default of [`Settings`](super::Settings).
     pub seconds: Option<f64>,
-    /// A kernel instead of the default one.
+    /// A kernel that replaces the default one.
     pub kernel: Option<CudaKernel>,
-    /// The day.
+    /// Date of the run.
     pub date: String,
-    /// The commit.
+    /// Measured commit.
     pub commit: String,
 }
 
@@ -86,8 +86,8 @@ impl Bench {
         Ok(Self { stream: stream.clone(), lt, device })
     }
 
-    /// Measures a problem. One whose knobs are refused is a line with the refusal's sentence, and
-    /// so is one whose operands are refused.
+    /// Measures a problem. If its knobs or its operands are refused, the line has the message of
+    /// the refusal.
     ///
     /// # Errors
     /// - [`Error::Measurement`] if a result of the kernel is wrong.
@@ -112,8 +112,8 @@ impl Bench {
             },
         };
         let desc = *kernel.desc();
-        // Memory without events: what is enqueued can be captured, and no launch waits for the
-        // events of the one before.
+        // Event tracking is off, so that work can be captured and no launch waits for events of the
+        // previous one.
         let _untracked = Untracked::new(&self.stream);
         let launched = Launched::of(problem, &desc, &self.stream)?;
         let numbers = &problem.problem();
@@ -121,7 +121,7 @@ impl Bench {
         let upload = |buffer: &HostBuffer| {
             self.stream.clone_htod(buffer.bytes()).map_err(driver("cuMemcpyHtoDAsync"))
         };
-        // Whole numbers first: their sums are known, whatever the bound on others says.
+        // Whole numbers come first, because their sums are exact for any bound.
         let [a, b, c] = operands(numbers, types, Fill::Integers, seed)?;
         let sets = [[upload(&a)?, upload(&b)?]];
         let (kernel, stream) = (&kernel, &self.stream);
@@ -159,7 +159,7 @@ impl Bench {
             ..self.circumstances(run)
         };
         let error_over_bound = match decides.then(|| ours.verify(&desc, &a, &b, &c)).transpose() {
-            // The window of f16x3: what is refused is kept, too.
+            // Refusals of f16x3's window are also recorded.
             Err(Error::Falchion(falchion::Error::Refused(refusal @ Refusal::Emulation(_))))
                 if problem.data.is_some() =>
             {
@@ -203,7 +203,7 @@ impl Bench {
 }
 
 impl Run {
-    /// What is the same of every line of a run.
+    /// Returns the properties that all lines of a run share.
     pub(super) fn circumstances(&self, kind: &str, device: &str) -> Circumstances {
         Circumstances {
             suite: self.suite.clone(),
@@ -230,7 +230,7 @@ pub(super) fn types(problem: &SuiteProblem) -> Result<Combined, Error> {
     Ok(Combined { a, b, accumulator, c })
 }
 
-/// A, B, and what D holds before, of each product.
+/// Returns A, B, and the previous content of D for each GEMM.
 pub(crate) fn operands(
     problem: &Problem,
     types: Combined,
@@ -256,7 +256,7 @@ pub(crate) fn operands(
     ])
 }
 
-/// Waits for the device, and copies so many elements back.
+/// Synchronizes the stream, and copies elements back to the host.
 pub(super) fn downloaded(
     stream: &Arc<CudaStream>,
     kind: ElementKind,

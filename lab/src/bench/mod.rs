@@ -1,9 +1,9 @@
-//! The measurement against a peer: suites in, interleaved rounds, JSON lines and a page out.
+//! Measurements relative to a peer. The input is a suite, and the output is JSON lines and a page.
 //!
-//! One run measures ours and cuBLASLt's candidates beside each other on one stream, so that clocks,
-//! power and temperature are the same for all, and nobody always runs after the same one. [`suite`]
-//! reads problems, [`protocol`] times them through a [`Timer`], [`record`] is the line that is
-//! kept, [`page`] is what is read.
+//! One run measures Falchion and cuBLASLt's candidates in interleaved rounds on one stream. Clocks,
+//! power, and temperature are therefore the same for all, and no contender always runs after the
+//! same other one. [`suite`] reads problems, [`protocol`] times them with a [`Timer`], [`record`]
+//! is a JSON line, and [`page`] is the Markdown page.
 
 mod accuracy;
 mod data;

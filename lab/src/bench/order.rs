@@ -1,20 +1,20 @@
-//! Who is measured after whom.
+//! The order of contenders within a round.
 //!
-//! At a limit of power a block's clock depends on the block before it: behind one that draws less
-//! it runs faster. Rotation alone keeps everybody's neighbour. A Williams design does not: of `n`
-//! contenders, round `r` is
+//! At the power limit, the clock of a block of launches depends on the previous block: after a
+//! block with less power, it is higher. With rotation only, every contender would always follow the
+//! same one. A Williams design avoids this. For `n` contenders, round `r` is
 //!
 //! ```text
 //! z_i + r mod n        z = 0, 1, n - 1, 2, n - 2, ..        backwards in every other n rounds where n is odd
 //! ```
 //!
-//! so that in `n` rounds, or `2n` where n is odd, everybody follows everybody else within a round
+//! In `n` rounds, or `2n` if n is odd, each contender follows each other contender within a round
 //! equally often.
 //!
 //! Source: E. J. Williams, "Experimental designs balanced for the estimation of residual effects of
 //! treatments", 1949.
 
-/// The contenders of a round, of `count`, in order.
+/// Returns the order of the `count` contenders in a round.
 pub fn order(round: usize, count: usize) -> Vec<usize> {
     let zigzag =
         (0..count).map(|i| if i % 2 == 1 { i.div_ceil(2) } else { (count - i / 2) % count });
@@ -30,8 +30,8 @@ mod tests {
     use super::order;
     use std::collections::BTreeMap;
 
-    /// Each round is a permutation, and over `n` rounds, or `2n`, all pairs of neighbours are
-    /// equally frequent.
+    /// Checks that each round is a permutation, and that all ordered pairs of adjacent contenders
+    /// are equally frequent over `n` or `2n` rounds.
     #[test]
     fn everybody_follows_everybody_equally_often() {
         assert_eq!(order(0, 0), [0usize; 0]);

@@ -1,5 +1,5 @@
-//! Our kernel as a contender: a product, a batch, groups of rows or an array, over rotated sets of
-//! buffers, and verified.
+//! Falchion's kernel as a contender: a GEMM, a batch, a grouped GEMM, or a pointer array, verified,
+//! with rotated buffer sets.
 
 use super::{
     SuiteProblem,
@@ -24,25 +24,25 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// A problem as ours is launched with it.
+/// A problem in the form in which Falchion launches it.
 pub(super) struct Launched {
-    /// The problem whose memory is drawn, and verified.
+    /// The problem that defines the operands and the verification.
     numbers: Problem,
-    /// The same as it is launched.
+    /// The launched problem.
     problem: Problem,
-    /// Of its groups, where it is launched so: on the host, and on the device.
+    /// Group offsets of a grouped GEMM, on the host and on the device.
     offsets: Option<(Vec<u32>, CudaSlice<u8>)>,
-    /// Of an array, the products in the order in which they are told: their addresses ascend by no
-    /// step.
+    /// For a pointer array, the order of the GEMMs. It is random, so that the addresses have no
+    /// constant stride.
     order: Option<Vec<usize>>,
-    /// How operands reach the kernel.
+    /// Description of how operands reach the kernel.
     pub route: String,
-    /// Bytes of the workspace.
+    /// Workspace in bytes.
     workspace: u64,
 }
 
 impl Launched {
-    /// A problem that a description computes, its offsets on the device of `stream`.
+    /// Prepares a problem for a description, with group offsets on the device of `stream`.
     pub(super) fn of(
         problem: &SuiteProblem,
         desc: &GemmDesc,
@@ -72,13 +72,13 @@ impl Launched {
         Ok(Self { numbers, problem, offsets, order, route: routes.to_string(), workspace })
     }
 
-    /// Whether the launch reads what D holds before it.
+    /// Returns whether the launch reads the previous content of D.
     pub(super) fn reads_c(&self) -> bool {
         self.numbers.scalars[1] != 0.0
     }
 
-    /// Compares [`VERIFIED_ROWS`] rows of each product of `d` with the reference. C is what D held
-    /// before the launch.
+    /// Compares [`VERIFIED_ROWS`] rows of each GEMM of `d` with the reference. C is the content of
+    /// D before the launch.
     pub(super) fn verdict(
         &self,
         desc: &GemmDesc,
@@ -94,8 +94,8 @@ impl Launched {
         }
     }
 
-    /// Bytes of each D in the memory of all: of an array one for each product, each of which lies
-    /// in memory of its own.
+    /// Returns the byte ranges of the Ds in the memory of all. For a pointer array, there is one
+    /// range per GEMM, and each has its own allocation.
     fn results(&self, kind: ElementKind, all: usize) -> Vec<Range<usize>> {
         let (d, extents) = (&self.numbers.d, (self.numbers.m, self.numbers.n));
         let bytes = |elements: usize| kind.matrix_bytes(elements as u64) as usize;
@@ -109,14 +109,14 @@ impl Launched {
     }
 }
 
-/// Numbers below `count`, each once, in an order that is drawn.
+/// Returns the numbers below `count` in random order.
 fn scattered(count: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..count).collect();
     order.sort_by_key(|&number| draw(count as u64, number as u64));
     order
 }
 
-/// A product of a batch, alone, where its matrices lie from the first ones on.
+/// Returns one GEMM of a batch, whose matrices are at their offsets from the first ones.
 fn product(all: &Problem, desc: &GemmDesc, number: usize) -> Problem {
     let types = desc.user_types();
     let first = |kind: ElementKind, view: &View<Elements>| {
@@ -125,20 +125,20 @@ fn product(all: &Problem, desc: &GemmDesc, number: usize) -> Problem {
     Problem { batch: 1, ..all.at([first(types.a, &all.a), first(types.b, &all.b)]) }
 }
 
-/// Our kernel over rotated sets of buffers.
+/// Falchion's kernel with rotated buffer sets.
 pub(super) struct Ours<'a> {
     kernel: &'a CudaKernel,
     stream: &'a Arc<CudaStream>,
     launched: &'a Launched,
     types: Combined,
     sets: &'a [[CudaSlice<u8>; 2]],
-    /// Of each set one D, or one for each product of an array.
+    /// One D per set, or for a pointer array one D per GEMM and set.
     results: Vec<Vec<CudaSlice<u8>>>,
     workspace: Option<CudaSlice<u8>>,
 }
 
 impl<'a> Ours<'a> {
-    /// The kernel on sets of A and B, with Ds that hold what `c` does.
+    /// Prepares the kernel for sets of A and B, with Ds that hold the content of `c`.
     pub(super) fn new(
         (kernel, stream): (&'a CudaKernel, &'a Arc<CudaStream>),
         launched: &'a Launched,
@@ -163,13 +163,13 @@ impl<'a> Ours<'a> {
         })
     }
 
-    /// The D of the first set, where it is one.
+    /// Returns the D of the first set, unless it is a pointer array.
     pub(super) fn d(&self) -> Option<&CudaSlice<u8>> {
         self.results.first()?.first()
     }
 
-    /// Runs once, and compares some rows of each product with the reference: the largest error over
-    /// its bound, and D.
+    /// Runs the kernel once, and compares some rows of each GEMM with the reference. Returns the
+    /// largest ratio of an error to its bound, and D.
     pub(super) fn verify(
         &mut self,
         desc: &GemmDesc,
@@ -181,7 +181,7 @@ impl<'a> Ours<'a> {
         let parts = self.launched.results(self.types.c, c.bytes().len());
         let mut computed = HostBuffer::poisoned(self.types.c, c.length())?;
         if !self.launched.reads_c() {
-            // What is not written stays what it was: poison.
+            // Elements that are not written keep the poison.
             for (part, d) in parts.iter().zip(&mut self.results[0]) {
                 stream
                     .memcpy_htod(&computed.bytes()[part.clone()], d)
@@ -238,7 +238,7 @@ impl Launch for Ours<'_> {
     }
 }
 
-/// A workspace of so many bytes; `None` of none.
+/// Allocates a workspace; `None` for 0 bytes.
 pub(crate) fn room(
     stream: &Arc<CudaStream>,
     bytes: u64,
@@ -249,7 +249,7 @@ pub(crate) fn room(
         .map_err(driver("cuMemAllocAsync"))
 }
 
-/// Enqueues a product of whole buffers; where beta is not 0, C is D.
+/// Enqueues a GEMM on whole buffers. If beta is not 0, C is D.
 pub(crate) fn enqueue(
     (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
     (problem, offsets): (&Problem, Option<&CudaSlice<u8>>),
@@ -272,7 +272,7 @@ pub(crate) fn enqueue(
     Ok(kernel.run(stream, CudaCall { workspace, groups, ..problem.with(matrices) })?)
 }
 
-/// Enqueues the products of a batch as an array, in an order, each with a D of its own.
+/// Enqueues the GEMMs of a batch as a pointer array in a given order, each with its own D.
 fn enqueue_array(
     (kernel, stream): (&CudaKernel, &Arc<CudaStream>),
     (problem, order): (&Problem, &[usize]),
@@ -312,7 +312,7 @@ fn enqueue_array(
 mod tests {
     use super::scattered;
 
-    /// Every product once, in no order of their places.
+    /// Checks that every GEMM occurs once, and that the order is not sorted.
     #[test]
     fn products_are_told_in_an_order_that_is_drawn() {
         for count in [1, 2, 16, 64, 256] {

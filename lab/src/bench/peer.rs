@@ -1,4 +1,4 @@
-//! cuBLASLt as a contender: a suite's problem in its terms.
+//! cuBLASLt as a contender: conversion of a suite's problem.
 
 use super::suite::{Accumulate, Operand, SuiteProblem};
 use super::timer::Launch;
@@ -14,14 +14,14 @@ use falchion::{
 
 /// The peer's name in a record.
 pub const NAME: &str = "cublaslt";
-/// The same of a call for each group of unlike rows.
+/// The peer's name if it is called once per group of a ragged grouped GEMM.
 pub const OF_GROUPS: &str = "cublaslt called for each group";
-/// The same of the strided batch that stands for an array.
+/// The peer's name if a strided batch replaces a pointer array.
 pub const OF_BATCH: &str = "cublaslt's strided batch of the same products";
-/// How many algorithms the peer is asked for.
+/// Number of algorithms that are requested from the peer.
 pub const REQUESTED: usize = 64;
-/// Workspace the peer may use, in bytes: what NVIDIA recommends for Hopper, and more than any
-/// heuristic asks for.
+/// Workspace of the peer in bytes: NVIDIA's recommendation for Hopper, which exceeds the needs of
+/// all heuristics.
 pub const WORKSPACE_BYTES: usize = 64 << 20;
 
 impl Launch for LtLaunch<'_> {
@@ -34,10 +34,11 @@ impl Launch for LtLaunch<'_> {
     }
 }
 
-/// `problem` as cuBLASLt is asked for it; `None` where the peer has no word for it (an epilogue
-/// expression, a mix of types, groups of unlike rows). An array is a batch to it.
+/// Converts `problem` for cuBLASLt; `None` if the peer does not support it (an epilogue expression,
+/// a mix of types, or ragged groups). A pointer array becomes a batch.
 ///
-/// f32 is true f32, whatever `op` says: what a user gets who does not allow tf32. D is C in memory.
+/// f32 is true f32 for any `op`, as for a user who does not allow tf32. D and C are the same
+/// memory.
 #[must_use]
 pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
     if problem.epilogue.is_some() || problem.group_rows.is_some() {
@@ -76,8 +77,8 @@ pub fn lt_problem(problem: &SuiteProblem) -> Option<LtProblem> {
     })
 }
 
-/// What is computed in and the scalars' type, for inputs of type `ab`, results of type `c` and the
-/// accumulator asked for.
+/// Returns the compute type and the type of the scalars, for inputs of type `ab`, results of type
+/// `c`, and the requested accumulator.
 ///
 /// Source: the table of supported types at `cublasLtMatmul` in the cuBLAS documentation.
 fn arithmetic(
@@ -93,7 +94,7 @@ fn arithmetic(
         ("i8" | "u8", None | Some("i32")) => CUBLAS_COMPUTE_32I,
         _ => return None,
     };
-    // Integer products scaled into another type take f32 scalars.
+    // Integer products that are scaled into another type need f32 scalars.
     let scale = if compute == CUBLAS_COMPUTE_32I && c != "i32" {
         ElementKind::F32
     } else {

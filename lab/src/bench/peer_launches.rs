@@ -1,5 +1,5 @@
-//! What of cuBLASLt ours is measured beside: each algorithm for the problem, or, of groups of
-//! unlike rows, a call for each.
+//! The launches of cuBLASLt beside Falchion: each algorithm for the problem or, for ragged groups,
+//! one call per group.
 
 use super::{
     Outcome, SuiteProblem,
@@ -18,8 +18,8 @@ use cudarc::driver::{CudaSlice, CudaStream};
 use falchion::{desc::GemmDesc, internals::sys::driver::driver};
 use std::sync::Arc;
 
-/// The measurement of one problem: what the peer was called for, the times, and how many of the
-/// peer's algorithms returned wrong results.
+/// The measurement of one problem: the form of the peer's calls, the times, and the number of the
+/// peer's algorithms with a wrong result.
 pub(super) struct Comparison {
     /// The peer's name; `None` if there is no peer, or if it does not support the problem.
     pub peer: Option<&'static str>,
@@ -31,8 +31,8 @@ pub(super) struct Comparison {
     pub peer_wrong: usize,
 }
 
-/// Measures ours beside the peer on the same buffers. Algorithms with a wrong result are timed only
-/// if no algorithm is right.
+/// Measures Falchion and the peer on the same buffers. Algorithms with a wrong result are timed
+/// only if no algorithm is right.
 pub(super) fn against_peer(
     session: &mut Session<'_>,
     ours: &mut dyn Launch,
@@ -82,7 +82,7 @@ pub(super) fn against_peer(
 /// A problem with whole numbers, whose exact result is known. The peer's algorithms run it before
 /// they are timed.
 pub(super) struct IntegerCase<'c> {
-    /// How ours is launched: extents, group offsets.
+    /// The form of Falchion's launch: extents and group offsets.
     pub launched: &'c Launched,
     /// The description whose element types and accumulator the reference uses.
     pub desc: &'c GemmDesc,
@@ -90,7 +90,7 @@ pub(super) struct IntegerCase<'c> {
     pub stream: &'c Arc<CudaStream>,
     /// A, B, and C on the host.
     pub host: [&'c HostBuffer; 3],
-    /// Our result, whose rows are verified.
+    /// Falchion's result, whose rows are verified.
     pub verified: &'c HostBuffer,
     /// A and B on the device.
     pub operands: &'c [CudaSlice<u8>; 2],
@@ -99,9 +99,9 @@ pub(super) struct IntegerCase<'c> {
 }
 
 impl IntegerCase<'_> {
-    /// Runs a launch on a D that holds C, or poison if C is not read. The result is right if it is
-    /// ours bit for bit, or if its rows agree with the reference. A launch that fails counts as
-    /// right: it is not timed anyway.
+    /// Runs a launch on a D that holds C, or poison if C is not read. The result is right if it
+    /// equals Falchion's result bit for bit, or if its rows agree with the reference. A launch that
+    /// fails counts as right, because it is not timed.
     fn is_right(
         &mut self,
         run: impl FnOnce(&[LtSet<'_>]) -> Result<(), Error>,
@@ -126,24 +126,24 @@ impl IntegerCase<'_> {
     }
 }
 
-/// A group that has rows, as the peer is asked for it.
+/// A group with rows, as a problem for the peer.
 #[derive(Debug)]
 struct LtGroup {
     problem: LtProblem,
-    /// Bytes from the first of A, B and D to the group's, and from one B to the next.
+    /// Bytes from the first A, B, and D to those of the group, and from one B to the next.
     first: [usize; 3],
     apart: usize,
 }
 
 impl LtGroup {
-    /// Its buffers, with B of `number` further on.
+    /// Returns the group's buffers, with the B at offset `b`.
     fn set<'r>(&self, all: &LtSet<'r>, b: usize) -> LtSet<'r> {
         let [a, _, d] = self.first;
         LtSet { a: all.a.from(a), b: all.b.from(b), c: all.c.from(d), d: all.d.from(d) }
     }
 }
 
-/// The groups that have rows; `None` where groups are not unlike, or the peer has no word for them.
+/// Returns the groups with rows; `None` if groups are equal, or if the peer does not support them.
 fn lt_groups(problem: &SuiteProblem) -> Option<Vec<LtGroup>> {
     let (rows, call) = (problem.group_rows.as_ref()?, problem.problem());
     let one = |(number, lines): (usize, Range<usize>)| {
@@ -172,14 +172,14 @@ fn lt_groups(problem: &SuiteProblem) -> Option<Vec<LtGroup>> {
     lines.enumerate().filter(|(_, lines)| !lines.is_empty()).map(one).collect()
 }
 
-/// The buffers of each group in each set.
+/// Returns the buffers of each group in each set.
 fn sets_of<'r>(groups: &[LtGroup], all: &[LtSet<'r>]) -> Vec<Vec<LtSet<'r>>> {
     let of_group =
         |group: &LtGroup| all.iter().map(|set| group.set(set, group.first[1])).collect::<Vec<_>>();
     groups.iter().map(of_group).collect()
 }
 
-/// What all launches of the peer share.
+/// The stream and the workspace that all launches of the peer share.
 struct Bound<'b> {
     stream: &'b Arc<CudaStream>,
     workspace: Region<'b>,
@@ -199,9 +199,9 @@ impl<'b> Bound<'b> {
         LtLaunch::new(lt, plan, algorithm, sets, Some(self.workspace), self.stream)
     }
 
-    /// Measures ours beside a call for each group, one behind another: each with the peer's first
-    /// choice, and each with the algorithm that a brief timing finds the fastest for as many rows.
-    /// Groups that are asked for alike share it.
+    /// Measures Falchion beside one call per group in sequence. One contender calls the peer's
+    /// first choice for each group, and the other calls the algorithm that a brief timing finds the
+    /// fastest for that number of rows. Groups with equal problems share an algorithm.
     fn against_groups(
         &self,
         session: &mut Session<'_>,
@@ -222,7 +222,7 @@ impl<'b> Bound<'b> {
         for (group, plan) in &plans {
             match self.fastest(session, lt, plan, (group, products), regions)? {
                 Some(both) => chosen.push(both),
-                // The peer refuses one of them, and so all.
+                // If the peer refuses one group, it cannot compute the problem.
                 None => {
                     let outcome = session.against(ours, &mut [], regions.len())?;
                     let peer = Some(OF_GROUPS);
@@ -262,8 +262,8 @@ impl<'b> Bound<'b> {
         Ok(Comparison { peer: Some(OF_GROUPS), outcome, peer_verified, peer_wrong })
     }
 
-    /// The peer's first choice for a group, and its fastest, on every B that is aligned as the
-    /// group's, so that none stays in the cache.
+    /// Returns the peer's first choice for a group, and its fastest algorithm. The timing rotates
+    /// over every B with the group's alignment, so that no B stays in the cache.
     fn fastest(
         &self,
         session: &mut Session<'_>,
@@ -298,7 +298,7 @@ impl<'b> Bound<'b> {
     }
 }
 
-/// A call of the peer for each group that has rows.
+/// One call of the peer for each group with rows.
 struct LtCalls<'a> {
     calls: Vec<LtLaunch<'a>>,
     name: &'static str,
@@ -327,7 +327,7 @@ mod tests {
         lt_groups(&parse("test", line).expect("a problem")[0])
     }
 
-    /// A call for each group that has rows, where its matrices lie, and told how they are aligned.
+    /// Checks that each group with rows has a call with its addresses and its alignment.
     #[test]
     fn the_peer_is_called_for_each_group_that_has_rows() {
         let line = r#"{"m":10,"n":24,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","group_rows":[3,0,7],"alpha":2.0}"#;

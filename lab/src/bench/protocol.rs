@@ -1,9 +1,9 @@
-//! One problem's measurement: warm up, time every peer briefly, then interleave ours with the best
-//! of them.
+//! The measurement of one problem: warm up, time every peer briefly, then interleave Falchion with
+//! the best peers.
 //!
-//! A round is one block of launches of each contender; blocks of the same length in time, rotating
-//! over buffers larger together than the L2 cache. The order within a round changes, so that
-//! everybody runs after everybody else equally often.
+//! A round has one block of launches per contender. Blocks have equal duration, and rotate over
+//! buffers that together exceed the L2 cache. The order within a round changes, so that each
+//! contender runs after each other contender equally often.
 
 use super::order::order;
 use super::rounds::{Rounds, Stats, Tally};
@@ -11,47 +11,47 @@ use super::selection::select;
 use super::timer::{Launch, Stretch, Timer};
 use crate::Error;
 
-/// Bytes all buffer sets together should exceed: about four times the L2 cache of an H200.
+/// Smallest total size of all buffer sets: about four times the L2 cache of an H200.
 pub const ROTATED_BYTES: usize = 256 << 20;
-/// No more sets than this, however small they are.
+/// Largest number of buffer sets.
 const SETS_MAX: usize = 4096;
-/// Launches in one graph, at least.
+/// Smallest number of launches per graph.
 const GRAPH_LAUNCHES: usize = 64;
-/// Passes of the brief timing of several contenders, at most.
+/// Largest number of passes in the brief timing of several contenders.
 pub const SCREEN_PASSES: usize = 2;
-/// A brief timing is long enough at this many microseconds.
+/// Sufficient duration of a brief timing, in microseconds.
 const ESTIMATE_US: f64 = 2_000.0;
-/// A single first launch this long, in microseconds, needs no second one to know its length.
+/// Duration of a first launch, in microseconds, from which on no second launch is timed.
 const LONG_US: f64 = 20_000.0;
 
-/// How many buffer sets of `bytes` each there should be: at least 2, and together at least
+/// Returns the number of buffer sets of `bytes` each: at least 2, with a total size of at least
 /// [`ROTATED_BYTES`].
 #[must_use]
 pub fn sets(bytes: usize) -> usize {
     ROTATED_BYTES.div_ceil(bytes.max(1)).clamp(2, SETS_MAX)
 }
 
-/// How long to measure.
+/// The duration and the accuracy of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Work before the very first block, in seconds: clocks oscillate before they settle.
+    /// Warm-up before the first block, in seconds. Clocks oscillate before they settle.
     pub first_warm_seconds: f64,
-    /// Work before the blocks of each further problem, in seconds.
+    /// Warm-up before the blocks of each further problem, in seconds.
     pub warm_seconds: f64,
-    /// Length of a block, in milliseconds.
+    /// Duration of a block, in milliseconds.
     pub block_ms: f64,
-    /// Length of a block of the brief timing, in milliseconds.
+    /// Duration of a block of the brief timing, in milliseconds.
     pub screen_ms: f64,
-    /// Rounds, at least; the budget does not cut below it.
+    /// Smallest number of rounds, for any time limit.
     pub rounds_min: usize,
-    /// Rounds, at most.
+    /// Largest number of rounds.
     pub rounds_max: usize,
-    /// The ratio has settled when its interquartile range is below this share of its median.
+    /// The ratio has settled if its interquartile range divided by its median is below this value.
     pub spread: f64,
-    /// No new round for a problem after this many seconds, the first warm-up not counted.
+    /// Seconds per problem, after which no new round begins. The first warm-up does not count.
     pub seconds: f64,
-    /// Launches shorter than this, in microseconds for each call that they are of, are replayed
-    /// from a graph where all contenders can be captured.
+    /// Launches that are shorter than this, in microseconds per call, are replayed from a graph if
+    /// all contenders can be captured.
     pub graph_below_us: f64,
 }
 
@@ -71,31 +71,31 @@ impl Default for Settings {
     }
 }
 
-/// What one problem's measurement says. Times are of one launch, in microseconds.
+/// The result of one problem's measurement. Times are microseconds per launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Ours.
+    /// Statistics of Falchion.
     pub ours: Stats,
-    /// The peers of the rounds, in the order they were given.
+    /// Statistics of the peers in the rounds, in the given order.
     pub peers: Vec<Stats>,
     /// The fastest peer of the rounds.
     pub peer: Option<String>,
-    /// Its median.
+    /// Median of the fastest peer.
     pub peer_us: Option<f64>,
-    /// The median of the first peer given.
+    /// Median of the first peer.
     pub peer_first_us: Option<f64>,
-    /// Peers that ran.
+    /// Number of peers that ran.
     pub peer_count: usize,
-    /// `peer_us` over our median: above 1 we are faster.
+    /// `peer_us` divided by Falchion's median. Above 1, Falchion is faster.
     pub ratio: Option<f64>,
-    /// The ratio did not settle.
+    /// Whether the ratio did not settle.
     pub noisy: bool,
-    /// Launches were replayed from a graph.
+    /// Whether launches were replayed from a graph.
     pub captured: bool,
 }
 
 impl Outcome {
-    /// Ours alone, beside nobody.
+    /// Returns the outcome of Falchion without a peer.
     pub(super) fn alone(ours: Stats) -> Self {
         Self {
             ours,
@@ -111,14 +111,14 @@ impl Outcome {
     }
 }
 
-/// How a block of one contender is made.
+/// The form of a contender's block.
 #[derive(Clone, Copy, Debug)]
 enum Pace {
     Looped { launches: usize },
     Replayed { launches: usize, replays: usize },
 }
 
-/// Measurements on one clock, problem after problem.
+/// Measurements of several problems with one timer.
 pub struct Session<'t> {
     timer: &'t mut dyn Timer,
     settings: Settings,
@@ -127,20 +127,20 @@ pub struct Session<'t> {
 }
 
 impl<'t> Session<'t> {
-    /// A session that has not warmed up yet.
+    /// Returns a session before its first warm-up.
     pub fn new(timer: &'t mut dyn Timer, settings: Settings) -> Self {
         Self { timer, settings, warm: false, next_set: 0 }
     }
 
-    /// Measures ours beside the peers: all are timed briefly, the three fastest and the first go
-    /// into the rounds.
+    /// Measures Falchion beside the peers. All peers are timed briefly, and the first peer and the
+    /// three fastest ones enter the rounds.
     ///
-    /// `peers` come in the peer's own order of preference. A peer that cannot be launched is left
-    /// out; without one, ours is measured alone. Every contender has `sets` buffer sets, see
-    /// [`sets`].
+    /// `peers` are in the peer's own order of preference. A peer that cannot be launched is left
+    /// out; without any peer, Falchion is measured alone. Every contender has `sets` buffer sets,
+    /// see [`sets`].
     ///
     /// # Errors
-    /// Ours or the clock's.
+    /// The errors of Falchion's launches and of the timer.
     pub fn against(
         &mut self,
         ours: &mut dyn Launch,
@@ -186,7 +186,7 @@ impl<'t> Session<'t> {
         })
     }
 
-    /// Measures all of `candidates`, the first being ours, in interleaved rounds.
+    /// Measures all `candidates` in interleaved rounds. The first candidate is Falchion.
     ///
     /// # Errors
     /// The errors of the candidates and of the timer; [`Error::Measurement`] if there is no
@@ -207,29 +207,29 @@ impl<'t> Session<'t> {
         self.rounds(candidates, &estimates, sets, began)
     }
 
-    /// Warms the device up with launches of `candidate`, before a brief timing that nothing else
-    /// warms it up for.
+    /// Warms the device up with launches of `candidate`, before a brief timing without another
+    /// warm-up.
     ///
     /// # Errors
-    /// The candidate's or the clock's.
+    /// The errors of the candidate and of the timer.
     pub fn warm(&mut self, candidate: &mut dyn Launch, sets: usize) -> Result<(), Error> {
         let time = self.estimate(candidate, sets)?;
         self.warm_up(candidate, time, sets)
     }
 
-    /// Times each of `peers` briefly: microseconds of one launch, `None` for one that cannot be
-    /// launched.
+    /// Times each of `peers` briefly. Returns microseconds per launch; `None` for a peer that
+    /// cannot be launched.
     ///
     /// # Errors
-    /// The clock's.
+    /// The errors of the timer.
     pub fn screen(
         &mut self,
         peers: &mut [&mut dyn Launch],
         sets: usize,
     ) -> Result<Vec<Option<f64>>, Error> {
         let began = self.timer.seconds();
-        // A refusal by the peer is no error of ours. A device that has failed says so again when
-        // ours is next launched.
+        // A refusal by the peer is not an error. A device that has failed reports it again at
+        // Falchion's next launch.
         let mut times: Vec<Option<f64>> =
             peers.iter_mut().map(|peer| self.estimate(*peer, sets).ok()).collect();
         let estimates: Vec<f64> = times.iter().flatten().copied().collect();
@@ -242,7 +242,7 @@ impl<'t> Session<'t> {
         let paces = self.paces(&mut running, &estimates, sets, self.settings.screen_ms * 1000.0)?;
         let mut best = vec![f64::INFINITY; running.len()];
         for pass in 0..SCREEN_PASSES {
-            // Products of a tenth of a second and more would spend the whole budget here.
+            // GEMMs of more than a tenth of a second would use up the whole time limit here.
             if pass > 0 && self.timer.seconds() - began > self.settings.seconds / 3.0 {
                 break;
             }
@@ -290,8 +290,8 @@ impl<'t> Session<'t> {
         }
     }
 
-    /// Microseconds of one launch, roughly. The very first launch, which loads the module, does not
-    /// count unless it is long.
+    /// Returns the approximate microseconds per launch. The first launch, which loads the module,
+    /// does not count unless it is long.
     fn estimate(&mut self, candidate: &mut dyn Launch, sets: usize) -> Result<f64, Error> {
         let touch = self.looped(candidate, 1, sets)?;
         if touch >= LONG_US {
@@ -312,7 +312,7 @@ impl<'t> Session<'t> {
         let target = if self.warm { warm_seconds } else { first_warm_seconds } * 1e6;
         let (launches, began) = (launches_in(block_ms * 1000.0, own), self.timer.seconds());
         let mut spent = 0.0;
-        // Device time, bounded by twice as much by the clock on the wall.
+        // Device time, limited by twice as much wall-clock time.
         while spent < target && self.timer.seconds() - began < 2e-6 * target {
             spent += self.looped(ours, launches, sets)?;
         }
@@ -320,8 +320,8 @@ impl<'t> Session<'t> {
         Ok(())
     }
 
-    /// Blocks of `block_us` for all: from graphs when one is short and all can be captured, else in
-    /// a loop.
+    /// Returns blocks of `block_us` for all candidates: from graphs if one candidate is short and
+    /// all can be captured, otherwise in a loop.
     fn paces(
         &mut self,
         candidates: &mut [&mut dyn Launch],
@@ -342,7 +342,7 @@ impl<'t> Session<'t> {
         if !of_call.into_iter().any(|time| time < self.settings.graph_below_us) {
             return Ok(looped());
         }
-        // Whole turns over the sets, so that a replay follows on the one before.
+        // Whole turns over the sets, so that a replay continues after the previous one.
         let sets = sets.max(1);
         let launches = sets * GRAPH_LAUNCHES.div_ceil(sets);
         let mut paces = Vec::new();
@@ -357,7 +357,7 @@ impl<'t> Session<'t> {
         Ok(paces)
     }
 
-    /// One block: microseconds of one launch in it.
+    /// Runs one block. Returns microseconds per launch.
     fn block(
         &mut self,
         slot: usize,
@@ -375,7 +375,7 @@ impl<'t> Session<'t> {
         }
     }
 
-    /// A stretch that goes on where the one before stopped: its first set was used longest ago.
+    /// Runs launches from the set after the last used one, which was used longest ago.
     fn looped(
         &mut self,
         candidate: &mut dyn Launch,
@@ -389,9 +389,9 @@ impl<'t> Session<'t> {
     }
 }
 
-/// How many of `time_us` fill `block_us`; at least one.
+/// Returns the number of launches of `time_us` that fill `block_us`, at least one.
 fn launches_in(block_us: f64, time_us: f64) -> usize {
-    // A float too large for usize saturates; a tenth of a microsecond is below any launch.
+    // The cast saturates for large floats, and no launch takes less than 0.1 µs.
     (block_us / time_us.max(0.1)).ceil().max(1.0) as usize
 }
 

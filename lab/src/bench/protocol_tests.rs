@@ -1,7 +1,7 @@
 use super::*;
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
-/// A contender whose launches take a scripted time: the script repeats its last entry for ever.
+/// A contender with scripted launch times. The last time repeats.
 struct Fake {
     name: String,
     time_us: Rc<RefCell<f64>>,
@@ -10,18 +10,18 @@ struct Fake {
     calls: usize,
 }
 
-/// Everything the clock was asked, in order: who, how many launches, the first set.
+/// The calls of the clock, in order: contender, number of launches, first set.
 type Log = Rc<RefCell<Vec<(String, usize, usize)>>>;
 
-/// A clock that knows how long every contender takes: a contender sets the time of its current
-/// launch, the clock adds.
+/// A clock without a device. A contender sets the time of its current launch, and the clock adds
+/// the times.
 struct FakeClock {
     now_us: f64,
     current: Rc<RefCell<f64>>,
     log: Log,
     capturable: bool,
     slots: Vec<(String, f64)>,
-    /// Factors on the blocks' times, one after the other and round again.
+    /// Factors on the times of blocks, used cyclically.
     noise: Vec<f64>,
     blocks: usize,
 }
@@ -129,7 +129,7 @@ impl Stage {
         Session::new(&mut self.clock, settings).against(ours, &mut peers, sets)
     }
 
-    /// The blocks of the rounds: the last `count` the clock was asked for.
+    /// Returns the last `count` calls of the clock, which are the blocks of the rounds.
     fn tail(&self, count: usize) -> Vec<(String, usize, usize)> {
         let log = self.clock.log.borrow();
         log[log.len() - count..].to_vec()
@@ -156,7 +156,7 @@ fn rounds_interleave_in_balanced_order_and_rotate_over_the_sets() {
     let tail = stage.tail(15);
     let who: Vec<&str> = tail.iter().map(|(name, ..)| &name[name.len() - 1..]).collect();
     assert_eq!(who.concat(), "s01".to_owned() + "01s" + "1s0" + "10s" + "s10");
-    // Blocks are 25 ms of whatever runs, and each goes on at the set after the last one used.
+    // Blocks take 25 ms of any contender, and each continues at the set after the last used one.
     for pair in tail.windows(2) {
         assert_eq!(pair[1].2, (pair[0].2 + pair[0].1) % 7);
     }
@@ -207,7 +207,7 @@ fn short_launches_are_replayed_when_all_can_be_captured() {
     let mut stage = stage(&[10.0, 20.0]);
     let outcome = stage.against(Settings::default(), 100).unwrap();
     assert!(outcome.captured && outcome.ratio == Some(2.0));
-    // One turn over the sets is 1 ms of ours and 2 ms of the peer.
+    // One turn over the sets takes 1 ms for Falchion and 2 ms for the peer.
     assert_eq!(
         stage.tail(2).iter().map(|(name, replays, _)| (&**name, *replays)).collect::<Vec<_>>(),
         [("ours*", 25), ("peer 0*", 13)]
@@ -220,7 +220,7 @@ fn short_launches_are_replayed_when_all_can_be_captured() {
     assert!(stage.clock.log.borrow().iter().all(|(name, ..)| !name.ends_with('*')));
 }
 
-/// What is of several calls is replayed where each of them is short.
+/// Launches of several calls are replayed if each call is short.
 #[test]
 fn launches_of_short_calls_are_replayed() {
     for (calls, captured) in [(1, false), (4, false), (9, true)] {

@@ -1,4 +1,4 @@
-//! The line that is kept of one problem: JSON, one object a line.
+//! The record of one problem: one JSON object per line.
 
 use super::{protocol::Outcome, rounds::Stats, statistics::Quartiles, suite::SuiteProblem};
 use crate::Error;
@@ -7,147 +7,148 @@ use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io;
 
-/// One problem measured. Times are of one launch, in microseconds; rates count `2 m n k` for each
-/// of the batch.
+/// The measurement of one problem. Times are microseconds per launch. Rates count `2 m n k`
+/// operations per GEMM of the batch.
 ///
-/// The problem is repeated as it was asked, except that `op` is the one that ran.
+/// The line repeats the problem, but `op` is the class that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// The problem, its `op` moved to the line's own.
+    /// The problem, without its `op`.
     #[serde(flatten)]
     pub problem: SuiteProblem,
-    /// The suite's name.
+    /// Name of the suite.
     pub suite: String,
-    /// What is measured: `gemm`, `transpose`.
+    /// The kind of the measurement: `gemm` or `transpose`.
     pub kind: String,
     /// The kernel family that ran.
     pub family: String,
     /// `simt` or `tensorop`.
     pub op: String,
-    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether
-    /// A and B are exchanged.
+    /// The kernel that ran: its configuration in one word, its cluster, its division of K, and
+    /// whether operands are swapped.
     pub config: String,
-    /// How A and B reached the kernel: `direct`, or `A repacked, B transposed`. The time is that of
-    /// all. Records of before have other words, which are read as those of now.
+    /// The route of A and B to the kernel: `direct`, or for example `A repacked, B transposed`. The
+    /// time includes the passes. Older records use other words, which are converted.
     #[serde(default = "direct", deserialize_with = "route")]
     pub route: String,
-    /// Our median.
+    /// Falchion's median.
     pub ours_us: f64,
-    /// Our rate.
+    /// Falchion's rate.
     pub ours_tflops: f64,
-    /// The peer's name; null when it was not asked.
+    /// Name of the peer; null without a peer.
     pub peer: Option<String>,
-    /// The version of the peer's library: `13.1.0`. Absent in older records.
+    /// Version of the peer's library, such as `13.1.0`. Absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_version: Option<String>,
-    /// Whether the timed algorithms of the peer computed a problem of whole numbers exactly, on the
-    /// rows on which ours is verified. Absent in older records, and without a peer.
+    /// Whether the timed algorithms of the peer computed a problem with whole numbers exactly, on
+    /// the verified rows. Absent in older records, and without a peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_verified: Option<bool>,
     /// Algorithms of the peer that returned a wrong result. They are timed only if no algorithm is
     /// right.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub peer_wrong: usize,
-    /// The smallest of the peer's medians; null when it refuses.
+    /// Smallest median of the peer; null if the peer does not support the problem.
     pub peer_us: Option<f64>,
-    /// The peer's rate.
+    /// Rate of the peer.
     pub peer_tflops: Option<f64>,
-    /// The median of the peer's own first choice.
+    /// Median of the peer's own first choice.
     pub peer_first_us: Option<f64>,
-    /// How many of the peer's algorithms were timed.
+    /// Number of timed algorithms of the peer.
     pub peer_count: usize,
-    /// `peer_us / ours_us`: above 1 we are faster.
+    /// `peer_us / ours_us`. Above 1, Falchion is faster.
     pub ratio: Option<f64>,
-    /// The median of a kernel of ours to compare with, where the peer refuses.
+    /// Median of another kernel of Falchion, as a reference if the peer does not support the
+    /// problem.
     pub own_reference_us: Option<f64>,
-    /// The largest error over its a-priori bound; null when the result was not verified.
+    /// Largest ratio of an error to its a-priori bound; null if the result was not verified.
     pub error_over_bound: Option<f64>,
-    /// The ratio did not settle.
+    /// Whether the ratio did not settle.
     pub noisy: bool,
-    /// Whether launches were replayed from a graph, so that no time of the host's is in the times;
-    /// absent in lines of before lines said so.
+    /// Whether launches were replayed from a graph, so that the times contain no host time. Absent
+    /// in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<bool>,
-    /// The largest `|D - AB| / (|A||B|)` of all elements of ours; only where the problem says what
-    /// its operands are drawn from.
+    /// Falchion's largest `|D - AB| / (|A||B|)` of all elements. Present only if the problem names
+    /// the distribution of its operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
-    /// That of cuBLAS's SGEMM on the same operands.
+    /// The same error of cuBLAS's SGEMM on the same operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sgemm_error: Option<f64>,
-    /// Why ours refuses these operands or knobs; then our times and rates are 0, and nothing else
-    /// was measured.
+    /// The reason why Falchion refuses these operands or knobs. Times and rates are then 0, and
+    /// nothing else was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// The device's name.
+    /// Name of the device.
     pub device: String,
-    /// The day, `2026-11-20`.
+    /// Date, such as `2026-11-20`.
     pub date: String,
-    /// The commit measured.
+    /// Measured commit.
     pub commit: String,
 }
 
-/// Whether a count is left out of a record.
+/// Returns whether a count is omitted from a record.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// The route of lines that were measured before there was another.
+/// Returns the route of records that were made when only one route existed.
 fn direct() -> String {
     Route::Direct.name().to_owned()
 }
 
-/// The words of routes in records of before, and those of now.
+/// The words of routes in older records, and their present words.
 // OLD_ROUTES
 const OLD_ROUTES: [(&str, &str); 2] = [(" relaid", " repacked"), (" split", " decomposed")];
 
-/// A route in the words of now.
+/// Reads a route and converts it to the present words.
 fn route<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let said = String::deserialize(from)?;
     Ok(OLD_ROUTES.iter().fold(said, |said, (old, new)| said.replace(old, new)))
 }
 
-/// What a line says besides the problem and the times.
+/// The content of a line besides the problem and the times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circumstances {
-    /// The suite's name.
+    /// Name of the suite.
     pub suite: String,
-    /// What is measured.
+    /// The kind of the measurement.
     pub kind: String,
     /// The kernel family that ran.
     pub family: String,
     /// `simt` or `tensorop`.
     pub op: String,
-    /// The kernel that ran: its configuration in a word, its cluster, how K is divided, and whether
-    /// A and B are exchanged.
+    /// The kernel that ran: its configuration in one word, its cluster, its division of K, and
+    /// whether operands are swapped.
     pub config: String,
-    /// How A and B reached the kernel.
+    /// The route of A and B to the kernel.
     pub route: String,
-    /// The peer that was asked.
+    /// The peer.
     pub peer: Option<String>,
-    /// The version of the peer's library.
+    /// Version of the peer's library.
     pub peer_version: Option<String>,
     /// Whether the timed algorithms of the peer are right.
     pub peer_verified: Option<bool>,
-    /// Algorithms of the peer whose result is wrong.
+    /// Algorithms of the peer with a wrong result.
     pub peer_wrong: usize,
-    /// The median of a kernel of ours to compare with, in microseconds.
+    /// Median of another kernel of Falchion as a reference, in microseconds.
     pub own_reference_us: Option<f64>,
-    /// The largest error over its bound.
+    /// Largest ratio of an error to its bound.
     pub error_over_bound: Option<f64>,
-    /// The largest errors of ours and of cuBLAS's SGEMM, as shares of `|A||B|`.
+    /// Largest errors of Falchion and of cuBLAS's SGEMM, relative to `|A||B|`.
     pub errors: Option<[f64; 2]>,
-    /// The device's name.
+    /// Name of the device.
     pub device: String,
-    /// The day, see [`utc_date`](super::date::utc_date).
+    /// Date, see [`utc_date`](super::date::utc_date).
     pub date: String,
-    /// The commit measured.
+    /// Measured commit.
     pub commit: String,
 }
 
 impl Line {
-    /// The line of `problem`, measured as `outcome` under `circumstances`.
+    /// Returns the line of `problem` with its `outcome` and its `circumstances`.
     #[must_use]
     pub fn new(problem: &SuiteProblem, outcome: &Outcome, circumstances: Circumstances) -> Self {
         let tflops = |time_us: f64| problem.operations() / time_us / 1e6;
@@ -198,12 +199,12 @@ impl Line {
         }
     }
 
-    /// The line of a problem that ours refuses.
+    /// Returns the line of a problem that Falchion refuses.
     #[must_use]
     pub fn refused(problem: &SuiteProblem, sentence: String, circumstances: Circumstances) -> Self {
         let quartiles_us = Quartiles { lower: 0.0, median: 0.0, upper: 0.0 };
         let ours = Stats { name: "ours".to_owned(), samples_us: Vec::new(), quartiles_us };
-        // What was asked, where it was not found out what would run.
+        // The requested class, if the class that would run is unknown.
         let op = if circumstances.op.is_empty() {
             problem.op.clone().unwrap_or_default()
         } else {
@@ -213,7 +214,7 @@ impl Line {
         Self { ours_tflops: 0.0, refused: Some(sentence), ..line }
     }
 
-    /// The line as JSON, without a newline.
+    /// Returns the line as JSON, without a newline.
     ///
     /// # Errors
     /// [`Error::Measurement`] if the record cannot be written as JSON.
@@ -222,7 +223,7 @@ impl Line {
     }
 }
 
-/// Writes numbers with six significant digits, which is below the noise of a measurement.
+/// A JSON formatter with six significant digits, which is below the noise of a measurement.
 struct SixDigits;
 
 impl Formatter for SixDigits {
@@ -232,7 +233,7 @@ impl Formatter for SixDigits {
     }
 }
 
-/// A record as JSON, without a newline.
+/// Returns a record as JSON, without a newline.
 pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
     let mut line = Vec::new();
     let written = record.serialize(&mut Serializer::with_formatter(&mut line, SixDigits));
@@ -243,7 +244,7 @@ pub(super) fn json(record: &impl Serialize) -> Result<String, Error> {
     String::from_utf8(line).map_err(|e| fault(&e))
 }
 
-/// The lines of a file of records; blank ones are skipped.
+/// Parses a file of records. Blank lines are skipped.
 ///
 /// # Errors
 /// [`Error::Measurement`] with the line number if a line is not a record.
@@ -363,8 +364,8 @@ pub(super) mod tests {
         assert_eq!(read_lines(&json).unwrap()[0].ratio, None);
     }
 
-    /// A refusal is a line with its sentence and no times, and reads back; lines without named data
-    /// have none of its fields.
+    /// Checks that a refusal is a line with its message and no times, and that lines without named
+    /// data have no data fields.
     #[test]
     fn what_ours_refuses_is_kept() {
         let measured = line(2500.0, Some(2600.0));

@@ -1,33 +1,33 @@
-//! What the rounds have measured, and whether it is enough.
+//! The samples of the rounds, and the test whether they suffice.
 
 use super::statistics::{Quartiles, median};
 
-/// One contender's rounds.
+/// The rounds of one contender.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// The contender.
+    /// Name of the contender.
     pub name: String,
-    /// Time of one launch in each round, in microseconds.
+    /// Time per launch in each round, in microseconds.
     pub samples_us: Vec<f64>,
     /// The quartiles of the samples.
     pub quartiles_us: Quartiles,
 }
 
-/// All contenders' rounds; ours is the first.
+/// The rounds of all contenders. The first is Falchion.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounds {
-    /// One for each contender, in the order they were given.
+    /// Statistics of each contender, in the given order.
     pub stats: Vec<Stats>,
-    /// Within each round, the fastest peer's time over ours; without a peer, ours over its own
-    /// median.
+    /// Quartiles of the fastest peer's time divided by Falchion's within each round. Without a
+    /// peer, Falchion's time divided by its own median.
     pub ratio: Quartiles,
-    /// The ratio did not settle.
+    /// Whether the ratio did not settle.
     pub noisy: bool,
-    /// Launches were replayed from a graph.
+    /// Whether launches were replayed from a graph.
     pub captured: bool,
 }
 
-/// Samples while they come in: `samples[contender][round]`.
+/// The samples so far: `samples[contender][round]`.
 #[derive(Debug)]
 pub(super) struct Tally {
     samples: Vec<Vec<f64>>,
@@ -46,7 +46,7 @@ impl Tally {
         self.samples.iter().map(Vec::len).min().unwrap_or(0)
     }
 
-    /// Within each round, so that what drifts (clocks, power) cancels.
+    /// Computes the ratio within each round, so that drift of clocks and power cancels.
     pub(super) fn ratio(&self) -> Option<Quartiles> {
         let (ours, peers) = self.samples.split_first()?;
         let own = median(ours)?;
@@ -61,7 +61,7 @@ impl Tally {
         Quartiles::of(&ratios)
     }
 
-    /// Written so that a NaN has not settled.
+    /// Returns whether the ratio has settled. NaN has not settled.
     pub(super) fn settled(&self, spread: f64) -> bool {
         self.ratio().is_some_and(|ratio| ratio.spread() < spread)
     }

@@ -1,12 +1,12 @@
-//! Which of the peer's algorithms are measured beside ours.
+//! Selection of the peer's algorithms for the rounds.
 
-/// How many of the fastest go into the rounds.
+/// Number of fastest algorithms that enter the rounds.
 pub const FASTEST: usize = 3;
 
-/// The places of the [`FASTEST`] smallest of `times` and of the first, ascending and each once.
+/// Returns the indices of the [`FASTEST`] smallest of `times` and of the first, in ascending order.
 ///
-/// A brief timing may mislead by a percent or two: the winner is taken from the rounds, not from
-/// here. `None` did not run.
+/// A brief timing may be off by a percent or two, so the rounds determine the winner. `None` stands
+/// for an algorithm that did not run.
 #[must_use]
 pub fn select(times: &[Option<f64>]) -> Vec<usize> {
     let mut ran: Vec<(f64, usize)> =

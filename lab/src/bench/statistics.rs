@@ -3,16 +3,16 @@
 /// The three quartiles of a sample, by linear interpolation between order statistics (R's type 7).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
-    /// A quarter of the sample lies below.
+    /// A quarter of the sample is smaller.
     pub lower: f64,
-    /// Half of the sample lies below.
+    /// Half of the sample is smaller.
     pub median: f64,
-    /// Three quarters of the sample lie below.
+    /// Three quarters of the sample are smaller.
     pub upper: f64,
 }
 
 impl Quartiles {
-    /// The quartiles of `sample`, in any order; `None` when it is empty or holds a NaN.
+    /// Returns the quartiles of `sample`, in any order; `None` if it is empty or contains NaN.
     #[must_use]
     pub fn of(sample: &[f64]) -> Option<Self> {
         if sample.is_empty() || sample.iter().any(|x| x.is_nan()) {
@@ -29,20 +29,21 @@ impl Quartiles {
         Some(Self { lower: at(0.25), median: at(0.5), upper: at(0.75) })
     }
 
-    /// The interquartile range as a share of the median: 0.01 is one percent.
+    /// Returns the interquartile range divided by the median: 0.01 is one percent.
     #[must_use]
     pub fn spread(&self) -> f64 {
         (self.upper - self.lower) / self.median
     }
 }
 
-/// The median of `sample`; `None` when it is empty or holds a NaN.
+/// Returns the median of `sample`; `None` if it is empty or contains NaN.
 #[must_use]
 pub fn median(sample: &[f64]) -> Option<f64> {
     Quartiles::of(sample).map(|q| q.median)
 }
 
-/// The geometric mean of `sample`; `None` when it is empty or holds anything not above zero.
+/// Returns the geometric mean of `sample`; `None` if it is empty or contains a number that is not
+/// positive.
 #[must_use]
 pub fn geometric_mean(sample: &[f64]) -> Option<f64> {
     if sample.is_empty() || !sample.iter().all(|&x| x > 0.0) {

@@ -1,11 +1,11 @@
-//! A suite: JSON lines, one problem each.
+//! Suites: JSON lines with one problem each.
 //!
 //! ```text
 //! {"m":4096,"n":4096,"k":4096,"a":"bf16:row","b":"bf16:col","c":"bf16:row"}
 //! ```
 //!
-//! Unknown fields are refused: a misspelled `lda` would otherwise measure another problem than the
-//! one meant.
+//! Unknown fields are refused. Otherwise, a misspelled `lda` would measure another problem than
+//! intended.
 
 use super::data::Data;
 use crate::Error;
@@ -21,20 +21,20 @@ use falchion::{
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 
-/// An operand as a suite spells it: `bf16:row`.
+/// An operand in the notation of suites: `bf16:row`.
 pub type Operand = MatrixType;
 
-/// How fp8 tensor cores accumulate.
+/// The accumulation mode of fp8 tensor cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Accumulate {
-    /// In the tensor core's own sums throughout.
+    /// Accumulation in the tensor core for all of K.
     Fast,
-    /// Promoted to f32 every 128 products.
+    /// Promotion to f32 every 128 products.
     Slow,
 }
 
-/// An operand that all products of a batch share.
+/// The operand that all GEMMs of a batch share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Broadcast {
@@ -44,9 +44,9 @@ pub enum Broadcast {
     B,
 }
 
-/// One problem: D = epilogue(alpha * A*B, beta * C), A of m x k, B of k x n, C and D of m x n.
+/// One problem: D = epilogue(alpha * A*B, beta * C). A is m x k, B is k x n, and C and D are m x n.
 ///
-/// Leading dimensions are in elements; absent, they are the operand's contiguous extent.
+/// Leading dimensions are in elements. If absent, they are the operand's contiguous extent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteProblem {
@@ -54,18 +54,18 @@ pub struct SuiteProblem {
     pub m: usize,
     /// Columns of B and C.
     pub n: usize,
-    /// Columns of A, rows of B.
+    /// Columns of A and rows of B.
     pub k: usize,
     /// A's type and order.
     pub a: Operand,
     /// B's type and order.
     pub b: Operand,
-    /// C's and D's type and order.
+    /// Type and order of C and D.
     pub c: Operand,
     /// `simt` or `tensorop`. If absent, the fastest units that multiply the types as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// The accumulator's type, by its name.
+    /// Name of the accumulator type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acc: Option<String>,
     /// A's leading dimension.
@@ -74,57 +74,57 @@ pub struct SuiteProblem {
     /// B's leading dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ldb: Option<usize>,
-    /// C's and D's leading dimension.
+    /// Leading dimension of C and D.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ldc: Option<usize>,
-    /// Scales A*B; 1 when absent.
+    /// Factor of A*B. If absent, 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Scales C; 0 when absent.
+    /// Factor of C. If absent, 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// Independent products of this shape, their matrices one behind another; 1 when absent.
+    /// Number of independent GEMMs of this shape with consecutive matrices. If absent, 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
-    /// The operand that they share, with a stride of 0; none when absent.
+    /// The operand that the batch shares, with a stride of 0. If absent, none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broadcast: Option<Broadcast>,
-    /// Whether ours takes the products of the batch as groups of rows of one A, whose offsets lie
-    /// on the device; no when absent.
+    /// Whether Falchion computes the batch as a grouped GEMM on one A, with group offsets on the
+    /// device. If absent, no.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub grouped: bool,
-    /// Rows of A and D of each of several groups, one behind another, each with a B of its own; m
-    /// is all of them together. None when absent.
+    /// Rows of A and D per group of a ragged grouped GEMM, whose groups are consecutive. Each group
+    /// has its own B, and m is the sum of all rows. If absent, none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_rows: Option<Vec<usize>>,
-    /// Whether ours is told the products of the batch by the addresses of their matrices, as an
-    /// array; no when absent.
+    /// Whether Falchion computes the batch as a pointer array. If absent, no.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub pointers: bool,
-    /// An epilogue expression; the plain linear combination when absent.
+    /// An epilogue expression. If absent, the plain linear combination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epilogue: Option<String>,
-    /// How fp8 accumulates; `fast` when absent.
+    /// The accumulation mode of fp8. If absent, `fast`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accumulate: Option<Accumulate>,
-    /// The seed of the random operands.
+    /// Seed of the random operands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Knobs that are not the default's, by their JSON names, in the words that flags take.
+    /// Knobs that differ from the default, by JSON name, with values as flags accept them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub knobs: BTreeMap<String, String>,
-    /// How `f32` is emulated on tensor cores; the default when absent. Suites of before call it
+    /// The emulation of `f32` on tensor cores. If absent, the default. Older suites name the field
     /// `split`.
     #[serde(default, alias = "split", skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationKind>,
-    /// What `f32` operands are drawn from; with it, the errors of ours and of cuBLAS's SGEMM are
-    /// measured.
+    /// The distribution of `f32` operands. If present, the errors of Falchion and of cuBLAS's SGEMM
+    /// are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
 }
 
 impl SuiteProblem {
-    /// `D = A·B` of m, n, k, with the types and orders of A, B and C; all else by default.
+    /// Returns `D = A·B` with the given sizes, types, and orders. All other fields have their
+    /// defaults.
     #[must_use]
     pub fn new((m, n, k): (usize, usize, usize), [a, b, c]: [Operand; 3]) -> Self {
         Self {
@@ -155,19 +155,21 @@ impl SuiteProblem {
         }
     }
 
-    /// How many products there are: those of the batch, the groups, or 1.
+    /// Returns the number of GEMMs: the batch size, the number of groups, or 1.
     #[must_use]
     pub fn products(&self) -> usize {
         self.group_rows.as_ref().map_or(self.batch.unwrap_or(1), Vec::len)
     }
 
-    /// Products and sums: `2 m n k` for each of the batch. Groups of rows are m together.
+    /// Returns the number of multiplications and additions: `2 m n k` per GEMM of the batch. All
+    /// groups together have m rows.
     #[must_use]
     pub fn operations(&self) -> f64 {
         2.0 * self.m as f64 * self.n as f64 * self.k as f64 * self.batch.unwrap_or(1) as f64
     }
 
-    /// The call without its data; C is what D holds before. Groups of rows share A and D.
+    /// Returns the call without its data. C is the previous content of D. Groups of rows share A
+    /// and D.
     #[must_use]
     pub fn problem(&self) -> Problem {
         let (m, n, k, batch) = (self.m, self.n, self.k, self.products());
@@ -198,8 +200,8 @@ impl SuiteProblem {
         }
     }
 
-    /// The same call as groups of rows, where it is [`grouped`](Self::grouped): one A, and one D,
-    /// of all rows.
+    /// Returns the launched call. If it is [`grouped`](Self::grouped), it has one A and one D with
+    /// all rows.
     #[must_use]
     pub fn launched(&self) -> Problem {
         let problem = self.problem();
@@ -209,7 +211,7 @@ impl SuiteProblem {
         Problem { m: problem.m * problem.batch, ..problem }.grouped(problem.batch)
     }
 
-    /// Where its groups begin, and the last one ends; none where ours takes no groups.
+    /// Returns the group offsets; `None` if Falchion does not compute a grouped GEMM.
     #[must_use]
     pub fn offsets(&self) -> Option<Vec<u32>> {
         let alike = || (0..=self.products()).map(|group| (group * self.m) as u32).collect();
@@ -223,25 +225,25 @@ impl SuiteProblem {
         self.group_rows.as_ref().map(unlike).or_else(|| self.grouped.then(alike))
     }
 
-    /// A's leading dimension, given or by default.
+    /// Returns A's leading dimension.
     #[must_use]
     pub fn lda(&self) -> usize {
         self.lda.unwrap_or(self.a.order.packed(self.m, self.k))
     }
 
-    /// B's leading dimension, given or by default.
+    /// Returns B's leading dimension.
     #[must_use]
     pub fn ldb(&self) -> usize {
         self.ldb.unwrap_or(self.b.order.packed(self.k, self.n))
     }
 
-    /// C's and D's leading dimension, given or by default.
+    /// Returns the leading dimension of C and D.
     #[must_use]
     pub fn ldc(&self) -> usize {
         self.ldc.unwrap_or(self.c.order.packed(self.m, self.n))
     }
 
-    /// What is wrong with the numbers, as a sentence.
+    /// Checks the numbers. An error is a sentence.
     fn check(&self) -> Result<(), String> {
         self.check_groups()?;
         for (name, extent) in
@@ -302,7 +304,7 @@ impl SuiteProblem {
         accumulator.map(drop).map_err(|error| format!("`acc`, `{acc}`, {}", error.because()))
     }
 
-    /// What is wrong with the rows of groups, as a sentence.
+    /// Checks the rows of groups. An error is a sentence.
     fn check_groups(&self) -> Result<(), String> {
         let Some(rows) = &self.group_rows else { return Ok(()) };
         if rows.is_empty() {
@@ -328,7 +330,7 @@ impl SuiteProblem {
                 self.m
             ));
         }
-        // What an extent of a problem is at most.
+        // Largest extent of a problem.
         let most = i32::MAX as usize;
         if all > most {
             return Err(format!("`group_rows` come to {all} rows, and there are at most {most}"));
@@ -336,7 +338,8 @@ impl SuiteProblem {
         Ok(())
     }
 
-    /// How many groups there are and their rows, `7 of 3 to 1900 rows`; none where all are alike.
+    /// Returns the number of ragged groups and their rows, such as `7 of 3 to 1900 rows`; `None`
+    /// without ragged groups.
     #[must_use]
     pub fn unlike_groups(&self) -> Option<String> {
         let rows = self.group_rows.as_ref()?;
@@ -345,8 +348,8 @@ impl SuiteProblem {
     }
 }
 
-/// `4096x4096x4096, f32:row f32:col f32:row`; of a batch, `64 of` it; of unlike groups, `7 of 3 to
-/// 1900 rows, ` before all of them together; of an array, `by pointers` behind.
+/// Writes `4096x4096x4096, f32:row f32:col f32:row`. A batch begins with `64 of`, ragged groups
+/// begin with `7 of 3 to 1900 rows, `, and a pointer array ends with `by pointers`.
 impl fmt::Display for SuiteProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { m, n, k, a, b, c, .. } = self;
@@ -356,7 +359,7 @@ impl fmt::Display for SuiteProblem {
     }
 }
 
-/// The problems of a suite's text, in order; blank lines are skipped. `name` is for the errors.
+/// Parses a suite. Blank lines are skipped. `name` is for error messages.
 ///
 /// # Errors
 /// [`Error::Suite`] with the line number if a line is not a problem, or if there are no problems.
@@ -364,7 +367,7 @@ pub fn parse(name: &str, text: &str) -> Result<Vec<SuiteProblem>, Error> {
     parse_lines(name, text, SuiteProblem::check)
 }
 
-/// The problems of one kind of a suite, each checked.
+/// Parses a suite of one kind, and checks each problem.
 pub(super) fn parse_lines<P: for<'de> Deserialize<'de>>(
     name: &str,
     text: &str,
@@ -390,8 +393,8 @@ pub(super) fn parse_lines<P: for<'de> Deserialize<'de>>(
     Ok(problems)
 }
 
-/// serde_json says "at line 1 column 9" of a text that was one line of many: keep the column, drop
-/// its line.
+/// Returns the message of a JSON error with its column only, because serde_json sees each line as a
+/// whole text.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {

@@ -99,8 +99,7 @@ fn the_simt_suite_is_every_layout_twice() {
     assert!(problems.iter().all(|p| [&p.a, &p.b, &p.c].iter().all(|o| o.element.name() == "f32")));
 }
 
-/// Packed rows of odd extents in each layout, and beside them rows that are padded to 16 bytes,
-/// which are read where they lie.
+/// Packed rows of odd extents in each layout, and rows padded to 16 bytes, which are read in place.
 #[test]
 fn the_suite_of_odd_extents_has_every_layout_and_padded_rows() {
     let problems =
@@ -143,8 +142,8 @@ fn the_suite_of_layouts_has_all_four_of_each_type() {
     }
 }
 
-/// Batches on the CUDA cores and on tensor cores, some with tiles as small as their matrices: each
-/// runs in one launch, packed or with one B for all, and the peer is asked for as many products.
+/// Batches on CUDA cores and on tensor cores, some with tiles as small as their matrices. Each runs
+/// in one launch, packed or with a shared B, and the peer computes the same number of GEMMs.
 #[test]
 fn the_suite_of_batches() {
     use crate::bench::peer::lt_problem;
@@ -199,8 +198,8 @@ fn the_suite_of_batches() {
     assert_eq!(arrays.len(), 7);
 }
 
-/// Rows that begin at multiples of 16 bytes and not of 32, of both operands or of one: they are
-/// read where they lie.
+/// Rows that begin at multiples of 16 bytes but not of 32, for both operands or for one. They are
+/// read in place.
 #[cfg(feature = "cuda")]
 #[test]
 fn the_suite_of_pitches() {
@@ -235,8 +234,8 @@ fn the_suite_of_pitches() {
     assert_eq!(problems.len(), kinds.len());
 }
 
-/// f32 on tensor cores: both sizes, four modes, three kinds of data, and SGEMM's shape of the
-/// peer's problem for each.
+/// f32 on tensor cores: both sizes, four modes, three kinds of data, and SGEMM's form of the peer's
+/// problem for each.
 #[test]
 fn the_suite_of_f32_on_tensor_cores() {
     use crate::bench::peer::lt_problem;
@@ -258,7 +257,8 @@ fn the_suite_of_f32_on_tensor_cores() {
     assert_eq!((problems.len(), kinds.len()), (24, 24));
 }
 
-/// Data is of plain products of f32: errors are measured against DGEMM of the same.
+/// `data` is valid only for plain f32 GEMMs, whose errors are relative to DGEMM of the same
+/// operands.
 #[test]
 fn data_is_of_plain_products_of_f32() {
     let plain = r#"{"m":4,"n":4,"k":4,"a":"f32:row","b":"f32:col","c":"f32:row","data":"normal"}"#;
@@ -281,8 +281,8 @@ fn data_is_of_plain_products_of_f32() {
     assert!(sentence(&plain.replace("normal", "odd")).contains("unknown variant `odd`"));
 }
 
-/// The suite of groups: as ours is launched there is one A and one D of all rows, and as the peer
-/// has it a batch of the same memory; each of its descriptions is a kernel.
+/// The suite of grouped GEMMs. Falchion's launch has one A and one D with all rows, and the peer
+/// has a batch in the same memory. Each description is a valid kernel.
 #[cfg(feature = "cuda")]
 #[test]
 fn the_suite_of_groups() {
@@ -311,8 +311,8 @@ fn the_suite_of_groups() {
     }
 }
 
-/// Those of unlike rows are as the rows of experts are: many more in one group than in most, and
-/// none in some; of every type, on both units, and of an odd K.
+/// Checks that ragged groups resemble the rows of experts: one group has many more rows than most,
+/// and some have none. They cover every type, both units, and an odd K.
 #[cfg(feature = "cuda")]
 fn of_unlike_groups(problems: &[SuiteProblem]) {
     use crate::bench::{kernels::description, peer::lt_problem};
@@ -365,7 +365,7 @@ fn of_unlike_groups(problems: &[SuiteProblem]) {
         .is_some_and(|rows| rows.iter().any(|&of_one| 2 * of_one == p.m))));
 }
 
-/// Unlike groups are read, written as they were, and counted once; what is wrong with them is a
+/// Checks that ragged groups are read, written back, and counted once, and that invalid ones give a
 /// sentence.
 #[test]
 fn unlike_groups_say_their_rows() {
@@ -411,8 +411,7 @@ fn unlike_groups_say_their_rows() {
     assert!(sentence(&data).contains("no alpha, beta, epilogue, batch or groups"));
 }
 
-/// An array is a batch whose products are told by their addresses: it has what a batch has, for the
-/// peer, too.
+/// Checks that a pointer array is a batch with the same properties, also for the peer.
 #[test]
 fn pointers_are_of_a_batch() {
     let line = r#"{"m":64,"n":32,"k":16,"a":"bf16:row","b":"bf16:col","c":"f32:row","batch":3,"pointers":true}"#;

@@ -1,4 +1,4 @@
-//! What is timed, and the clock that times it.
+//! Contenders, and the clock that times them.
 
 use crate::{
     Error,
@@ -7,38 +7,38 @@ use crate::{
 use cudarc::driver::CudaStream;
 use std::{sync::Arc, time::Instant};
 
-/// One contender: it can be launched on any of its buffer sets.
+/// A contender, which can be launched on any of its buffer sets.
 pub trait Launch {
-    /// Enqueues one product on buffers `set` and returns without waiting. It allocates nothing and
+    /// Enqueues one launch on buffers `set` and returns without waiting. It allocates nothing and
     /// synchronizes nothing.
     ///
     /// # Errors
-    /// Whatever stopped it.
+    /// The error of the launch.
     fn launch(&mut self, set: usize) -> Result<(), Error>;
 
-    /// What to call it in a report.
+    /// Returns the name in a report.
     fn name(&self) -> &str;
 
-    /// How many calls the host enqueues one by one for it, or products that it tells of: what is
-    /// short for each is replayed from a graph.
+    /// Returns the number of calls that the host enqueues per launch, or the number of GEMMs of a
+    /// pointer array. Short calls are replayed from a graph.
     fn calls(&self) -> usize {
         1
     }
 }
 
-/// Launches back to back, one buffer set after the other.
+/// Back-to-back launches that rotate over buffer sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// The set of the first launch.
+    /// Set of the first launch.
     pub first_set: usize,
-    /// How many launches.
+    /// Number of launches.
     pub launches: usize,
-    /// How many sets there are.
+    /// Number of sets.
     pub sets: usize,
 }
 
 impl Stretch {
-    /// Launches all of it.
+    /// Runs all launches.
     ///
     /// # Errors
     /// The first error of `candidate`.
@@ -47,19 +47,19 @@ impl Stretch {
     }
 }
 
-/// A clock for launches. [`EventTimer`] is the one on a device; tests have their own.
+/// A clock for launches. [`EventTimer`] is the clock of a device, and tests have their own.
 pub trait Timer {
-    /// Device time of all of `stretch`, in microseconds.
+    /// Returns the device time of `stretch`, in microseconds.
     ///
     /// # Errors
-    /// The candidate's or the clock's.
+    /// The errors of the candidate and of the clock.
     fn looped(&mut self, candidate: &mut dyn Launch, stretch: Stretch) -> Result<f64, Error>;
 
-    /// Records `stretch` as `slot`, in place of what `slot` held; `false` when it cannot be
-    /// recorded.
+    /// Records `stretch` in `slot`, and replaces its content. Returns `false` if `stretch` cannot
+    /// be recorded.
     ///
     /// # Errors
-    /// The clock's, when it cannot go on.
+    /// The errors of the clock that prevent further measurements.
     fn capture(
         &mut self,
         slot: usize,
@@ -67,17 +67,17 @@ pub trait Timer {
         stretch: Stretch,
     ) -> Result<bool, Error>;
 
-    /// Device time of `replays` times what `slot` holds, in microseconds.
+    /// Returns the device time of `replays` replays of `slot`, in microseconds.
     ///
     /// # Errors
     /// The errors of the timer; [`Error::Measurement`] if the slot is empty.
     fn replayed(&mut self, slot: usize, replays: usize) -> Result<f64, Error>;
 
-    /// Seconds since some moment: what a budget is counted in.
+    /// Returns seconds since an arbitrary origin, for time limits.
     fn seconds(&mut self) -> f64;
 }
 
-/// CUDA events on one stream, and graphs for what is too short to be launched one by one.
+/// CUDA events on one stream, and graphs for launches that are too short to be enqueued one by one.
 pub struct EventTimer {
     stopwatch: Stopwatch,
     slots: Vec<Option<Recording>>,
@@ -85,10 +85,10 @@ pub struct EventTimer {
 }
 
 impl EventTimer {
-    /// A timer of the work on `stream`. Graphs need a stream other than the default one.
+    /// Returns a timer of the work on `stream`. Graphs need a stream other than the default one.
     ///
     /// # Errors
-    /// What the driver answers.
+    /// The errors of the driver.
     pub fn new(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         Ok(Self { stopwatch: Stopwatch::new(stream)?, slots: Vec::new(), began: Instant::now() })
     }

@@ -1,4 +1,4 @@
-//! Accesses of warps: made of threads' own, and counted.
+//! Warp-level accesses: assembled from the accesses of threads, and counted.
 
 use crate::{
     Error,
@@ -10,18 +10,18 @@ use std::collections::BTreeMap;
 /// Accesses to a matrix in global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct GlobalAccesses {
-    /// Elements, each as often as a thread touches it.
+    /// Elements, counted once per access of a thread.
     pub elements: u64,
-    /// Instructions of a warp.
+    /// Warp-level instructions.
     pub requests: u64,
-    /// Sectors of 32 bytes, each once a request.
+    /// Sectors of 32 bytes, each counted once per request.
     pub sectors: u64,
-    /// Lines of 128 bytes, each once a request.
+    /// Lines of 128 bytes, each counted once per request.
     pub lines: u64,
 }
 
 impl GlobalAccesses {
-    /// An access that is made so many times, and reads so many elements each time.
+    /// Adds an access that occurs `times` times and touches `elements` elements each time.
     pub fn add(&mut self, times: u64, elements: u64, access: &WarpAccess) {
         self.elements += times * elements;
         self.requests += times;
@@ -33,16 +33,16 @@ impl GlobalAccesses {
 /// Accesses to shared memory in one direction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct SharedAccesses {
-    /// Instructions of a warp.
+    /// Warp-level instructions.
     pub accesses: u64,
-    /// Wavefronts that they take.
+    /// Wavefronts of the instructions.
     pub wavefronts: u64,
-    /// Wavefronts that they would take if no two words shared a bank.
+    /// Wavefronts of the instructions without bank conflicts.
     pub ideal: u64,
 }
 
 impl SharedAccesses {
-    /// An access that is made so many times.
+    /// Adds an access that occurs `times` times.
     pub fn add(&mut self, times: u64, access: &WarpAccess) {
         let taken = wavefronts(access);
         self.accesses += times;
@@ -51,12 +51,11 @@ impl SharedAccesses {
     }
 }
 
-/// Which access: the warp, what for, numbers that tell its accesses apart, and how many bytes of a
-/// lane.
+/// Key of a warp-level access: the warp, the purpose, the access's numbers, and the bytes per lane.
 type Key<What> = (u32, What, [u32; 3], u32);
 
-/// Threads' accesses between two barriers, lane by lane: a warp's come together again by what they
-/// are for, and by their numbers.
+/// The accesses of threads between two barriers. Accesses of the lanes of a warp are joined if
+/// their purpose and numbers agree.
 pub(crate) struct Gathered<'t, What> {
     open: BTreeMap<Key<What>, [Option<u64>; LANES]>,
     tell: &'t mut dyn FnMut(What, &WarpAccess),
@@ -64,7 +63,7 @@ pub(crate) struct Gathered<'t, What> {
 }
 
 impl<'t, What: Ord + Copy> Gathered<'t, What> {
-    /// None yet; `tell` takes each access of a warp.
+    /// Returns an empty set. `tell` receives each warp-level access.
     pub fn new(tell: &'t mut dyn FnMut(What, &WarpAccess)) -> Self {
         Self { open: BTreeMap::new(), tell, failed: None }
     }
@@ -75,7 +74,7 @@ impl<'t, What: Ord + Copy> Gathered<'t, What> {
         lanes[(thread % WARP) as usize] = Some(address);
     }
 
-    /// All threads meet: tells of what there is, in order.
+    /// Reports all accesses so far, in order, because all threads have passed a barrier.
     pub fn meet(&mut self, direction: impl Fn(What) -> Direction) {
         for ((_, what, _, bytes), lanes) in core::mem::take(&mut self.open) {
             match WarpAccess::new(direction(what), bytes, lanes) {
@@ -85,7 +84,7 @@ impl<'t, What: Ord + Copy> Gathered<'t, What> {
         }
     }
 
-    /// Whether all were accesses.
+    /// Checks that all accesses were valid.
     ///
     /// # Errors
     /// [`Error::Measurement`] if an address is not a multiple of the access size.

@@ -1,5 +1,5 @@
-//! What a product or a transpose costs in accesses: counted in the host executor's own, not
-//! derived.
+//! Memory accesses of GEMMs and transposes. The counts come from accesses of the host executor, not
+//! from formulas.
 
 mod accesses;
 mod product;

@@ -1,16 +1,18 @@
-//! What a product costs in accesses: counted in the executor's own, not derived.
+//! Memory accesses of a GEMM. The counts come from accesses of the host executor, not from
+//! formulas.
 //!
-//! One block runs, checked, thread by thread, and every access of every warp is counted. Blocks are
-//! alike when tiles divide the problem and begin at multiples of 32 bytes, so the counts are those
-//! of one block times the blocks. K-tiles are alike but for the first and the last, so where there
-//! are many, two runs over a few tiles say what one more tile costs:
+//! One CTA runs in the checked mode, thread by thread, and every access of every warp is counted.
+//! CTAs are alike if tiles divide the problem and begin at multiples of 32 bytes, so the counts of
+//! one CTA are multiplied by the number of CTAs. All k-tiles except the first and the last are
+//! alike. With many k-tiles, two runs over a few k-tiles therefore give the counts per additional
+//! k-tile:
 //!
 //! ```text
 //! c(T) = c(p) + (T / p - 1) (c(2p) - c(p))         p k-tiles after which addresses are the same again modulo 32 bytes
 //! ```
 //!
-//! Not counted: what the epilogue reads and writes. Each is one access a kernel's text makes; a
-//! compiler may join neighbouring ones.
+//! The accesses of the epilogue are not counted. Each counted access is one access in the kernel's
+//! source; a compiler may merge adjacent ones.
 
 use super::{
     GlobalAccesses, Purpose, SharedAccesses,
@@ -22,23 +24,25 @@ use falchion::{
     internals::{call::Problem, operand::OperandKind},
 };
 
-/// What a product costs in accesses.
+/// The memory accesses of a GEMM.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct Counters {
     /// Reads of A.
     pub a: GlobalAccesses,
     /// Reads of B.
     pub b: GlobalAccesses,
-    /// Tiles, and accumulators where K is sliced, to shared memory; asynchronous copies among them.
+    /// Stores to shared memory: tiles, and accumulators if K is sliced. Asynchronous copies are
+    /// included.
     pub stores: SharedAccesses,
-    /// Fragments, and accumulators, from shared memory.
+    /// Loads from shared memory: fragments and accumulators.
     pub loads: SharedAccesses,
-    /// Multiplications with addition.
+    /// Number of multiply-adds.
     pub multiply_adds: u64,
 }
 
 impl Counters {
-    /// Elements of A and B that are read from global memory: `MNK (1/tile_m + 1/tile_n)`.
+    /// Returns the elements of A and B that are read from global memory: `MNK (1/tile_m +
+    /// 1/tile_n)`.
     pub const fn elements(&self) -> u64 {
         self.a.elements.saturating_add(self.b.elements)
     }
@@ -64,7 +68,7 @@ impl Counters {
         ]
     }
 
-    /// Number by number; `None` where one has no result.
+    /// Combines two counters number by number; `None` if a number has no result.
     fn with(mut self, mut other: Self, f: impl Fn(u64, u64) -> Option<u64>) -> Option<Self> {
         for (mine, other) in self.numbers().into_iter().zip(other.numbers()) {
             *mine = f(*mine, *other)?;
@@ -85,8 +89,8 @@ impl Counters {
     }
 }
 
-/// The counters of a product, in the user's A and B. Where the epilogue reads no accumulator, for
-/// one because alpha is 0, nothing is multiplied and all are 0.
+/// Counts the accesses of a GEMM, with A and B in the user's frame. If the epilogue does not read
+/// the accumulator, for example because alpha is 0, nothing is multiplied and all counts are 0.
 ///
 /// ```
 /// use falchion::{internals::call::Problem, prelude::*};
@@ -117,11 +121,11 @@ pub fn count(program: &Program, problem: &Problem) -> Result<Counters, Error> {
     Ok(Counters { a, b, ..counters })
 }
 
-/// The blocks of a problem, all alike, and the walk of one along K.
+/// The CTAs of a problem, all alike, and the walk of one CTA along K.
 struct Walk {
     blocks: u64,
     tiles: u32,
-    /// K-tiles after which addresses are the same again modulo a sector.
+    /// Number of k-tiles after which addresses repeat modulo a sector.
     period: u32,
     strides: Strides,
 }
@@ -161,7 +165,7 @@ impl Walk {
                 );
                 return Err(Error::Measurement { because });
             }
-            // A power of two, as 32 is.
+            // A power of two, because 32 is one.
             let shift = bytes(along_k, base.tiles.block.k)
                 .trailing_zeros()
                 .min(SECTOR_BYTES.trailing_zeros());
@@ -172,7 +176,7 @@ impl Walk {
         Ok(Self { blocks: rows.checked_mul(columns).ok_or_else(too_many)?, tiles, period, strides })
     }
 
-    /// The counters of one block.
+    /// Returns the counters of one CTA.
     fn block(&self, program: &Program) -> Result<Counters, Error> {
         let (tiles, period) = (self.tiles, self.period);
         if tiles <= 2 * period || !tiles.is_multiple_of(period) {
@@ -183,7 +187,7 @@ impl Walk {
         more.and_then(|more| first.plus(more)).ok_or_else(too_many)
     }
 
-    /// The counters of one block over so many tiles.
+    /// Returns the counters of one CTA over `tiles` k-tiles.
     fn over(&self, program: &Program, tiles: u32) -> Result<Counters, Error> {
         let mut counters = Counters::default();
         let multiply_adds =
@@ -201,7 +205,7 @@ impl Walk {
                         counters.stores.add(1, access)
                     }
                     Purpose::Load | Purpose::EpilogueLoad => counters.loads.add(1, access),
-                    // Accumulators leave when the schedule is over.
+                    // The executor stores accumulators after the schedule has ended.
                     Purpose::Write => {}
                 }
             })?;
@@ -245,7 +249,7 @@ mod tests {
         descriptions
     }
 
-    /// `c(p) + (T/p - 1) (c(2p) - c(p)) = c(T)` where `c(T)` is counted over all `T` tiles.
+    /// Checks `c(p) + (T/p - 1) (c(2p) - c(p)) = c(T)` against a count over all `T` k-tiles.
     #[test]
     fn a_few_tiles_scaled_are_a_full_count() {
         let mut scaled = 0;

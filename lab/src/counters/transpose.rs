@@ -1,8 +1,9 @@
-//! What a transpose costs in accesses: counted in the executor's own, not derived.
+//! Memory accesses of a transpose. The counts come from accesses of the host executor, not from
+//! formulas.
 //!
-//! Blocks are alike when as much of a tile exists and matrices begin at the same place of a line of
-//! 128 bytes. One block of each likeness runs, checked, thread by thread, and every access of every
-//! warp is counted, times the blocks of the likeness.
+//! CTAs are alike if the same part of their tiles exists, and if their matrices begin at the same
+//! offset in a line of 128 bytes. One CTA of each group of like CTAs runs in the checked mode,
+//! thread by thread. Every access of every warp is counted and multiplied by the size of the group.
 
 use super::{Gathered, GlobalAccesses, SharedAccesses, watched::direction};
 use crate::{
@@ -19,7 +20,7 @@ use falchion::{
 };
 use std::collections::BTreeMap;
 
-/// What transposes cost in accesses.
+/// The memory accesses of transposes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, serde::Serialize)]
 pub struct TransposeCounters {
     /// Reads of A.
@@ -28,26 +29,27 @@ pub struct TransposeCounters {
     pub b: GlobalAccesses,
     /// Writes to D.
     pub d: GlobalAccesses,
-    /// To shared memory.
+    /// Stores to shared memory.
     pub stores: SharedAccesses,
-    /// From shared memory.
+    /// Loads from shared memory.
     pub loads: SharedAccesses,
 }
 
 impl TransposeCounters {
-    /// Sectors of 32 bytes that are read or written; `rows * columns * element_bytes / 32` for each
-    /// matrix is the least.
+    /// Returns the sectors of 32 bytes that are read or written. The minimum is `rows * columns *
+    /// element_bytes / 32` per matrix.
     pub const fn sectors(&self) -> u64 {
         self.a.sectors + self.b.sectors + self.d.sectors
     }
 
-    /// Wavefronts of shared memory, in both directions.
+    /// Returns the wavefronts of shared memory, in both directions.
     pub const fn wavefronts(&self) -> u64 {
         self.stores.wavefronts + self.loads.wavefronts
     }
 }
 
-/// The counters of a batch of transposes, whose A, B and D each begin at a multiple of 128 bytes.
+/// Counts the accesses of a batch of transposes whose A, B, and D each begin at a multiple of 128
+/// bytes.
 ///
 /// ```
 /// use falchion::internals::pass::transpose::{Combine, TransposeProgram, TransposeProblem};
@@ -86,7 +88,7 @@ pub fn count_transpose(
     for (rows, &of_rows) in &alike(work.columns.into(), |tile| likeness.rows(tile)) {
         for (columns, &of_columns) in &columns {
             for (matrix, &of_matrices) in &matrices {
-                // A grid has fewer than 2^31 blocks and a block fewer than 2^20 accesses.
+                // A grid has fewer than 2^31 CTAs, and a CTA has fewer than 2^20 accesses.
                 count_block(
                     program,
                     &likeness,
@@ -99,9 +101,9 @@ pub fn count_transpose(
     Ok(counters)
 }
 
-/// Where a matrix, a row of tiles or a column of tiles begins: where what exists ends and begins,
-/// counted from there, up to some elements beyond the tile; and the bytes of A, B and D past a
-/// line's beginning.
+/// The position of a matrix, a row of tiles, or a column of tiles. `before` and `left` are the
+/// elements that exist before and after its beginning, up to a few beyond the tile. `past` holds
+/// the offsets of A, B, and D in a line, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     left: i64,
@@ -109,7 +111,7 @@ struct Place {
     past: [u64; 3],
 }
 
-/// How many of so many are alike.
+/// Groups the numbers below `count` by their place, and returns the size of each group.
 fn alike(count: u64, place: impl Fn(u64) -> Place) -> BTreeMap<Place, u64> {
     let mut places = BTreeMap::new();
     for number in 0..count {
@@ -118,7 +120,7 @@ fn alike(count: u64, place: impl Fn(u64) -> Place) -> BTreeMap<Place, u64> {
     places
 }
 
-/// Elements beyond a tile that any of its accesses can see: one.
+/// Elements beyond a tile that an access can touch, which is at most one access.
 const BEYOND: i64 = 16;
 
 struct Likeness<'p> {
@@ -129,8 +131,8 @@ struct Likeness<'p> {
 
 impl Likeness<'_> {
     fn past(&self, elements: [u64; 3]) -> [u64; 3] {
-        // Sizes have been checked: a matrix has fewer than 2^63 bytes, whichever of its elements is
-        // asked for.
+        // Sizes have been checked: a matrix has fewer than 2^63 bytes, so every element has an
+        // address.
         elements
             .map(|elements| elements.wrapping_mul(u64::from(self.desc.element_bytes)) % LINE_BYTES)
     }
@@ -146,7 +148,7 @@ impl Likeness<'_> {
         Place { left: 0, before: 0, past }
     }
 
-    /// Rows of A from `first` on: columns of B and D.
+    /// Returns the place of the rows of A, which are columns of B and D, of a row of tiles.
     fn rows(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.rows);
         let past = self.past([
@@ -157,7 +159,7 @@ impl Likeness<'_> {
         place(first as usize, self.problem.rows, self.desc.rows, past)
     }
 
-    /// Columns of A from `first` on: rows of B and D.
+    /// Returns the place of the columns of A, which are rows of B and D, of a column of tiles.
     fn columns(&self, tile: u64) -> Place {
         let first = tile * u64::from(self.desc.columns);
         let [_, b, d] =
@@ -172,7 +174,7 @@ fn place(first: usize, extent: usize, tile: u32, past: [u64; 3]) -> Place {
     Place { left: (extent - first).min(i64::from(tile) + BEYOND), before: first.min(BEYOND), past }
 }
 
-/// Counts one block, so many times.
+/// Counts one CTA, multiplied by the number of like CTAs.
 fn count_block(
     program: &TransposeProgram,
     likeness: &Likeness<'_>,
@@ -218,22 +220,22 @@ fn count_block(
     log.warps.finish()
 }
 
-/// What an access is for, and whether it is one to B.
+/// The purpose of an access, and whether it is an access to B.
 type What = (Purpose, bool);
 
-/// A matrix in global memory: the byte at which the tile's part of it begins, and the elements from
-/// row to row.
+/// A matrix in global memory: the byte at which the tile's part begins, and the elements from one
+/// row to the next.
 #[derive(Clone, Copy, Debug)]
 struct Laid {
     first_byte: u64,
     leading: u64,
 }
 
-/// What looks on, and knows where matrices lie.
+/// The observer of a CTA, with the positions of the matrices.
 struct Log<'t> {
-    /// Of an element.
+    /// Bytes per element.
     bytes: u32,
-    /// A and B where they are read, and D.
+    /// A and B if they are read, and D.
     a: Option<Laid>,
     b: Option<Laid>,
     d: Laid,
@@ -251,11 +253,11 @@ impl Observer for Log<'_> {
         };
         let matrices = match access.purpose {
             Purpose::Fetch => [((Purpose::Fetch, false), self.a), ((Purpose::Fetch, true), None)],
-            // B is read where D is written.
+            // B is read at the position at which D is written.
             _ => [((Purpose::Fetch, true), self.b), ((Purpose::Write, false), Some(self.d))],
         };
-        // What lies before the tile lies before its first byte: addresses wrap, and banks and lines
-        // with them.
+        // Elements before the tile have addresses before its first byte. The addresses wrap, and
+        // banks and lines wrap with them.
         for (what, laid) in matrices.into_iter().filter_map(|(what, laid)| Some((what, laid?))) {
             let elements_before =
                 (column as u64).wrapping_mul(laid.leading).wrapping_add(row as u64);

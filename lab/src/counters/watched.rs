@@ -1,6 +1,6 @@
-//! What each thread of a block touches, access by access, while the checked executor runs it.
+//! The accesses of each thread of a CTA in the checked executor.
 //!
-//! An access that the kernel makes in one instruction is one here, however many elements it moves.
+//! An access of the kernel in one instruction is one access here, for any number of elements.
 
 use super::Gathered;
 use crate::{
@@ -13,7 +13,7 @@ use falchion::internals::{
     plan::Program,
 };
 
-/// The direction of an access to the memory that it is an access to.
+/// Returns the direction of an access to its memory.
 pub(super) const fn direction(purpose: Purpose) -> Direction {
     match purpose {
         Purpose::Fetch | Purpose::Load | Purpose::EpilogueLoad => Direction::Load,
@@ -23,18 +23,18 @@ pub(super) const fn direction(purpose: Purpose) -> Direction {
     }
 }
 
-/// Distances in global memory between neighbours along MN and along K, in elements: of A, and of B.
+/// Strides in global memory along M or N and along K, in elements, of A and of B.
 pub(super) type Strides = [(u64, u64); 2];
 
-/// What an access is for, and the operand whose tile it touches.
+/// The purpose of an access, and the operand whose tile it touches.
 pub(crate) type Whose = (Purpose, Option<OperandKind>);
 
-/// The same, in an order: the index of the operand whose tile it touches.
+/// The purpose and the index of the operand, which are ordered.
 type What = (Purpose, Option<usize>);
 
-/// Tells of every access of every warp of block 0, over `tiles` k-tiles: of those to shared memory,
-/// and with `strides` of those to global memory, whose matrices begin at address 0. Returns how
-/// many products were added up.
+/// Reports every warp-level access of CTA 0 over `tiles` k-tiles: to shared memory and, with
+/// `strides`, to global memory, where matrices begin at address 0. Returns the number of
+/// multiply-adds.
 pub(crate) fn of_block(
     program: &Program,
     tiles: u32,
@@ -49,7 +49,7 @@ pub(crate) fn of_block(
     walk.warps.finish().map(|()| multiply_adds)
 }
 
-/// Who looks on while a block runs, and knows where matrices lie.
+/// The observer of a CTA, with the positions of the matrices.
 struct Walk<'t> {
     program: &'t Program,
     strides: Option<Strides>,

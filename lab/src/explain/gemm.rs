@@ -1,4 +1,4 @@
-//! What follows from a description, in words: `falchion gemm --explain`.
+//! Explanations of GEMM descriptions, for `falchion gemm --explain`.
 
 use falchion::{
     device::Explanation,
@@ -11,7 +11,7 @@ use falchion::{
     shape::Mnk,
 };
 
-/// The facts in words: what, and how much.
+/// Returns the facts of a kernel: their names and their values.
 pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
     match explanation {
         Explanation::Simt(facts) => simt(facts),
@@ -20,7 +20,7 @@ pub fn facts(explanation: &Explanation) -> Vec<(&'static str, String)> {
     }
 }
 
-/// Says that operands have changed places, where they have.
+/// Adds a fact if the operands are swapped.
 fn exchanged_fact(
     exchanged: bool,
     d: Order,
@@ -209,9 +209,9 @@ fn roles(of: &WarpSpecializedExplanation) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Consumer warpgroups of a CTA: cooperative or ping-pong.
+/// Returns the number of consumer warpgroups of a CTA, cooperative or ping-pong.
 fn consumers(of: &WarpSpecializedExplanation) -> u32 {
-    /// Threads of a warpgroup.
+    /// Threads per warpgroup.
     const WARPGROUP: u32 = 128;
     (of.threads / WARPGROUP).saturating_sub(1)
 }

@@ -1,4 +1,4 @@
-//! The layouts of a kernel's maps, in CuTe's notation.
+//! The layouts of a kernel's maps in CuTe's notation.
 
 use falchion::{
     Error,
@@ -21,11 +21,11 @@ use falchion::{
 /// A map of a kernel, and its layout if it has one.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct StatedLayout {
-    /// Of what: `A in shared memory`.
+    /// Name of the map, for example `A in shared memory`.
     pub what: String,
-    /// From which coordinates to what: `(m, k) to an element`.
+    /// Domain and codomain, for example `(m, k) to an element`.
     pub maps: &'static str,
-    /// The layout, as CuTe prints it; none where the map is not affine up to one swizzle.
+    /// The layout in CuTe's notation; none if the map is not affine up to one swizzle.
     pub layout: Option<String>,
 }
 
@@ -33,8 +33,8 @@ fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>)
     StatedLayout { what: what.into(), maps, layout: layout.map(|layout| layout.to_string()) }
 }
 
-/// The maps of a description that checks: where operands lie, which thread copies what, who holds
-/// what, and how D is stored. A and B are those of the kernel.
+/// Returns the maps of a valid description: places of operands, copies by threads, fragments and
+/// accumulators in registers, and the store of D. A and B are those of the kernel.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -48,7 +48,7 @@ fn stated(what: impl Into<String>, maps: &'static str, layout: Option<Composed>)
 /// ```
 ///
 /// # Errors
-/// [`Error::Refused`] for a description that does not check.
+/// [`Error::Refused`] if the description is invalid.
 pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     desc.check()?;
     Ok(match desc.components() {
@@ -57,7 +57,7 @@ pub fn layouts(desc: &GemmDesc) -> Result<Vec<StatedLayout>, Error> {
     })
 }
 
-/// How the coordinates of an operand's tile are called.
+/// Returns the name of the map of an operand's tile.
 const fn tile_of(operand: OperandKind) -> &'static str {
     match operand {
         OperandKind::A => "(m, k) to an element",
@@ -116,7 +116,7 @@ fn of_threads(base: &MmaBase) -> Vec<StatedLayout> {
     found
 }
 
-/// Those of threads that multiply, each its own tile.
+/// Returns the maps of threads that multiply, each with its own tile.
 fn of_tiles(tiles: &ThreadTiles) -> Vec<StatedLayout> {
     let mut found = vec![stated("lanes", "lane to m * lanes along N + n", tiles.lanes.layout())];
     for (operand, maps) in
@@ -188,7 +188,7 @@ fn of_warp_specialized(components: &WarpSpecialized) -> Vec<StatedLayout> {
     found
 }
 
-/// The maps of a transpose that checks.
+/// Returns the maps of a valid transpose.
 pub fn layouts_of_transpose(desc: &TransposeDesc) -> Vec<StatedLayout> {
     let (fetch, write) = (desc.fetch().layout(), desc.write().layout());
     let mut found = vec![stated("threads that read A", "(thread, step) to a piece", fetch)];

@@ -1,4 +1,4 @@
-//! What a problem becomes on a machine: tiles, waves, passes.
+//! The execution of a problem on a machine: tiles, waves, and passes.
 
 use falchion::{
     Error,
@@ -10,7 +10,8 @@ use falchion::{
     threadblock::{MOST_MAPPED, WorkKind},
 };
 
-/// In how many launches so many products are computed that are told by addresses: what, and how.
+/// Returns a fact with the number of launches of a pointer array of `products` GEMMs: its name, and
+/// its value.
 pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, String) {
     let desc = desc.for_array(products);
     let most = desc.products_of_launch();
@@ -36,11 +37,12 @@ pub fn launches_of_array(desc: &GemmDesc, products: usize) -> (&'static str, Str
     ("launches", how)
 }
 
-/// How a problem falls into tiles and waves there, and how its operands reach the kernel: what, and
-/// how.
+/// Returns facts about the tiles and waves of a problem on a machine, and about the routes of its
+/// operands.
 ///
 /// # Errors
-/// Those of [`GemmDesc::check_on`], and why the description cannot compute the problem.
+/// The errors of [`GemmDesc::check_on`], and the reason if the description cannot compute the
+/// problem.
 pub fn on_machine(
     desc: &GemmDesc,
     problem: &Problem,
@@ -56,7 +58,7 @@ pub fn on_machine(
         None => {
             (m.div_ceil(tile.m.max(1) as usize), n.div_ceil(tile.n.max(1) as usize), problem.batch)
         }
-        // As many as there may be: where groups begin is not looked at.
+        // The largest possible number, because the group offsets are not read.
         Some(_) => {
             let work = framed.work(
                 (WorkKind::DataParallel, desc.swizzle(), 1),
@@ -174,7 +176,7 @@ pub fn on_machine(
     Ok(facts)
 }
 
-/// What a choice among descriptions reads of a problem.
+/// Returns the size of a problem, which the selection among candidates depends on.
 #[must_use]
 pub fn size_of(problem: &Problem) -> ProblemSize {
     let Problem { m, n, k, batch, a, b, .. } = *problem;
@@ -185,7 +187,7 @@ pub fn size_of(problem: &Problem) -> ProblemSize {
     }
 }
 
-/// What a predicted time is made of.
+/// Describes the shares of a predicted time.
 fn shares(terms: Terms) -> String {
     let share = |time: f64| percent(time / terms.time());
     let Terms { products, memory, ends, parts, passes } = terms;
@@ -210,7 +212,7 @@ fn shares(terms: Terms) -> String {
     )
 }
 
-/// A share in percent, which is a whole only where all of it is there.
+/// Returns a share in percent. Only an exact whole is shown as 100 %.
 fn percent(share: f64) -> String {
     match 100.0 * share {
         below if below < 0.5 => "under 1 %".to_owned(),
@@ -219,8 +221,8 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Blocks that a multiprocessor holds at a time; one, where more registers are asked for than it
-/// has, which spills give back.
+/// Returns the number of resident CTAs per SM. It is one if a CTA needs more registers than an SM
+/// has, because the kernel then spills.
 fn side_by_side(explanation: &Explanation, machine: &Machine) -> u32 {
     match explanation {
         Explanation::Simt(facts) => {
@@ -229,7 +231,7 @@ fn side_by_side(explanation: &Explanation, machine: &Machine) -> u32 {
         Explanation::MmaSync(facts) => {
             machine.resident_blocks(facts.threads, facts.registers, facts.smem_bytes).max(1)
         }
-        // Persistent: one a multiprocessor.
+        // A persistent kernel has one CTA per SM.
         Explanation::WarpSpecialized(_) => 1,
     }
 }

@@ -1,4 +1,4 @@
-//! What was chosen, why, and what follows from it, in words.
+//! Explanations of selected kernels: the choices, their reasons, and their consequences.
 
 mod gemm;
 mod layouts;

@@ -1,4 +1,4 @@
-//! What was chosen for a transpose, why, and what follows: `falchion transpose --explain`.
+//! Explanations of transposes, for `falchion transpose --explain`.
 
 use super::{StatedLayout, layouts_of_transpose};
 use crate::{
@@ -18,31 +18,31 @@ use falchion::{
     layout::Order,
 };
 
-/// One thing that was chosen.
+/// A choice, with its reason.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct TransposeChoice {
-    /// What.
+    /// Name of the property.
     pub what: &'static str,
-    /// How.
+    /// Its value.
     pub value: String,
-    /// Why, or from where.
+    /// The reason, or the origin of the value.
     pub because: String,
 }
 
-/// What was chosen for a transpose, and what follows from it.
+/// The choices for a transpose, and their consequences.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct TransposeExplanation {
-    /// The kernel's properties, each with its reason.
+    /// The properties of the kernel, each with its reason.
     pub choices: Vec<TransposeChoice>,
-    /// What one whole tile costs in accesses, counted in the host executor's own.
+    /// The memory accesses of one whole tile, counted in the host executor.
     pub tile: TransposeCounters,
     /// The maps in CuTe's notation.
     pub layouts: Vec<StatedLayout>,
-    /// The order of steps, a line for each section.
+    /// The order of steps, one line per section.
     pub schedule: Vec<String>,
 }
 
-/// What is chosen for a problem in memory that begins at multiples of 16 bytes, and why.
+/// Explains the kernel for a problem whose memory begins at multiples of 16 bytes.
 ///
 /// # Errors
 /// [`falchion::Error::Refused`] if the description is invalid.
@@ -89,12 +89,12 @@ fn shape(choice: &Choice, desc: &TransposeDesc) -> TransposeChoice {
     }
 }
 
-/// Whether the resolver chooses the tile.
+/// Returns whether the resolver selects the tile.
 fn is_resolved(choice: &Choice) -> bool {
     matches!(choice, Choice::Auto)
 }
 
-/// How wide accesses to A and D are, and what keeps them from being wider.
+/// Returns the widths of accesses to A and D, and what limits them.
 fn accesses(
     choice: &Choice,
     desc: &TransposeDesc,
@@ -136,7 +136,7 @@ fn elements(count: u32) -> String {
     format!("{count} element{}", if count == 1 { "" } else { "s" })
 }
 
-/// What one whole tile costs.
+/// Counts the memory accesses of one whole tile.
 fn tile(desc: &TransposeDesc) -> Result<TransposeCounters, Error> {
     count_transpose(
         &TransposeProgram::of(desc),

@@ -1,4 +1,4 @@
-//! Every point of a space: how many are kernels, and why the others are none.
+//! The census of a space: the number of valid points, and the reasons why the others are invalid.
 
 use super::space::Space;
 use crate::Error;
@@ -6,31 +6,31 @@ use falchion::desc::GemmDesc;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Points that one task looks at.
+/// Points per task.
 const TASK: u64 = 1 << 12;
 
-/// One reason for refusals.
+/// A reason for refusals.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Refused {
-    /// What the sentences have in common: up to the advice, with `#` for each number.
+    /// The common form of the messages: the text before the advice, with `#` for each number.
     pub form: String,
-    /// How many points.
+    /// Number of points.
     pub count: u64,
-    /// The whole sentence of the first of them.
+    /// The whole message of the first of these points.
     pub first: String,
-    /// The place of the first of them.
+    /// Number of the first of these points.
     #[serde(skip)]
     pub point: u64,
 }
 
-/// What is in a space. `points` is `legal.len()` and the sum of all counts of `refused`.
+/// The content of a space. `points` is the sum of `legal.len()` and of all counts of `refused`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Census {
-    /// All points.
+    /// Number of points.
     pub points: u64,
-    /// The points that are kernels, ascending.
+    /// The valid points, in ascending order.
     pub legal: Vec<u64>,
-    /// Why the others are none; the most frequent reason first.
+    /// The reasons for the invalid points, the most frequent reason first.
     pub refused: Vec<Refused>,
 }
 
@@ -73,12 +73,12 @@ impl Part {
 }
 
 impl Census {
-    /// Asks `check` of every point. Where D is column-major, refusals name the operands as the user
-    /// has them.
+    /// Checks every point with `check`. If D is column-major, refusals name the operands of the
+    /// user.
     ///
     /// # Errors
-    /// Those of [`Space::points`]. An error of `check` that is no refusal counts as one, by its
-    /// sentence.
+    /// The errors of [`Space::points`]. If `check` returns another error than a refusal, it counts
+    /// as one with its message.
     pub fn of(
         space: &Space,
         check: &(dyn Fn(&GemmDesc) -> Result<(), Error> + Sync),
@@ -106,7 +106,7 @@ impl Census {
     }
 }
 
-/// A sentence up to its first semicolon, `#` for each number. Digits that belong to a name, as in
+/// Returns a message up to its first semicolon, with `#` for each number. Digits of a name, such as
 /// `f32` and `sm_90`, stay.
 fn form(sentence: &str) -> String {
     let said = sentence.split(';').next().unwrap_or_default();
@@ -120,7 +120,7 @@ fn form(sentence: &str) -> String {
             number = true;
             continue;
         }
-        // The letter of 128x64 begins no name.
+        // The `x` of 128x64 does not begin a name.
         name = name && c.is_ascii_digit() || !number && (c.is_alphabetic() || c == '_');
         number = false;
         form.push(c);

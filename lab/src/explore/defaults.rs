@@ -1,7 +1,7 @@
-//! Where one begins to look: a list of values for each knob, and one such list for each main loop
-//! and its units.
+//! The default space: a list of values for each knob, and one such list for each main loop and its
+//! units.
 //!
-//! A new family of kernels is a function here and its place in [`FAMILIES`].
+//! A new kernel family needs a function here and an entry in [`FAMILIES`].
 
 use super::space::Space;
 use crate::Error;
@@ -18,10 +18,11 @@ use falchion::{
     warp::mma_tensor_op::WarpInstruction,
 };
 
-/// Lists for some knobs, by their JSON names; the other knobs keep their default.
+/// Lists of values for some knobs, by JSON name. The other knobs keep their default.
 type Lists = Vec<(String, Vec<String>)>;
 
-/// A family's lists, for what descriptions have in common, and the units that multiply in it.
+/// A family: the units that multiply, and the function that returns its lists for a base
+/// description.
 type Row = (OpKind, fn(&GemmDesc) -> Lists);
 
 /// The families, in order.
@@ -35,13 +36,13 @@ const FAMILIES: [Row; 6] = [
 ];
 
 impl Space {
-    /// The families of what is asked for, before its knobs are narrowed to these values. On tensor
-    /// cores a main loop, and an emulation, are of one family or another: of those among the values
-    /// there is each one's; and where one of these problems takes a kernel of columns by itself, as
-    /// few rows do, there are the families around that, too.
+    /// Returns the families for a request, before its knobs are narrowed to `knobs`. On tensor
+    /// cores, a main loop or an emulation selects a family, so the space has the families of all
+    /// listed values. If one of the sizes selects swapped operands by itself, as small M does, the
+    /// space also has the families around that kernel.
     ///
     /// # Errors
-    /// Those of the request, and of [`around`](Self::around).
+    /// The errors of the request, and of [`around`](Self::around).
     pub fn asked_for(
         request: &Request,
         newest: ArchKind,
@@ -61,7 +62,7 @@ impl Space {
         }
     }
 
-    /// The same for problems that take D as it is given.
+    /// Returns the families for a request without swapped operands.
     fn as_given(
         request: &Request,
         newest: ArchKind,
@@ -87,7 +88,7 @@ impl Space {
                 knobs: request.knobs.iter().cloned().chain([knob]).collect(),
                 ..request.clone()
             };
-            // What is none, or cannot be, is refused when the space is narrowed to it.
+            // A missing or invalid value is refused when the space is narrowed to it.
             if let Ok(found) = own.resolve(newest) {
                 let space = Self::around(&found.desc)?;
                 all = Some(match all {
@@ -102,11 +103,11 @@ impl Space {
         }
     }
 
-    /// The families of all main loops that multiply with the units of `base`, for its types,
-    /// layouts and architecture; on tensor cores that of `base`, by `mma.sync` or warp-specialized.
+    /// Returns the families of all main loops with the units of `base`, for its types, layouts, and
+    /// architecture. On tensor cores, it is the family of `base`: `mma.sync` or warp-specialized.
     ///
     /// # Errors
-    /// None of its own: those of [`Space::of_families`].
+    /// The errors of [`Space::of_families`].
     pub fn around(base: &GemmDesc) -> Result<Self, Error> {
         let own = FAMILIES
             .into_iter()
@@ -128,7 +129,7 @@ fn multistage(base: &GemmDesc) -> Lists {
     family(base, "multistage", &[("stages", "2 3 4 5")])
 }
 
-/// Threads that multiply what TMA brings; of other types and architectures there are none.
+/// Returns the lists of the TMA-fed SIMT kernel, which are empty for other types and architectures.
 fn by_threads(base: &GemmDesc) -> Lists {
     let f32 = ElementKind::F32;
     let user = base.user_types();
@@ -153,13 +154,14 @@ fn by_threads(base: &GemmDesc) -> Lists {
     ]
 }
 
-/// The elements of A that instructions multiply.
+/// Returns the element type of A that instructions multiply.
 fn multiplied(base: &GemmDesc) -> ElementKind {
     base.warp_specialized().map_or(base.class.a.element, |desc| desc.multiplied().class.a.element)
 }
 
-/// Tiles of 64 or 128 bytes along K, of `f64` 128 or 256, which warps may divide into slices; every
-/// instruction that the architecture has for the types.
+/// Returns the lists of `mma.sync` kernels. Tiles are 64 or 128 bytes deep along K (`f64`: 128 or
+/// 256), and warps may slice K. The lists have every instruction that the architecture has for the
+/// types.
 fn mma_sync(base: &GemmDesc) -> Lists {
     let FamilyDesc::MmaSync(knobs) = base.family else { return Vec::new() };
     let class = &base.class;
@@ -187,12 +189,12 @@ fn mma_sync(base: &GemmDesc) -> Lists {
     ]
 }
 
-/// Tiles of these rows and columns, so deep.
+/// Returns tiles of these rows and columns with depth `depth`.
 fn shapes(rows: &[u32], columns: &[u32], depth: u32) -> Vec<String> {
     rows.iter().flat_map(|m| columns.iter().map(move |n| format!("{m}x{n}x{depth}"))).collect()
 }
 
-/// Columns of the tiles that problems choose among by default.
+/// Returns the columns of the tiles in the default table.
 fn columns_by_default(base: &GemmDesc) -> impl Iterator<Item = u32> {
     let class = &base.class;
     let families =
@@ -200,7 +202,7 @@ fn columns_by_default(base: &GemmDesc) -> impl Iterator<Item = u32> {
     families.iter().filter_map(|family| Some(family.pins().threadblock?.n))
 }
 
-/// These extents and those, each once, in ascending order.
+/// Returns the union of two lists of extents, in ascending order.
 fn ascending(extents: &[u32], more: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut all: Vec<_> = extents.iter().copied().chain(more).collect();
     all.sort_unstable();
@@ -208,7 +210,8 @@ fn ascending(extents: &[u32], more: impl IntoIterator<Item = u32>) -> Vec<u32> {
     all
 }
 
-/// Stages are 128 bytes deep; an instruction is 64 x N and 32 bytes deep.
+/// Returns the lists of warp-specialized kernels. Stages are 128 bytes deep; an instruction is 64 x
+/// N and 32 bytes deep.
 fn warp_specialized(base: &GemmDesc) -> Lists {
     if base.warp_specialized().is_none() {
         return Vec::new();
@@ -216,8 +219,8 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
     let [stage, step] = [128, 32].map(|bytes| multiplied(base).elements_in(bytes));
     let some = |name: &str, values: &str| list(name, values.split(' '));
     if base.is_of_columns() {
-        // Few rows of D are so many columns, and parts of K fill the machine; wide tiles are taken
-        // by some squares.
+        // For small M, D has few columns, and split-K fills the machine. Some square problems need
+        // wide tiles.
         let tile = base.threadblock();
         let (rows, columns) =
             (ascending(&[64, 128, 192], [tile.m]), ascending(&[16, 32, 64, 128], [tile.n]));
@@ -246,15 +249,16 @@ fn warp_specialized(base: &GemmDesc) -> Lists {
     ]
 }
 
-/// A knob and its values.
+/// Returns a knob and its values.
 fn list<V: Into<String>>(name: &str, values: impl IntoIterator<Item = V>) -> (String, Vec<String>) {
     (name.to_owned(), values.into_iter().map(Into::into).collect())
 }
 
-/// What the main loops of cooperating threads have in common, and what one of them has of its own.
+/// Returns the lists that the main loops of cooperating threads share, and the lists of one of
+/// them.
 fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
     let list = |name: &str, values: &str| list(name, values.split(' '));
-    // Accesses of one element, and of the 16 bytes that are the most.
+    // Accesses of one element, and of 16 bytes, the maximum.
     let alignment = |element: ElementKind| format!("1 {}", element.elements_in(16));
     let depths = if base.class.a.element.bits() == 8 { [16, 32, 64] } else { [8, 16, 32] };
     let shapes = |extents: &[u32]| {
@@ -263,8 +267,8 @@ fn family(base: &GemmDesc, mainloop: &str, own: &[(&str, &str)]) -> Lists {
             pairs.flat_map(|(m, n)| depths.map(|k| format!("{m}x{n}x{k}"))).collect();
         shapes.join(" ")
     };
-    // Where K runs through memory, rows along it, one vector apart; else vectors of 16 bytes that
-    // change places within their row.
+    // For K-major operands, rows along K with a padding of one vector. Otherwise, swizzled vectors
+    // of 16 bytes.
     let shared = |element: ElementKind, k_contiguous: bool| {
         let vector = element.elements_in(16);
         if k_contiguous {

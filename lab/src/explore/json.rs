@@ -1,4 +1,4 @@
-//! A space as JSON: a list of families, each an object of lists by the knobs' names.
+//! Spaces as JSON: a list of families, each an object with one list per knob.
 //!
 //! ```text
 //! [{"mainloop": ["multistage"], "stages": [3, 4], "threadblock": ["128x128x8", "256x128x8"]}]
@@ -10,9 +10,8 @@ use falchion::desc::GemmDesc;
 use serde_json::Value;
 
 impl Space {
-    /// The space that JSON states, for the types, layouts and architecture of `base`. One family
-    /// needs no list around it; a number stands for its digits, and a single value for a list of
-    /// one.
+    /// Parses a space for the types, layouts, and architecture of `base`. A single family needs no
+    /// list around it, a number stands for its digits, and a single value stands for a list of one.
     ///
     /// # Errors
     /// [`Error::Measurement`] if the text is not a space in JSON; the errors of

@@ -1,7 +1,7 @@
-//! The file in which trials are kept, line by line, so that a killed run goes on where it was.
+//! The log file of trials, line by line, so that an interrupted run can continue.
 //!
-//! The first line is the [`Header`], each other an [`Entry`]. What follows the last newline was
-//! being written when the run was killed: it is cut off, and its trial done again.
+//! The first line is the [`Header`], and every other line is an [`Entry`]. Text after the last
+//! newline is an incomplete line of an interrupted run. It is cut off, and its trial is repeated.
 
 use super::record::{Entry, FORMAT, Header, to_line};
 use crate::Error;
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// An open log. While it is open, no other run takes the file.
+/// An open log. While it is open, no other run can open the file.
 #[derive(Debug)]
 pub struct Log {
     path: PathBuf,
@@ -20,7 +20,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens a log, or begins one, and reads what is in it.
+    /// Opens or creates a log, and reads its entries.
     ///
     /// # Errors
     /// - [`falchion::Error::Io`] if the file cannot be opened or read.
@@ -46,8 +46,7 @@ impl Log {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(refuse("is being written by another run")),
-            // Not every file system has locks: without them, two runs at once are the user's
-            // affair.
+            // Some file systems have no locks. The user must then not start two runs at once.
             Err(TryLockError::Error(_)) => {}
         }
         let mut bytes = Vec::new();
@@ -81,7 +80,7 @@ impl Log {
         Ok((log, entries))
     }
 
-    /// Keeps one more entry.
+    /// Appends an entry.
     ///
     /// # Errors
     /// [`falchion::Error::Io`] if the file cannot be written.
@@ -99,7 +98,7 @@ impl Log {
     }
 }
 
-/// Whether a first line is `header`; else, which field is another.
+/// Checks that the first line equals `header`, or returns the name of a differing field.
 fn agrees(line: &str, header: &Header) -> Result<(), String> {
     let read = |text: &str| {
         serde_json::from_str::<Value>(text)

@@ -1,10 +1,10 @@
-//! Exploration: the space of legal descriptions, its census, and trials of what is drawn from it.
+//! Exploration: the space of valid descriptions, its census, and trials of a random sample.
 //!
-//! A [`Space`] is a few [`Family`]s, each a list of values for every knob: what it holds is their
-//! Cartesian product. A [`Census`] asks [`GemmDesc::check`](falchion::desc::GemmDesc::check) of
-//! every point, and counts the refusals by their sentences. A [`sample`] is drawn without
-//! replacement. `trials` compiles, verifies, screens and measures it on a device; `log` keeps every
-//! trial, so that a killed run goes on where it was.
+//! A [`Space`] has a few [`Family`]s. A family has a list of values for every knob, and contains
+//! the Cartesian product of these lists. A [`Census`] runs
+//! [`GemmDesc::check`](falchion::desc::GemmDesc::check) on every point, and counts the refusals by
+//! message. A [`sample`] is random, without replacement. `trials` compiles, verifies, screens, and
+//! measures it on a device. `log` stores every trial, so that an interrupted run can continue.
 //!
 //! ```
 //! use falchion::{arch::ArchKind, internals::family::Request};

@@ -1,58 +1,58 @@
-//! What is kept of a trial: a line of JSON.
+//! The record of a trial: a line of JSON.
 
 use crate::Error;
 use falchion::{desc::GemmDesc, shape::Mnk};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
-/// The form of the log; another is refused.
+/// The format of the log. Logs of other formats are refused.
 pub const FORMAT: &str = "falchion explore 1";
 
-/// The first line of a log: what all of its trials have in common. Trials of another log are of
-/// another header.
+/// The first line of a log: the properties that all its trials share. Trials with other properties
+/// need another log.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Header {
-    /// [`FORMAT`]. It comes first, so that the first bytes of a file say whether it is a log.
+    /// [`FORMAT`]. It is the first field, so the first bytes of a file identify a log.
     pub format: String,
-    /// A's elements and layout.
+    /// A's element type and layout.
     pub a: String,
-    /// B's.
+    /// B's element type and layout.
     pub b: String,
-    /// C's and D's.
+    /// The element type and layout of C and D.
     pub c: String,
-    /// What products are accumulated in.
+    /// The accumulator type.
     pub acc: String,
-    /// Which units multiply.
+    /// The units that multiply.
     pub op: String,
-    /// Which instructions may be used.
+    /// The architecture tag.
     pub arch: String,
-    /// The extents of the problems.
+    /// The problem sizes.
     pub sizes: Vec<Mnk>,
-    /// What candidates are measured beside.
+    /// The reference that is measured beside the candidates.
     pub reference: String,
-    /// The device's name.
+    /// Name of the device.
     pub device: String,
-    /// The newest CUDA that the driver speaks.
+    /// The newest CUDA version that the driver supports.
     pub driver: String,
-    /// The commit measured.
+    /// The measured commit.
     pub commit: String,
 }
 
-/// Who ran what where: what a header says apart from the problem.
+/// The machine and the versions of a run: all fields of a header except those of the problem.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Circumstances {
-    /// What candidates are measured beside.
+    /// The reference that is measured beside the candidates.
     pub reference: String,
-    /// The device's name.
+    /// Name of the device.
     pub device: String,
-    /// The newest CUDA that the driver speaks.
+    /// The newest CUDA version that the driver supports.
     pub driver: String,
-    /// The commit measured.
+    /// The measured commit.
     pub commit: String,
 }
 
 impl Header {
-    /// The header of trials of descriptions like `base` on problems of `sizes`.
+    /// Returns the header for trials of descriptions like `base` on problems of `sizes`.
     #[must_use]
     pub fn new(base: &GemmDesc, sizes: &[Mnk], circumstances: Circumstances) -> Self {
         let (types, orders) = (base.user_types(), base.orders());
@@ -75,80 +75,80 @@ impl Header {
     }
 }
 
-/// What became of a trial. Times are of one launch, in microseconds.
+/// The outcome of a trial. Times are microseconds per launch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// NVRTC rejected the kernel.
     CompileFailed {
-        /// Its log, cut to [`LOG_BYTES`].
+        /// The log of NVRTC, cut to [`LOG_BYTES`].
         log: String,
     },
-    /// It compiled, and spills registers although its description forbids it: it was not run.
+    /// The kernel spills registers, although its description forbids spills. It was not run.
     Spilled {
-        /// Bytes a thread, stored and loaded.
+        /// Spilled bytes per thread, stored and loaded.
         bytes: u32,
     },
-    /// It computed something else than the product, or could not be run: it was not timed.
+    /// The kernel returned a wrong result, or could not be run. It was not timed.
     Wrong {
-        /// What was found.
+        /// The difference or the error.
         why: String,
     },
-    /// It was verified, and then timed.
+    /// The kernel was verified and timed.
     Timed {
-        /// The shortest of its rounds.
+        /// Shortest time of its rounds.
         us: f64,
-        /// Its rate, `2 m n k` operations a launch.
+        /// Rate in TFLOP/s, with `2 m n k` operations per launch.
         tflops: f64,
-        /// Rounds, at most: long products have one.
+        /// Number of rounds. Long problems have only one.
         rounds: usize,
-        /// The reference's time in the same rounds.
+        /// Time of the reference in the same rounds.
         reference_us: f64,
     },
 }
 
-/// The longest compiler's log that is kept, in bytes.
+/// Length of a stored compiler log, in bytes.
 pub const LOG_BYTES: usize = 4096;
 
-/// One description on one problem.
+/// The trial of one description on one problem.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Trial {
-    /// The problem's extents.
+    /// The problem size.
     pub size: Mnk,
     /// The description.
     #[serde(with = "as_json")]
     pub description: GemmDesc,
-    /// What became of it.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// One of the best, measured by the full protocol.
+/// One of the best descriptions, measured with the full protocol.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Finalist {
     /// The description.
     #[serde(with = "as_json")]
     pub description: GemmDesc,
-    /// The median of its rounds, in microseconds of one launch.
+    /// Median of its rounds, in microseconds per launch.
     pub us: f64,
-    /// Its rate.
+    /// Rate in TFLOP/s.
     pub tflops: f64,
 }
 
-/// The best of a problem, measured in interleaved rounds beside all references.
+/// The best descriptions of a problem, measured in interleaved rounds beside all references.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Final {
-    /// The problem's extents.
+    /// The problem size.
     pub size: Mnk,
-    /// In the order of their trials' times.
+    /// The finalists, ordered by the times of their trials.
     pub finalists: Vec<Finalist>,
-    /// The smallest of the references' medians, in microseconds of one launch.
+    /// Smallest median of the references, in microseconds per launch.
     pub reference_us: f64,
-    /// Whose it is.
+    /// Name of the reference with the smallest median.
     pub reference: String,
-    /// Rounds of each.
+    /// Rounds per contender.
     pub rounds: usize,
-    /// The ratio of the first finalist to the best of the others did not settle.
+    /// Whether the ratio of the first finalist to the best of the others did not settle.
     pub noisy: bool,
 }
 
@@ -163,7 +163,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// The entry as one line of JSON, without a newline.
+    /// Returns the entry as one line of JSON, without a newline.
     ///
     /// # Errors
     /// [`Error::Measurement`] if the record cannot be written as JSON.
@@ -172,20 +172,20 @@ impl Entry {
     }
 }
 
-/// Anything as one line of JSON, without a newline.
+/// Returns a record as one line of JSON, without a newline.
 pub(super) fn to_line(record: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(record).map_err(|error| Error::Measurement {
         because: format!("a line could not be written: {error}"),
     })
 }
 
-/// The rate of a product, in TFLOP/s.
+/// Returns the rate of a GEMM in TFLOP/s.
 #[must_use]
 pub fn tflops(size: Mnk, us: f64) -> f64 {
     2.0 * f64::from(size.m) * f64::from(size.n) * f64::from(size.k) / us / 1e6
 }
 
-/// A description within a record, in the form of [`GemmDesc::to_json`].
+/// Serializes a description within a record, in the form of [`GemmDesc::to_json`].
 pub(super) mod as_json {
     use super::{Deserialize, Deserializer, GemmDesc, Serialize, Serializer, Value, de, ser};
 

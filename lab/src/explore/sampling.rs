@@ -1,10 +1,10 @@
-//! A few of many, drawn from a seed.
+//! Random samples from a seed.
 
 use crate::verify::draw;
 
-/// `wanted` of `points`, each at most once, in the order drawn; all of them where there are no
-/// more. Of one seed, a smaller sample is the beginning of a larger one: a run that asks for more
-/// trials goes on.
+/// Returns `wanted` of `points` in random order, each at most once, or all points if there are
+/// fewer. A smaller sample of the same seed is the beginning of a larger one, so a run with more
+/// trials continues an earlier run.
 ///
 /// Source: Fisher and Yates's shuffle, stopped early (Knuth, The Art of Computer Programming,
 /// volume 2, algorithm P).

@@ -1,4 +1,5 @@
-//! What is explored: for every knob a list of values, and the descriptions that they make.
+//! The space of an exploration: a list of values for every knob, and the descriptions that they
+//! form.
 
 use crate::Error;
 use falchion::{
@@ -7,25 +8,25 @@ use falchion::{
     layout::MatrixType,
 };
 
-/// The most points of a space: more would take minutes to be looked at.
+/// Largest number of points of a space. More points would need minutes to enumerate.
 const POINTS: u64 = 1 << 26;
 /// The knob that selects a family.
 const MAINLOOP: &str = "mainloop";
-/// The most values of a range.
+/// Largest number of values of a range.
 const MOST_OF_RANGE: u32 = 1 << 10;
 
-/// Values for every knob of one family of kernels. What it holds is their Cartesian product.
+/// Values for every knob of one kernel family. The family contains their Cartesian product.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family {
-    /// Whose knobs they are.
+    /// A description of the family, which defines its knobs.
     desc: GemmDesc,
-    /// In the order of [`Pins::TABLE`], each in the words that [`Pins::set`] reads; none holds a
-    /// value twice, and what the family has no knob for holds an empty word.
+    /// The lists in the order of [`Pins::TABLE`], in the words that [`Pins::set`] reads. No list
+    /// has a value twice. A knob that the family does not have has an empty word.
     lists: Vec<Vec<String>>,
 }
 
 impl Family {
-    /// The family of one point.
+    /// Returns the family with one point.
     fn of(desc: &GemmDesc) -> Self {
         Self {
             desc: *desc,
@@ -38,8 +39,8 @@ impl Family {
         }
     }
 
-    /// The families of some main loops. Main loops of one family share its lists; the other knobs
-    /// are those of `base`, or of what the resolver selects for the first main loop of a family.
+    /// Returns the families of some main loops. Main loops of one family share its lists. The other
+    /// knobs come from `base`, or from the resolver's result for the first main loop of a family.
     fn of_mainloops(base: &GemmDesc, at: usize, mainloops: &[String]) -> Result<Vec<Self>, Error> {
         let mut families: Vec<(Self, Vec<String>)> = Vec::new();
         for mainloop in mainloops {
@@ -62,19 +63,19 @@ impl Family {
             .collect()
     }
 
-    /// Whether the family has this value of a knob.
+    /// Returns whether the family has this value of a knob.
     fn has(&self, at: usize, word: &str) -> bool {
         let mut pins = Pins::NONE;
         pins.set(Pins::TABLE[at].0, word).is_ok()
             && (pins.epilogue.is_some() || self.desc.family.foreign(pins).is_none())
     }
 
-    /// Gives a knob values, which are spelled as the library spells them. A value that the family
-    /// does not have is refused.
+    /// Sets the values of a knob, in the library's spelling. A value that the family does not have
+    /// is refused.
     fn set(&mut self, at: usize, list: &[String]) -> Result<(), Error> {
         for word in list {
             if !self.has(at, word) {
-                // The resolver refuses it, and says why.
+                // The resolver refuses the value with a reason.
                 let knobs = vec![(Pins::TABLE[at].0.to_owned(), word.clone())];
                 let request = Request { description: Some(self.desc), knobs, ..Request::default() };
                 request.resolve(self.desc.class.arch)?;
@@ -85,22 +86,23 @@ impl Family {
         Ok(())
     }
 
-    /// What its points have in common.
+    /// Returns the description that its points vary.
     pub fn base(&self) -> &GemmDesc {
         &self.desc
     }
 
-    /// The values of a knob, by its JSON name; none where there is no such knob.
+    /// Returns the values of a knob by its JSON name. The list is empty for an unknown knob.
     pub fn list(&self, name: &str) -> &[String] {
         place(name).and_then(|place| self.lists.get(place)).map_or(&[], Vec::as_slice)
     }
 
-    /// How many points there are; `None` beyond 64 bits.
+    /// Returns the number of points; `None` beyond 64 bits.
     fn points(&self) -> Option<u64> {
         self.lists.iter().try_fold(1u64, |points, list| points.checked_mul(list.len() as u64))
     }
 
-    /// The places of a point's values in their lists: mixed radix, the last knob the fastest.
+    /// Returns the indices of a point's values in their lists: a mixed-radix number whose last
+    /// digit is the fastest.
     fn places(&self, mut point: u64) -> Vec<usize> {
         let mut places = vec![0; self.lists.len()];
         for (place, list) in places.iter_mut().zip(&self.lists).rev() {
@@ -111,7 +113,7 @@ impl Family {
     }
 }
 
-/// What the resolver gives for the same product with one knob pinned.
+/// Returns the resolver's result for the same GEMM with one knob pinned.
 fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
     let (types, orders, class) = (desc.user_types(), desc.orders(), &desc.class);
     let matrix = |element, order| Some(MatrixType { element, order });
@@ -131,13 +133,13 @@ fn by(desc: &GemmDesc, name: &str, word: &str) -> Result<GemmDesc, Error> {
     Ok(found)
 }
 
-/// Where a knob stands in the table.
+/// Returns the index of a knob in the table.
 fn place(name: &str) -> Option<usize> {
     let name = Pins::renamed(name).unwrap_or(name);
     Pins::TABLE.iter().position(|row| row.0 == name)
 }
 
-/// Families of descriptions of one product: the same types, layouts, operation class and
+/// Families of descriptions with the same element types, layouts, operation class, and
 /// architecture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
@@ -146,16 +148,16 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of one point, `base`: what it says of types, layouts and architecture holds for
-    /// all that is added.
+    /// Returns the space with the single point `base`. All families that are added have its types,
+    /// layouts, and architecture.
     #[must_use]
     pub fn of(base: &GemmDesc) -> Self {
         Self { base: *base, families: vec![Family::of(base)] }
     }
 
-    /// A space of several families, each given by lists for some knobs; the other knobs are those
-    /// of `base`. The order of the lists has no effect: the main loops select the families that the
-    /// other lists belong to. A knob that only some of these families have narrows only them.
+    /// Returns a space of several families. Each is given by lists for some knobs, and the other
+    /// knobs come from `base`. The order of the lists has no effect: the main loops select the
+    /// families of the other lists. A knob that only some of these families have narrows only them.
     ///
     /// # Errors
     /// The errors of [`set`](Self::set); [`Error::Measurement`] if there is no family.
@@ -183,7 +185,7 @@ impl Space {
         Ok(Self { base: *base, families: all })
     }
 
-    /// This space, and of another one of the same product the families of other main loops.
+    /// Adds the families of `other` whose main loops this space does not have.
     #[must_use]
     pub(super) fn and(mut self, other: Self) -> Self {
         for family in other.families {
@@ -194,40 +196,39 @@ impl Space {
         self
     }
 
-    /// This space, and all families of another one of the same product.
+    /// Adds all families of `other`.
     #[must_use]
     pub(super) fn beside(mut self, other: Self) -> Self {
         self.families.extend(other.families);
         self
     }
 
-    /// What the points have in common.
+    /// Returns the description that the points vary.
     #[must_use]
     pub fn base(&self) -> &GemmDesc {
         &self.base
     }
 
-    /// The families, in order.
+    /// Returns the families, in order.
     #[must_use]
     pub fn families(&self) -> &[Family] {
         &self.families
     }
 
-    /// Gives a knob, by its JSON name, other values in every family. A value that is there twice
-    /// counts once.
+    /// Sets the values of a knob, by its JSON name, in every family. A repeated value counts once.
     ///
     /// # Errors
     /// [`falchion::Error::KnobText`] if the knob or one of the values does not exist, or if there
     /// are no values.
     pub fn set<V: AsRef<str>>(&mut self, name: &str, values: &[V]) -> Result<(), Error> {
         let (at, list) = self.read(name, values)?;
-        // A knob of some of the families is no matter to the others.
+        // Families without the knob ignore it.
         let set: Vec<_> = self.families.iter_mut().map(|family| family.set(at, &list)).collect();
         if set.iter().any(Result::is_ok) { Ok(()) } else { set.into_iter().collect() }
     }
 
-    /// Leaves a knob, by its JSON name, only those of its values that are among `values`; a family
-    /// without one is left out.
+    /// Keeps only the values of a knob, by its JSON name, that are in `values`. A family without
+    /// any of them is removed.
     ///
     /// # Errors
     /// The errors of [`set`](Self::set); [`falchion::Error::KnobText`] if no family is left.
@@ -255,12 +256,12 @@ impl Space {
         Ok(())
     }
 
-    /// Narrows a knob, by its JSON name, to values given as texts of values parted by commas:
-    /// `mainloop` chooses among the families, every other knob takes the values in each of them.
-    /// `2-8` and `2..8` are the whole numbers from 2 to 8.
+    /// Narrows a knob, by its JSON name, to values in comma-separated texts. `mainloop` selects
+    /// families, and every other knob is set to the values in each family. `2-8` and `2..8` stand
+    /// for the whole numbers from 2 to 8.
     ///
     /// # Errors
-    /// Those of [`set`](Self::set) and [`keep`](Self::keep).
+    /// The errors of [`set`](Self::set) and [`keep`](Self::keep).
     pub fn narrow<V: AsRef<str>>(&mut self, name: &str, texts: &[V]) -> Result<(), Error> {
         let mut values = Vec::new();
         for text in texts {
@@ -269,15 +270,15 @@ impl Space {
         if name == MAINLOOP { self.keep(name, &values) } else { self.set(name, &values) }
     }
 
-    /// The values of a text, parted at commas. Some values have commas of their own, as `mn^3,2,0`:
-    /// each goes on as far as it must to be one.
+    /// Splits a text at commas. Some values contain commas, such as `mn^3,2,0`, so each value ends
+    /// at the first comma after which it is valid.
     fn parted<'t>(&self, name: &str, text: &'t str) -> Vec<&'t str> {
         let mut knobs = Pins::NONE;
         let mut values = Vec::new();
         let mut rest = Some(text).filter(|text| !text.is_empty());
         while let Some(text) = rest {
             let ends = text.match_indices(',').map(|(at, _)| at).chain([text.len()]);
-            // What is no value however far it goes is refused by its first piece.
+            // If no end gives a valid value, the first piece is refused.
             let end = ends
                 .clone()
                 .find(|&end| knobs.set(name, &text[..end]).is_ok())
@@ -289,7 +290,7 @@ impl Space {
         values
     }
 
-    /// The values as the library spells them, each once.
+    /// Returns the values in the library's spelling, without repetitions.
     fn read<V: AsRef<str>>(&self, name: &str, values: &[V]) -> Result<(usize, Vec<String>), Error> {
         let mut knobs = Pins::NONE;
         let Some(at) = place(name) else {
@@ -311,7 +312,7 @@ impl Space {
         Ok((at, list))
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     ///
     /// # Errors
     /// [`Error::Measurement`] if the space has too many points to enumerate.
@@ -330,7 +331,8 @@ impl Space {
         }
     }
 
-    /// The description of a point, not checked yet. Points beyond the last are the base.
+    /// Returns the description of a point, which is not checked yet. Points beyond the last give
+    /// the base.
     #[must_use]
     pub fn at(&self, point: u64) -> GemmDesc {
         let mut found = self.base;
@@ -353,15 +355,15 @@ impl Space {
         }
     }
 
-    /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the point
-    /// before are read again.
+    /// Visits the points from `from` to `to` of a family. Only the knobs that differ from the
+    /// previous point are set again.
     fn visit(&self, family: &Family, from: u64, to: u64, visit: &mut dyn FnMut(u64, &GemmDesc)) {
         let mut pins = family.desc.user_pins();
         let mut places = family.places(from);
         let mut changed = 0;
         for point in from..to {
             for (at, &place) in places.iter().enumerate().skip(changed) {
-                // Every value has been read when it came in.
+                // Every value was parsed when it was added.
                 let _ = pins.set(Pins::TABLE[at].0, &family.lists[at][place]);
             }
             visit(point, &family.desc.with(pins));
@@ -383,7 +385,7 @@ fn refuse(at: usize, text: &str, because: String) -> Error {
         .into()
 }
 
-/// The values of a range, `2-8` or `2..8`; what is no range is a value.
+/// Returns the values of a range, `2-8` or `2..8`. Any other text is a single value.
 fn range(text: &str) -> Vec<String> {
     let ends = text.split_once("..").or_else(|| text.split_once('-'));
     let ends = ends.and_then(|(first, last)| {

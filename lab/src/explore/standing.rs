@@ -1,4 +1,4 @@
-//! What trials come to: how many ended how, and who is ahead.
+//! Summaries of trials: the number of each outcome, and the fastest descriptions.
 
 use super::record::{Entry, Final, Finalist, Outcome, Trial};
 use falchion::{
@@ -7,21 +7,21 @@ use falchion::{
 };
 use serde::Serialize;
 
-/// How many trials ended how.
+/// The number of trials with each outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tally {
-    /// Refused by NVRTC.
+    /// Rejected by NVRTC.
     pub compile_failed: usize,
     /// Compiled, with spills.
     pub spilled: usize,
-    /// Wrong.
+    /// Wrong result.
     pub wrong: usize,
     /// Verified and timed.
     pub timed: usize,
 }
 
 impl Tally {
-    /// Of a problem's entries.
+    /// Counts the entries of a problem.
     #[must_use]
     pub fn of(entries: &[Entry], size: Mnk) -> Self {
         let mut tally = Self::default();
@@ -37,24 +37,24 @@ impl Tally {
     }
 }
 
-/// A description's place on a problem.
+/// The result of a description on a problem.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Standing {
     /// The description.
     #[serde(rename = "description", with = "super::record::as_json")]
     pub desc: GemmDesc,
-    /// Its time, in microseconds of one launch.
+    /// Time in microseconds per launch.
     pub us: f64,
-    /// Its rate.
+    /// Rate in TFLOP/s.
     pub tflops: f64,
-    /// The reference's time over its own: above 1 it is faster.
+    /// The reference's time divided by this time. Above 1, this description is faster.
     pub ratio: f64,
-    /// Whether it was measured by the full protocol.
+    /// Whether it was measured with the full protocol.
     #[serde(rename = "final")]
     pub is_final: bool,
 }
 
-/// The trials of a problem.
+/// Returns the trials of a problem.
 fn trials(entries: &[Entry], size: Mnk) -> impl Iterator<Item = &Trial> {
     entries.iter().filter_map(move |entry| match entry {
         Entry::Trial(trial) if trial.size == size => Some(&**trial),
@@ -62,7 +62,7 @@ fn trials(entries: &[Entry], size: Mnk) -> impl Iterator<Item = &Trial> {
     })
 }
 
-/// The last measurement of a problem's best.
+/// Returns the last final measurement of a problem.
 #[must_use]
 pub fn last_final(entries: &[Entry], size: Mnk) -> Option<&Final> {
     entries.iter().rev().find_map(|entry| match entry {
@@ -71,8 +71,8 @@ pub fn last_final(entries: &[Entry], size: Mnk) -> Option<&Final> {
     })
 }
 
-/// Who was timed in the trials of a problem, the best first. Trials are compared by their ratio to
-/// the reference, which ran beside them: clocks drift alike for both.
+/// Returns the timed descriptions of a problem, the best first. Trials are compared by their ratio
+/// to the reference of the same rounds, because clock drift affects both alike.
 #[must_use]
 pub fn screened(entries: &[Entry], size: Mnk) -> Vec<Standing> {
     let timed = |trial: &Trial| match trial.outcome {
@@ -90,8 +90,8 @@ pub fn screened(entries: &[Entry], size: Mnk) -> Vec<Standing> {
     all
 }
 
-/// Who stands where on a problem: those measured by the full protocol, and then the others; the
-/// best first.
+/// Returns the standings of a problem: first the descriptions measured with the full protocol, then
+/// the others. Each part has the best first.
 #[must_use]
 pub fn standings(entries: &[Entry], size: Mnk) -> Vec<Standing> {
     let mut all: Vec<Standing> = Vec::new();
@@ -114,25 +114,25 @@ pub fn standings(entries: &[Entry], size: Mnk) -> Vec<Standing> {
     all
 }
 
-/// What trials of a problem come to.
+/// The summary of a problem's trials.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
-    /// The problem's extents.
+    /// The problem size.
     pub size: Mnk,
-    /// How many ended how.
+    /// The number of trials with each outcome.
     pub outcomes: Tally,
-    /// The fastest reference of the last measurement of the best.
+    /// The fastest reference of the last final measurement.
     pub reference: Option<String>,
-    /// Its time, in microseconds of one launch.
+    /// Time of this reference, in microseconds per launch.
     pub reference_us: Option<f64>,
-    /// That measurement did not settle.
+    /// Whether that measurement did not settle.
     pub noisy: Option<bool>,
-    /// The best, the first ahead.
+    /// The best standings, the fastest first.
     pub best: Vec<Standing>,
 }
 
 impl Summary {
-    /// Of a problem's entries, with the first `most` standings.
+    /// Summarizes the entries of a problem, with the first `most` standings.
     #[must_use]
     pub fn of(entries: &[Entry], size: Mnk, most: usize) -> Self {
         let last = last_final(entries, size);
@@ -149,12 +149,13 @@ impl Summary {
     }
 }
 
-/// Pins that a table always shows.
+/// Knobs that a table always shows.
 const SHOWN: [&str; 4] = ["mainloop", "threadblock", "warp", "stages"];
 
-/// A table of standings, its head first: main loop, tiles, stages and whatever knobs differ,
-/// whether A and B are exchanged where those of any are, microseconds, TFLOP/s, the ratio to the
-/// reference. A `~` marks what the full protocol did not measure.
+/// Returns a table of standings with a header. Columns are the main loop, tiles, stages, and all
+/// other knobs that differ. Further columns are swapped operands if any standing has them,
+/// microseconds, TFLOP/s, and the ratio to the reference. A `~` marks standings without the full
+/// protocol.
 #[must_use]
 pub fn table(standings: &[Standing]) -> Vec<Vec<String>> {
     let words: Vec<Vec<String>> = standings

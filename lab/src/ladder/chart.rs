@@ -1,4 +1,4 @@
-//! The chart of a climb: as a picture, and in letters.
+//! The chart of a climb: as SVG and as text.
 
 use super::{Climb, Reached};
 use crate::svg::Svg;
@@ -20,12 +20,12 @@ const OURS: &str = "#0b8a6f";
 const ASTRAY: &str = "#c0563f";
 const PEER: &str = "#b98a1e";
 
-/// Rungs that are this library's defaults rather than a lesson.
+/// Returns whether a rung is a default of this library and not a lesson.
 fn is_ours(rung: &Reached) -> bool {
     ["pipelined", "multistage"].contains(&rung.name)
 }
 
-/// A step of the axis: 1, 2 or 5 times a power of ten, so that there are at most seven.
+/// Returns the step of the axis: 1, 2, or 5 times a power of ten, with at most seven steps.
 fn tick(most: f64) -> f64 {
     let mut power = 1e-6;
     loop {
@@ -43,7 +43,7 @@ fn number(tflops: f64) -> String {
 }
 
 impl Climb {
-    /// The highest rate of the chart.
+    /// Returns the highest rate of the chart.
     fn most(&self) -> f64 {
         self.rungs
             .iter()
@@ -52,7 +52,7 @@ impl Climb {
             .fold(1e-6, f64::max)
     }
 
-    /// What the rates are.
+    /// Returns the meaning of the rates.
     fn caption(&self) -> &'static str {
         if self.rungs.iter().all(|rung| rung.measured.is_some()) {
             "measured after the verification; the thin mark is the prediction from memory accesses"
@@ -61,7 +61,7 @@ impl Climb {
         }
     }
 
-    /// The chart as SVG: a bar a rung, wrong turns set in, the peer as a line.
+    /// Returns the chart as SVG: one bar per rung, indented wrong turns, and a line for the peer.
     pub fn svg(&self) -> String {
         let most = self.most() * 1.02;
         let x = |tflops: f64| NAMES + BARS * tflops / most;
@@ -103,7 +103,7 @@ impl Climb {
         svg.on_a_sheet((WIDTH, bottom + 64.0), "Inter, 'Helvetica Neue', Arial, sans-serif")
     }
 
-    /// The chart in letters, `columns` of them for the longest bar.
+    /// Returns the chart as text. The longest bar has `columns` characters.
     pub fn letters(&self, columns: usize) -> String {
         let most = self.most();
         let mut text = String::new();
@@ -140,7 +140,7 @@ impl Climb {
     }
 }
 
-/// A rung: its name, its bar with its rate, what it adds, and the mark of what was predicted.
+/// Draws a rung: its name, its bar with its rate, its idea, and the mark of the prediction.
 fn row(svg: &mut Svg, top: f64, rung: &Reached, x: &dyn Fn(f64) -> f64) {
     let astray = rung.wrong_turn_of.is_some();
     let color = if astray {
@@ -154,7 +154,7 @@ fn row(svg: &mut Svg, top: f64, rung: &Reached, x: &dyn Fn(f64) -> f64) {
     let rate = rung.tflops();
     let share = rung.measured.and_then(|measured| measured.of_peer);
     let share = share.map_or(String::new(), |share| format!(" · {:.0} %", share * 100.0));
-    // A mark within the label's length pushes it on.
+    // A mark at the label's position moves the label.
     let beyond = x(rung.predicted_tflops) - x(rate);
     let clear = rung.measured.is_none() || !(0.0..LABEL).contains(&beyond);
     let end = if clear { x(rate) } else { x(rung.predicted_tflops) } + 8.0;
@@ -164,7 +164,7 @@ fn row(svg: &mut Svg, top: f64, rung: &Reached, x: &dyn Fn(f64) -> f64) {
     svg.rect([NAMES, middle - BAR + 2.0, (x(rate) - NAMES).max(1.0), BAR], color)
         .set("rx", 3.0)
         .end();
-    // The value's halo is a text of its own: not every viewer knows how to paint the stroke first.
+    // The halo of the value is a separate text, because some viewers cannot paint the stroke first.
     let halo = svg.text((end, middle - 3.0), 14.0, "none").bold();
     halo.set("stroke", "#ffffff").set("stroke-width", 4.0).says(&value);
     svg.text((end, middle - 3.0), 14.0, INK).bold().says(&value);

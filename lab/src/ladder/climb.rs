@@ -1,58 +1,58 @@
-//! Climbing: what each rung is predicted to reach, and what it reached.
+//! A climb: the predicted and the measured rate of each rung.
 
 use super::{Machine, Program, Rung, rungs, traffic};
 use crate::{Error, counters::Counters};
 
-/// What a rung reached. Rates are in TFLOP/s and count `2 m n k`.
+/// The result of a rung. Rates are in TFLOP/s and count `2 m n k` operations.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Reached {
-    /// The rung's name.
+    /// Name of the rung.
     pub name: &'static str,
-    /// What is new on it.
+    /// The idea that the rung adds.
     pub adds: &'static str,
-    /// For a wrong turn: the rung that it was meant to better.
+    /// For a wrong turn, the rung that it tries to improve.
     pub wrong_turn_of: Option<&'static str>,
-    /// What its threads ask of memory, counted.
+    /// The counted memory accesses of its threads.
     pub counters: Counters,
-    /// What the counts predict.
+    /// Rate that the counts predict.
     pub predicted_tflops: f64,
-    /// What was measured.
+    /// The measurement.
     pub measured: Option<Measured>,
 }
 
-/// A rung, verified and then measured on a device.
+/// The measurement of a verified rung on a device.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct Measured {
-    /// Its rate.
+    /// Rate in TFLOP/s.
     pub tflops: f64,
-    /// Its rate over the peer's, in the same rounds.
+    /// Rate divided by the peer's rate in the same rounds.
     pub of_peer: Option<f64>,
-    /// The largest error over its bound, of the rows that were computed again.
+    /// Largest ratio of an error to its bound, in the verified rows.
     pub error_over_bound: Option<f64>,
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Bytes of registers that were spilled to local memory: stores and loads.
+    /// Bytes of registers that are spilled to local memory, stores and loads.
     pub spilled_bytes: u32,
 }
 
-/// A climb: every rung, from the bottom up.
+/// A climb of all rungs, the lowest first.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct Climb {
-    /// M, N and K.
+    /// M, N, and K.
     pub size: usize,
-    /// Where: the device's name, or the host.
+    /// Name of the device, or the host.
     pub on: String,
-    /// The peer's rate, the median over the rungs' rounds.
+    /// The peer's rate: the median over the rounds of all rungs.
     pub peer_tflops: Option<f64>,
     /// The rungs.
     pub rungs: Vec<Reached>,
 }
 
 impl Climb {
-    /// The climb that the counts predict, nothing run yet.
+    /// Returns the predicted climb, without a run.
     ///
     /// # Errors
-    /// Those of [`traffic`].
+    /// The errors of [`traffic`].
     pub fn predicted(size: usize, machine: &Machine, on: &str) -> Result<Self, Error> {
         let predicted = |rung: &Rung| {
             let counters = traffic(&rung.program, size)?;
@@ -69,7 +69,7 @@ impl Climb {
         Ok(Self { size, on: on.to_owned(), peer_tflops: None, rungs })
     }
 
-    /// Where the rates are from: measured on the device, or predicted for a machine.
+    /// Returns the origin of the rates: measured on a device, or predicted for a machine.
     pub fn place(&self) -> String {
         let measured = self.rungs.iter().any(|rung| rung.measured.is_some());
         format!("{} {}", if measured { "measured on" } else { "predicted for" }, self.on)
@@ -77,14 +77,14 @@ impl Climb {
 }
 
 impl Reached {
-    /// What was measured, or else what is predicted.
+    /// Returns the measured rate, or the predicted rate without a measurement.
     pub fn tflops(&self) -> f64 {
         self.measured.map_or(self.predicted_tflops, |measured| measured.tflops)
     }
 }
 
 impl Program {
-    /// What it is, in a word.
+    /// Returns the kind of the kernel in one word.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Textbook(_) => "textbook",

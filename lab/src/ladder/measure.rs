@@ -1,5 +1,5 @@
-//! The climbs on a device: each rung verified, then measured beside the peer, or a copy, in
-//! interleaved rounds.
+//! Climbs on a device. Each rung is verified, and then measured in interleaved rounds beside the
+//! peer, or beside a copy.
 
 use super::{
     Climb, Machine, Measured, Program, TransposeClimb, TransposeMeasured, TransposeRung, rungs,
@@ -21,10 +21,10 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// Climbs: `reached` hears of each rung's number as it is done.
+/// Measures all rungs. Calls `reached` with the number of each measured rung.
 ///
 /// # Errors
-/// Those of [`Bench::measure`]: a rung that computes anything else than the product is not timed.
+/// The errors of [`Bench::measure`]. A rung with a wrong result is not timed.
 pub fn climb(
     context: &Arc<CudaContext>,
     bench: &Bench,
@@ -65,11 +65,11 @@ pub fn climb(
     Ok(climb)
 }
 
-/// Climbs with a transpose of a matrix of `rows` x `columns`: `reached` hears of each rung's number
-/// as it is done.
+/// Measures all rungs of the transpose of a `rows` x `columns` matrix. Calls `reached` with the
+/// number of each measured rung.
 ///
 /// # Errors
-/// Those of [`TransposeBench::measure`].
+/// The errors of [`TransposeBench::measure`].
 pub fn climb_transposes(
     bench: &mut TransposeBench,
     session: &mut Session<'_>,

@@ -1,8 +1,8 @@
-//! The ladder: how a product climbs from three loops to the ring of asynchronous copies.
+//! The ladder: the steps from a GEMM of three loops to a pipeline of asynchronous copies.
 //!
-//! Two rungs are kernels of their own, [`Textbook`]: nothing is shared in them, or nothing but
-//! memory. All others are descriptions of the one parameterized kernel, so what a rung adds is a
-//! knob. Wrong turns are rungs, too: each shows what it loses.
+//! Two rungs are separate kernels, [`Textbook`]: one shares nothing between threads, and the other
+//! shares only memory. All other rungs are descriptions of the one parameterized kernel, so each
+//! rung adds a knob. Wrong turns are also rungs, and each shows its loss.
 
 mod chart;
 mod climb;

@@ -1,22 +1,21 @@
-//! What counts say about speed, before anything runs.
+//! The prediction of speed from counted accesses.
 //!
-//! Four things take time on a multiprocessor side by side: products, instructions of all kinds,
-//! wavefronts of its load-store unit, bytes from the L2 cache. The longest is a bound. What does
-//! not run side by side is added: a main loop with one stage waits for each tile, and only the
-//! other blocks of the multiprocessor have something to do meanwhile.
+//! On an SM, four kinds of work overlap: multiply-adds, instructions of all kinds, wavefronts of
+//! the load-store unit, and bytes from the L2 cache. The longest of them is a lower bound. Work
+//! that does not overlap is added. A main loop with one stage waits for each tile, and only the
+//! other resident CTAs hide this wait.
 //!
 //! ```text
 //! cycles = max(multiply-adds / 128, instructions / 4, wavefronts + lines, bytes / 64) + tiles * latency / (blocks side by side)
 //! ```
 //!
-//! A grid is as slow as the multiprocessor with the most tiles: of few tiles some multiprocessors
-//! have none.
+//! A grid is as slow as the SM with the most tiles. With few tiles, some SMs have none.
 //!
-//! Loads are counted as a compiler makes them: where K runs through consecutive addresses of shared
-//! memory, and the loop over k is unrolled, it joins as many k's as make 16 bytes.
+//! Loads are counted as a compiler makes them. If K is contiguous in shared memory and the loop
+//! over k is unrolled, the compiler merges loads of 16 bytes along k.
 //!
-//! It is a prediction of the order of rungs. Its constants are the machine's; the cost of spills
-//! was put in after one was measured.
+//! The prediction gives the order of rungs. Its constants are properties of the machine, except the
+//! cost of spills, which was added after a measurement.
 
 use super::{Program, Textbook};
 use crate::{
@@ -32,29 +31,29 @@ use falchion::{
     warp::{UnrollKind, mma_simt::FragmentMap},
 };
 
-/// What a prediction needs to know of a machine.
+/// The machine constants of a prediction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Machine {
-    /// Multiprocessors.
+    /// Number of SMs.
     pub multiprocessors: f64,
-    /// Cycles a second.
+    /// Clock frequency in Hz.
     pub hertz: f64,
-    /// Multiply-adds of `f32` a cycle and multiprocessor.
+    /// `f32` multiply-adds per cycle and SM.
     pub multiply_adds: f64,
-    /// Instructions of a warp a cycle and multiprocessor.
+    /// Warp-level instructions per cycle and SM.
     pub instructions: f64,
-    /// Bytes from the L2 cache a cycle and multiprocessor.
+    /// Bytes from the L2 cache per cycle and SM.
     pub l2_bytes: f64,
-    /// Cycles until something from the L2 cache is there.
+    /// Latency of the L2 cache in cycles.
     pub latency: f64,
-    /// Threads, registers and bytes of shared memory of a multiprocessor.
+    /// Threads, registers, and bytes of shared memory per SM.
     pub holds: [u32; 3],
 }
 
 impl Machine {
-    /// An H200. Source: NVIDIA H100 architecture white paper (132 multiprocessors, 128 lanes, 256
-    /// KB of registers, 228 KB of shared memory; four schedulers), and its clock under load, 1.7
-    /// GHz. The latency is that of an L2 hit, rounded.
+    /// An H200. Source: NVIDIA H100 architecture white paper (132 SMs, 128 lanes, 256 KB of
+    /// registers, 228 KB of shared memory; four schedulers), and its clock under load, 1.7 GHz. The
+    /// latency is that of an L2 hit, rounded.
     pub const H200: Self = Self {
         multiprocessors: 132.0,
         hertz: 1.7e9,
@@ -65,7 +64,7 @@ impl Machine {
         holds: [2048, 65_536, 233_472],
     };
 
-    /// The rate that counts predict, in TFLOP/s.
+    /// Returns the predicted rate in TFLOP/s.
     ///
     /// # Errors
     /// [`Error::Measurement`] if an address is not a multiple of the access size. Valid
@@ -102,8 +101,8 @@ impl Machine {
         Ok(2.0 * products / (cycles / self.busy(program, products) / self.hertz) / 1e12)
     }
 
-    /// Multiprocessors that work, on the average until the last one is done: the busiest has a
-    /// whole number of tiles. The product is square.
+    /// Returns the average number of busy SMs until the last one has finished: the busiest SM has a
+    /// whole number of tiles. The problem is square.
     fn busy(&self, program: &Program, products: f64) -> f64 {
         let tile = match program {
             Program::Textbook(_) => Textbook::TILE,
@@ -118,8 +117,8 @@ impl Machine {
         }
     }
 
-    /// Accesses of a warp to local memory: what does not fit in registers is stored and loaded in
-    /// every k-block.
+    /// Returns the warp-level accesses to local memory. Values that do not fit in registers are
+    /// stored and loaded in every k-block.
     fn spills(&self, program: &Program, products: f64) -> f64 {
         match program {
             Program::Textbook(_) => 0.0,
@@ -131,8 +130,7 @@ impl Machine {
         }
     }
 
-    /// Cycles of a multiprocessor, times multiprocessors, in which all of its blocks wait for a
-    /// tile.
+    /// Returns the cycles in which all CTAs of an SM wait for a tile, summed over the SMs.
     fn waiting(&self, program: &Program, products: f64) -> f64 {
         let (tile, threads, registers, shared, waits) = match program {
             Program::Textbook(Textbook::Naive) => return 0.0,
@@ -157,7 +155,8 @@ impl Machine {
     }
 }
 
-/// The loads of fragments from shared memory, as a compiler joins them, over so many tiles.
+/// Returns the loads of fragments from shared memory over `tiles` k-tiles, merged as a compiler
+/// merges them.
 fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
     let (mut loads, base) = (SharedAccesses::default(), d.base());
     for operand in OperandKind::BOTH {
@@ -165,7 +164,7 @@ fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
         let (tile, bytes) = (facts.smem, facts.element.bytes_of(1));
         let neighbours =
             tile.along.is(Along::K) && tile.bits == 0 && matches!(d.knobs.unroll, UnrollKind::Full);
-        // Elements of one load, along MN and along K.
+        // Elements per load, along M or N and along K.
         let (of_mn, of_k) =
             if neighbours { (1, tile.vector(16 / bytes)) } else { (facts.fragment_access(), 1) };
         for warp in 0..base.tiles.threads() / WARP {
@@ -190,17 +189,18 @@ fn joined(d: &SimtDesc, tiles: u64) -> Result<SharedAccesses, NotAnAccess> {
     Ok(loads)
 }
 
-/// Bytes of a sector.
+/// Bytes per sector.
 const SECTOR_BYTES: f64 = crate::banks::SECTOR_BYTES as f64;
 
-/// Instructions of a loop that is not unrolled: the counter, the comparison, the branch, and an
-/// address of each operand.
+/// Instructions per iteration of a loop that is not unrolled: the counter, the comparison, the
+/// branch, and one address per operand.
 const LOOP: f64 = 5.0;
 
-/// Instructions of loops that are not unrolled; `products` are instructions of a warp.
+/// Returns the instructions of loops that are not unrolled. `products` counts warp-level
+/// instructions.
 fn looping(program: &Program, products: f64) -> f64 {
     match program {
-        // The compiler unrolls a plain loop four times.
+        // The compiler unrolls a plain loop by four.
         Program::Textbook(Textbook::Naive) => products * LOOP / 4.0,
         Program::Gemm(d) if matches!(d.knobs.unroll, UnrollKind::By(_)) => {
             products / f64::from(d.base().tiles.accumulators()) * LOOP

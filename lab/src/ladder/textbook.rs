@@ -1,4 +1,4 @@
-//! The two kernels below the parameterized one, whose warp tile is at least 8 x 16: here a thread
+//! The two kernels below the parameterized one. Its warp tile is at least 8 x 16, and here a thread
 //! has one element.
 //!
 //! Twin: `lab/kernels/ladder/textbook.cuh`.
@@ -11,43 +11,43 @@ use falchion::{
     shape::Mnk,
 };
 
-/// A kernel as a textbook has it, [`SIDE`](Textbook::SIDE) x `SIDE` threads a block, each with one
-/// element of D. Blocks and threads run along rows.
+/// A textbook kernel with [`SIDE`](Textbook::SIDE) x `SIDE` threads per CTA, each with one element
+/// of D. CTAs and threads are numbered along rows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Textbook {
-    /// A thread reads its row of A and its column of B from global memory.
+    /// Each thread reads its row of A and its column of B from global memory.
     Naive,
-    /// Tiles of A and B, `SIDE` x `SIDE`, come through shared memory: a thread brings one element
-    /// of each.
+    /// Tiles of A and B, `SIDE` x `SIDE`, are copied to shared memory. Each thread copies one
+    /// element of each.
     SharedMemory,
 }
 
 impl Textbook {
-    /// Both.
+    /// Both kernels.
     pub const ALL: [Self; 2] = [Self::Naive, Self::SharedMemory];
 
     /// Rows and columns of a tile.
     pub const SIDE: u32 = 16;
 
-    /// What a block computes, and how much of K it takes at a time.
+    /// The tile of a CTA, and the depth of a k-tile.
     pub const TILE: Mnk = Mnk { m: Self::SIDE, n: Self::SIDE, k: Self::SIDE };
 
-    /// Threads of a block.
+    /// Threads per CTA.
     pub const THREADS: u32 = Self::SIDE * Self::SIDE;
 
-    /// The description that stands for this kernel where types, layouts, epilogue and schedule are
-    /// asked for. Its tiles are another's.
+    /// Returns a description with the types, layouts, epilogue, and schedule of this kernel. Its
+    /// tiles are those of another kernel.
     ///
     /// # Errors
-    /// [`Refusal`] when it does not check; a test sees that it does.
+    /// [`Refusal`] if the description is invalid. A test checks that it is valid.
     pub fn types() -> Result<GemmDesc, Refusal> {
         super::rungs::first_configuration().map(|desc| desc.sum())
     }
 
-    /// All that NVRTC sees.
+    /// Returns the source of the kernel.
     ///
     /// # Errors
-    /// Those of [`types`](Self::types).
+    /// The errors of [`types`](Self::types).
     pub fn translation_unit(self) -> Result<TranslationUnit, Refusal> {
         let (side, threads) = (Self::SIDE, Self::THREADS);
         let kernel = match self {
@@ -67,10 +67,10 @@ impl Textbook {
         })
     }
 
-    /// Compiles and loads the kernel. It computes what [`types`](Self::types) describes.
+    /// Compiles and loads the kernel. It computes the GEMM that [`types`](Self::types) describes.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::prepare`](falchion::cuda::CudaKernel::prepare).
+    /// The errors of [`CudaKernel::prepare`](falchion::cuda::CudaKernel::prepare).
     #[cfg(feature = "cuda")]
     pub fn prepare(
         self,
@@ -90,9 +90,9 @@ impl Textbook {
         falchion::cuda::CudaKernel::of_unit(context, &Self::types()?, unit, geometry)
     }
 
-    /// `D = A·B` in the kernel's order: each element sums its products along K, one fused
-    /// multiply-add after the other. `a` is `m` x `k`, `b` is `k` x `n`, all by rows without gaps;
-    /// what is beyond the shorter of the slices is left alone.
+    /// Computes `D = A·B` in the kernel's order: each element adds its products in ascending k,
+    /// with fused multiply-adds. `a` is `m` x `k` and `b` is `k` x `n`, row-major and packed.
+    /// Elements beyond the shorter of the slices are unchanged.
     pub fn multiply(n: usize, k: usize, a: &[f32], b: &[f32], d: &mut [f32]) {
         if n == 0 || k == 0 {
             return d.fill(0.0);

@@ -1,5 +1,5 @@
-//! What a rung's threads ask of memory: counted access by access, for configurations by the host
-//! executor.
+//! The memory accesses of a rung's threads, counted one by one. The host executor counts the
+//! accesses of configurations.
 
 use super::{Program, Textbook};
 use crate::{
@@ -14,17 +14,17 @@ use falchion::{
     refusal::{Field, Refusal},
 };
 
-/// Sizes are multiples of it: then the tiles of every rung divide the product, and all its blocks
-/// are alike.
+/// Sizes are multiples of this number. The tiles of every rung then divide the problem, and all
+/// CTAs are alike.
 pub const SIZE_STEP: usize = 256;
 
-/// The largest size: beyond, elements of a matrix have no 32-bit number.
+/// Largest size. Beyond it, the elements of a matrix do not have 32-bit numbers.
 pub const SIZE_MOST: usize = 32_768;
 
-/// Whether a product of `size` x `size` x `size` can be climbed.
+/// Checks that a GEMM of `size` x `size` x `size` can be climbed.
 ///
 /// # Errors
-/// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`], which name the nearest size that can.
+/// [`Refusal::OutOfRange`] and [`Refusal::NotMultiple`], which name the nearest valid size.
 pub fn check_size(size: usize) -> Result<(), Refusal> {
     if !(SIZE_STEP..=SIZE_MOST).contains(&size) {
         return Err(Refusal::OutOfRange {
@@ -46,10 +46,10 @@ pub fn check_size(size: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The accesses of `D = A·B`, all three `size` x `size` and by rows, as a rung's threads make them.
+/// Returns the accesses of a rung's threads for `D = A·B`, with row-major `size` x `size` matrices.
 ///
 /// # Errors
-/// Those of [`check_size`] and of [`count`].
+/// The errors of [`check_size`] and of [`count`].
 pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
     check_size(size)?;
     match program {
@@ -66,12 +66,13 @@ pub fn traffic(program: &Program, size: usize) -> Result<Counters, Error> {
 /// The scalars of `D = A·B`: alpha is 1.
 pub(super) const PRODUCT: [f64; SCALARS] = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 
-/// Bytes of an element: the ladder's are `f32`.
+/// Bytes per element. The ladder uses `f32`.
 const ELEMENT: u64 = 4;
 
 impl Textbook {
-    /// The accesses of a product of `size`, a multiple of [`SIZE_STEP`]: those of the first warp
-    /// over the first k-tile, times the warps and the tiles, which are all alike.
+    /// Returns the accesses for a `size` that is a multiple of [`SIZE_STEP`]. They are the accesses
+    /// of the first warp in the first k-tile, multiplied by the numbers of warps and tiles, which
+    /// are all alike.
     fn counters(self, size: u64) -> Result<Counters, NotAnAccess> {
         let side = u64::from(Self::SIDE);
         let warps = u64::from(Self::THREADS / WARP) * (size / side) * (size / side);
@@ -100,14 +101,14 @@ impl Textbook {
     }
 }
 
-/// A warp's accesses over one k-tile, counted as often as there are such.
+/// The accesses of a warp in one k-tile, multiplied by the number of such k-tiles.
 struct Tile {
     times: u64,
     counters: Counters,
 }
 
 impl Tile {
-    /// The access in which the thread at (`x`, `y`) of the block touches this element.
+    /// Returns the access in which the thread at (`x`, `y`) of the CTA touches this element.
     fn access(
         direction: Direction,
         element: impl Fn(u64, u64) -> u64,

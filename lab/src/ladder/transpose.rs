@@ -1,5 +1,5 @@
-//! The tuning notes' ladder: how a transpose climbs from one element at a time to 16 bytes, and
-//! what each rung's accesses cost.
+//! The ladder of the tuning notes: transposes from one element at a time to 16 bytes, with the
+//! accesses of each rung.
 
 use super::TransposeRung;
 use crate::{
@@ -16,47 +16,47 @@ use falchion::{
     numeric::ElementKind,
 };
 
-/// What a rung costs, and what it reached.
+/// The accesses and the measurement of a rung.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct TransposeReached {
-    /// The rung's name.
+    /// Name of the rung.
     pub name: &'static str,
     /// Its kernel, in one word.
     pub config: String,
-    /// What its accesses cost, counted in the host executor's own.
+    /// Its accesses, counted in the host executor.
     pub counters: TransposeCounters,
-    /// What was measured on a device.
+    /// The measurement on a device.
     pub measured: Option<TransposeMeasured>,
 }
 
-/// A rung, verified and then measured. Rates count every byte read and every byte written.
+/// The measurement of a verified rung. Rates count every byte read and every byte written.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize)]
 pub struct TransposeMeasured {
-    /// The median time of a launch.
+    /// Median time of a launch, in microseconds.
     pub microseconds: f64,
-    /// 10^9 bytes a second.
+    /// Rate in 10^9 bytes per second.
     pub gbytes_per_second: f64,
-    /// The rate over that of a copy, in the same rounds.
+    /// Rate divided by the rate of a copy in the same rounds.
     pub of_copy: f64,
 }
 
-/// A climb of `D = Aᵀ`: every rung, from the bottom up.
+/// A climb of `D = Aᵀ` with all rungs, the lowest first.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct TransposeClimb {
     /// Rows of A.
     pub rows: usize,
     /// Columns of A.
     pub columns: usize,
-    /// The elements' type.
+    /// Name of the element type.
     pub element: &'static str,
-    /// Where: the device's name, or the host.
+    /// Name of the device, or the host.
     pub on: String,
     /// The rungs.
     pub rungs: Vec<TransposeReached>,
 }
 
 impl TransposeClimb {
-    /// The extent that rungs are compared at when none is asked for: that of the suite's rungs.
+    /// Default extent for the comparison of rungs, as in the suite.
     pub const SIZE: usize = 8192;
 
     /// The columns of [`table`](Self::table).
@@ -72,10 +72,10 @@ impl TransposeClimb {
         "of a copy",
     ];
 
-    /// The climb with what is counted, nothing run yet.
+    /// Returns the climb with its counted accesses, without a run.
     ///
     /// # Errors
-    /// Those of [`count_transpose`].
+    /// The errors of [`count_transpose`].
     pub fn counted(
         (rows, columns): (usize, usize),
         kind: ElementKind,
@@ -97,7 +97,7 @@ impl TransposeClimb {
         Ok(Self { rows, columns, element: kind.name(), on: on.to_owned(), rungs })
     }
 
-    /// The climb in cells: of each rung what [`HEAD`](Self::HEAD) says.
+    /// Returns the climb as a table with the columns of [`HEAD`](Self::HEAD).
     pub fn table(&self) -> Vec<[String; 9]> {
         let each = |shared: &SharedAccesses| match shared.accesses {
             0 => "–".to_owned(),
@@ -129,8 +129,8 @@ impl TransposeClimb {
     }
 }
 
-/// Transposes by a rung on the host, thread by thread with everything watched, a matrix of some
-/// tiles and a part of one, and compares every element.
+/// Verifies a rung on the host in the checked mode, on a matrix of some whole tiles and one partial
+/// tile. Compares every element.
 ///
 /// # Errors
 /// [`falchion::Error::Fault`] if the host executor finds a fault in the rung.

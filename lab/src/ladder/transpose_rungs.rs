@@ -1,15 +1,15 @@
-//! The ladder of tuning notes: each rung the kernel below it and one idea more.
+//! The ladder of the tuning notes: each rung is the previous kernel with one more idea.
 //!
-//! | rung | reads A | waits in | writes D |
+//! | rung | reads of A | tile | writes of D |
 //! |---|---|---|---|
-//! | naive | neighbours | a register | a row of D for each lane |
-//! | tiled | neighbours | `[32][32]` | a row of D for each lane |
-//! | coalesced | neighbours | `[32][32]`, 32 lanes on one bank | neighbours |
-//! | padded | neighbours | `[32][33]` | neighbours |
+//! | naive | consecutive elements | in a register | one row of D per lane |
+//! | tiled | consecutive elements | `[32][32]` | one row of D per lane |
+//! | coalesced | consecutive elements | `[32][32]`, 32 lanes on one bank | consecutive elements |
+//! | padded | consecutive elements | `[32][33]` | consecutive elements |
 //! | vectorized | 16 bytes | swizzled chunks of 16 bytes | 16 bytes |
 //!
-//! All are configurations of the one kernel; the naive one is that without shared memory, and one
-//! element a piece.
+//! All rungs are configurations of one kernel. The naive rung uses no shared memory, and has one
+//! element per piece.
 
 use falchion::{
     internals::pass::transpose::{Choice, Combine, Lanes, Staging, TransposeDesc},
@@ -17,28 +17,29 @@ use falchion::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A rung, from the lowest.
+/// The rungs, the lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TransposeRung {
-    /// Each thread moves elements by itself; a warp writes 32 rows of D.
+    /// Each thread moves single elements, and a warp writes to 32 rows of D.
     Naive,
-    /// Through a tile in shared memory, and still 32 rows of D at a time.
+    /// Elements pass through a tile in shared memory, and a warp still writes to 32 rows of D.
     Tiled,
-    /// Warps write neighbours; the tile's columns lie on one bank.
+    /// Warps write consecutive elements. Each column of the tile is in one bank.
     Coalesced,
-    /// One element between columns puts them on all banks.
+    /// One element of padding between columns spreads them over all banks.
     Padded,
-    /// Every access is 16 bytes wide; what the resolver takes where lines are aligned to 16 bytes.
+    /// Every access is 16 bytes wide, as the resolver selects it for rows that are aligned to 16
+    /// bytes.
     Vectorized,
 }
 
 impl TransposeRung {
-    /// Every one.
+    /// All rungs.
     pub const ALL: [Self; 5] =
         [Self::Naive, Self::Tiled, Self::Coalesced, Self::Padded, Self::Vectorized];
 
-    /// The name, as flags and suites spell it.
+    /// Returns the name, as flags and suites spell it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Naive => "naive",
@@ -49,7 +50,8 @@ impl TransposeRung {
         }
     }
 
-    /// The same as a choice, for elements of so many bytes: the top rung is the resolver's.
+    /// Returns the rung as a choice, for elements of `element_bytes` bytes. The top rung is the
+    /// resolver's choice.
     pub const fn choice(self, element_bytes: u32) -> Choice {
         match self {
             Self::Vectorized => Choice::Auto,
@@ -57,7 +59,7 @@ impl TransposeRung {
         }
     }
 
-    /// The rung's kernel.
+    /// Returns the kernel of the rung.
     pub const fn desc(self, combine: Combine, element_bytes: u32) -> TransposeDesc {
         let (staging, lanes) = match self {
             Self::Naive => (Staging::Direct, Lanes::Along),

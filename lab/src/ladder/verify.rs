@@ -1,4 +1,4 @@
-//! Whether a rung computes the product, on the host.
+//! The verification of rungs on the host.
 
 use super::{Program, Rung, SIZE_STEP, Textbook, traffic::PRODUCT};
 use crate::{owned::HostProduct, verify::Verdict};
@@ -10,15 +10,14 @@ use falchion::{
     },
 };
 
-/// Depth of the product that a rung is verified with: more k-tiles than any rung has stages.
+/// K of the GEMM that verifies a rung: more k-tiles than any rung has stages.
 const DEPTH: usize = 192;
 
-/// Runs a rung on the host, thread by thread with everything watched, and checks every element of
-/// the result. The textbook kernels, which have no shared state to watch, run as the loops that
-/// they are.
+/// Runs a rung on the host in the checked mode, and compares every element of the result. The
+/// textbook kernels have nothing to check for races, so they run as plain loops.
 ///
 /// # Errors
-/// [`Error::Fault`] when the rung does what it must not.
+/// [`Error::Fault`] if the checked mode finds a fault.
 pub fn verify(rung: &Rung) -> Result<Verdict, Error> {
     let desc = match rung.program {
         Program::Gemm(desc) => desc.sum(),

@@ -1,4 +1,4 @@
-//! Expressions of the algebra, as one types them: `compose((6,2):(8,2), (4,3):(3,1))`.
+//! Expressions of the layout algebra: `compose((6,2):(8,2), (4,3):(3,1))`.
 
 pub use super::value::Value;
 use super::value::{alone, composed, moved};
@@ -8,15 +8,15 @@ use falchion::{
     layout::algebra::{Composed, Coordinate, Int, Layout, LayoutError, Swizzle, Tiler},
 };
 
-/// Where an expression is wrong. Prints the reason, the expression, and a caret under the fault, on
+/// An error in an expression. It prints the reason, the expression, and a caret below the error, on
 /// three lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExpressionError {
     /// The expression.
     pub text: String,
-    /// The byte at which the fault begins.
+    /// Byte offset of the error.
     pub at: usize,
-    /// What is wrong.
+    /// The reason.
     pub because: String,
 }
 
@@ -28,22 +28,24 @@ impl fmt::Display for ExpressionError {
 
 impl core::error::Error for ExpressionError {}
 
-/// Evaluates an expression: a layout in CuTe's notation, a layout applied to an index, a coordinate
-/// or a slice, or a function of those.
+/// Evaluates an expression: a layout in CuTe's notation, a layout applied to an index, a
+/// coordinate, or a slice, or a function of these.
 ///
 /// Functions: `make_layout(shape)`, `make_layout(shape, stride)`, `make_layout(L, ..)`,
 /// `coalesce(L)`, `coalesce(L, profile)`, `flatten(L)`, `composition(L, tiler)`, which is `L o
 /// tiler`, and `compose`, `complement(L)`, `complement(L, n)`, `logical_divide`, `zipped_divide`,
-/// `tiled_divide`, `logical_product`, `zipped_product` and `tiled_product` of `(L, tiler)`,
+/// `tiled_divide`, `logical_product`, `zipped_product`, and `tiled_product` of `(L, tiler)`,
 /// `blocked_product(L, L)`, `raked_product(L, L)`, `local_tile(L, tiler, coordinate)`,
 /// `local_partition(L, threads, thread)`, `left_inverse(L)`, `right_inverse(L)`, `size(L)`,
-/// `cosize(L)`, `rank(L)`, `depth(L)`, `swizzle(B,M,S)`. What begins at an offset, as slices and
-/// tiles do, begins there after every operation on its coordinates, `36 o (4,4):(8,1)` for one;
-/// where an offset has no meaning it is refused. A tuple alone is the compact layout of that shape;
-/// where a tiler stands it is a shape, which acts mode by mode as in CuTe.
+/// `cosize(L)`, `rank(L)`, `depth(L)`, `swizzle(B,M,S)`.
+///
+/// Slices and tiles begin at an offset, such as `36 o (4,4):(8,1)`. The offset stays after every
+/// operation on coordinates. Operations for which an offset has no meaning refuse it. A tuple
+/// without strides is the compact layout of that shape. As a tiler, it is a shape that acts mode by
+/// mode, as in CuTe.
 ///
 /// # Errors
-/// What is wrong with the expression, or why its value does not exist, and where.
+/// [`ExpressionError`] with the reason and the place of the error.
 ///
 /// ```
 /// use falchion_lab::layout::expression::evaluate;
@@ -81,13 +83,13 @@ fn fault<T>(node: &Node, because: impl Into<String>) -> Result<T, Fault> {
     Err((node.span.start, because.into()))
 }
 
-/// Puts a refusal of the algebra where the node begins.
+/// Places an error of the algebra at the beginning of a node.
 fn at(node: &Node) -> impl Fn(LayoutError) -> Fault + Copy + use<> {
     let start = node.span.start;
     move |refusal| (start, refusal.to_string())
 }
 
-/// A layout applied to a coordinate, or sliced.
+/// Evaluates a layout that is applied to a coordinate, or sliced.
 fn applied(node: &Node, to: Value, arguments: &[Node]) -> Result<Value, Fault> {
     let coordinate = match arguments {
         [one] => coordinate(one)?,
@@ -125,7 +127,7 @@ fn number(node: &Node) -> Result<u64, Fault> {
     }
 }
 
-/// The layout that a node stands for, with its offset and its swizzle; an integer is a shape.
+/// Returns the layout of a node, with its offset and its swizzle. An integer is a shape.
 fn operand(node: &Node) -> Result<Composed, Fault> {
     match node.kind {
         Kind::Int(_) => node.spelled().map(Composed::from),
@@ -143,7 +145,7 @@ fn laid(node: &Node, value: Value) -> Result<Composed, Fault> {
     }
 }
 
-/// The layout that a node stands for, where an offset and a swizzle have no meaning.
+/// Returns the layout of a node for operations that support neither an offset nor a swizzle.
 fn layout(node: &Node) -> Result<Layout, Fault> {
     alone(operand(node)?).map_err(|because| (node.span.start, because))
 }
@@ -158,7 +160,7 @@ fn tiler(node: &Node) -> Result<Tiler, Fault> {
     }
 }
 
-/// Operations on a layout and a tiler.
+/// An operation on a layout and a tiler.
 type ByTiler = fn(&Layout, &Tiler) -> Result<Layout, LayoutError>;
 const DIVISIONS: [(&str, ByTiler); 3] = [
     ("logical_divide", Layout::logical_divide),
@@ -170,21 +172,21 @@ const PRODUCTS: [(&str, ByTiler); 3] = [
     ("zipped_product", Layout::zipped_product),
     ("tiled_product", Layout::tiled_product),
 ];
-/// Operations on two layouts.
+/// An operation on two layouts.
 type OfTwo = fn(&Layout, &Layout) -> Result<Layout, LayoutError>;
 const OF_TWO: [(&str, OfTwo); 2] =
     [("blocked_product", Layout::blocked_product), ("raked_product", Layout::raked_product)];
-/// The same function of an integer, with other modes.
+/// An operation that keeps the function of a layout and changes its modes.
 type Reshaped = fn(&Layout) -> Layout;
 const RESHAPED: [(&str, Reshaped); 2] =
     [("coalesce", Layout::coalesce), ("flatten", Layout::flatten)];
-/// Inverse functions.
+/// An operation that inverts a layout.
 type Inverse = fn(&Layout) -> Result<Layout, LayoutError>;
 const INVERSES: [(&str, Inverse); 2] = [
     ("right_inverse", |layout| Ok(layout.right_inverse())),
     ("left_inverse", Layout::left_inverse),
 ];
-/// Numbers of a layout.
+/// An operation that returns a number of a layout.
 type Measure = fn(&Composed) -> u64;
 const MEASURES: [(&str, Measure); 4] = [
     ("size", |of| of.layout.size()),
@@ -197,7 +199,7 @@ fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     table.iter().find(|(known, _)| *known == name).map(|(_, f)| *f)
 }
 
-/// An operation that cuts or renames coordinates only, by a tiler: the offset and the swizzle stay.
+/// Applies an operation on coordinates with a tiler. The offset and the swizzle stay.
 fn reshaped(node: &Node, of: &Composed, by: &Tiler, with: ByTiler) -> Result<Composed, Fault> {
     of.inside(|layout| Ok((with(layout, by)?, 0))).map_err(at(node))
 }
@@ -209,8 +211,8 @@ enum Part {
     Layout(Composed),
 }
 
-/// Layouts composed from the left; a swizzle may stand first. A number that a part follows is the
-/// offset at which that begins.
+/// Evaluates a composition of layouts from the left. The first part may be a swizzle. A number
+/// before another part is the offset of that part.
 fn composition(node: &Node, parts: &[Node]) -> Result<Composed, Fault> {
     let refused = |because: String| (node.span.start, because);
     let (mut swizzle, mut left, mut offset) = (None, None::<Composed>, None::<Int>);
@@ -235,7 +237,7 @@ fn composition(node: &Node, parts: &[Node]) -> Result<Composed, Fault> {
                 }
                 value => Part::Layout(laid(part, value)?),
             },
-            // A tuple or a number alone is a shape.
+            // A tuple or a number without strides is a shape.
             _ => Part::Layout(layout(part)?.into()),
         };
         let right = match said {
@@ -290,7 +292,7 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
                 .map(Value::Layout)
                 .map_err(refused)
         }
-        // CuTe's name, and the one that it had here before.
+        // CuTe's name, and the earlier name in this crate.
         ("composition" | "compose", parts @ [_, _, ..]) => {
             composition(node, parts).map(Value::Layout)
         }
@@ -343,7 +345,7 @@ fn call(node: &Node, name: &str, arguments: &[Node]) -> Result<Value, Fault> {
     }
 }
 
-/// A name that is no function, or one of another number of arguments.
+/// Returns the error for an unknown function name, or for a wrong number of arguments.
 fn unknown<T>(node: &Node, name: &str, given: usize) -> Result<T, Fault> {
     fn names<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
         table.iter().map(|(name, _)| *name)

@@ -1,7 +1,7 @@
-//! CuTe's layouts at work: expressions of the algebra, pictures of maps, tensors, and a GEMM all of
-//! whose addresses are layouts.
+//! CuTe layouts: expressions of the algebra, pictures of maps, tensors, and a GEMM that uses
+//! layouts for all of its addresses.
 //!
-//! The algebra itself is [`falchion::layout::algebra`].
+//! The algebra is in [`falchion::layout::algebra`].
 
 pub mod cute_gemm;
 pub mod expression;

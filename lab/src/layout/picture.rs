@@ -1,20 +1,19 @@
-//! Pictures of maps, as SVG: cells with their offsets, the threads that own them, the banks that
-//! they lie in.
+//! Pictures of maps as SVG: cells with their offsets, the threads that own them, and their banks.
 
 use crate::svg::{Element, Svg};
 use falchion::internals::index::{Coord, IndexMap, at, points};
 
-/// The most rows, and the most columns, of a picture.
+/// Largest number of rows, and of columns, of a picture.
 pub const MOST: u32 = 128;
-/// The most offsets of a table.
+/// Largest number of offsets of a table.
 pub const MOST_OFFSETS: u64 = 1 << 20;
 /// Banks of shared memory, each 4 bytes wide.
 const BANKS: u64 = 32;
 const BANK_BYTES: u64 = 4;
-/// Fills of owners, one after another.
+/// Colours of owners, used cyclically.
 const OWNERS: [&str; 8] =
     ["#cfe0f5", "#fbdcc0", "#d3ebd0", "#f6cfd3", "#e2d8f2", "#f7ecb8", "#cdebe7", "#e6dfd6"];
-/// The same hues, for the owners' names.
+/// Text colours of the owners' names, in the same hues.
 const INKS: [&str; 8] =
     ["#2f5c94", "#a2591a", "#3c7a36", "#a33f4a", "#6a4aa0", "#86700e", "#1f7a70", "#6d5f4c"];
 const INK: &str = "#1f2937";
@@ -25,7 +24,7 @@ const PLAIN: &str = "#eef2f7";
 const SANS: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 const MONO: &str = "'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
-/// Why a map cannot be drawn, or not as asked.
+/// The reason why a map cannot be drawn as requested.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each variant's sentence says what its fields are")]
@@ -42,10 +41,10 @@ pub enum PictureError {
     NoOwners,
 }
 
-/// The map as rows of offsets, `None` where a point is left out.
+/// Returns the map as rows of offsets; `None` for points that the map leaves out.
 ///
 /// # Errors
-/// More than [`MOST_OFFSETS`].
+/// [`PictureError`] for more than [`MOST_OFFSETS`] points.
 pub fn rows(map: &dyn IndexMap) -> Result<Vec<Vec<Option<u32>>>, PictureError> {
     let Coord { row: rows, column: columns } = map.domain();
     if u64::from(rows) * u64::from(columns) > MOST_OFFSETS {
@@ -54,10 +53,10 @@ pub fn rows(map: &dyn IndexMap) -> Result<Vec<Vec<Option<u32>>>, PictureError> {
     Ok((0..rows).map(|row| (0..columns).map(|column| map.at(at(row, column))).collect()).collect())
 }
 
-/// The map as rows of offsets, `.` where a point is left out.
+/// Returns the map as a text with rows of offsets, and `.` for points that the map leaves out.
 ///
 /// # Errors
-/// Those of [`rows`].
+/// The errors of [`rows`].
 pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
     let width = map.codomain().saturating_sub(1).to_string().len();
     let cell = |offset: Option<u32>| offset.map_or(".".to_owned(), |offset| offset.to_string());
@@ -67,12 +66,11 @@ pub fn table(map: &dyn IndexMap) -> Result<String, PictureError> {
     Ok(rows(map)?.into_iter().map(|row| line(row) + "\n").collect())
 }
 
-/// A picture of a map: one cell for each point, with its offset.
+/// A picture of a map: one cell per point, with its offset.
 ///
-/// Without owners cells grow darker with their offsets. With owners each cell has its owner's
-/// colour and name, `T5`, and lines show where the owners begin again; with banks a stripe shows
-/// which of the 32 banks of shared memory the element's first byte lies in. Small cells have no
-/// names.
+/// Without owners, cells with larger offsets are darker. With owners, each cell has its owner's
+/// colour and name, such as `T5`, and lines separate the repetitions of the owners. With banks, a
+/// stripe shows the bank of the element's first byte in shared memory. Small cells have no names.
 ///
 /// ```
 /// use falchion::layout::algebra::{Layout, Map};
@@ -89,7 +87,7 @@ pub struct Picture<'m> {
     element_bytes: Option<u64>,
 }
 
-/// Where things stand, in pixels.
+/// Positions and sizes, in pixels.
 struct Frame {
     cell: f64,
     left: f64,
@@ -99,24 +97,24 @@ struct Frame {
 }
 
 impl<'m> Picture<'m> {
-    /// The picture of a map.
+    /// Returns the picture of a map.
     pub fn new(map: &'m dyn IndexMap) -> Self {
         Self { map, title: String::new(), owners: None, element_bytes: None }
     }
 
-    /// A line above it.
+    /// Sets a title above the picture.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Who owns which cell: `owners`, laid over the picture again and again, as
-    /// [`local_partition`](falchion::layout::algebra::Layout::local_partition) lays threads over
+    /// Sets the owners of the cells. The map `owners` is repeated over the picture, as
+    /// [`local_partition`](falchion::layout::algebra::Layout::local_partition) repeats threads over
     /// elements.
     ///
     /// # Errors
-    /// A map without rows or columns.
+    /// [`PictureError`] if `owners` has no rows or no columns.
     pub fn owners(mut self, owners: &'m dyn IndexMap) -> Result<Self, PictureError> {
         let extent = owners.domain();
         if extent.row == 0 || extent.column == 0 {
@@ -126,10 +124,10 @@ impl<'m> Picture<'m> {
         Ok(self)
     }
 
-    /// Stripes for the banks of shared memory that elements of so many bytes lie in.
+    /// Adds stripes for the banks of shared memory, for elements of `element_bytes` bytes.
     ///
     /// # Errors
-    /// Bytes that are not 1, 2, 4, 8 or 16.
+    /// [`PictureError`] for a size other than 1, 2, 4, 8, or 16.
     pub fn banks(mut self, element_bytes: u32) -> Result<Self, PictureError> {
         if !matches!(element_bytes, 1 | 2 | 4 | 8 | 16) {
             return Err(PictureError::ElementBytes { bytes: element_bytes });
@@ -138,10 +136,10 @@ impl<'m> Picture<'m> {
         Ok(self)
     }
 
-    /// The picture, an SVG document.
+    /// Returns the picture as an SVG document.
     ///
     /// # Errors
-    /// More than [`MOST`] rows or columns.
+    /// [`PictureError`] for more than [`MOST`] rows or columns.
     pub fn svg(&self) -> Result<String, PictureError> {
         let Coord { row: rows, column: columns } = self.map.domain();
         if rows > MOST || columns > MOST {
@@ -154,7 +152,7 @@ impl<'m> Picture<'m> {
         let Coord { row: rows, column: columns } = self.map.domain();
         let cell = (1180.0 / f64::from(columns.max(1))).clamp(22.0, 54.0);
         let (left, top) = (64.0, 112.0);
-        // A narrow picture still has room for its title and its legend.
+        // A narrow picture also needs space for its title and its legend.
         let least = self.title.chars().count() as f64 * 13.5 + left + 40.0;
         let width = (left + f64::from(columns) * cell + 40.0).max(least).max(580.0);
         Frame {
@@ -252,7 +250,7 @@ impl<'m> Picture<'m> {
         }
     }
 
-    /// Lines where the owners begin again.
+    /// Draws lines between the repetitions of the owners.
     fn repetitions(&self, svg: &mut Svg, frame: &Frame) {
         let (Some(owners), Coord { row: rows, column: columns }) = (self.owners, self.map.domain())
         else {
@@ -313,28 +311,28 @@ impl<'m> Picture<'m> {
     }
 }
 
-/// Sets a text in characters of one width.
+/// Sets a text in a monospaced font.
 fn mono(text: Element<'_>) -> Element<'_> {
     text.set("font-family", MONO)
 }
 
-/// A cell, with a white line around it.
+/// Draws a cell with a white border.
 fn rect(svg: &mut Svg, [x, y, width, height]: [f64; 4], fill: &str) {
     svg.rect([x, y, width - 1.5, height - 1.5], fill).set("rx", 3.0).set("stroke", LINE).end();
 }
 
-/// From pale to deep blue.
+/// Returns a colour between pale and deep blue.
 fn shade(part: f64) -> String {
     let mix = |from: f64, to: f64| (from + (to - from) * part) as u8;
     format!("#{:02x}{:02x}{:02x}", mix(232.0, 38.0), mix(240.0, 84.0), mix(250.0, 140.0))
 }
 
-/// Whether white reads better than ink on the shade of an offset.
+/// Returns whether white is more readable than ink on the shade of an offset.
 fn dark(offset: u32, codomain: u32) -> bool {
     u64::from(offset) * 5 > u64::from(codomain) * 3
 }
 
-/// A hue for each bank, once around the colour circle.
+/// Returns the hue of a bank, once around the colour circle.
 fn hue(bank: u64) -> String {
     let turn = bank as f64 / BANKS as f64;
     let channel = |shift: f64| {

@@ -3,8 +3,8 @@
 use core::ops::{AddAssign, Deref, DerefMut, Mul};
 use falchion::layout::algebra::{Coordinate, Layout, LayoutError, Step, Tiler};
 
-/// Elements and the layout by which they are read: `engine[offset + layout(c)]`. The engine is
-/// `&[T]`, or `&mut [T]` where elements are written.
+/// Elements with the layout that addresses them: `engine[offset + layout(c)]`. The engine is
+/// `&[T]`, or `&mut [T]` for writing.
 ///
 /// ```
 /// use falchion_lab::layout::tensor::{Tensor, copy};
@@ -22,22 +22,22 @@ pub struct Tensor<E> {
 }
 
 impl<E> Tensor<E> {
-    /// The layout.
+    /// Returns the layout.
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// How many elements of the engine lie before the tensor's first.
+    /// Returns the number of elements of the engine before the tensor's first element.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 }
 
 impl<T, E: Deref<Target = [T]>> Tensor<E> {
-    /// The tensor of some elements.
+    /// Returns the tensor of some elements.
     ///
     /// # Errors
-    /// Fewer elements than the layout reaches.
+    /// [`LayoutError`] if the layout extends beyond the elements.
     pub fn new(engine: E, layout: Layout) -> Result<Self, LayoutError> {
         let (length, cosize) = (engine.len() as u64, layout.cosize());
         if length < cosize {
@@ -46,10 +46,10 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
         Ok(Self { engine, offset: 0, layout })
     }
 
-    /// The element at a coordinate.
+    /// Returns the element at a coordinate.
     ///
     /// # Errors
-    /// A coordinate that does not fit the shape, or lies outside of it.
+    /// [`LayoutError`] if the coordinate does not fit the shape, or is outside of it.
     pub fn get(&self, coordinate: impl Into<Coordinate>) -> Result<&T, LayoutError> {
         let offset = self.offset + self.layout.offset(coordinate)?;
         let length = self.engine.len() as u64;
@@ -58,11 +58,11 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
             .ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
     }
 
-    /// The same elements, borrowed, behind a layout and an offset as [`Layout::local_partition`]
-    /// and its like return them.
+    /// Borrows the elements with another layout and an offset, as [`Layout::local_partition`] and
+    /// similar functions return them.
     ///
     /// # Errors
-    /// A layout that reaches beyond the elements.
+    /// [`LayoutError`] if the layout extends beyond the elements.
     pub fn view(&self, (layout, offset): (Layout, u64)) -> Result<Tensor<&[T]>, LayoutError> {
         let offset = self
             .offset
@@ -81,20 +81,20 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
         Ok(Tensor { engine: elements, offset, layout })
     }
 
-    /// What a `_` in the coordinate keeps, `tAgA(_,_,k)` for one.
+    /// Returns the modes that the coordinate marks with `_`, for example `tAgA(_,_,k)`.
     ///
     /// # Errors
-    /// Those of [`Layout::slice`], and a coordinate without a `_`.
+    /// The errors of [`Layout::slice`], and [`LayoutError`] for a coordinate without a `_`.
     pub fn slice(&self, coordinate: &Coordinate) -> Result<Tensor<&[T]>, LayoutError> {
         let (layout, offset) = self.layout.slice(coordinate)?;
         self.view((layout.ok_or(LayoutError::EmptyTuple)?, offset))
     }
 
-    /// [`Layout::local_tile`] of the elements.
+    /// Applies [`Layout::local_tile`] to the elements.
     ///
     /// # Errors
-    /// Those of [`Layout::local_tile`], and a tile that reaches beyond the elements, as the last of
-    /// a division with a remainder does.
+    /// The errors of [`Layout::local_tile`], and [`LayoutError`] if the tile extends beyond the
+    /// elements. The last tile of a division with a remainder does so.
     pub fn local_tile(
         &self,
         tiler: &Tiler,
@@ -103,10 +103,11 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
         self.view(self.layout.local_tile(tiler, coordinate)?)
     }
 
-    /// [`Layout::local_partition_by`] of the elements.
+    /// Applies [`Layout::local_partition_by`] to the elements.
     ///
     /// # Errors
-    /// Those of [`Layout::local_partition_by`], and a part that reaches beyond the elements.
+    /// The errors of [`Layout::local_partition_by`], and [`LayoutError`] if the part extends beyond
+    /// the elements.
     pub fn local_partition(
         &self,
         threads: &Layout,
@@ -118,10 +119,10 @@ impl<T, E: Deref<Target = [T]>> Tensor<E> {
 }
 
 impl<T, E: DerefMut<Target = [T]>> Tensor<E> {
-    /// The element at a coordinate, to be written.
+    /// Returns the element at a coordinate for writing.
     ///
     /// # Errors
-    /// A coordinate that does not fit the shape, or lies outside of it.
+    /// [`LayoutError`] if the coordinate does not fit the shape, or is outside of it.
     pub fn get_mut(&mut self, coordinate: impl Into<Coordinate>) -> Result<&mut T, LayoutError> {
         let offset = self.offset + self.layout.offset(coordinate)?;
         let length = self.engine.len() as u64;
@@ -131,10 +132,10 @@ impl<T, E: DerefMut<Target = [T]>> Tensor<E> {
             .ok_or(LayoutError::TensorTooShort { length, cosize: offset.saturating_add(1) })
     }
 
-    /// The same elements, borrowed to be written: [`view`](Self::view).
+    /// Borrows the elements for writing, as [`view`](Self::view) does for reading.
     ///
     /// # Errors
-    /// A layout that reaches beyond the elements.
+    /// [`LayoutError`] if the layout extends beyond the elements.
     pub fn view_mut(
         &mut self,
         (layout, offset): (Layout, u64),
@@ -145,10 +146,10 @@ impl<T, E: DerefMut<Target = [T]>> Tensor<E> {
     }
 }
 
-/// `to(i) = from(i)` for every integer `i` below their common size.
+/// Computes `to(i) = from(i)` for every integer `i` below their common size.
 ///
 /// # Errors
-/// Sizes that differ.
+/// [`LayoutError`] if the sizes differ.
 pub fn copy<T: Clone, S: Deref<Target = [T]>, D: DerefMut<Target = [T]>>(
     from: &Tensor<S>,
     to: &mut Tensor<D>,
@@ -167,11 +168,11 @@ pub fn copy<T: Clone, S: Deref<Target = [T]>, D: DerefMut<Target = [T]>>(
     Ok(())
 }
 
-/// `C(m, n) += sum over k of A(m, k) * B(n, k)`, for A `(M,K)`, B `(N,K)` and C `(M,N)`: B lies as
-/// CuTe wants it.
+/// Computes `C(m, n) += sum over k of A(m, k) * B(n, k)`, for A `(M,K)`, B `(N,K)`, and C `(M,N)`.
+/// This is CuTe's convention for B.
 ///
 /// # Errors
-/// Tensors that are not of rank 2; extents that differ.
+/// [`LayoutError`] if a tensor does not have rank 2, or if extents differ.
 pub fn gemm<T, A, B, C>(a: &Tensor<A>, b: &Tensor<B>, c: &mut Tensor<C>) -> Result<(), LayoutError>
 where
     T: Copy + Mul<Output = T> + AddAssign,
@@ -198,7 +199,7 @@ where
     Ok(())
 }
 
-/// The sizes of the two modes.
+/// Returns the sizes of the two modes.
 fn extents(layout: &Layout) -> Result<(u64, u64), LayoutError> {
     match layout.modes() {
         [rows, columns] => Ok((rows.size(), columns.size())),

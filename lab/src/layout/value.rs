@@ -1,17 +1,16 @@
-//! What an expression stands for, and which of it an operation takes.
+//! The values of expressions, and their use as operands.
 
 use core::fmt;
 use falchion::layout::algebra::{Composed, Int, Layout, LayoutError, Swizzle};
 
-/// What an expression stands for. Prints on one line, which is an expression of the same value.
+/// The value of an expression. It prints as one line, which is an expression of the same value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// A layout, behind the offset at which a slice or a tile begins, and behind a swizzle, where
-    /// it has them.
+    /// A layout, optionally with the offset at which a slice or a tile begins, and with a swizzle.
     Layout(Composed),
-    /// A swizzle alone.
+    /// A swizzle without a layout.
     Swizzle(Swizzle),
-    /// An offset, a size, a rank.
+    /// A number, such as an offset, a size, or a rank.
     Number(u64),
 }
 
@@ -31,10 +30,10 @@ impl From<Layout> for Value {
     }
 }
 
-/// A layout that nothing stands before.
+/// Returns a layout without an offset and without a swizzle.
 ///
 /// # Errors
-/// Why what has an offset or a swizzle does not do, as a sentence.
+/// A sentence if the layout has an offset or a swizzle.
 pub(super) fn alone(layout: Composed) -> Result<Layout, String> {
     if layout.swizzle != Swizzle::IDENTITY {
         return Err("a layout belongs here, and what is behind a swizzle is none".into());
@@ -49,10 +48,10 @@ pub(super) fn alone(layout: Composed) -> Result<Layout, String> {
     Ok(layout.layout)
 }
 
-/// `offset o layout`.
+/// Returns `offset o layout`.
 ///
 /// # Errors
-/// A layout behind a swizzle, and an offset that takes it beyond 64 bits, as a sentence.
+/// A sentence if the layout has a swizzle, or if the offset exceeds 64 bits.
 pub(super) fn moved(layout: Composed, by: Int) -> Result<Composed, String> {
     if layout.swizzle != Swizzle::IDENTITY {
         let Composed { swizzle, .. } = layout;
@@ -64,10 +63,10 @@ pub(super) fn moved(layout: Composed, by: Int) -> Result<Composed, String> {
     offset.and_then(|offset| Composed::new(layout.swizzle, offset, layout.layout)).map_err(sentence)
 }
 
-/// `left o right`: the layout's own meaning, from the offset of the right one on.
+/// Returns `left o right`, which begins at the offset of the right layout.
 ///
 /// # Errors
-/// A composition that is no layout, as a sentence.
+/// A sentence if the composition is not a layout.
 pub(super) fn composed(left: &Composed, right: &Composed) -> Result<Composed, String> {
     if right.swizzle != Swizzle::IDENTITY {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! A matrix in host memory whose element type is a value.
+//! A matrix in host memory whose element type is a run-time value.
 
 use crate::resources::available_bytes;
 use crate::verify::{
@@ -14,7 +14,7 @@ use falchion::{
     refusal::Refusal,
 };
 
-/// A `rows` x `columns` matrix with its memory, or a batch of them, one behind another.
+/// A `rows` x `columns` matrix with its memory, or a batch of consecutive matrices.
 #[derive(Clone, Debug)]
 pub struct HostMatrix {
     buffer: HostBuffer,
@@ -26,11 +26,11 @@ pub struct HostMatrix {
 }
 
 impl HostMatrix {
-    /// A matrix of poison, as is what lies between its lines: NaN, or an integer at the end of the
-    /// type's range.
+    /// Returns a matrix of poison, including its gaps: NaN, or an integer at the end of the type's
+    /// range.
     ///
     /// # Errors
-    /// [`Refusal::OutOfMemory`] when there is no room.
+    /// [`Refusal::OutOfMemory`] if the memory is not available.
     pub fn poisoned(
         kind: ElementKind,
         extents: (usize, usize),
@@ -40,10 +40,10 @@ impl HostMatrix {
         Self::batch_of(1, kind, extents, order, leading)
     }
 
-    /// The same of so many matrices.
+    /// Returns a batch of `batch` matrices of poison.
     ///
     /// # Errors
-    /// Those of [`poisoned`](Self::poisoned).
+    /// The errors of [`poisoned`](Self::poisoned).
     pub fn batch_of(
         batch: usize,
         kind: ElementKind,
@@ -67,62 +67,61 @@ impl HostMatrix {
         })
     }
 
-    /// The type of the elements.
+    /// Returns the element type.
     pub fn kind(&self) -> ElementKind {
         self.buffer.kind()
     }
 
-    /// How many matrices there are.
+    /// Returns the number of matrices.
     pub fn batch(&self) -> usize {
         self.batch
     }
 
-    /// Rows and columns.
+    /// Returns the rows and columns of a matrix.
     pub fn extents(&self) -> (usize, usize) {
         (self.rows, self.columns)
     }
 
-    /// The order in which they lie.
+    /// Returns the order of the elements.
     pub fn order(&self) -> Order {
         self.order
     }
 
-    /// Where its elements lie, and how many there are. One matrix is the same for all products of a
-    /// batch.
+    /// Returns the view of the elements. A single matrix is shared by all GEMMs of a batch.
     pub fn view(&self) -> View<Elements> {
         let one = View::new(Elements::of(self.buffer.length()), self.order, self.leading);
         if self.batch == 1 { one } else { one.one_behind_another(self.extents()) }
     }
 
-    /// The elements, to be read.
+    /// Returns the elements for reading.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::slice`].
+    /// The errors of [`HostBuffer::slice`].
     pub fn slice(&self) -> Result<HostSlice<'_>, Error> {
         self.buffer.whole()
     }
 
-    /// The elements, to be written.
+    /// Returns the elements for writing.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::slice_mut`].
+    /// The errors of [`HostBuffer::slice_mut`].
     pub fn slice_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
         self.buffer.whole_mut()
     }
 
-    /// Draws every element from a seed; the matrix is the same in every layout.
+    /// Fills the matrix with random elements from a seed. The matrix is the same in every layout.
     ///
     /// # Errors
-    /// Those of [`Distribution::fill`].
+    /// The errors of [`Distribution::fill`].
     pub fn draw(&mut self, from: Distribution, seed: u64) -> Result<(), Error> {
         let view = self.view();
         let extents = of_batch(&view, self.extents(), self.batch);
         from.fill(seed, self.slice_mut()?, &view, extents)
     }
 
-    /// Every row and column with the element's place: the indices (matrix, row, column) as numpy
-    /// goes through them in C order, which is [`Order::Row`], or in Fortran order. It need not be
-    /// the matrix's.
+    /// Returns the row, the column, and the place of every element. The indices (matrix, row,
+    /// column) follow numpy's C order ([`Order::Row`]) or Fortran order, which may differ from the
+    /// order of the matrix.
     fn places(&self, order: Order) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (by_row, view) = (order.is_row(), self.view());
         let Self { batch, rows, columns, .. } = *self;
@@ -137,12 +136,12 @@ impl HostMatrix {
         })
     }
 
-    /// Sets every element, rounded to nearest even: integers saturate, and infinities stay as they
-    /// are. Calls `next(row, column)` in C order or in Fortran order, which need not be the order
-    /// of the matrix. Returns how many elements were rounded to another number.
+    /// Sets every element, rounded to nearest even. Integers saturate, and infinities stay
+    /// infinite. Calls `next(row, column)` in C order or in Fortran order, which may differ from
+    /// the order of the matrix. Returns the number of elements that rounding changed.
     ///
     /// # Errors
-    /// The first that `next` returns; the elements before it are set.
+    /// The first error of `next`. The elements before it are set.
     pub fn try_fill<F: From<Error> + From<Refusal>>(
         &mut self,
         order: Order,
@@ -157,7 +156,7 @@ impl HostMatrix {
             }
             Ok(rounded)
         };
-        // Sets an element; returns whether another number is there.
+        // Sets an element, and returns whether rounding changed it.
         fn writer<E: Number>(
             slice: HostSliceMut<'_>,
         ) -> Result<impl FnMut(usize, f64) -> bool, Error> {
@@ -173,10 +172,11 @@ impl HostMatrix {
         with_element!(kind, E => set(&mut writer::<E>(slice)?))
     }
 
-    /// Every element, in C order or in Fortran order, which need not be the matrix's.
+    /// Visits every element in C order or in Fortran order, which may differ from the order of the
+    /// matrix.
     ///
     /// # Errors
-    /// The first that `visit` returns.
+    /// The first error of `visit`.
     pub fn try_each<F: From<Error> + From<Refusal>>(
         &self,
         order: Order,
@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn numbers_round_once_to_nearest_even() {
-        // A hair above the tie between two binary16 numbers: binary32 would fall on the tie, and
-        // then to even.
+        // A number just above the tie between two binary16 numbers. A conversion through binary32
+        // would land on the tie, and then round to even.
         let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
         let values =
             [above, 1.0 + 2f64.powi(-11), 1.0 + 3.0 * 2f64.powi(-11), -above, 1e9, f64::NAN];
@@ -250,7 +250,7 @@ mod tests {
         assert!(got[5].is_nan());
         let got = read(&filled(ElementKind::Tf32, Order::Row, &values), Order::Row);
         assert_eq!(got[..5], [1.0 + step, 1.0, 1.0 + 2.0 * step, -1.0 - step, 999_817_216.0]);
-        // Ties of e4m3 lie between eighths; beyond 448 there is nothing.
+        // Ties of e4m3 are midpoints of eighths, and 448 is the largest number.
         let values = [1.0625 + 2f64.powi(-40), 1.0625, 1.1875, -1e9, f64::INFINITY, f64::NAN];
         let got = read(&filled(ElementKind::E4m3, Order::Row, &values), Order::Row);
         assert_eq!(got[..5], [1.125, 1.0, 1.25, -448.0, 448.0]);
@@ -272,8 +272,8 @@ mod tests {
         assert_eq!(got[..2], [448.0, -448.0]);
     }
 
-    /// The indices (matrix, row, column) of 2 matrices of 2 x 3, the last or the first running
-    /// through consecutive numbers.
+    /// Fills 2 matrices of 2 x 3 with the indices (matrix, row, column), whose last or first index
+    /// is the fastest.
     #[test]
     fn a_batch_is_filled_in_c_order_and_in_fortran_order() {
         for own in [Order::Row, Order::Col] {

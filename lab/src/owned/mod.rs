@@ -1,5 +1,5 @@
-//! Problems that own their matrices, element types being values: what command lines, explorers and
-//! tests run.
+//! Problems that own their matrices and whose element types are run-time values. Command lines,
+//! explorers, and tests use them.
 
 mod matrix;
 mod product;
@@ -17,7 +17,7 @@ pub use transpose::HostTranspose;
 
 use falchion::{numeric::ElementKind, refusal::Refusal};
 
-/// Whether there is memory for matrices of so many elements.
+/// Checks that there is memory for matrices of these sizes.
 fn room(matrices: impl Iterator<Item = (ElementKind, u128)>) -> Result<(), Refusal> {
     let bytes = |(kind, elements): (ElementKind, u128)| {
         elements.saturating_mul(u128::from(kind.bytes_of(1)))

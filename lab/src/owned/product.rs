@@ -1,4 +1,4 @@
-//! A product in host memory whose types are values: what command lines, explorers and tests run.
+//! A GEMM in host memory whose element types are run-time values.
 
 use super::{HostMatrix, room};
 use crate::verify::{self, Claim, Distribution, Fill, Verdict, bound::Accumulation};
@@ -20,51 +20,51 @@ use falchion::{
     refusal::{Operand, Refusal},
 };
 
-/// Operands, results and scalars of one product, of a batch, or of groups of rows, in the user's
-/// layouts. Matrices of a batch are one behind another; an operand may be one matrix that all
-/// products share.
+/// The operands, results, and scalars of one GEMM, of a batch, or of a grouped GEMM, in the user's
+/// layouts. The matrices of a batch are consecutive. All GEMMs of a batch may share one matrix as
+/// an operand.
 #[derive(Clone, Debug)]
 pub struct HostProduct {
-    /// A, m x k.
+    /// A, an m x k matrix.
     pub a: HostMatrix,
-    /// B, k x n.
+    /// B, a k x n matrix.
     pub b: HostMatrix,
-    /// C, m x n.
+    /// C, an m x n matrix.
     pub c: Source<HostMatrix>,
-    /// D, m x n.
+    /// D, an m x n matrix.
     pub d: HostMatrix,
-    /// Vectors that the epilogue reads, as rows.
+    /// Vector operands of the epilogue, as rows.
     pub vectors: Vectors<HostMatrix>,
-    /// alpha, beta, s2 .. s7.
+    /// The scalars alpha, beta, and s2 to s7.
     pub scalars: [f64; SCALARS],
-    /// m, n and k of a product.
+    /// M, N, and K of one GEMM.
     extents: (usize, usize, usize),
-    /// Products.
+    /// Number of GEMMs.
     batch: usize,
-    /// Where groups of rows begin, and the last one ends.
+    /// Group offsets: the first row of each group, and the end of the last group.
     offsets: Option<Vec<u32>>,
-    /// Whether its products are told by the addresses of their matrices.
+    /// Whether the GEMMs are a pointer array.
     array: bool,
 }
 
 impl HostProduct {
-    /// The matrices of a problem, all poison, those of a batch packed, but where its stride is 0.
-    /// What memory there was is not looked at; everything else about the problem is checked before
-    /// any memory is asked for.
+    /// Allocates the matrices of a problem, filled with poison. Matrices of a batch are packed,
+    /// except those with a stride of 0. The memory of the problem is ignored. All other properties
+    /// of the problem are checked before any allocation.
     ///
     /// # Errors
-    /// What a run of the problem would be refused for, and [`Refusal::OutOfMemory`].
+    /// The refusals of a run of the problem, and [`Refusal::OutOfMemory`].
     pub fn poisoned(desc: &GemmDesc, problem: &Problem) -> Result<Self, Error> {
         Self::of(desc, problem, None)
     }
 
-    /// The same of groups of rows of a problem, each with a B of its own, so many rows each: their
-    /// sum is its m.
+    /// Allocates the matrices of a grouped GEMM with these rows per group, each with its own B. The
+    /// sum of `rows` is M.
     ///
     /// # Errors
-    /// Those of [`poisoned`](Self::poisoned).
+    /// The errors of [`poisoned`](Self::poisoned).
     pub fn of_groups(desc: &GemmDesc, problem: &Problem, rows: &[usize]) -> Result<Self, Error> {
-        // A larger extent is refused.
+        // A sum beyond 32 bits is rejected below.
         let end = |end: &mut usize, rows: &usize| {
             *end = end.saturating_add(*rows);
             Some(u32::try_from(*end).unwrap_or(u32::MAX))
@@ -93,7 +93,7 @@ impl HostProduct {
                 if c.matrix().is_some() { (m, n) } else { (0, 0) },
             ),
         ];
-        // What f32 is decomposed into lies beside.
+        // Decomposed f32 operands need additional memory.
         let emulation = desc
             .warp_specialized()
             .map(|d| d.knobs.emulation)
@@ -110,7 +110,7 @@ impl HostProduct {
             matrices.into_iter().map(|(kind, view, extents)| (kind, view.elements(extents, batch)));
         let room = || room(whole.clone().chain(parts.clone()));
         let seen = Problem { a, b, c, d, ..*problem }.enter(desc);
-        // Where both memory and a grid are too small, no larger tile helps.
+        // If memory and grid are both too small, a larger tile does not help.
         if let Err(Refusal::TooManyTiles { .. }) = seen {
             room()?;
         }
@@ -130,7 +130,7 @@ impl HostProduct {
             a: matrix(types.a, a, (m, k), orders.a)?,
             b: matrix(types.b, b, (k, n), orders.b)?,
             c: c.try_map(|c| matrix(types.c, c, (m, n), orders.c))?,
-            // Of empty matrices the stride is 0, too.
+            // The stride of empty matrices is also 0.
             d: if offsets.is_some() {
                 matrix(types.c, d, (m, n), orders.c)?
             } else {
@@ -146,19 +146,18 @@ impl HostProduct {
         })
     }
 
-    /// The same batch as an array, each of whose products is told by the addresses of its matrices,
-    /// or not.
+    /// Returns the batch as a pointer array, or as a strided batch.
     #[must_use]
     pub fn as_array(self, array: bool) -> Self {
         Self { array, ..self }
     }
 
-    /// Whether it is an array.
+    /// Returns whether the GEMMs are a pointer array.
     pub fn is_array(&self) -> bool {
         self.array
     }
 
-    /// The problem without its data.
+    /// Returns the problem without its data.
     pub fn problem(&self) -> Problem {
         let Self { extents: (m, n, k), batch, scalars, .. } = *self;
         let (a, b, d) = (self.a.view(), self.b.view(), self.d.view());
@@ -171,15 +170,15 @@ impl HostProduct {
         Problem { m, n, k, batch, groups, a, b, c, d, vectors, scalars, workspace: None }
     }
 
-    /// Where its groups of rows begin, and the last one ends.
+    /// Returns the group offsets: the first row of each group, and the end of the last group.
     pub fn offsets(&self) -> Option<&[u32]> {
         self.offsets.as_deref()
     }
 
-    /// The matrices, D to be written.
+    /// Returns the matrices, with D for writing.
     ///
     /// # Errors
-    /// Those of [`HostMatrix::slice`].
+    /// The errors of [`HostMatrix::slice`].
     pub fn matrices(&mut self) -> Result<HostMatrices<'_>, Error> {
         let c = self.c.as_ref().try_map(HostMatrix::slice)?;
         let vectors = self.vectors.as_ref().try_map(|_, vector| vector.slice())?;
@@ -195,7 +194,7 @@ impl HostProduct {
     /// Computes D on the host.
     ///
     /// # Errors
-    /// Those of [`run_on_host`].
+    /// The errors of [`run_on_host`].
     pub fn run(&mut self, desc: &GemmDesc, mode: Mode) -> Result<(), Error> {
         let problem = self.problem();
         if self.array {
@@ -213,9 +212,9 @@ impl HostProduct {
         ran
     }
 
-    /// What operands of this product are drawn from when nobody brings any: random numbers, or
-    /// whole ones where random ones would decide nothing, because the sums are too long for their
-    /// accumulator's precision.
+    /// Returns the default distributions of the operands: random numbers, or whole numbers if the
+    /// sums are too long for the accumulator's precision, because random numbers would decide
+    /// nothing.
     pub fn distributions(&self, desc: &GemmDesc) -> [Distribution; 2] {
         let (k, types) = (self.extents.2, desc.user_types());
         let fill = if Accumulation::of(desc, k).relative.is_finite() {
@@ -226,19 +225,19 @@ impl HostProduct {
         [fill.operands(types, k), fill.source()]
     }
 
-    /// Holds D against a reference, that of each product: every element, or those of some rows
-    /// where every one would take too long.
+    /// Compares D of each GEMM with a reference: every element, or those of some rows if all
+    /// elements would take too long.
     ///
     /// # Errors
-    /// Those of [`verify::check`]; a product in place has lost its C, and is refused.
+    /// The errors of [`verify::check`]. A GEMM in place is refused, because its C is lost.
     pub fn verify(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
         self.verify_rows(desc, false)
     }
 
-    /// The same of every element, however long it takes.
+    /// Compares every element of D with a reference, however long it takes.
     ///
     /// # Errors
-    /// Those of [`verify`](Self::verify).
+    /// The errors of [`verify`](Self::verify).
     pub fn verify_all(&self, desc: &GemmDesc) -> Result<Verdict, Error> {
         self.verify_rows(desc, true)
     }
@@ -265,9 +264,9 @@ impl HostProduct {
     }
 }
 
-/// Products of a GEMM, at most, every element of which is verified: some seconds of work.
+/// Largest number of multiply-adds of a GEMM that is verified completely, which takes some seconds.
 const ALL_ROWS: f64 = 8e9;
-/// Rows that are verified of a larger one.
+/// Number of verified rows of a larger GEMM.
 const SOME_ROWS: usize = 32;
 
 #[cfg(test)]
@@ -285,7 +284,7 @@ mod tests {
         request.resolve(ArchKind::Sm80).unwrap().desc
     }
 
-    /// Every element, row by row.
+    /// Returns every element, row by row.
     fn numbers(matrix: &HostMatrix) -> Vec<f64> {
         let mut numbers = Vec::new();
         let each = matrix.try_each(Order::Row, |x| {
@@ -331,8 +330,8 @@ mod tests {
         }
     }
 
-    /// A batch in which all products share B and C is right, and one element that is not, of the
-    /// last product, is found.
+    /// Checks a batch in which all GEMMs share B and C. The right result is accepted, and one wrong
+    /// element of the last GEMM is found.
     #[test]
     fn products_that_share_an_operand_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
@@ -379,8 +378,8 @@ mod tests {
         assert!(matches!(error, Error::Refused(Refusal::BatchOverlaps { .. })), "{error}");
     }
 
-    /// Groups are right, and one element that is not, of the last group, is found where it lies in
-    /// D.
+    /// Checks a grouped GEMM. The right result is accepted, and one wrong element of the last group
+    /// is found at its place in D.
     #[test]
     fn groups_are_verified() {
         for (a, b, c) in [("f32:row", "f32:col", "f32:col"), ("i8:col", "i8:row", "i32:row")] {
@@ -413,7 +412,7 @@ mod tests {
                 (verdict.elements_wrong, verdict.first_wrong.map(|x| (x.row, x.column))),
                 (1, Some((5, 2)))
             );
-            // Each group has its B.
+            // Each group has its own B.
             let mut product = product.clone();
             product.b.draw(from, 5).unwrap();
             assert!(!product.verify(&desc).unwrap().is_right());
@@ -436,7 +435,7 @@ mod tests {
             refused((4, 4, 4), [None, Some(3), None]),
             Refusal::LeadingDimension { .. }
         ));
-        // The operand has room, and what f32 is decomposed into has none.
+        // There is memory for the operand, but not for its decomposition.
         if let Some(available) = crate::resources::available_bytes() {
             let [a, b, c] = ["f32:row"; 3].map(|matrix| matrix.parse().ok());
             let knobs = vec![("emulation".to_owned(), "bf16x6".to_owned())];

@@ -1,5 +1,5 @@
-//! Operands of a product or a transpose, copied to a device and back: for tools and tests, whose
-//! matrices are values.
+//! The operands of a GEMM or a transpose in device memory, for tools and tests whose matrices are
+//! run-time values.
 
 use crate::layout::cute_gemm::CuteGemmKernel;
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -17,7 +17,7 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// One matrix on a device.
+/// A matrix in device memory.
 pub(super) struct Copied {
     pub kind: ElementKind,
     pub bytes: CudaSlice<u8>,
@@ -25,7 +25,7 @@ pub(super) struct Copied {
 
 impl Copied {
     pub fn new(stream: &Arc<CudaStream>, kind: ElementKind, bytes: &[u8]) -> Result<Self, Error> {
-        // The driver allocates nothing for nothing: an empty matrix gets the room of one element.
+        // The driver rejects allocations of 0 bytes, so an empty matrix gets 16 bytes.
         let room = if bytes.is_empty() { &[0; 16][..] } else { bytes };
         Ok(Self { kind, bytes: stream.clone_htod(room).map_err(driver("cuMemcpyHtoDAsync"))? })
     }
@@ -34,7 +34,7 @@ impl Copied {
         DeviceMatrix::read_bytes(self.kind, &self.bytes, stream)
     }
 
-    /// Waits for the device, and copies the matrix back.
+    /// Synchronizes the stream, and copies the matrix back.
     pub fn download(
         &self,
         stream: &Arc<CudaStream>,
@@ -48,27 +48,27 @@ impl Copied {
     }
 }
 
-/// The operands of a product or a transpose on a device.
+/// The operands of a GEMM or a transpose in device memory.
 pub struct Resident {
     stream: Arc<CudaStream>,
     a: Copied,
-    /// B of a product.
+    /// B of a GEMM.
     b: Option<Copied>,
-    /// C of a product, B of a transpose.
+    /// C of a GEMM, or B of a transpose.
     c: Source<Copied>,
     d: Copied,
     vectors: Vectors<Copied>,
-    /// Where groups begin, which launches take by value.
+    /// Group offsets on the host, which launches pass as parameters.
     offsets: Option<Vec<u32>>,
-    /// As large as the last run took.
+    /// A workspace of the size that the last run needed.
     workspace: Option<CudaSlice<u8>>,
 }
 
 impl Resident {
-    /// Copies the operands, what D holds among them.
+    /// Copies the operands to the device, including the content of D.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the device has no room.
+    /// [`Error::Driver`] if the device memory is too small.
     pub fn new(stream: &Arc<CudaStream>, matrices: &HostMatrices<'_>) -> Result<Self, Error> {
         let HostMatrices { a, b, c, d, vectors } = matrices;
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
@@ -87,17 +87,17 @@ impl Resident {
         })
     }
 
-    /// Where the groups of a product's rows begin, too.
+    /// Adds the group offsets of a grouped GEMM.
     #[must_use]
     pub fn with_groups(self, offsets: Vec<u32>) -> Self {
         Self { offsets: Some(offsets), ..self }
     }
 
-    /// Enqueues the product of matrices that begin at the elements `first` of A, B, C and D. The
-    /// workspace that it takes is allocated when it is first needed.
+    /// Enqueues the GEMM of matrices that begin at the elements `first` of A, B, C, and D.
+    /// Allocates the workspace on first use.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run`]; [`Error::Driver`] when the device has no room.
+    /// The errors of [`CudaKernel::run`]. [`Error::Driver`] if the device memory is too small.
     pub fn run(
         &mut self,
         kernel: &CudaKernel,
@@ -116,7 +116,7 @@ impl Resident {
             .map(|(groups, offsets)| groups.with(DeviceMatrix::by_value(offsets)));
         let needed = kernel.desc().routes(&call.problem())?.workspace_bytes();
         if needed > workspace.as_ref().map_or(0, |bytes| bytes.len() as u64) {
-            // What is refused takes no memory.
+            // A refused call allocates nothing.
             problem.enter(&kernel.desc().for_scalars(&problem.scalars))?;
             *workspace =
                 Some(stream.alloc_zeros(needed as usize).map_err(driver("cuMemAllocAsync"))?);
@@ -127,10 +127,10 @@ impl Resident {
         kernel.run(stream, call)
     }
 
-    /// Copies the operands of a transpose, what D holds among them.
+    /// Copies the operands of a transpose to the device, including the content of D.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the device has no room.
+    /// [`Error::Driver`] if the device memory is too small.
     pub fn of_transpose(
         stream: &Arc<CudaStream>,
         call: &HostTransposeCall<'_>,
@@ -150,10 +150,10 @@ impl Resident {
         })
     }
 
-    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B and D.
+    /// Enqueues the transpose of matrices that begin at the elements `first` of A, B, and D.
     ///
     /// # Errors
-    /// Those of [`transpose`].
+    /// The errors of [`transpose`].
     pub fn transpose(
         &mut self,
         choice: Choice,
@@ -167,11 +167,11 @@ impl Resident {
         transpose(choice, combine, stream, &problem.with(a.read(stream).from(first[0]), b, d))
     }
 
-    /// Enqueues the GEMM of CuTe's layouts, whose C is D here, of matrices that begin at the
-    /// elements `first` of A, B and D.
+    /// Enqueues the GEMM of CuTe layouts, whose C is D here, on matrices that begin at the elements
+    /// `first` of A, B, and D.
     ///
     /// # Errors
-    /// Those of [`CuteGemmKernel::run`].
+    /// The errors of [`CuteGemmKernel::run`].
     pub fn run_cute_gemm(
         &mut self,
         kernel: &CuteGemmKernel,
@@ -187,24 +187,25 @@ impl Resident {
         )
     }
 
-    /// Waits for the device, and copies D back.
+    /// Synchronizes the stream, and copies D back.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the device has failed.
+    /// [`Error::Driver`] if the device has failed.
     pub fn download(&self, d: HostSliceMut<'_>) -> Result<(), Error> {
         self.d.download(&self.stream, d)
     }
 }
 
-/// B of a product.
+/// Returns B of a GEMM.
 fn factor(b: &Option<Copied>) -> Result<&Copied, Refusal> {
     b.as_ref().ok_or(Refusal::MissingOperand { operand: Operand::B })
 }
 
-/// Computes one product of host operands on a device: copies, runs, waits, copies back.
+/// Computes one GEMM of host operands on a device: copies the operands, runs the kernel,
+/// synchronizes, and copies D back.
 ///
 /// # Errors
-/// Those of [`CudaKernel::prepare`] and [`CudaKernel::run`].
+/// The errors of [`CudaKernel::prepare`] and [`CudaKernel::run`].
 pub fn run_from_host(
     stream: &Arc<CudaStream>,
     kernel: &CudaKernel,

@@ -1,4 +1,4 @@
-//! The matrices of an array on a device, each in an allocation of its own.
+//! The matrices of a pointer array in device memory, each in its own allocation.
 
 use super::resident::Copied;
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -14,7 +14,7 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// The matrices of one product, and its problem.
+/// The matrices and the problem of one GEMM.
 struct Product {
     problem: Problem,
     a: Copied,
@@ -23,24 +23,24 @@ struct Product {
     d: Copied,
 }
 
-/// The operands of an array on a device.
+/// The operands of a pointer array in device memory.
 pub struct ResidentArray {
     stream: Arc<CudaStream>,
     products: Vec<Product>,
     vectors: Vectors<Copied>,
-    /// As large as the first run took.
+    /// A workspace of the size that the first run needed.
     workspace: Option<CudaSlice<u8>>,
 }
 
 impl ResidentArray {
-    /// Copies the operands of each product, what its D holds among them; vectors are the first
-    /// one's.
+    /// Copies the operands of each GEMM to the device, including the content of D. The vectors are
+    /// those of the first GEMM.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the device has no room.
+    /// [`Error::Driver`] if the device memory is too small.
     pub fn new(stream: &Arc<CudaStream>, calls: &[HostCall<'_>]) -> Result<Self, Error> {
         let copied = |matrix: &HostSlice<'_>| Copied::new(stream, matrix.kind(), matrix.bytes());
-        // What lies behind a matrix of a batch is the next one.
+        // The memory after a matrix of a batch belongs to the next matrix.
         let own = |matrix: &HostSlice<'_>, elements: u128| {
             matrix
                 .get(0..(elements as usize).min(matrix.length()))
@@ -62,10 +62,11 @@ impl ResidentArray {
         Ok(Self { stream: stream.clone(), products, vectors, workspace: None })
     }
 
-    /// Enqueues the array. The workspace that it takes is allocated when it is first needed.
+    /// Enqueues the pointer array. Allocates the workspace on first use.
     ///
     /// # Errors
-    /// Those of [`CudaKernel::run_array`]; [`Error::Driver`] when the device has no room.
+    /// The errors of [`CudaKernel::run_array`]. [`Error::Driver`] if the device memory is too
+    /// small.
     pub fn run(&mut self, kernel: &CudaKernel) -> Result<(), Error> {
         let Self { stream, products, vectors, workspace } = self;
         if workspace.is_none() {
@@ -91,10 +92,10 @@ impl ResidentArray {
         kernel.run_array(stream, calls)
     }
 
-    /// Waits for the device, and copies each D back.
+    /// Synchronizes the stream, and copies each D back.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the device has failed.
+    /// [`Error::Driver`] if the device has failed.
     pub fn download(&self, calls: Vec<HostCall<'_>>) -> Result<(), Error> {
         self.products
             .iter()

@@ -1,4 +1,4 @@
-//! A transpose in host memory whose type is a value: what command lines and tests run.
+//! A transpose in host memory whose element type is a run-time value.
 
 use super::{HostMatrix, room};
 use crate::verify::{
@@ -17,8 +17,8 @@ use falchion::{
     numeric::ElementKind,
 };
 
-/// A batch of transposes with its matrices, which lie one below another: A is `batch rows` x
-/// `columns`, B and D are `batch columns` x `rows`.
+/// A batch of transposes with its matrices, stacked by rows: A is `batch rows` x `columns`, and B
+/// and D are `batch columns` x `rows`.
 ///
 /// ```
 /// use falchion::{internals::{host::Mode, pass::transpose::{Choice, TransposeProblem}}, layout::Order, numeric::ElementKind};
@@ -46,12 +46,12 @@ pub struct HostTranspose {
 }
 
 impl HostTranspose {
-    /// The matrices of a problem, all poison. Leading dimensions are the problem's; matrices of a
-    /// batch lie one below another. Everything about the problem is checked before any memory is
-    /// asked for.
+    /// Allocates the matrices of a problem, filled with poison. Leading dimensions are those of the
+    /// problem, and the matrices of a batch are stacked by rows. All properties of the problem are
+    /// checked before any allocation.
     ///
     /// # Errors
-    /// What a run of the problem would be refused for, and
+    /// The refusals of a run of the problem, and
     /// [`Refusal::OutOfMemory`](falchion::Refusal::OutOfMemory).
     pub fn poisoned(
         kind: ElementKind,
@@ -90,10 +90,10 @@ impl HostTranspose {
         Ok(Self { a, b, d, problem, choice })
     }
 
-    /// Draws A and B from a seed.
+    /// Fills A and B with random elements from a seed.
     ///
     /// # Errors
-    /// Those of [`HostMatrix::draw`].
+    /// The errors of [`HostMatrix::draw`].
     pub fn draw(&mut self, seed: u64) -> Result<(), Error> {
         for (stream, matrix) in (0..).zip(self.operands()) {
             matrix.draw(Distribution::Random, seed.wrapping_mul(2).wrapping_add(stream))?;
@@ -101,7 +101,7 @@ impl HostTranspose {
         Ok(())
     }
 
-    /// A, and B where there is one.
+    /// Returns A, and B if it exists.
     pub fn operands(&mut self) -> impl Iterator<Item = &mut HostMatrix> {
         let b = match &mut self.b {
             Source::Matrix(b) => Some(b),
@@ -110,30 +110,30 @@ impl HostTranspose {
         core::iter::once(&mut self.a).chain(b)
     }
 
-    /// The problem without its data.
+    /// Returns the problem without its data.
     pub fn problem(&self) -> &TransposeProblem {
         &self.problem
     }
 
-    /// How the kernel is chosen.
+    /// Returns the selection of the kernel.
     pub fn choice(&self) -> Choice {
         self.choice
     }
 
-    /// What becomes of an element.
+    /// Returns the arithmetic on an element.
     pub fn combine(&self) -> Combine {
         Combine::of(self.d.kind(), self.problem.scalars)
     }
 
-    /// The kernel.
+    /// Returns the description of the kernel.
     pub fn desc(&self) -> TransposeDesc {
         self.choice.desc(self.combine(), self.d.kind().bytes_of(1), &self.problem)
     }
 
-    /// The call, D to be written.
+    /// Returns the call, with D for writing.
     ///
     /// # Errors
-    /// Those of [`HostMatrix::slice`].
+    /// The errors of [`HostMatrix::slice`].
     pub fn call(&mut self) -> Result<HostTransposeCall<'_>, Error> {
         let b = self.b.as_ref().try_map(HostMatrix::slice)?;
         Ok(self.problem.with(self.a.slice()?, b, self.d.slice_mut()?))
@@ -142,16 +142,16 @@ impl HostTranspose {
     /// Computes D on the host.
     ///
     /// # Errors
-    /// Those of [`run_on_host`].
+    /// The errors of [`run_on_host`].
     pub fn run(&mut self, mode: Mode) -> Result<(), Error> {
         run_on_host(&self.desc(), mode, self.call()?)
     }
 
-    /// Holds every element of D against the definition, and what lies between its rows against the
-    /// poison that was there.
+    /// Compares every element of D with the definition, and the gaps between its rows with the
+    /// original poison.
     ///
     /// # Errors
-    /// Those of [`verdict`].
+    /// The errors of [`verdict`].
     pub fn verify(&self) -> Result<TransposeVerdict, Error> {
         let before = HostBuffer::poisoned(self.d.kind(), self.problem.d.memory.length)?;
         let b = self.b.as_ref().try_map(HostMatrix::slice)?;
@@ -159,7 +159,7 @@ impl HostTranspose {
         verdict(self.combine(), &call, before.whole()?)
     }
 
-    /// Bytes that have to be read and written: those of D, and of A and B where they are read.
+    /// Returns the bytes that must be read and written: D, and A and B if they are read.
     pub fn traffic_bytes(&self) -> f64 {
         let s = &self.problem;
         let matrices = 1 + u32::from(s.reads_a()) + u32::from(s.source().is_some());

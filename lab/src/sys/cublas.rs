@@ -1,7 +1,8 @@
-//! cuBLAS, as far as others are compared with it: `cublasSgeam` and `cublasDgeam` of transposes,
-//! `cublasSgemm` and `cublasDgemm`.
+//! The functions of cuBLAS that measurements use: `cublasSgeam` and `cublasDgeam` for transposes,
+//! and `cublasSgemm` and `cublasDgemm`.
 //!
-//! The types are cudarc's; the library is 12 or 13, opened at run time and not needed to build.
+//! The types come from cudarc. The library (version 12 or 13) is opened at run time, and the build
+//! does not need it.
 #![allow(unsafe_code)]
 
 use super::cublaslt::{Answer, Region, check, version_name};
@@ -23,7 +24,7 @@ use falchion::{
 };
 use std::{ffi::c_int, ptr::null_mut, sync::Arc};
 
-/// The library.
+/// The search parameters of cuBLAS.
 const CUBLAS: Wanted = Wanted {
     library: "libcublas",
     files: &["libcublas.so.13", "libcublas.so.12"],
@@ -70,7 +71,7 @@ type Gemm<T> = unsafe extern "C" fn(
     c_int,
 ) -> Answer;
 
-/// A handle to cuBLAS on one stream.
+/// A cuBLAS handle on one stream.
 pub struct Cublas {
     handle: Handle,
     destroy: unsafe extern "C" fn(Handle) -> Answer,
@@ -78,23 +79,24 @@ pub struct Cublas {
     dgeam: Geam<f64>,
     sgemm: Gemm<f32>,
     dgemm: Gemm<f64>,
-    /// The library's version: `13.1.0`.
+    /// Version of the library, such as `13.1.0`.
     version: String,
     context: Arc<CudaContext>,
 }
 
-/// `D = alpha Aᵀ + beta B` of row-major matrices in device memory, bytes of their elements known.
+/// `D = alpha Aᵀ + beta B` of row-major matrices in device memory. The caller gives the element
+/// size.
 #[derive(Clone, Copy, Debug)]
 pub struct GeamProblem<'a> {
-    /// Rows of A, columns of B and D.
+    /// Rows of A; columns of B and D.
     pub rows: usize,
-    /// Columns of A, rows of B and D.
+    /// Columns of A; rows of B and D.
     pub columns: usize,
     /// A.
     pub a: Region<'a>,
     /// A's leading dimension.
     pub lda: usize,
-    /// B; D where there is none.
+    /// B, or D if there is no B.
     pub b: Region<'a>,
     /// B's leading dimension.
     pub ldb: usize,
@@ -102,25 +104,25 @@ pub struct GeamProblem<'a> {
     pub d: Region<'a>,
     /// D's leading dimension.
     pub ldd: usize,
-    /// alpha and beta.
+    /// The scalars alpha and beta.
     pub scalars: [f64; 2],
 }
 
-/// A matrix of a product, in device memory.
+/// A matrix of a GEMM in device memory.
 #[derive(Clone, Copy, Debug)]
 pub struct GemmMatrix<'a> {
-    /// Its memory.
+    /// Memory of the matrix.
     pub region: Region<'a>,
-    /// Which index is contiguous.
+    /// Order of the matrix.
     pub order: Order,
-    /// Its leading dimension.
+    /// Leading dimension.
     pub leading: usize,
 }
 
-/// `D = A·B`, of elements whose bytes are known: A of m x k, B of k x n, D of m x n.
+/// `D = A·B`: A is m x k, B is k x n, and D is m x n. The caller gives the element size.
 #[derive(Clone, Copy, Debug)]
 pub struct GemmProblem<'a> {
-    /// m, n and k.
+    /// M, N, and K.
     pub extents: (usize, usize, usize),
     /// A.
     pub a: GemmMatrix<'a>,
@@ -130,7 +132,7 @@ pub struct GemmProblem<'a> {
     pub d: GemmMatrix<'a>,
 }
 
-/// A product as cuBLAS is told of it: of the first factor, the second and the result.
+/// A GEMM as a cuBLAS call: the first factor, the second factor, and the result.
 struct Call {
     operations: [Operation; 2],
     extents: [c_int; 3],
@@ -138,11 +140,11 @@ struct Call {
     addresses: [u64; 3],
 }
 
-/// Enqueues it.
+/// Enqueues a GEMM.
 ///
 /// # Safety
-/// The handle is alive, and the addresses are of device memory that holds matrices of such extents
-/// and leading dimensions, of `T`, until the work is done.
+/// The handle is alive. The addresses are device memory that holds matrices of type `T` with these
+/// extents and leading dimensions until the work is done.
 unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [T; 2]) -> Answer {
     let Call {
         operations: [of_first, of_second],
@@ -152,7 +154,7 @@ unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [
     } = call;
     let [first, second, d] = addresses.map(|address| address as *mut T);
     let (alpha, beta) = (&raw const alpha, &raw const beta);
-    // SAFETY: as promised; the scalars are read before the call returns.
+    // SAFETY: by the caller's promise; the scalars are read before the call returns.
     unsafe {
         gemm(
             handle, of_first, of_second, rows, columns, k, alpha, first, ld_first, second,
@@ -162,11 +164,11 @@ unsafe fn enqueue<T>(gemm: Gemm<T>, handle: Handle, call: Call, [alpha, beta]: [
 }
 
 impl Cublas {
-    /// Enqueues a product of f32 (4 bytes an element) or of f64 (8), in their own arithmetic: the
-    /// library's default, which takes no tensor cores of other types.
+    /// Enqueues a GEMM of f32 (4 bytes per element) or of f64 (8), in their own arithmetic. This is
+    /// the library's default, which does not use tensor cores of other types.
     ///
     /// # Errors
-    /// Those of [`geam`](Self::geam).
+    /// The errors of [`geam`](Self::geam).
     pub fn gemm(&self, p: &GemmProblem<'_>, element_bytes: usize) -> Result<(), Error> {
         let refused = |because: &str| Error::Measurement { because: because.to_owned() };
         let (m, n, k) = p.extents;
@@ -186,8 +188,8 @@ impl Cublas {
         let number = |n: usize| {
             c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"))
         };
-        // A row-major D is the column-major transpose, the product of the transposes in the other
-        // order.
+        // A row-major D is the transpose of a column-major one, so the factors are swapped and
+        // transposed.
         let (first, second, rows, columns) =
             if p.d.order.is_row() { (p.b, p.a, n, m) } else { (p.a, p.b, m, n) };
         let operation = |matrix: &GemmMatrix<'_>| {
@@ -200,9 +202,9 @@ impl Cublas {
             addresses: [first, second, p.d].map(|matrix| matrix.region.address()),
         };
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the
-        // scalars are read before the call returns; the regions outlive the work, as their own
-        // rules say.
+        // SAFETY: the handle is alive, the matrices are within the given memory (checked above),
+        // and the scalars are read before the call returns; the regions outlive the work, as their
+        // own rules state.
         let status = unsafe {
             match element_bytes {
                 4 => enqueue(self.sgemm, self.handle, call, [1.0, 0.0]),
@@ -258,18 +260,18 @@ impl Cublas {
             context: Arc::clone(context),
         };
         check("cublasGetVersion", got_version)?;
-        // SAFETY: the handle is of this library, and the stream of the current context.
+        // SAFETY: this library created the handle, and the stream belongs to the current context.
         check("cublasSetStream", unsafe { set_stream(handle, stream.cu_stream()) })?;
         Ok(opened)
     }
 
-    /// The library's version: `13.1.0`.
+    /// Returns the version of the library, such as `13.1.0`.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Enqueues the transposes of f32 (4 bytes an element) or of f64 (8).
+    /// Enqueues the transpose of f32 (4 bytes per element) or of f64 (8).
     ///
     /// # Errors
     /// - [`Error::Measurement`] if a matrix exceeds its memory, an extent exceeds 31 bits, or the
@@ -293,13 +295,13 @@ impl Cublas {
         let number = |n: usize| {
             c_int::try_from(n).map_err(|_| refused("an extent is beyond what cuBLAS counts"))
         };
-        // Row-major D of columns x rows is a column-major one of rows x columns.
+        // A row-major D of `columns` x `rows` is a column-major matrix of `rows` x `columns`.
         let (m, n) = (number(p.rows)?, number(p.columns)?);
         let (lda, ldb, ldd) = (number(p.lda)?, number(p.ldb)?, number(p.ldd)?);
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-        // SAFETY: the handle is alive, the matrices lie in the memory given (checked above), the
-        // scalars are read before the call returns; the regions outlive the work, as their own
-        // rules say.
+        // SAFETY: the handle is alive, the matrices are within the given memory (checked above),
+        // and the scalars are read before the call returns; the regions outlive the work, as their
+        // own rules state.
         let status = unsafe {
             match element_bytes {
                 4 => {
@@ -379,8 +381,8 @@ pub fn copy(
         return Err(Error::Measurement { because: "a copy is longer than its memory".to_owned() });
     }
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
-    // SAFETY: both regions are as long, of this stream's device, and alive as long as the stream's
-    // work, as their own rules say.
+    // SAFETY: both regions have at least `bytes` bytes, belong to this stream's device, and stay
+    // alive until the stream's work is done, as their own rules state.
     let answer = unsafe {
         sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, stream.cu_stream())
     };

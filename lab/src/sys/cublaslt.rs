@@ -1,7 +1,7 @@
-//! cuBLASLt: every algorithm its heuristic offers, with the compute type said aloud.
+//! cuBLASLt: all algorithms that its heuristic offers, with an explicit compute type.
 //!
-//! Types and numbers are cudarc's, of CUDA 12 or 13; so is the library, opened at run time and not
-//! needed to build.
+//! The types and constants come from cudarc, for CUDA 12 or 13. The library is opened at run time,
+//! and the build does not need it.
 #![allow(unsafe_code)]
 
 mod codes;
@@ -22,24 +22,25 @@ use falchion::internals::sys::driver::driver;
 use std::{path::Path, ptr::null_mut, sync::Arc};
 use table::Table;
 
-/// A handle to cuBLASLt on one device's primary context.
+/// A cuBLASLt handle on the primary context of one device.
 pub struct Lt {
     table: &'static Table,
     handle: cublasLtHandle_t,
     context: Arc<CudaContext>,
 }
 
-/// The text of a version of cuBLAS or cuBLASLt: 130100 is `13.1.0`.
+/// Returns a version of cuBLAS or cuBLASLt as text: 130100 is `13.1.0`.
 pub(super) fn version_name(version: usize) -> String {
     format!("{}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
 }
 
 impl Lt {
     /// Opens the library for the device of `context`: the file `path`, or the library that
-    /// [`falchion::internals::sys::library`] finds. The first library opened serves the process.
+    /// [`falchion::internals::sys::library`] finds. The process uses the first opened library for
+    /// all handles.
     ///
     /// # Errors
-    /// [`Error::Library`] with every place tried; [`Error::Driver`] if the library does not start
+    /// [`Error::Library`] with all searched places. [`Error::Driver`] if the library does not start
     /// on the device.
     pub fn open(context: &Arc<CudaContext>, path: Option<&Path>) -> Result<Self, Error> {
         let table = Table::get(path)?;
@@ -52,41 +53,41 @@ impl Lt {
         Ok(Self { table, handle, context: Arc::clone(context) })
     }
 
-    /// The library's version: 130100 is 13.1.0.
+    /// Returns the version of the library: 130100 is 13.1.0.
     #[must_use]
     pub fn version(&self) -> usize {
-        // SAFETY: the function takes nothing and reads a constant.
+        // SAFETY: the function has no arguments and returns a constant.
         unsafe { (self.table.get_version)() }
     }
 
-    /// The library's version as text: `13.1.0`.
+    /// Returns the version of the library as text, such as `13.1.0`.
     #[must_use]
     pub fn version_name(&self) -> String {
         version_name(self.version())
     }
 
-    /// The context whose device this handle computes on.
+    /// Returns the context of the handle's device.
     #[must_use]
     pub fn context(&self) -> &Arc<CudaContext> {
         &self.context
     }
 
-    /// The descriptors of `problem`, made once for many launches.
+    /// Creates the descriptors of `problem`, which many launches share.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the library refuses a descriptor.
+    /// [`Error::Driver`] if the library refuses a descriptor.
     pub fn plan(&self, problem: &LtProblem) -> Result<LtPlan, Error> {
         LtPlan::new(self.table, problem)
     }
 
-    /// Up to `requested` algorithms for `plan` that need no more than `workspace_bytes`, the
-    /// library's favourite first.
+    /// Returns up to `requested` algorithms for `plan` that need at most `workspace_bytes`. The
+    /// first one is the library's own choice.
     ///
-    /// Buffers are taken to be aligned as the plan's problem says. The list is empty when the
-    /// library does not support the problem.
+    /// The buffers are assumed to have the alignment of the plan's problem. The list is empty if
+    /// the library does not support the problem.
     ///
     /// # Errors
-    /// [`Error::Driver`] when the library answers anything but success or
+    /// [`Error::Driver`] if the library returns a status other than success or
     /// `CUBLAS_STATUS_NOT_SUPPORTED`.
     pub fn algorithms(
         &self,
@@ -101,8 +102,8 @@ impl Lt {
 
 impl Drop for Lt {
     fn drop(&mut self) {
-        // The library frees device memory of the context. A failure has nobody to go to: the
-        // process keeps what leaked.
+        // The library frees device memory of the context. If the context cannot be made current,
+        // the memory leaks.
         if self.context.bind_to_thread().is_ok() {
             // SAFETY: the handle came from `cublasLtCreate` of this table and is destroyed once.
             unsafe { (self.table.destroy)(self.handle) };

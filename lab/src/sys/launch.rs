@@ -13,31 +13,30 @@ use falchion::{
 /// Enqueues a kernel of this crate.
 ///
 /// # Errors
-/// Those of [`enqueue`].
+/// The errors of [`enqueue`].
 ///
-/// Called from three places. `CuteGemmKernel::run` has checked its matrices: device memory of the
-/// stream's context, borrowed for the call and kept by cudarc until the stream is done with it, as
-/// long as the layouts reach whose offsets the kernel computes, C apart from A and B.
-/// `banks::probe::Probe::run` gives two tables of a word for each lane, borrowed likewise, with
-/// offsets within the kernel's shared memory. `WarpgroupProbe::run` gives tiles, fragments and D of
-/// the sizes that its text reads and writes, which it has checked.
+/// There are three callers. `CuteGemmKernel::run` has checked its matrices: they are device memory
+/// of the stream's context, which the call borrows and cudarc keeps until the stream has finished
+/// with it. They are as long as the layouts whose offsets the kernel computes, and C does not
+/// overlap A or B. `banks::probe::Probe::run` passes two tables of one word per lane, borrowed in
+/// the same way, with offsets within the kernel's shared memory. `WarpgroupProbe::run` passes
+/// tiles, fragments, and D, whose sizes it has checked against the source.
 pub(crate) fn launch<Params: Pod>(
     function: &CudaFunction,
     stream: &CudaStream,
     grid: &Grid,
     params: &Params,
 ) -> Result<(), Error> {
-    // SAFETY: the size of the kernel's struct was asserted when it was compiled; the rest the
-    // callers have checked, as said above.
+    // SAFETY: the size of the kernel's struct was asserted when it was compiled; the callers have
+    // checked everything else, as stated above.
     unsafe { enqueue(function, stream, grid, bytemuck::bytes_of(params)) }
 }
 
-/// The text of a kernel of this crate that takes the library's parameters.
+/// Vouches for the source of a kernel of this crate that takes the library's parameters.
 ///
-/// Called from one place, `Textbook::prepare`: its kernels take `GemmParams`, and a thread of
-/// theirs reads the row of A and the column of B that it has an element of D for, within the
-/// extents, and writes that element.
+/// The only caller is `Textbook::prepare`. Its kernels take `GemmParams`. For each element of D
+/// within the extents, a thread reads one row of A and one column of B, and writes that element.
 pub(crate) fn vouched(unit: TranslationUnit) -> VouchedUnit {
-    // SAFETY: as said above.
+    // SAFETY: as stated above.
     unsafe { VouchedUnit::new(unit) }
 }

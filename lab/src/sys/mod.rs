@@ -1,6 +1,6 @@
-//! All the unsafe code of this crate: NVIDIA's libraries behind types that hold their rules.
+//! All unsafe code of this crate: NVIDIA's libraries behind safe types.
 //!
-//! They are linked to nothing at build and looked for when first used.
+//! The libraries are not linked at build time. They are loaded on first use.
 #![allow(unsafe_code)]
 
 pub mod cublas;

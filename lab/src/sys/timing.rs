@@ -1,13 +1,13 @@
-//! Time on the device: events that keep time, and launches recorded once to be replayed.
+//! Time on the device: timing events, and graphs of recorded launches.
 
 use crate::Error;
 use cudarc::driver::{CudaEvent, CudaGraph, CudaStream, sys};
 use falchion::internals::sys::driver::driver;
 use std::sync::Arc;
 
-/// Two events on one stream, and the time between them.
+/// Two events on one stream, which measure the time between them.
 ///
-/// The events are made with `CU_EVENT_DEFAULT`: cudarc's own default switches timing off.
+/// The events have the flag `CU_EVENT_DEFAULT`, because cudarc's default disables timing.
 #[derive(Debug)]
 pub struct Stopwatch {
     stream: Arc<CudaStream>,
@@ -16,10 +16,10 @@ pub struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// A stopwatch for the work of `stream`.
+    /// Returns a stopwatch for the work on `stream`.
     ///
     /// # Errors
-    /// What the driver answers when an event cannot be made.
+    /// The error of the driver if an event cannot be created.
     pub fn new(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let event = || {
             stream
@@ -30,16 +30,15 @@ impl Stopwatch {
         Ok(Self { stream: Arc::clone(stream), start: event()?, end: event()? })
     }
 
-    /// The stream whose work is timed.
+    /// Returns the stream.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.stream
     }
 
-    /// Enqueues what `work` enqueues, waits for it, and answers the device time it took, in
-    /// microseconds.
+    /// Runs `work`, synchronizes, and returns the device time of the enqueued work in microseconds.
     ///
-    /// The resolution is half a microsecond: time many launches at once.
+    /// The resolution is half a microsecond, so time many launches at once.
     ///
     /// # Errors
     /// The error of `work`, or of the driver; a kernel that failed on the device is found here.
@@ -57,20 +56,20 @@ impl Stopwatch {
     }
 }
 
-/// While it lives, cudarc keeps no events of memory that is allocated: work on it can be captured,
+/// A guard that disables cudarc's event tracking for new allocations. Work on them can be captured,
 /// and no launch waits for another.
 ///
-/// Made where all memory is allocated, used and released on one stream: by
-/// [`Bench`](crate::bench::measure::Bench), by
-/// [`TransposeBench`](crate::bench::transpose::measure::TransposeBench) and by
+/// All memory under the guard must be allocated, used, and released on one stream, as in
+/// [`Bench`](crate::bench::measure::Bench),
+/// [`TransposeBench`](crate::bench::transpose::measure::TransposeBench), and
 /// [`Gpu`](crate::explore::device::Gpu).
 pub(crate) struct Untracked(Arc<CudaStream>);
 
 impl Untracked {
-    /// From now on.
+    /// Disables event tracking.
     pub(crate) fn new(stream: &Arc<CudaStream>) -> Self {
-        // SAFETY: what is allocated meanwhile is used on this stream alone, which orders its uses
-        // and its release.
+        // SAFETY: memory that is allocated under the guard is used only on this stream, which
+        // orders its uses and its release.
         unsafe { stream.context().disable_event_tracking() };
         Self(Arc::clone(stream))
     }
@@ -78,39 +77,40 @@ impl Untracked {
 
 impl Drop for Untracked {
     fn drop(&mut self) {
-        // SAFETY: events are kept again of what is allocated from now on; nothing of before is left
-        // that has none.
+        // SAFETY: tracking covers later allocations; no memory without events from the guarded
+        // period is left.
         unsafe { self.0.context().enable_event_tracking() };
     }
 }
 
-/// Launches captured from a stream into a graph: replaying them costs no host time each.
+/// Launches that were captured from a stream into a graph. A replay needs no host time per launch.
 pub struct Recording {
     graph: CudaGraph,
 }
 
 impl Recording {
-    /// Captures what `work` enqueues on `stream`; `None` when it cannot be captured, and nothing
-    /// was run.
+    /// Captures the work that `work` enqueues on `stream`. Returns `None` if it cannot be captured;
+    /// nothing has run then.
     ///
-    /// The default stream cannot be captured, nor can work that allocates, synchronizes, or waits
-    /// for events recorded before: cudarc does the latter unless its event tracking is off. Kernels
-    /// should have run once before, since modules load lazily.
+    /// The default stream cannot be captured. Work that allocates, synchronizes, or waits for
+    /// earlier events cannot be captured either. cudarc waits for events unless its event tracking
+    /// is off. Kernels should run once before the capture, because modules load lazily.
     ///
     /// # Errors
-    /// What the driver answers when the stream cannot be brought back from a capture that failed.
+    /// The error of the driver if the stream cannot leave a failed capture.
     pub fn capture(
         stream: &Arc<CudaStream>,
         work: impl FnOnce() -> Result<(), Error>,
     ) -> Result<Option<Self>, Error> {
-        // Relaxed: a peer library may call functions that the stricter modes forbid to the whole
-        // thread.
+        // Relaxed, because a peer library may call functions that the stricter modes forbid for the
+        // whole thread.
         if stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED).is_err() {
             return Ok(None);
         }
         let worked = work();
-        // cudarc keeps errors of dropped guards for the next call, which would fail in their place:
-        // here, before it has ended the capture. They belong to work that could not be captured.
+        // cudarc stores errors of dropped guards, and the next call would return them. They are
+        // read here, before the capture ends, because they belong to the work that could not be
+        // captured.
         let kept = stream.context().check_err();
         let ended = stream.end_capture(sys::CUgraphInstantiate_flags(0));
         match (worked.and(kept.map_err(|error| driver("cuStreamWaitEvent")(error).into())), ended) {
@@ -130,10 +130,10 @@ impl Recording {
         }
     }
 
-    /// Enqueues the recorded launches once, on the stream they were captured from.
+    /// Enqueues the recorded launches once, on the stream of the capture.
     ///
     /// # Errors
-    /// What the driver answers.
+    /// The error of the driver.
     pub fn replay(&self) -> Result<(), Error> {
         Ok(self.graph.launch().map_err(driver("cuGraphLaunch"))?)
     }

@@ -1,46 +1,50 @@
-//! How far a right result may be from the exact one: an a-priori bound for each element.
+//! An a-priori error bound for each element: the largest distance between a right result and the
+//! exact one.
 //!
-//! Let `u` be the unit roundoff of the accumulator and `n` the longest chain of roundings behind
-//! one sum. Then, for any order of the additions (Higham, *Accuracy and Stability of Numerical
-//! Algorithms*, 2nd edition, section 3.1),
+//! Let `u` be the unit roundoff of the accumulator, and `n` the length of the longest chain of
+//! roundings in a sum. Then, for any order of the additions (Higham, *Accuracy and Stability of
+//! Numerical Algorithms*, 2nd edition, section 3.1),
 //!
 //! ```text
 //! |sum - exact| <= gamma_n (|A||B|)_ij + n h        gamma_n = n u / (1 - n u)
 //! ```
 //!
-//! `h` is half the least positive number, for products that underflow. On the CUDA cores each
-//! product is one fused multiply-add, so `n` is the number of products, and one more for each slice
-//! of K that is added; a tile that is filled up with zeros adds exact zeros, which round nothing.
+//! `h` is half the least positive number, for products that underflow. On CUDA cores, each product
+//! is one fused multiply-add. `n` is therefore the number of products, plus one for each slice of K
+//! that is added. The zeros that pad a tile do not count, because additions of zero do not round.
 //!
-//! **Tensor cores** add many products at once, by an [`Instruction`]'s row. Let `T` be the number
-//! of steps, `u` the row's [`unit`](Instruction::unit), and `s_t` the accumulator after step t,
-//! with the error `D_t` and the sum of magnitudes `S_t`. A step is off by less than `u
-//! max(|s_(t-1)|, |s_t|, the largest product) <= u (S_T + D_T)`, so `D_T <= T u (S_T + D_T)`, and
+//! **Tensor cores** add several products at once, as described by an [`Instruction`]. Let `T` be
+//! the number of steps, `u` the [`unit`](Instruction::unit) of the instruction, and `s_t` the
+//! accumulator after step t. Let `D_t` be its error, and `S_t` its sum of magnitudes. The error of
+//! a step is below `u max(|s_(t-1)|, |s_t|, the largest product) <= u (S_T + D_T)`, so `D_T <= T u
+//! (S_T + D_T)`, and
 //!
 //! ```text
 //! |sum - exact| <= gamma_T(u) (|A||B|)_ij + T h
 //! ```
 //!
-//! with `h` what a step loses near the least numbers. Two more things add to it. A subnormal factor
-//! is aligned by its type's least exponent, so it counts in `|A||B|` as the least normal number.
-//! And tf32 reads 19 bits of an `f32`: a factor that has more is off by up to 2^-10 of itself,
-//! whether it is cut off, as tensor cores do, or rounded before. With promotion, the sums of a part
-//! are bounded so, and their addition in f32 as on the CUDA cores.
+//! Here, `h` is the loss of a step near the least numbers. Two more errors are added. An
+//! instruction aligns a subnormal factor with the least exponent of its type, so the factor counts
+//! in `|A||B|` as the least normal number. The tf32 type has 19 bits of an `f32`, so a factor with
+//! more bits is off by up to 2^-10 of its value. This holds whether tensor cores truncate the
+//! factor or it is rounded before. With promotion, this bound holds for the sums of a part, and the
+//! bound for CUDA cores holds for their addition in f32.
 //!
-//! **Decomposed factors** ([`numeric::emulation`](falchion::numeric::emulation)) are summed part by
-//! part; what is left out is added, and the sum's own bound is of the parts' magnitudes.
+//! **Decomposed factors** ([`numeric::emulation`](falchion::numeric::emulation)) are summed term by
+//! term. The bound adds the omitted terms, and the bound of the sum uses the magnitudes of the
+//! terms.
 //!
 //! The epilogue adds its own roundings, see [`Estimate`].
 //!
-//! **Exactness is found, not assumed.** Where all factors are whole numbers and `(|A||B|)_ij` is at
-//! most the number up to which the accumulator has every whole number, the sum is exact, and the
-//! bound is 0. From there on an epilogue whose operands are exact is evaluated in its own
-//! arithmetic, and the result rounded as the kernel rounds it: the element is compared with `==`.
-//! Integer accumulators that wrap are always so, and those that saturate where the sum of
-//! magnitudes fits or all products have one sign.
+//! **Exactness depends on the data.** Assume that all factors are whole numbers. Assume also that
+//! `(|A||B|)_ij` is at most the limit up to which the accumulator represents every whole number.
+//! Then the sum is exact, and the bound is 0. An epilogue with exact operands is then evaluated in
+//! its own arithmetic, its result is rounded as the kernel rounds it, and the element is compared
+//! with `==`. Integer accumulators that wrap are always exact. Saturating ones are exact if the sum
+//! of magnitudes fits, or if all products have one sign.
 //!
-//! **Where `n u >= 1/2`**, the bound says next to nothing (an f16 accumulator, from 1024 products
-//! on): such an element counts as undecided, and only whole numbers can decide it.
+//! **If `n u >= 1/2`**, the bound is useless (for an f16 accumulator from 1024 products on). Such
+//! an element counts as undecided, and only whole numbers can decide it.
 
 pub use super::estimate::Estimate;
 use super::reference::{Arithmetic, Sum};
@@ -52,7 +56,7 @@ use falchion::{
     },
 };
 
-/// How numbers of a type round.
+/// The rounding of a number type.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rounding {
     /// The unit roundoff: half the distance from 1 to the next number. 0 for integers.
@@ -64,7 +68,7 @@ pub struct Rounding {
 }
 
 impl Rounding {
-    /// How an element type rounds, to nearest.
+    /// Returns the rounding of an element type to nearest.
     pub fn of(kind: ElementKind) -> Self {
         let power = |exponent: i32| 2f64.powi(exponent);
         // Fraction bits, exponent of the least positive number, exponent beyond the largest.
@@ -90,47 +94,47 @@ impl Rounding {
     }
 }
 
-/// `n u / (1 - n u)`, or infinity where that says nothing: from `n u = 1/2` on.
+/// Returns `n u / (1 - n u)`, or infinity if `n u >= 1/2`.
 pub fn gamma(n: f64, u: f64) -> f64 {
     if n * u < 0.5 { n * u / (1.0 - n * u) } else { f64::INFINITY }
 }
 
-/// What the sums of a kernel may be off by.
+/// The error of a kernel's sums.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Accumulation {
     kind: ElementKind,
     rounding: Rounding,
-    /// Products of a sum.
+    /// Number of products per sum.
     products: f64,
-    /// Sums of whole numbers up to here are exact.
+    /// Sums of whole numbers up to this magnitude are exact.
     largest_whole: f64,
-    /// The error of a sum as a share of the sum of its magnitudes: infinite where it says nothing.
+    /// Error of a sum relative to its sum of magnitudes. It is infinite if there is no bound.
     pub relative: f64,
-    /// What is lost near the least numbers.
+    /// Absolute error near the least numbers.
     pub absolute: f64,
-    /// How factors are decomposed before they are multiplied.
+    /// The decomposition of factors before they are multiplied.
     emulation: EmulationKind,
-    /// Whether sums of integers stop at the ends of their range.
+    /// Whether sums of integers saturate.
     saturates: bool,
     /// Whether each step is one multiply-add that rounds to nearest.
     by_fma: bool,
 }
 
-/// How far a factor that tf32 cannot hold is off, as a share of itself: cut off below 10 bits of
-/// fraction.
+/// Relative error of a factor that tf32 cannot represent: truncation below 10 fraction bits.
 const TF32_READ: f64 = 1.0 / 1024.0;
 
-/// K of a kernel's instruction, where one is chosen.
+/// Returns the K of a kernel's instruction, or `u32::MAX` without one.
 fn instruction_k(d: &GemmDesc) -> u32 {
     d.pins().instruction.map_or(u32::MAX, |shape| shape.k.max(1))
 }
 
 impl Accumulation {
-    /// The accumulation of `k` products by a kernel, promoted where its description says so.
+    /// Returns the accumulation of `k` products by a kernel, with promotion if its description has
+    /// it.
     pub fn of(d: &GemmDesc, k: usize) -> Self {
         let accumulator = d.class.accumulator;
-        // A slice of K takes its share of every tile; slice 0 adds the others to its own, one after
-        // the other.
+        // A slice of K gets its share of every tile. Slice 0 adds the others to its own sum, one
+        // after another.
         let (slices, longest) = match d.warp_specialized() {
             None => {
                 let [tile, warp] = [d.threadblock().k.max(1) as usize, d.warp().k.max(1) as usize];
@@ -158,7 +162,8 @@ impl Accumulation {
                 }
             }
             (OpKind::TensorOp, Some(instruction)) => {
-                // One product of parts after the other, each of whole instructions.
+                // The products of terms are added one after another, each padded to whole
+                // instructions.
                 let taken = match emulation.products().len() {
                     1 => longest,
                     products => {
@@ -170,7 +175,7 @@ impl Accumulation {
                     ..Self::by(&instruction, taken).then(&Self::chained(accumulator, slices - 1))
                 }
             }
-            // Of f64, they are chains of multiply-adds.
+            // For f64, tensor cores compute chains of multiply-adds.
             (OpKind::TensorOp, None)
                 if !accumulator.is_integer() && accumulator != ElementKind::F64 =>
             {
@@ -181,7 +186,7 @@ impl Accumulation {
         Self { products: k as f64, saturates: d.pins().saturate == Some(SaturateKind::On), ..own }
     }
 
-    /// The accumulation of `k` products by steps of a matrix instruction, and its promotions.
+    /// Returns the accumulation of `k` products by a matrix instruction, with its promotions.
     pub fn by(instruction: &Instruction, k: usize) -> Self {
         let Some(every) = instruction.promotion() else { return Self::stepped(instruction, k) };
         let every = every.max(1) as usize;
@@ -192,7 +197,7 @@ impl Accumulation {
         Self { products: k as f64, absolute: part.absolute * parts as f64 + sum.absolute, ..sum }
     }
 
-    /// A chain of so many roundings to nearest.
+    /// Returns a chain of `chain` roundings to nearest.
     fn chained(kind: ElementKind, chain: usize) -> Self {
         let (rounding, n) = (Rounding::of(kind), chain as f64);
         Self {
@@ -208,7 +213,7 @@ impl Accumulation {
         }
     }
 
-    /// Steps of a matrix instruction, one after the other.
+    /// Returns a sequence of steps of a matrix instruction.
     fn stepped(instruction: &Instruction, k: usize) -> Self {
         let kind = match instruction.sum_rounding() {
             SumRounding::NearestF16 => ElementKind::F16,
@@ -216,8 +221,8 @@ impl Accumulation {
         };
         let (rounding, steps) =
             (Rounding::of(kind), k.div_ceil(instruction.products().max(1) as usize) as f64);
-        // Twice half the least number is cut off; and addends, where the least normal number is the
-        // largest of them.
+        // Truncation loses up to twice half the least number. It also loses addends if the least
+        // normal number is the largest of them.
         let (least_normal, unit) =
             (2f64.powi(if kind == ElementKind::F16 { -14 } else { -126 }), instruction.unit());
         Self {
@@ -233,11 +238,11 @@ impl Accumulation {
         }
     }
 
-    /// Sums of these sums.
+    /// Returns the accumulation of sums of these sums.
     fn then(self, sums: &Self) -> Self {
         Self {
             largest_whole: self.largest_whole.min(sums.largest_whole),
-            // Where nothing is added, infinity times 0 would be no number.
+            // Without additions, infinity times 0 would be NaN.
             relative: if sums.relative == 0.0 {
                 self.relative
             } else {
@@ -248,12 +253,12 @@ impl Accumulation {
         }
     }
 
-    /// The largest error of a sum whose magnitudes add up to `magnitude`.
+    /// Returns the largest error of a sum whose magnitudes add up to `magnitude`.
     pub fn error(&self, magnitude: f64) -> f64 {
         self.relative * magnitude + self.absolute
     }
 
-    /// How far a sum may be off whose factors were decomposed: see
+    /// Returns the largest error of a sum whose factors were decomposed: see
     /// [`numeric::emulation`](falchion::numeric::emulation).
     fn emulation_error(&self, emulation: &EmulationBound, sum: &Sum) -> f64 {
         let [alpha, beta] = sum.lines.map(|line| self.emulation.scale(line.largest));
@@ -265,19 +270,19 @@ impl Accumulation {
         let parts = emulation.growth * sum.magnitude
             + emulation.beside * emulation.least * crossed
             + products * (emulation.beside * emulation.least).powi(2) * scale;
-        // Scaled back, a sum is rounded once more where it is small.
+        // The removal of the scale rounds a small sum once more.
         left_out
             + self.relative * parts
             + self.absolute * scale
             + if self.emulation.scales() { self.rounding.half_least } else { 0.0 }
     }
 
-    /// What is known of a sum.
+    /// Returns the estimate of a kernel's sum from the reference sum.
     pub(super) fn estimate(&self, sum: Sum, arithmetic: Arithmetic) -> Estimate {
         let Sum { value, magnitude, scale, whole, read, .. } = sum;
         if self.saturates {
-            // Magnitudes that fit make sums that fit, whatever their order; and sums of one sign
-            // stop at the end once, where they stay.
+            // If the magnitudes fit, the sums fit in any order. Sums of one sign reach the limit
+            // once and stay there.
             let same_sign = value.abs() == magnitude;
             let value = value.clamp(i32::MIN.into(), i32::MAX.into());
             let known = same_sign || magnitude <= i32::MAX.into();
@@ -286,13 +291,13 @@ impl Accumulation {
         if self.kind.is_integer() {
             return Estimate::exactly(f64::from(value as i64 as i32));
         }
-        // The finite products alone may overflow.
+        // Even the finite products may overflow.
         let overflows = |growth: f64| {
             (1.0 + self.relative) * growth * magnitude * scale >= self.rounding.largest
         };
-        // Not a number, or infinite, because factors are: so it is in any precision. Two exceptions
-        // make an infinity NaN: decomposed, its other parts are 0; and finite products may overflow
-        // to the other infinity.
+        // A NaN or an infinity that comes from the factors is the same in any precision, with two
+        // exceptions that turn an infinity into NaN. The other terms of a decomposed infinity are
+        // 0, and finite products may overflow to the infinity of opposite sign.
         if !value.is_finite() {
             let exact =
                 self.emulation == EmulationKind::None && (value.is_nan() || !overflows(1.0));
@@ -318,7 +323,7 @@ impl Accumulation {
             let overflows = emulation.growth * magnitude + error >= self.rounding.largest;
             return Estimate { value, error: error + ours, overflows };
         }
-        // Of products whose factors are not what was multiplied.
+        // The error of products whose factors are rounded before the multiplication.
         let off = match self.emulation {
             EmulationKind::Bf16x1 => Rounding::of(ElementKind::Bf16).unit,
             _ => TF32_READ,
@@ -337,7 +342,7 @@ impl Accumulation {
         let largest = self.rounding.largest * (1.0 + self.rounding.unit) / scale;
         if overflows && value.abs() - error > largest {
             let infinity = f64::INFINITY.copysign(value);
-            // Accumulators of products of one sign grow step by step.
+            // Accumulators of products of one sign grow monotonically.
             let same_sign = value.abs() + ours >= magnitude;
             return if self.by_fma && read && same_sign {
                 Estimate::exactly(infinity)

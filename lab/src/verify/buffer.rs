@@ -1,4 +1,4 @@
-//! Elements in host memory, owned, their type a value.
+//! Host memory for elements whose type is a run-time value.
 
 use super::{
     fill::order_of,
@@ -13,7 +13,7 @@ use falchion::{
     refusal::Refusal,
 };
 
-/// Elements of a type that is a value.
+/// Elements of a type that is a run-time value.
 ///
 /// ```
 /// use falchion::numeric::ElementKind;
@@ -30,25 +30,26 @@ use falchion::{
 pub struct HostBuffer {
     kind: ElementKind,
     length: usize,
-    /// The bytes, in pieces that are aligned for every element type.
+    /// The bytes, in words that are aligned for every element type.
     words: Vec<u64>,
 }
 
-/// Bytes from which on a buffer asks what the machine has: smaller ones are many.
+/// Size in bytes from which on the available memory is checked first. Smaller buffers are too
+/// frequent for this check.
 const MUCH: u64 = 1 << 26;
 
 impl HostBuffer {
-    /// `length` elements, each holding poison: NaN, or an integer at the end of the type's range.
+    /// Returns `length` elements of poison: NaN, or an integer at the end of the type's range.
     ///
     /// # Errors
-    /// [`Refusal::OutOfMemory`] when there is no room.
+    /// [`Refusal::OutOfMemory`] if the memory is not available.
     pub fn poisoned(kind: ElementKind, length: usize) -> Result<Self, Error> {
         let needed = kind.matrix_bytes(length as u64);
         let too_much = || Refusal::OutOfMemory {
             needed,
             available: available_bytes().unwrap_or(isize::MAX as u64),
         };
-        // The system gives addresses for more than there is, and ends who writes to them.
+        // The system overcommits memory, and kills a process that writes to more than there is.
         if needed > MUCH {
             room_for(needed)?;
         }
@@ -61,70 +62,70 @@ impl HostBuffer {
         Ok(buffer)
     }
 
-    /// The type of the elements.
+    /// Returns the element type.
     pub fn kind(&self) -> ElementKind {
         self.kind
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The elements as bytes.
+    /// Returns the elements as bytes.
     pub fn bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..self.kind.matrix_bytes(self.length as u64) as usize]
     }
 
-    /// All of the elements.
+    /// Returns all elements.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::poisoned`].
+    /// The errors of [`HostBuffer::poisoned`].
     pub fn whole(&self) -> Result<HostSlice<'_>, Error> {
         self.slice(0..self.length)
     }
 
-    /// All of the elements, to be written.
+    /// Returns all elements for writing.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::poisoned`].
+    /// The errors of [`HostBuffer::poisoned`].
     pub fn whole_mut(&mut self) -> Result<HostSliceMut<'_>, Error> {
         self.slice_mut(0..self.length)
     }
 
-    /// Some of the elements; those beyond the end are left out.
+    /// Returns some elements, without those beyond the end.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::poisoned`].
+    /// The errors of [`HostBuffer::poisoned`].
     pub fn slice(&self, elements: Range<usize>) -> Result<HostSlice<'_>, Error> {
         let bytes = &self.bytes()[within(elements, self.length, self.kind)];
         with_element!(self.kind, E => Ok(HostSlice::new::<E>(bytemuck::cast_slice(bytes))))
     }
 
-    /// Some of the elements, to be written; those beyond the end are left out.
+    /// Returns some elements for writing, without those beyond the end.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::poisoned`].
+    /// The errors of [`HostBuffer::poisoned`].
     pub fn slice_mut(&mut self, elements: Range<usize>) -> Result<HostSliceMut<'_>, Error> {
         let range = within(elements, self.length, self.kind);
         let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[range];
         with_element!(self.kind, E => Ok(HostSliceMut::new::<E>(bytemuck::cast_slice_mut(bytes))))
     }
 
-    /// The number at `place`; NaN beyond the end.
+    /// Returns the number at `place`, or NaN beyond the end.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::poisoned`].
+    /// The errors of [`HostBuffer::poisoned`].
     pub fn get(&self, place: usize) -> Result<f64, Error> {
         let mut number = Vec::with_capacity(1);
         super::number::read(self.whole()?, [place].into_iter(), &mut number)?;
         Ok(number[0])
     }
 
-    /// Writes the number nearest to `x` to `place`; nothing beyond the end.
+    /// Writes the number nearest to `x` to `place`. Does nothing beyond the end.
     ///
     /// # Errors
-    /// Those of [`HostBuffer::poisoned`].
+    /// The errors of [`HostBuffer::poisoned`].
     pub fn set(&mut self, place: usize, x: f64) -> Result<(), Error> {
         fn write<E: Number>(slice: HostSliceMut<'_>, x: f64) -> Result<(), Error> {
             slice.of::<E>()?.iter_mut().for_each(|element| *element = E::nearest(x));
@@ -135,9 +136,9 @@ impl HostBuffer {
         with_element!(kind, E => write::<E>(slice, x))
     }
 
-    /// The first element whose bytes are not those of `before` and that is no element of the `rows`
-    /// x `columns` matrix that begins at `first`: a write into a guard zone, or between rows or
-    /// columns.
+    /// Returns the first element that differs from `before` and does not belong to the `rows` x
+    /// `columns` matrix that begins at `first`. Such an element is a write into a guard zone, or
+    /// between rows or columns.
     pub fn stray(
         &self,
         before: &Self,
@@ -163,7 +164,7 @@ impl HostBuffer {
     }
 }
 
-/// The bytes of a range of elements, cut to the `length` there are.
+/// Returns the byte range of some elements, clamped to `length` elements.
 fn within(elements: Range<usize>, length: usize, kind: ElementKind) -> Range<usize> {
     let width = kind.bytes_of(1) as usize;
     let end = elements.end.min(length);

@@ -1,17 +1,17 @@
-//! An epilogue on estimates: what D has to be, and how far off it may be.
+//! The epilogue on estimates: the right value of D, and its largest error.
 //!
 //! | node | value | error |
 //! |---|---|---|
 //! | operands known exactly | the kernel's own operation, in its own arithmetic | 0 |
 //! | `x + y` | `x + y` | `ex + ey + r` |
 //! | `x * y` | `x y` | `|x| ey + |y| ex + ex ey + r` |
-//! | scaled by a scalar that is 0 | 0, whatever is scaled | 0 |
-//! | `min`, `max`, `relu` | the same | `max(ex, ey)`: they are 1-Lipschitz, and round nothing |
+//! | scaled by a scalar that is 0 | 0, for any operand | 0 |
+//! | `min`, `max`, `relu` | the same | `max(ex, ey)`: they are 1-Lipschitz and do not round |
 //! | a user's function `f` | `f(x)` as the host computes it | twice the larger of `|f(x - ex) - f(x)|` and `|f(x + ex) - f(x)|`, and [`USER_ULPS`] ulps |
 //!
-//! with the rounding `r = u (|result| + error) + h`. A user's function is taken to be monotone, or
-//! smooth, over the little way that its operand may be off; one that jumps there is judged by whole
-//! numbers only, where the operand is exact.
+//! The rounding is `r = u (|result| + error) + h`. A user's function is assumed to be monotone or
+//! smooth within the error of its operand. A function that jumps there is verified only with whole
+//! numbers, for which the operand is exact.
 
 use super::bound::{Estimate, Rounding};
 use falchion::{
@@ -19,8 +19,8 @@ use falchion::{
     numeric::{ComputeKind, ElementKind},
 };
 
-/// How far, in units of the last place of what a user's function is of, binary32 or binary64, a
-/// device may compute a user's function from what the host does.
+/// Largest difference between the device's and the host's result of a user's function, in units in
+/// the last place of the function's type (binary32 or binary64).
 pub const USER_ULPS: f64 = 4.0;
 
 /// An epilogue with its scalars.
@@ -31,7 +31,7 @@ pub(super) struct Evaluation<'d> {
     rounding: Rounding,
 }
 
-/// What stands on the stack: an estimate, and the scalar that it is, when it is one.
+/// A stack entry: an estimate, and its scalar if it is one.
 #[derive(Clone, Copy)]
 struct Entry {
     estimate: Estimate,
@@ -51,12 +51,13 @@ impl<'d> Evaluation<'d> {
         Self { desc, scalars, compute, rounding }
     }
 
-    /// Whether C matters.
+    /// Returns whether the epilogue reads C.
     pub fn reads_source(&self) -> bool {
         self.desc.reads(&self.scalars).source
     }
 
-    /// What D has to be before it is stored, from an accumulator and what is read beside it.
+    /// Returns the estimate of D before it is stored, from an accumulator and the other operands of
+    /// the epilogue.
     pub fn of(&self, accumulator: Estimate, beside: &Beside<f64>) -> Estimate {
         let mut stack: Vec<Entry> = Vec::with_capacity(4);
         for op in self.desc.ops() {
@@ -92,7 +93,7 @@ impl<'d> Evaluation<'d> {
         stack.pop().map_or(Estimate::exactly(f64::NAN), |entry| entry.estimate)
     }
 
-    /// The number of the epilogue's arithmetic nearest to `x`.
+    /// Returns the number of the epilogue's arithmetic that is nearest to `x`.
     fn held(&self, x: f64) -> f64 {
         match self.compute {
             ComputeKind::F32 => f64::from(x as f32),
@@ -101,14 +102,14 @@ impl<'d> Evaluation<'d> {
         }
     }
 
-    /// From an accumulator or an element of C: exact but for integers beyond 2^24 in binary32.
+    /// Converts an accumulator or an element of C. The conversion is exact except for integers
+    /// beyond 2^24 in binary32.
     fn widened(&self, x: Estimate) -> Estimate {
         let known = x.error == 0.0 && !x.overflows;
         if known { Estimate::exactly(self.held(x.value)) } else { x }
     }
 
-    /// Numbers that are infinite or no numbers are so whatever their error. A number beyond the
-    /// largest may be infinite.
+    /// Sets the error of infinities and NaN to 0. A number near the largest one may overflow.
     fn settled(&self, x: Estimate) -> Estimate {
         if !x.value.is_finite() {
             return Estimate { error: 0.0, ..x };
@@ -128,7 +129,7 @@ impl<'d> Evaluation<'d> {
     }
 
     fn binary(&self, op: Op, x: Estimate, y: Estimate) -> Estimate {
-        // As comparisons, for the sake of NaN.
+        // Comparisons, as in the kernel, decide the result for NaN.
         match op {
             Op::Minimum => {
                 let value = if x.value > y.value { y.value } else { x.value };
@@ -154,7 +155,7 @@ impl<'d> Evaluation<'d> {
         Estimate { overflows, ..rounded }
     }
 
-    /// A sum or a product of two numbers of the epilogue's arithmetic, in it.
+    /// Returns the sum or the product of two numbers in the arithmetic of the epilogue.
     fn exactly(&self, op: Op, x: f64, y: f64) -> f64 {
         let add = op == Op::Add;
         match self.compute {
@@ -179,8 +180,8 @@ impl<'d> Evaluation<'d> {
         Estimate::within(if x.value < 0.0 { 0.0 } else { x.value }, decided(x))
     }
 
-    /// Through a function in what the epilogue computes in; one that is refused there leaves its
-    /// operand as it is.
+    /// Applies a user's function in the type of the epilogue. A function that the type does not
+    /// support returns its operand.
     fn user(&self, x: Estimate, function: Option<UserFunction>) -> Estimate {
         let Some(function) = function else { return x };
         let whole = self.compute == ComputeKind::I32;
@@ -202,8 +203,8 @@ impl<'d> Evaluation<'d> {
     }
 }
 
-/// The error of an operand of min, max, or relu. They make finite numbers of infinities, so that
-/// nothing is known of an operand that may overflow.
+/// Returns the error of an operand of min, max, or relu. These turn infinities into finite numbers,
+/// so an operand that may overflow has an infinite error.
 fn decided(x: Estimate) -> f64 {
     if x.overflows { f64::INFINITY } else { x.error }
 }
@@ -216,7 +217,7 @@ mod tests {
         internals::operand::{VectorKind, Vectors},
     };
 
-    /// An element of C, and of the first vector 7, of the next 0.25, and so on.
+    /// Returns an element of C, and vectors of alternately 7 and 0.25.
     fn beside<T: From<f32>>(source: T) -> Beside<T> {
         let of_vector = |kind: VectorKind| T::from([7.0, 0.25][kind.index() % 2]);
         Beside { source: Some(source), vectors: Vectors::by(|kind| Some(of_vector(kind))) }
@@ -271,8 +272,7 @@ mod tests {
         }
     }
 
-    /// Whatever a kernel holds within the error of its accumulator, its result lies within the
-    /// error of the result.
+    /// Checks that any accumulator within its error gives a result within the error of the result.
     #[test]
     fn errors_are_carried_to_the_result() {
         let texts = [

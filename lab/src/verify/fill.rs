@@ -1,4 +1,4 @@
-//! Operands from a seed: the same numbers on every machine, whatever the layout.
+//! Operands from a seed. The numbers do not depend on the machine or on the layout.
 
 use super::number::{Number, with_element};
 use falchion::{
@@ -10,8 +10,8 @@ use falchion::{
 };
 use rayon::prelude::*;
 
-/// Number `index` of the sequence of a seed: the output function of splitmix64 (Steele, Lea, Flood
-/// 2014), by counter.
+/// Returns number `index` of the sequence of a seed: the output function of splitmix64 (Steele,
+/// Lea, Flood 2014) on a counter.
 #[inline(always)]
 pub const fn draw(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -20,18 +20,18 @@ pub const fn draw(seed: u64, index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What operands are filled with.
+/// The kind of numbers in operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fill {
-    /// Small whole numbers, so that sums are exact in whatever order they are added, and results
-    /// are compared with `==`.
+    /// Small whole numbers, so that sums are exact in any order, and results are compared with
+    /// `==`.
     Integers,
-    /// Floating-point numbers in [-2, 2), the sum of two uniform ones; whole numbers from -8 to 7,
-    /// or 0 to 15 unsigned.
+    /// For floating-point types, sums of two uniform numbers, in [-2, 2). For integer types, whole
+    /// numbers from -8 to 7, or from 0 to 15 if unsigned.
     Random,
 }
 
-/// The whole number up to which every whole number is of the type.
+/// Returns the limit up to which the type represents every whole number.
 pub(super) const fn largest_whole(kind: ElementKind) -> f64 {
     match kind {
         ElementKind::F64 => 9_007_199_254_740_992.0,
@@ -46,51 +46,51 @@ pub(super) const fn largest_whole(kind: ElementKind) -> f64 {
     }
 }
 
-/// The number up to which sums of whole products are exact.
+/// Returns the limit up to which sums of whole products are exact.
 fn exact_sums(types: Combined) -> f64 {
-    // Of all architectures, the newest has every instruction; the older ones keep as many whole
+    // The newest architecture has every instruction, and older ones keep the same range of whole
     // numbers.
     let own = Instruction::of(types, ArchKind::Sm90).filter(|_| !types.is_of(OpKind::Simt));
     own.map_or(largest_whole(types.accumulator), |instruction| instruction.largest_whole())
 }
 
-/// Numbers to draw from.
+/// A distribution of random numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distribution {
-    /// Whole numbers from `-largest` to `largest`, or from 0 where the type has no sign; so many of
-    /// them are 0.
+    /// Whole numbers from `-largest` to `largest`, or from 0 for an unsigned type. Some of them are
+    /// 0.
     Whole {
         /// The largest magnitude.
         largest: u32,
-        /// The share that is not zero, of 2^16.
+        /// Fraction of numbers that are not zero, in units of 2^-16.
         density: u32,
     },
     /// See [`Fill::Random`].
     Random,
 }
 
-/// No random number is nearer to 0, so that the rows of any matrix are within the window of f16x3:
-/// the largest number is 2.
+/// Smallest magnitude of random numbers. The largest one is 2, so the rows of every matrix fit the
+/// window of f16x3.
 const NEAREST_TO_ZERO: f64 = 1.0 / 65_536.0;
 
-/// Three quarters of the elements are not zero.
+/// Fraction of elements that are not zero.
 const DENSE: f64 = 0.75;
 
 impl Fill {
-    /// What to draw the elements of A and B from, for sums of `k` products.
+    /// Returns the distribution of the elements of A and B for sums of `k` products.
     ///
-    /// Whole numbers go up to `r`, the largest from 8 down to 1 for which
+    /// Whole numbers go up to `r`, the largest number from 8 down to 1 that satisfies two
+    /// conditions. `W(T)` is the limit up to which `T` represents every whole number: 2^24 for f32,
+    /// 2^11 for f16, and 2^14 if tensor cores add products of fp8.
     ///
-    /// - `k r^2 <= W(accumulator)`, `W(T)` being the number up to which every whole number is a `T`
-    ///   (2^24 for f32, 2^11 for f16; 2^14 where tensor cores add products of fp8): then every sum
-    ///   of some of the products is exact, whatever the order;
-    /// - `3 sqrt(k) r^2 <= W(C)`, or `k r^2 / 4 <= W(C)` without a sign: so far do sums stray,
-    ///   nearly always, and so results are not rounded or cut off, which would hide an error.
+    /// - `k r^2 <= W(accumulator)`: every sum of some of the products is then exact.
+    /// - `3 sqrt(k) r^2 <= W(C)`, or `k r^2 / 4 <= W(C)` without a sign: nearly all sums are that
+    ///   small. Results are then not rounded or clamped, which would hide an error.
     ///
-    /// Where not even 1 will do, more elements are zero: the expected sum of magnitudes is a
-    /// quarter of `W(accumulator)`, and of `W(C)` without a sign. Nothing rests on luck: whether an
-    /// element's sums were exact is decided for each element from the data, see
-    /// [`bound`](super::bound).
+    /// If even 1 is too large, more elements are zero. The expected sum of magnitudes is then a
+    /// quarter of `W(accumulator)`, and of `W(C)` without a sign. The verification does not depend
+    /// on chance: [`bound`](super::bound) decides for each element from the data whether its sums
+    /// were exact.
     pub fn operands(self, types: Combined, k: usize) -> Distribution {
         if self == Self::Random {
             return Distribution::Random;
@@ -111,7 +111,7 @@ impl Fill {
         Distribution::Whole { largest, density: (thin * 65_536.0).ceil() as u32 }
     }
 
-    /// What to draw the elements of C from.
+    /// Returns the distribution of the elements of C.
     pub fn source(self) -> Distribution {
         match self {
             Self::Integers => {
@@ -123,7 +123,7 @@ impl Fill {
 }
 
 impl Distribution {
-    /// The number that some random bits stand for, in a type.
+    /// Returns the number for some random bits, in a type.
     #[inline(always)]
     fn number(self, bits: u64, kind: ElementKind) -> f64 {
         let signed = kind != ElementKind::U8;
@@ -146,12 +146,12 @@ impl Distribution {
         }
     }
 
-    /// Fills the `rows` x `columns` matrix that begins where the slice does; what lies between rows
-    /// or columns stays. Element (i, j) depends on the seed and on `i * columns + j` only, so that
-    /// a matrix is the same in every layout.
+    /// Fills the `rows` x `columns` matrix at the beginning of the slice, and leaves the gaps
+    /// between its rows or columns unchanged. Element (i, j) depends only on the seed and on `i *
+    /// columns + j`, so a matrix is the same in every layout.
     ///
     /// # Errors
-    /// None: a slice is of its own type.
+    /// None, because a slice has its own type.
     pub fn fill(
         self,
         seed: u64,
@@ -183,14 +183,14 @@ impl Distribution {
     }
 }
 
-/// The order in which a matrix is contiguous: by rows, where it is so both ways.
+/// Returns the order in which a matrix is contiguous, or row-major if both are possible.
 pub(crate) fn order_of<M>(view: &View<M>, (_, columns): (usize, usize)) -> Order {
     if view.strides[1] == 1 && view.strides[0] >= columns { Order::Row } else { Order::Col }
 }
 
-/// The extents of the one matrix that a batch is, whose matrices are one behind another: rows of
-/// row-major ones lie below each other, columns of column-major ones side by side. One that all
-/// products share, with a stride of 0, is itself.
+/// Returns the extents of a batch as one matrix. Row-major matrices of a batch are stacked by rows,
+/// and column-major ones by columns. A matrix that all GEMMs share, with a stride of 0, counts
+/// once.
 pub(crate) fn of_batch<M>(
     view: &View<M>,
     (rows, columns): (usize, usize),

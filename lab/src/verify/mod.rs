@@ -1,10 +1,10 @@
-//! Results are right or not, element by element.
+//! Verification of results, element by element.
 //!
-//! [`check`] computes the product again in higher precision ([`reference`](self#reference)),
-//! derives how far a right kernel may be off for each element ([`bound`]), and compares: `!(error
-//! <= bound)` is wrong, so that NaN is. No tolerance is chosen anywhere. [`sampled`] does so on
-//! some rows of a large product. [`Fill`] makes operands from a seed: whole numbers, whose results
-//! are compared with `==`, and random ones.
+//! [`check`] computes the GEMM again in higher precision ([`reference`](self#reference)) and
+//! derives the largest error of a right kernel for each element ([`bound`]). An element with
+//! `!(error <= bound)` is wrong, so NaN is wrong. No tolerance is chosen anywhere. [`sampled`]
+//! checks some rows of a large GEMM. [`Fill`] creates operands from a seed: whole numbers, whose
+//! results are compared with `==`, or random numbers.
 //!
 //! ```
 //! use falchion::{internals::call::{HostSlice, Problem}, prelude::*};
@@ -28,10 +28,11 @@
 //!
 //! # Reference
 //!
-//! Sums of f32, tf32, f16, bf16 and fp8 are made in binary64, in which their products are exact; of
-//! f64 in pairs of binary64; of integers modulo 2^32. The epilogue is evaluated in binary64 with an
-//! error carried along, or, where its operands are exact, in its own arithmetic. Scalars are those
-//! of the epilogue's arithmetic: 0.1 is the binary32 next to it unless the epilogue is binary64's.
+//! Sums of f32, tf32, f16, bf16, and fp8 are computed in binary64, in which their products are
+//! exact. Sums of f64 are computed in pairs of binary64, and sums of integers modulo 2^32. The
+//! epilogue is evaluated in binary64 with an error estimate, or, if its operands are exact, in its
+//! own arithmetic. Scalars have the type of the epilogue's arithmetic: in a binary32 epilogue, 0.1
+//! is the nearest binary32 number.
 
 pub mod bound;
 mod buffer;
@@ -69,53 +70,53 @@ use falchion::{
 use rayon::prelude::*;
 use reference::{Arithmetic, Operand};
 
-/// A result that is said to be a product: operands and D as the user has them.
+/// The claim that D is the result of a GEMM. Operands and D are in the user's frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
-    /// What computed it: says in what was accumulated, in which chains, and the epilogue.
+    /// The kernel's description, which determines the accumulator, the order of additions, and the
+    /// epilogue.
     pub desc: &'a GemmDesc,
-    /// Extents, where elements lie, products of a batch, and scalars. The lengths are those of the
-    /// slices.
+    /// The extents, views, batch size, and scalars. The lengths are the lengths of the slices.
     pub problem: &'a Problem,
     /// A.
     pub a: HostSlice<'a>,
     /// B.
     pub b: HostSlice<'a>,
-    /// C; what D held before, where C is D.
+    /// C, or the previous content of D if C is D.
     pub c: Option<HostSlice<'a>>,
     /// The result.
     pub d: HostSlice<'a>,
-    /// Vectors that the epilogue reads.
+    /// The vector operands of the epilogue.
     pub vectors: Vectors<HostSlice<'a>>,
 }
 
-/// Pieces of D that checks compare.
+/// Progress of comparisons: pieces of D.
 pub static COMPARED: Gauge = Gauge::new();
 
-/// Checks every element of D, of each product of a batch.
+/// Checks every element of D, for each GEMM of a batch.
 ///
 /// # Errors
-/// [`Error::Refused`] when the slices do not hold what the shapes say.
+/// [`Error::Refused`] if the slices are shorter than the shapes.
 pub fn check(claim: &Claim<'_>) -> Result<Verdict, Error> {
     claim.rows(&(0..claim.problem.m).collect::<Vec<_>>())
 }
 
-/// Checks whole rows of D: about `rows` of them, one drawn from each of so many equal parts of D,
-/// the first and the last among them. Every tile that is at least `m / rows` high is looked at in
-/// each of its columns. Of a batch they are the same of each product.
+/// Checks about `rows` whole rows of D for each GEMM of a batch. D is divided into `rows` equal
+/// parts, and one random row of each part is checked, including the first and the last row of D.
+/// Every tile with at least `m / rows` rows is therefore checked in each of its columns.
 ///
 /// # Errors
-/// Those of [`check`].
+/// The errors of [`check`].
 pub fn sampled(claim: &Claim<'_>, rows: usize, seed: u64) -> Result<Verdict, Error> {
     claim.rows(&drawn(claim.problem.m, rows, seed))
 }
 
-/// The same of groups of rows, which lie one behind another in A, C and D, each with a B of its
-/// own: `offsets` say where they begin, and where the last one ends. All rows of each are checked,
-/// or about so many, as [`sampled`] draws them.
+/// Checks a grouped GEMM, whose groups of rows are consecutive in A, C, and D. Each group has its
+/// own B. `offsets` holds the first row of each group, and the end of the last group. Checks all
+/// rows, or about `rows` random rows per group as [`sampled`] does.
 ///
 /// # Errors
-/// Those of [`check`].
+/// The errors of [`check`].
 pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Result<Verdict, Error> {
     let all = claim.problem;
     let mut verdict = Verdict::default();
@@ -144,12 +145,12 @@ pub fn grouped(claim: &Claim<'_>, offsets: &[u32], rows: Option<usize>) -> Resul
     Ok(verdict)
 }
 
-/// What is in memory from an element on.
+/// Returns the memory from an element on.
 pub(crate) fn from(all: HostSlice<'_>, first: usize) -> HostSlice<'_> {
     all.get(first.min(all.length())..all.length()).unwrap_or(all)
 }
 
-/// About `wanted` of `count` rows, in order.
+/// Returns about `wanted` of `count` rows, in order.
 fn drawn(count: usize, wanted: usize, seed: u64) -> Vec<usize> {
     if wanted >= count {
         return (0..count).collect();
@@ -168,16 +169,16 @@ fn drawn(count: usize, wanted: usize, seed: u64) -> Vec<usize> {
 }
 
 impl<'a> Claim<'a> {
-    /// Checks some rows, in order, of each product.
+    /// Checks some rows, in order, of each GEMM.
     fn rows(&self, rows: &[usize]) -> Result<Verdict, Error> {
         let Problem { m, n, batch, .. } = *self.problem;
-        // Of a batch of empty matrices there may be any number.
+        // A batch of empty matrices may have any size.
         let products = if m == 0 || n == 0 { batch.min(1) } else { batch };
         let verdict = |number| self.rows_of(number, rows);
         (0..products).into_par_iter().map(verdict).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
     }
 
-    /// The same of one product.
+    /// Checks some rows of one GEMM.
     fn rows_of(&self, number: usize, rows: &[usize]) -> Result<Verdict, Error> {
         let desc = self.desc.for_scalars(&self.problem.scalars);
         let call = self.call(number).enter(&desc)?.leave(desc.frame);
@@ -205,8 +206,8 @@ impl<'a> Claim<'a> {
         tasks.into_par_iter().map(compare).try_reduce(Verdict::default, |x, y| Ok(x.and(y)))
     }
 
-    /// The call of one product whose result D is said to be: what D held before is a matrix of its
-    /// own.
+    /// Returns the call of one GEMM with the claimed D. The previous content of D is a separate
+    /// matrix.
     fn call(&self, number: usize) -> Call<HostSlice<'_>> {
         let Self { a, b, c, d, problem, vectors, .. } = *self;
         let of_product =
@@ -228,12 +229,12 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// A check under way.
+/// A check in progress.
 struct Job<'j> {
     op: OpKind,
     emulation: EmulationKind,
     call: Call<HostSlice<'j>>,
-    /// Products of a sum; none where the epilogue reads no sum.
+    /// Number of products per sum; 0 if the epilogue does not read the accumulator.
     k: usize,
     kind: falchion::numeric::ElementKind,
     accumulation: Accumulation,

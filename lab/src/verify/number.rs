@@ -1,4 +1,4 @@
-//! Elements of a type that is a value, as binary64 numbers.
+//! Elements as binary64 numbers, for types that are run-time values.
 //!
 //! Every number of every element type is a binary64 number, so reading is exact. Writing rounds to
 //! nearest, ties to even.
@@ -12,21 +12,21 @@ use falchion::{
     numeric::{Bf16, E4m3, E5m2, ElementKind, F16, MathType, Narrow, Tf32},
 };
 
-/// An element type whose elements are binary64 numbers.
+/// An element type whose numbers are binary64 numbers.
 pub(crate) trait Number: MathType {
-    /// What untouched memory holds: NaN, or the integer farthest from those of a
+    /// The poison of untouched memory: NaN, or the integer farthest from the integers of a
     /// [`Fill`](super::Fill).
     const POISON: Self::Storage;
-    /// The same number.
+    /// Returns the number of an element.
     fn exact(stored: Self::Storage) -> f64;
-    /// The nearest number, as [`Narrow`] rounds; Tf32 keeps 10 bits of fraction.
+    /// Returns the nearest element, rounded as [`Narrow`] rounds. Tf32 keeps 10 fraction bits.
     fn nearest(x: f64) -> Self::Storage;
-    /// The infinity of this sign, if the type has one that [`nearest`](Self::nearest) never
+    /// Returns the infinity of this sign, if the type has one that [`nearest`](Self::nearest) never
     /// returns.
     fn infinity(_negative: bool) -> Option<Self::Storage> {
         None
     }
-    /// The element that stands for a number that a user gives: an infinity stays one.
+    /// Returns the element for a number from the user. An infinity stays an infinity.
     fn given(x: f64) -> Self::Storage {
         Self::infinity(x < 0.0).filter(|_| x.is_infinite()).unwrap_or_else(|| Self::nearest(x))
     }
@@ -64,7 +64,7 @@ numbers! {
     i32,  i32::MIN + 1,          |x| f64::from(x),  |y| y.narrow();
 }
 
-/// `$body` with `$E` standing for the element type `$kind`.
+/// Expands to `$body`, in which `$E` is the element type `$kind`.
 macro_rules! with_element {
     ($kind:expr, $E:ident => $body:expr) => {{
         use falchion::numeric::{Bf16, E4m3, E5m2, ElementKind, F16, Tf32};
@@ -90,12 +90,12 @@ macro_rules! with_element {
 }
 pub(crate) use with_element;
 
-/// The number of a type nearest to `x`.
+/// Returns the number of a type that is nearest to `x`.
 pub(super) fn nearest(x: f64, kind: ElementKind) -> f64 {
     with_element!(kind, E => <E as Number>::exact(<E as Number>::nearest(x)))
 }
 
-/// Appends the elements at the given places; a place beyond the end reads as NaN.
+/// Appends the elements at some places. A place beyond the end reads as NaN.
 pub(super) fn read(
     slice: HostSlice<'_>,
     places: impl Iterator<Item = usize>,
@@ -113,11 +113,10 @@ pub(super) fn read(
     with_element!(slice.kind(), E => append::<E>(slice, places, into))
 }
 
-/// Fills memory with what no result is likely to be: NaN, or an integer at the end of the type's
-/// range.
+/// Fills memory with an unlikely result: NaN, or an integer at the end of the type's range.
 ///
 /// # Errors
-/// None: a slice is of its own type.
+/// None, because a slice has its own type.
 pub fn poison(slice: HostSliceMut<'_>) -> Result<(), Error> {
     fn fill<E: Number>(slice: HostSliceMut<'_>) -> Result<(), Error> {
         slice.of::<E>()?.fill(E::POISON);

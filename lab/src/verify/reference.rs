@@ -7,8 +7,7 @@
 //! | i32 | 64-bit integers that wrap | none, modulo 2^32 |
 //! | f64 | pairs of binary64 (Dot2 of Ogita, Rump, Oishi 2005) | `2^-53 |sum| + gamma_k(2^-53)^2 (|A||B|)` |
 //!
-//! Only the rows of A that are asked for are read, and B as often as there are groups of [`ROWS`]
-//! of them.
+//! The code reads only the requested rows of A. It reads B once per group of [`ROWS`] rows.
 
 use super::{
     number,
@@ -26,43 +25,43 @@ use falchion::{
     numeric::{ElementKind, EmulationKind, Tf32},
 };
 
-/// Rows of one task.
+/// Rows per task.
 pub(super) const ROWS: usize = 32;
-/// Columns of one task.
+/// Columns per task.
 pub(super) const COLUMNS: usize = 64;
 /// Steps along K that are gathered at once.
 const DEPTH: usize = 128;
 /// Rows and columns of sums in registers.
 const TILE: (usize, usize) = (4, 8);
 
-/// One element of the product.
+/// One element of the product A·B.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Sum {
     /// The sum of the products, divided by `scale`.
     pub value: f64,
     /// The sum of the magnitudes of the finite products, divided by `scale`.
     pub magnitude: f64,
-    /// 1, or a power of 2 with which products that overflow binary64 are numbers.
+    /// 1, or a power of 2 for products that would overflow binary64.
     pub scale: f64,
     /// Whether all factors are whole numbers.
     pub whole: bool,
-    /// Whether all factors are multiplied as they are: tf32 reads some of an `f32` only, and bf16x1
-    /// rounds it.
+    /// Whether all factors are multiplied without rounding. tf32 reads only some bits of an `f32`,
+    /// and bf16x1 rounds it.
     pub read: bool,
-    /// The row of A, and the column of B.
+    /// The statistics of the row of A and of the column of B.
     pub lines: [Line; 2],
 }
 
-/// The magnitudes of a row of A, or a column of B.
+/// The magnitudes of a row of A or a column of B.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Line {
-    /// Their sum.
+    /// Sum of the magnitudes.
     pub total: f64,
-    /// The largest.
+    /// Largest magnitude.
     pub largest: f64,
 }
 
-/// What is known of a row of A, or a column of B.
+/// Properties of the factors of a row of A or a column of B.
 #[derive(Clone, Copy)]
 struct Factors {
     whole: bool,
@@ -70,26 +69,26 @@ struct Factors {
     line: Line,
 }
 
-/// One operand: A by rows, or B by columns.
+/// An operand: A by rows, or B by columns.
 #[derive(Clone, Copy)]
 pub(super) struct Operand<'a> {
     pub slice: HostSlice<'a>,
-    /// Distances of neighbours along M or N, and along K.
+    /// Strides along M or N, and along K.
     pub strides: (usize, usize),
-    /// What a factor that is not 0 counts for in magnitudes at least.
+    /// Least magnitude that a nonzero factor counts with.
     pub least: f64,
-    /// What a factor is multiplied as, where it is not the factor.
+    /// The rounding of factors before the multiplication, if any.
     pub multiplied: Option<fn(f32) -> f32>,
 }
 
 impl<'a> Operand<'a> {
-    /// A, whose rows are dotted.
+    /// Returns A, as rows.
     pub fn by_rows(view: &View<HostSlice<'a>>, op: OpKind, emulation: EmulationKind) -> Self {
         let [rows, columns] = view.strides;
         Self::new(view.memory, (rows, columns), op, emulation)
     }
 
-    /// B, whose columns are.
+    /// Returns B, as columns.
     pub fn by_columns(view: &View<HostSlice<'a>>, op: OpKind, emulation: EmulationKind) -> Self {
         let [rows, columns] = view.strides;
         Self::new(view.memory, (columns, rows), op, emulation)
@@ -101,7 +100,7 @@ impl<'a> Operand<'a> {
         op: OpKind,
         emulation: EmulationKind,
     ) -> Self {
-        // Tensor cores align a subnormal factor as the least normal one.
+        // Tensor cores align a subnormal factor with the least normal number.
         let least = match op {
             OpKind::TensorOp if !slice.kind().is_integer() => {
                 2f64.powi(least_exponent(slice.kind()))
@@ -116,7 +115,8 @@ impl<'a> Operand<'a> {
         Self { slice, strides, least, multiplied }
     }
 
-    /// Elements (mn, k), k by k, each k padded with zeros to `padded`; and finds out about each mn.
+    /// Gathers elements (mn, k) in ascending k, and pads each k with zeros to `padded` elements.
+    /// Updates the properties of each mn.
     fn gather(
         &self,
         mn: &[usize],
@@ -146,7 +146,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// How sums are made.
+/// The arithmetic of sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arithmetic {
     /// In binary64.
@@ -158,7 +158,7 @@ pub(super) enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// How sums of products of such elements are made.
+    /// Returns the arithmetic for the products of an element type.
     pub fn of(kind: ElementKind) -> Self {
         match kind {
             ElementKind::F64 => Self::Compensated,
@@ -168,8 +168,8 @@ impl Arithmetic {
     }
 }
 
-/// The sums of `rows` x `columns`, row by row. `rows` are at most [`ROWS`], `columns` at most
-/// [`COLUMNS`].
+/// Returns the sums of `rows` x `columns` in row-major order. There are at most [`ROWS`] rows and
+/// [`COLUMNS`] columns.
 pub(super) fn sums(
     a: Operand<'_>,
     b: Operand<'_>,
@@ -206,7 +206,7 @@ pub(super) fn sums(
             let at = i * width + j;
             let value = match arithmetic {
                 Arithmetic::Plain => values[at],
-                // An infinity leaves no remainder that is a number.
+                // The remainder of an infinity would be NaN.
                 Arithmetic::Compensated if !values[at].is_finite() => values[at],
                 Arithmetic::Compensated => values[at] + remainders[at],
                 Arithmetic::Wrapping => f64::from(values[at].to_bits() as i64 as i32),
@@ -228,7 +228,7 @@ pub(super) fn sums(
     Ok(sums)
 }
 
-/// The magnitude of a factor, at least `least` if it is not 0.
+/// Returns the magnitude of a factor, which is at least `least` if the factor is not 0.
 pub(super) fn counted(x: f64, least: f64) -> f64 {
     if x == 0.0 {
         0.0
@@ -239,13 +239,13 @@ pub(super) fn counted(x: f64, least: f64) -> f64 {
     }
 }
 
-/// `planes += leftᵀ·right`: values, magnitudes, and what the values' roundings cut off.
+/// Computes `planes += leftᵀ·right` for values, magnitudes, and the rounding errors of the values.
 struct Product<'p> {
     arithmetic: Arithmetic,
     left: &'p [f64],
     right: &'p [f64],
     size: (usize, usize),
-    /// What factors of A and B that are not 0 count for in magnitudes at least.
+    /// Least magnitudes that nonzero factors of A and B count with.
     least: [f64; 2],
     planes: &'p mut [Vec<f64>; 3],
 }
@@ -308,8 +308,8 @@ fn plain(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
     *sum = a.mul_add(b, *sum);
 }
 
-/// `a b` and the new sum, each with the error of its rounding (Dekker's product by fma, Knuth's
-/// sum).
+/// Adds `a b` to the sum, and the rounding errors of both operations to the remainder (Dekker's
+/// product by fma, Knuth's sum).
 #[inline(always)]
 pub(super) fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
     let product = a * b;
@@ -321,7 +321,7 @@ pub(super) fn compensated(sum: &mut f64, remainder: &mut f64, a: f64, b: f64) {
     *sum = new;
 }
 
-/// The sum is an integer of 64 bits, carried in the bits of a number.
+/// Adds `a b` to a wrapping 64-bit integer, which is stored in the bits of `sum`.
 #[inline(always)]
 fn wrapping(sum: &mut f64, _: &mut f64, a: f64, b: f64) {
     let new = (sum.to_bits() as i64).wrapping_add((a as i64).wrapping_mul(b as i64));

@@ -6,7 +6,7 @@ use super::{
 };
 use falchion::Error;
 
-/// Row or column `at` of an operand, read when it is first needed.
+/// Returns row or column `at` of an operand, which is read on first use.
 pub(super) fn line<'l>(
     lines: &'l mut [Option<Vec<f64>>],
     of: &Operand<'_>,
@@ -24,8 +24,8 @@ pub(super) fn line<'l>(
     Ok(place.as_deref().unwrap_or_default())
 }
 
-/// The same sum, whose factors or products are not finite: the finite products are scaled, so that
-/// they do not overflow, and the others decide whether the sum is an infinity or NaN.
+/// Computes a sum again whose factors or products are not finite. The finite products are scaled so
+/// that they do not overflow, and the others decide whether the sum is an infinity or NaN.
 pub(super) fn scaled(sum: Sum, [a, b]: [&[f64]; 2], least: [f64; 2]) -> Sum {
     let down = 2f64.powi(-300);
     let (mut value, mut remainder, mut magnitude, mut infinite) = (0.0, 0.0, 0.0, 0.0);

@@ -1,10 +1,10 @@
-//! Whether a transpose is right: every element, and every byte around them.
+//! Verification of transposes: every element of D, and every byte around the elements.
 //!
-//! Elements that only move are compared bit by bit. Where they are scaled and added, `d = alpha a +
-//! beta b` with three roundings has `|d - exact| <= 2u (1 + 2u) (|alpha a| + |beta b|) + 4h` with
-//! `u` the unit roundoff: each product is rounded once and the sum once, and `h`, half the least
-//! positive number, is what a product may lose that underflows. Source: Higham, "Accuracy and
-//! Stability of Numerical Algorithms", section 3.1.
+//! Without arithmetic, elements are compared bit by bit. With `d = alpha a + beta b`, there are
+//! three roundings, and `|d - exact| <= 2u (1 + 2u) (|alpha a| + |beta b|) + 4h`. Here, `u` is the
+//! unit roundoff: each product and the sum are rounded once. `h` is half the least positive number,
+//! which a product may lose if it underflows. Source: Higham, "Accuracy and Stability of Numerical
+//! Algorithms", section 3.1.
 
 use super::{HostBuffer, bound::Rounding, draw};
 use core::fmt;
@@ -20,19 +20,19 @@ use falchion::{
 };
 use rayon::prelude::*;
 
-/// What was found.
+/// The result of the verification of a transpose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransposeVerdict {
-    /// Elements of D compared: all of them.
+    /// Number of compared elements of D, which is all of them.
     pub elements: u64,
-    /// The largest error over its bound; `None` where elements only move, and have none.
+    /// Largest ratio of an error to its bound; `None` without arithmetic.
     pub error_over_bound: Option<f64>,
-    /// The first place that is wrong, in words.
+    /// Description of the first wrong element or byte.
     pub first_wrong: Option<String>,
 }
 
 impl fmt::Display for TransposeVerdict {
-    /// The first place that is wrong, or how many are right and by how much.
+    /// Writes the first wrong place, or the number of right elements and their accuracy.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.first_wrong, self.error_over_bound) {
             (Some(wrong), _) => f.write_str(wrong),
@@ -47,17 +47,17 @@ impl fmt::Display for TransposeVerdict {
 }
 
 impl TransposeVerdict {
-    /// Whether everything is right.
+    /// Returns whether everything is right.
     pub fn is_right(&self) -> bool {
         self.first_wrong.is_none()
     }
 }
 
-/// Fills a buffer, gaps and all, with bits drawn from a seed; numbers between -2 and 2 where they
-/// are added.
+/// Fills a buffer, including its gaps, with random bits. With arithmetic, they are numbers between
+/// -2 and 2.
 ///
 /// # Errors
-/// Those of [`HostBuffer::slice_mut`].
+/// The errors of [`HostBuffer::slice_mut`].
 pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), Error> {
     buffer.whole_mut()?.bytes_mut().par_chunks_mut(8).enumerate().for_each(|(index, bytes)| {
         let mut drawn = draw(seed, index as u64);
@@ -73,10 +73,10 @@ pub fn fill(combine: Combine, buffer: &mut HostBuffer, seed: u64) -> Result<(), 
     Ok(())
 }
 
-/// Holds D of a call against the definition, given what its memory held before.
+/// Compares D of a call with the definition. `before` is the previous content of D's memory.
 ///
 /// # Errors
-/// [`Refusal::TooShort`] when D was of another length before.
+/// [`Refusal::TooShort`] if D had another length before.
 pub fn verdict(
     combine: Combine,
     call: &TransposeCall<HostSlice<'_>>,
@@ -109,7 +109,7 @@ pub fn verdict(
     Ok(TransposeVerdict { elements, error_over_bound: combine.kind().map(|_| error), first_wrong })
 }
 
-/// Elements of D's memory that one task judges.
+/// Elements of D's memory per task.
 const STRIP: usize = 1 << 16;
 
 struct Judge<'a> {
@@ -117,7 +117,7 @@ struct Judge<'a> {
     problem: TransposeProblem,
     call: &'a TransposeCall<HostSlice<'a>>,
     before: HostSlice<'a>,
-    /// Bytes of an element.
+    /// Bytes per element.
     width: usize,
 }
 
@@ -126,13 +126,13 @@ impl Judge<'_> {
         &matrix.bytes()[element * self.width..][..self.width]
     }
 
-    /// The (matrix, row, column) of D that lies at an element of its memory; `None` in a gap.
+    /// Returns the (matrix, row, column) of an element of D's memory; `None` in a gap.
     fn place(&self, element: usize) -> Option<(usize, usize, usize)> {
         let TransposeProblem { rows, columns, batch, d, .. } = self.problem;
         if rows == 0 || columns == 0 {
             return None;
         }
-        // Where matrices are interleaved, a row of one holds pieces of all.
+        // Rows of interleaved matrices contain pieces of all matrices.
         let interleaved = batch > 1 && (d.batch_stride as u128) < d.elements((columns, rows), 1);
         let (leading, stride) = (d.leading(Order::Row).max(1), d.batch_stride.max(1));
         let (matrix, rest) = if interleaved || batch < 2 {
@@ -146,7 +146,7 @@ impl Judge<'_> {
         (matrix < batch && row < columns && column < rows).then_some((matrix, row, column))
     }
 
-    /// The largest error over its bound, and the first element that is wrong.
+    /// Returns the largest ratio of an error to its bound, and the first wrong element.
     fn strip(&self, first: usize) -> (f64, Option<usize>) {
         let mut worst = 0.0;
         let (problem, d) = (&self.problem, self.call.d.memory);
@@ -180,8 +180,8 @@ impl Judge<'_> {
         (worst, None)
     }
 
-    /// The error of one element over its bound; infinite when it is not a number and the definition
-    /// is one.
+    /// Returns the ratio of an element's error to its bound. It is infinite if the element is NaN
+    /// and the exact value is a number.
     fn ratio(&self, got: &[u8], x: Option<&[u8]>, y: Option<&[u8]>) -> f64 {
         let read: fn(&[u8]) -> f64 = match self.combine {
             Combine::F32 => |x| f64::from(f32::from_ne_bytes(x.try_into().unwrap_or_default())),
@@ -196,7 +196,7 @@ impl Judge<'_> {
         };
         let (x, y) = (term(alpha, x), term(beta, y));
         let (exact, got) = (x + y, read(got));
-        // In f64 the exact value itself has been rounded three times.
+        // For f64, the reference itself has three roundings.
         let roundings = if matches!(self.combine, Combine::F32) { 2.0 } else { 4.0 };
         let bound = roundings * unit * (x.abs() + y.abs()) * (1.0 + 2.0 * unit) + 4.0 * half_least;
         if exact.is_nan() || exact.is_infinite() {
@@ -232,8 +232,8 @@ mod tests {
         numeric::ElementKind,
     };
 
-    /// Every element changed is found, in the matrix and in the gaps, and the right result is
-    /// right.
+    /// Checks that each changed element is found, in the matrix and in the gaps, and that the right
+    /// result is accepted.
     #[test]
     fn a_wrong_bit_anywhere_is_found() {
         let matrix =
@@ -273,8 +273,8 @@ mod tests {
         }
     }
 
-    /// Sums within the bound are right, and two units in the last place beyond it are not; NaN is
-    /// not.
+    /// Checks that sums within the bound are right, and that NaN and sums two units in the last
+    /// place beyond the bound are wrong.
     #[test]
     fn sums_are_held_to_their_bound() {
         let packed = TransposeProblem::packed(4, 4);

@@ -1,38 +1,38 @@
-//! What a check found.
+//! The result of a verification.
 
 use super::bound::{Estimate, Rounding};
 use core::fmt;
 use falchion::numeric::{ElementKind, F16};
 
-/// One element that was looked at.
+/// A compared element of D.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Element {
     /// Row of D.
     pub row: usize,
     /// Column of D.
     pub column: usize,
-    /// What is there.
+    /// The computed value.
     pub got: f64,
-    /// What the reference has, rounded to D's type where the bound is 0.
+    /// The reference value. It is rounded to D's type if the bound is 0.
     pub want: f64,
-    /// How far apart they may be; 0 demands equality.
+    /// Largest allowed error; 0 requires equality.
     pub bound: f64,
 }
 
-/// What a check found.
+/// The result of a verification.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Verdict {
-    /// Elements that were compared.
+    /// Compared elements.
     pub elements_checked: usize,
-    /// Those of them that had to be equal: their sums are exact, whatever the order.
+    /// Elements that had to be equal, because their sums are exact in any order.
     pub elements_exact: usize,
-    /// Those that nothing can be said of, since the bound of their sums is infinite. Whole numbers
-    /// decide them.
+    /// Undecided elements, because the bound of their sums is infinite. Only whole numbers decide
+    /// them.
     pub elements_undecided: usize,
-    /// Those that are wrong.
+    /// Wrong elements.
     pub elements_wrong: usize,
-    /// The largest error as a share of its bound: above 1 something is wrong. Infinity where
-    /// equality was demanded, or where there is no number.
+    /// Largest ratio of an error to its bound. A ratio above 1 is an error. It is infinite if an
+    /// exact element differs, or for NaN.
     pub error_over_bound: f64,
     /// The element with that error.
     pub worst: Option<Element>,
@@ -41,13 +41,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Whether no element is wrong, and something was decided if there was anything to decide.
+    /// Returns whether no element is wrong, and at least one element is decided, unless there are
+    /// none.
     pub fn is_right(&self) -> bool {
         self.elements_wrong == 0
             && (self.elements_undecided < self.elements_checked || self.elements_checked == 0)
     }
 
-    /// Whether every element was compared for equality.
+    /// Returns whether every element was compared for equality.
     pub fn is_exact(&self) -> bool {
         self.elements_exact == self.elements_checked
     }
@@ -81,7 +82,7 @@ impl Verdict {
                 let rounding = Rounding::of(kind);
                 let want = within_range(value, kind);
                 let bound = error + rounding.unit * (want.abs() + error) + rounding.half_least;
-                // A result that may be beyond the largest number may be infinite.
+                // A result that may overflow may be an infinity.
                 let overflows =
                     got.is_infinite() && stored(value + bound.copysign(got), kind) == got;
                 let error = (got - want).abs();
@@ -90,7 +91,7 @@ impl Verdict {
                     _ if error.is_finite() => error / bound,
                     _ => f64::INFINITY,
                 };
-                // Written so that NaN is wrong.
+                // The negated comparison counts NaN as wrong.
                 #[allow(
                     clippy::neg_cmp_op_on_partial_ord,
                     reason = "an error that is no number is not within any bound"
@@ -107,14 +108,14 @@ impl Verdict {
         }
     }
 
-    /// The verdict on the same elements that many rows further down.
+    /// Returns the verdict with all row numbers increased by `rows`.
     #[must_use]
     pub(crate) fn below(self, rows: usize) -> Self {
         let below = |element: Element| Element { row: element.row.saturating_add(rows), ..element };
         Self { worst: self.worst.map(below), first_wrong: self.first_wrong.map(below), ..self }
     }
 
-    /// Both verdicts in one; `other` is of later rows or columns.
+    /// Merges two verdicts. `other` is for later rows or columns.
     pub(crate) fn and(self, other: Self) -> Self {
         let first = |x: Option<Element>, y: Option<Element>| match (x, y) {
             (Some(x), Some(y)) => Some(if (y.row, y.column) < (x.row, x.column) { y } else { x }),
@@ -174,7 +175,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Whether D can hold this if the number overflowed before it was stored.
+/// Returns whether D can have this value after an overflow before the store.
 fn is_overflow(got: f64, kind: ElementKind) -> bool {
     !got.is_finite()
         || match kind {
@@ -186,7 +187,8 @@ fn is_overflow(got: f64, kind: ElementKind) -> bool {
         }
 }
 
-/// A number of the epilogue's arithmetic as D holds it, see [`Narrow`](falchion::numeric::Narrow).
+/// Returns a number of the epilogue's arithmetic as stored in D, see
+/// [`Narrow`](falchion::numeric::Narrow).
 fn stored(x: f64, kind: ElementKind) -> f64 {
     match kind {
         ElementKind::F64 => x,
@@ -200,8 +202,7 @@ fn stored(x: f64, kind: ElementKind) -> f64 {
     }
 }
 
-/// The nearest end of the range of a type that saturates, where a number lies beyond it; for
-/// integers, 0 where there is no number.
+/// Clamps a number to the range of a saturating type. For integer types, NaN becomes 0.
 fn within_range(x: f64, kind: ElementKind) -> f64 {
     let (least, largest) = match kind {
         ElementKind::I8 => (i8::MIN.into(), i8::MAX.into()),

@@ -1,4 +1,4 @@
-//! One stage of a warpgroup's product on a device, for looking at it.
+//! A device kernel with one stage of a warpgroup's product, for inspection.
 
 use super::text::{ProbeText, WarpgroupProbeParams};
 use crate::{Error, sys::launch::launch};
@@ -63,19 +63,19 @@ impl WarpgroupProbe {
         Ok(Self { mma: *mma, stream: context.default_stream(), text, loaded })
     }
 
-    /// What the assembler said: registers, spills, instructions serialized.
+    /// Returns the report of the assembler: registers, spills, and serialized instructions.
     pub fn report(&self) -> &Report {
         &self.loaded.report
     }
 
-    /// The text that was compiled.
+    /// Returns the compiled source.
     pub fn source(&self) -> &TranslationUnit {
         &self.loaded.unit
     }
 
-    /// `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row, 64 rows of N: each round
-    /// adds the product once more. `a` holds what [`tile_bytes`](super::tile_bytes) gives, or
-    /// [`fragment_bytes`](super::fragment_bytes) of four steps where A comes from registers; `b` is
+    /// Returns `D(m, n) = rounds * sum over k of A(m, k) B(n, k)`, row by row: 64 rows of N. Each
+    /// round adds the product once. `a` is the result of [`tile_bytes`](super::tile_bytes), or of
+    /// [`fragment_bytes`](super::fragment_bytes) for four steps if A comes from registers. `b` is
     /// B's tile.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ fn copied(stream: &Arc<CudaStream>, bytes: &[u8]) -> Result<CudaSlice<u8>, falch
     stream.clone_htod(bytes).map_err(driver("cuMemcpyHtoDAsync"))
 }
 
-/// Accumulators as numbers; f64 holds all of them.
+/// Converts accumulators to f64, which represents all of them.
 fn numbers(accumulator: ElementKind, bytes: &[u8]) -> Vec<f64> {
     let words = bytes.as_chunks::<4>().0.iter();
     match accumulator {

@@ -1,5 +1,5 @@
-//! Operands as the probe takes them, the bytes of a tile and of registers; and who holds which
-//! element, as text.
+//! The operands of the probe, as bytes of a tile or of registers, and a text of the map from
+//! threads to elements.
 
 use falchion::{
     internals::index::{IndexMap, points},
@@ -7,7 +7,7 @@ use falchion::{
 };
 use std::fmt::Write;
 
-/// The bytes of a tile: of each element, the low ones of what `bits` gives for (mn, k).
+/// Returns the bytes of a tile. Each element has the low bytes of `bits(mn, k)`.
 ///
 /// ```
 /// use falchion::{numeric::ElementKind, threadblock::Along, warp::mma_warpgroup::{OperandTile, SwizzleMode}};
@@ -28,8 +28,8 @@ pub fn tile_bytes(tile: &OperandTile, bits: impl Fn(u32, u32) -> u32) -> Vec<u8>
     laid
 }
 
-/// The registers of all threads for the [`STEPS`] instructions of a stage, thread by thread and
-/// step by step: of each element of A, the low bytes of what `bits` gives for (m, k).
+/// Returns the registers of all threads for the [`STEPS`] instructions of a stage, thread by thread
+/// and step by step. Each element of A has the low bytes of `bits(m, k)`.
 pub fn fragment_bytes(map: &FragmentMap, bits: impl Fn(u32, u32) -> u32) -> Vec<u8> {
     let (held, width) = (map.held(), map.input.bytes_of(1) as usize);
     let all = (0..THREADS).flat_map(|thread| {
@@ -42,8 +42,8 @@ pub fn fragment_bytes(map: &FragmentMap, bits: impl Fn(u32, u32) -> u32) -> Vec<
     all.flat_map(|at| element(at).to_le_bytes().into_iter().take(width)).collect()
 }
 
-/// The matrix of `columns` columns, each element by the thread and the number under which it is
-/// held: `T5:2`. `.` where no thread holds it.
+/// Returns the matrix of `columns` columns as text. Each element is its thread and its number
+/// within the thread, such as `T5:2`, or `.` if no thread holds it.
 pub fn holders(map: &dyn IndexMap, columns: u32) -> String {
     let columns = columns.max(1);
     let mut held = vec![".".to_owned(); map.codomain() as usize];

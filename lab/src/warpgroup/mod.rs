@@ -1,4 +1,4 @@
-//! One stage of a warpgroup's product in a kernel of its own: its text, and its run on a device.
+//! A kernel with one stage of a warpgroup's product: its source, and its run on a device.
 
 #[cfg(feature = "cuda")]
 mod kernel;

@@ -1,8 +1,8 @@
-//! A kernel around one stage: the smallest there is, for looking at one product on a device.
+//! The smallest kernel around one stage, for the inspection of one product on a device.
 //!
-//! It copies tiles as they are, byte for byte, to shared memory, multiplies them as often as it is
-//! told, and stores the accumulators through their map. It orders by hand what a main loop's
-//! schedule orders.
+//! It copies tiles to shared memory byte by byte, multiplies them a given number of times, and
+//! stores the accumulators through their map. It has the synchronization of a main loop's schedule
+//! in its source.
 
 use core::fmt::Write;
 use falchion::{
@@ -15,29 +15,29 @@ use falchion::{
 };
 
 mirrored! {
-    /// What a probe of a warpgroup's product is launched with.
+    /// The parameters of a probe of a warpgroup's product.
     WarpgroupProbeParams {
-        /// Address of A's tile, if it has one, and of B's behind it.
+        /// Address of A's tile, if it has one, followed by B's tile.
         tiles: u64,
-        /// Address of A's registers, thread by thread; 0 when A lies in shared memory.
+        /// Address of A's registers, thread by thread; 0 if A is in shared memory.
         fragments: u64,
-        /// Address of D, row by row, to be written.
+        /// Address of the output D, row by row.
         d: u64,
-        /// How often the product is added.
+        /// Number of times that the product is added.
         rounds: u32,
         /// Makes the size a multiple of 8 bytes.
         reserved: u32,
     }
 }
 
-/// The name of the entry point.
+/// Name of the entry point.
 pub const PROBE_ENTRY: &str = "warpgroup_probe";
 
-/// Bytes of the largest atom: every tile may begin at its multiples.
+/// Bytes of the largest atom. Every tile may begin at its multiples.
 const ATOM_BYTES: u32 = SwizzleMode::Bytes128.repeat_bytes();
 
-/// The body: `Mma` is the stage. Old accumulators are NaN, or a number nobody expects, and do not
-/// count.
+/// The body, in which `Mma` is the stage. The initial accumulators are NaN or an unlikely number,
+/// and must have no effect.
 const BODY: &str = r#"  extern __shared__ unsigned char unaligned[];
   unsigned const start = (static_cast<unsigned>(__cvta_generic_to_shared(unaligned)) + kAtom - 1) / kAtom * kAtom;
   unsigned char* const shared = unaligned + (start - static_cast<unsigned>(__cvta_generic_to_shared(unaligned)));
@@ -59,24 +59,24 @@ const BODY: &str = r#"  extern __shared__ unsigned char unaligned[];
   }
 "#;
 
-/// What NVRTC sees of a probe, and how large its tiles are.
+/// The source of a probe, and the sizes of its tiles.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProbeText {
-    /// The text.
+    /// The source.
     pub unit: TranslationUnit,
-    /// Bytes of A's tile, 0 where A comes from registers. B's lies behind it.
+    /// Bytes of A's tile, or 0 if A comes from registers. B's tile follows it.
     pub bytes_a: u32,
-    /// Bytes of all threads' registers of A, 0 where A comes from shared memory.
+    /// Bytes of all threads' registers of A, or 0 if A comes from shared memory.
     pub fragment_bytes: u32,
     /// Bytes of both tiles.
     pub tile_bytes: u32,
-    /// Dynamic shared memory of a launch: the tiles, and room to begin them at an atom.
+    /// Dynamic shared memory of a launch: the tiles, and padding to the alignment of an atom.
     pub shared_bytes: u32,
 }
 
 impl ProbeText {
-    /// The kernel of a stage. Fingerprints hold the maps of `kernels/warp/mma_warpgroup.cuh`
-    /// against these, while NVRTC compiles.
+    /// Returns the kernel of a stage. Fingerprints compare the maps of
+    /// `kernels/warp/mma_warpgroup.cuh` with the maps here while NVRTC compiles.
     pub fn of(mma: &MmaWarpgroup, with_fingerprints: bool) -> Self {
         let (bytes_a, fragment_bytes, a) = match mma.a() {
             OperandA::Shared(tile) => {
@@ -129,7 +129,7 @@ impl ProbeText {
     }
 }
 
-/// The maps' fingerprints, and descriptors of both languages side by side.
+/// Returns the assertions of the maps' fingerprints and of the descriptors in both languages.
 fn fingerprints(mma: &MmaWarpgroup) -> String {
     let accumulators = mma.accumulators();
     let fragment = FragmentMap { input: mma.instruction().a() };

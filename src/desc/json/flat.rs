@@ -1,4 +1,4 @@
-//! Version 3 of the form: every family's knobs side by side, those of the kernel's A and B.
+//! Version 3 of the JSON form: the knobs of all families are side by side, in the kernel's frame.
 
 use crate::{
     arch::{ArchKind, OpKind},
@@ -13,10 +13,10 @@ use crate::{
 use serde::{Deserialize, de::IgnoredAny};
 use std::collections::BTreeMap;
 
-/// The version that it reads.
+/// Version number of this form.
 pub(super) const VERSION: u64 = 3;
 
-/// What the knobs are that a family had no use for, those that are younger among them.
+/// Values of the knobs that a family does not use, including knobs that are newer than version 3.
 const UNUSED: Pins = Pins {
     instruction: Some(Mnk::new(1, 1, 1)),
     smem_a: Some(SmemLayout::Auto),

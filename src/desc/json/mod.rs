@@ -1,5 +1,5 @@
-//! A description as JSON, in the user's terms: A, B and C as the user has them, the family by its
-//! name, and its knobs in the words of their flags. Version 3, which was flat, is read, too.
+//! Descriptions as JSON, in the user's frame: the user's A, B, and C, the family by its name, and
+//! its knobs in the words of their flags. Version 3, which was flat, can still be read.
 //!
 //! ```
 //! use falchion::prelude::*;
@@ -32,10 +32,10 @@ use crate::{
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The version of the form that is written.
+/// Version number of the form that is written.
 const VERSION: u64 = 4;
 
-/// What JSON says of a description.
+/// The JSON form of a description.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -50,19 +50,19 @@ struct Document {
     #[serde(default, skip_serializing_if = "is_gemm")]
     mode: GemmMode,
     epilogue: EpilogueDesc,
-    /// Whether the kernel has A and B in each other's place.
+    /// Whether the kernel computes the transposed GEMM, with A and B swapped.
     exchanged: bool,
     family: Family,
 }
 
-/// A mode that texts do not name.
+/// Returns whether `mode` is the default, which JSON omits.
 fn is_gemm(mode: &GemmMode) -> bool {
     *mode == GemmMode::Gemm
 }
 
 macro_rules! in_words {
     ($_:tt $($(#[doc = $doc:literal])* $Family:ident $room:ident $Desc:ident $Knobs:ident;)*) => {
-        /// A family and its knobs, in words.
+        /// A family and the words of its knobs.
         #[derive(Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         enum Family {
@@ -167,28 +167,28 @@ fn older_version(version: impl fmt::Display) -> String {
     )
 }
 
-/// What is wrong with a description's text.
+/// Returns the error for an invalid text of a description.
 pub(crate) fn refuse(because: impl ToString) -> Error {
     Error::Description { because: because.to_string() }
 }
 
 impl GemmDesc {
-    /// The description as one line of JSON.
+    /// Returns the description as one line of JSON.
     ///
     /// # Errors
-    /// [`Error::Refused`] when the epilogue is no expression and so has no text.
+    /// [`Error::Refused`] if the epilogue is not an expression and therefore has no text.
     pub fn to_json(&self) -> Result<String, Error> {
         self.class.output.epilogue.check()?;
         serde_json::to_string(self).map_err(refuse)
     }
 
-    /// The description that JSON states, in version 4 or 3. It is still to be checked.
+    /// Reads a description from JSON of version 4 or 3. The result is not checked.
     ///
     /// # Errors
-    /// [`Error::Description`] when the text is not JSON, lacks a field, has one too many or one
-    /// twice, or is of another version.
+    /// [`Error::Description`] if the text is not JSON, has another version, or has a missing,
+    /// unknown, or duplicate field.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        /// The version, whatever else there is.
+        /// Only the version; other fields are ignored.
         #[derive(Deserialize)]
         struct Version {
             version: Option<serde_json::Value>,

@@ -1,4 +1,4 @@
-//! Knobs as JSON: an object of words, and of numbers where a word is one.
+//! Knobs as JSON: an object whose values are words, or numbers if a word is a number.
 
 use crate::desc::Pins;
 use core::fmt;
@@ -8,17 +8,20 @@ use serde::{
     ser::SerializeMap,
 };
 
-/// Knobs by their names, in words.
+/// Pairs of a knob's name and its value in words.
 pub(super) struct KnobWords(Vec<(String, String)>);
 
 impl KnobWords {
-    /// Those that are pinned.
+    /// Returns the names and words of the pinned knobs.
     pub fn of(pins: &Pins) -> Self {
         let words = Pins::TABLE.iter().zip(pins.words());
         Self(words.filter_map(|(row, words)| Some((row.0.to_owned(), words?))).collect())
     }
 
-    /// A family's knobs: all that it has `names` of, and no others.
+    /// Returns the knobs of a family: all knobs in `names`, and no others.
+    ///
+    /// # Errors
+    /// A text that names the invalid value, the unknown field, or the missing field.
     pub fn read<K>(&self, names: &[&str], all: fn(Pins) -> Option<K>) -> Result<K, String> {
         let mut pins = Pins::NONE;
         for (name, text) in &self.0 {
@@ -55,7 +58,7 @@ impl Serialize for KnobWords {
     }
 }
 
-/// A word, whichever way it stands in JSON.
+/// A value in JSON, as a number or a text.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "the value must be a text or a number")]
 enum Word {

@@ -1,4 +1,5 @@
-//! What completes pins of this family: main loops, instructions, threadblock tiles, warp tiles.
+//! The axes that complete the pins of the `mma.sync` family: main loops, instructions, threadblock
+//! tiles, and warp tiles.
 
 use crate::{
     desc::{Class, MmaSyncKnobs, Pins},
@@ -10,22 +11,22 @@ use crate::{
     warp::mma_tensor_op::{MathOperator, WarpInstruction},
 };
 
-/// Main loops and accesses, instructions, threadblock tiles, warp tiles.
+/// Numbers of main loops with their accesses, instructions, threadblock tiles, and warp tiles.
 pub(in crate::family) const VALUES: [u32; AXES] =
     [2, DEPTHS.len() as u32 + 1, TILES.len() as u32, WARPS.len() as u32 + 1];
 
-/// Depths of instructions, tried where the row's is none of the architecture's, or too deep for
-/// what is pinned.
+/// Rows and depths of instructions, tried if the architecture lacks the row's instruction, or if
+/// that is too deep for the pins.
 const DEPTHS: [(u32, u32); 5] = [(16, 8), (16, 4), (16, 16), (8, 4), (8, 16)];
 
-/// Threadblock tiles: shares of the row's, or warps of the tile that is pinned.
+/// Threadblock tiles: divisors of the row's tile, or multiples of the pinned warp tile.
 const TILES: [(u32, u32); 8] = [(1, 1), (2, 2), (1, 2), (2, 1), (4, 2), (2, 4), (4, 4), (4, 1)];
 
-/// Warp tiles: the row's first, then those.
+/// Warp tiles after the row's own.
 const WARPS: [(u32, u32); 9] =
     [(64, 64), (32, 64), (64, 32), (32, 32), (16, 64), (64, 16), (16, 32), (32, 16), (16, 16)];
 
-/// The knobs at a place along the axes.
+/// Returns the knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
     class: &Class,
     base: MmaSyncKnobs,
@@ -40,7 +41,7 @@ pub(in crate::family) const fn along_axes(
         (0, Some(mainloop)) => {
             MmaSyncKnobs { mainloop, stages: if base.stages > 2 { base.stages } else { 3 }, ..base }
         }
-        // Narrow accesses do not go by asynchronous copies.
+        // Asynchronous copies do not support narrow accesses.
         (_, None) => MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..base },
         (_, Some(_)) => return None,
     };
@@ -73,7 +74,7 @@ pub(in crate::family) const fn along_axes(
             }
         }
     };
-    // Two instructions deep, unless what is pinned leaves one.
+    // A warp tile is at least two instructions deep, or one if the instruction is pinned.
     let least =
         if pins.instruction.is_some() { instruction.k } else { instruction.k.saturating_mul(2) };
     let warp = if pins.warp.is_none() {
@@ -99,7 +100,7 @@ pub(in crate::family) const fn along_axes(
     Some(derived.pinned(Pins { mainloop: None, ..*pins }))
 }
 
-/// A warp tile: what is pinned, the row's, or one of those.
+/// Returns a warp tile: the pinned one, the row's, or one of `WARPS`.
 const fn warp_tile(base: &MmaSyncKnobs, pins: &Pins, place: u32, instruction: Mnk) -> Option<Mnk> {
     let depth = if base.warp.k < instruction.k.saturating_mul(2) {
         instruction.k.saturating_mul(2)
@@ -117,8 +118,8 @@ const fn warp_tile(base: &MmaSyncKnobs, pins: &Pins, place: u32, instruction: Mn
     }
 }
 
-/// The depth of a warp's tile within a block's of `k`: the largest power of two, up to what is
-/// wanted, of which that is a whole number; no less than `least`.
+/// Returns the depth of a warp tile in a threadblock tile of depth `k`: the largest power of two up
+/// to `wanted` that divides `k`, and at least `least`.
 const fn share(k: u32, wanted: u32, least: u32) -> u32 {
     let whole = match 1u32.checked_shl(k.trailing_zeros()) {
         Some(whole) if whole < wanted => whole,
@@ -127,7 +128,7 @@ const fn share(k: u32, wanted: u32, least: u32) -> u32 {
     if whole < least { least } else { whole }
 }
 
-/// The access, or the widest that divides a row.
+/// Returns the access, reduced to the widest that divides a row.
 const fn dividing(row: u32, access: u32) -> u32 {
     match 1u32.checked_shl(row.trailing_zeros()) {
         Some(most) if most < access => most,
@@ -135,7 +136,7 @@ const fn dividing(row: u32, access: u32) -> u32 {
     }
 }
 
-/// The axis along which the next knobs may not be refused so.
+/// Returns the axis along which the next knobs may avoid the refusal.
 pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Refusal) -> usize {
     match refusal {
         Refusal::CopyWidth { .. }

@@ -1,5 +1,4 @@
-//! What follows from a description of this family: the components of its block, and the registers
-//! that its threads have.
+//! The components of an `mma.sync` description: its CTA, and the registers per thread.
 
 use crate::{
     desc::{MmaSyncDesc, Pins, SaturateKind},
@@ -18,7 +17,7 @@ use crate::{
 };
 
 impl MmaSyncDesc {
-    /// The components of a block.
+    /// Returns the components of a CTA.
     pub const fn base(&self) -> MmaBase {
         let (class, knobs) = (&self.class, &self.knobs);
         let tiles = ThreadTiles {
@@ -44,7 +43,8 @@ impl MmaSyncDesc {
         }
     }
 
-    /// One operand: along K in shared memory where it is so in global memory.
+    /// Returns the facts of one operand. It has the same order in shared memory as in global
+    /// memory.
     const fn operand(&self, tiles: &ThreadTiles, operand: OperandKind) -> OperandDesc {
         let (access, mn, warp_mn, lanes) = match operand {
             OperandKind::A => (self.knobs.align_a, tiles.block.m, tiles.warp.m, LANES.m),
@@ -68,7 +68,7 @@ impl MmaSyncDesc {
         }
     }
 
-    /// What an instruction makes of products.
+    /// Returns the math operator of the instruction.
     const fn math(&self) -> MathOperator {
         match (self.knobs.emulation, self.knobs.saturate) {
             (EmulationKind::None, SaturateKind::On) => MathOperator::MultiplyAddSaturate,
@@ -76,11 +76,12 @@ impl MmaSyncDesc {
         }
     }
 
-    /// What a warp multiplies by.
+    /// Returns the instruction of a warp.
     ///
     /// # Errors
-    /// [`Refusal::NotOneOf`] of a shape that the architecture does not have, with those that it
-    /// has; [`Refusal::OtherMainloop`] of types for which it has none.
+    /// [`Refusal::NotOneOf`] for a shape that the architecture does not have, with the shapes that
+    /// it has. [`Refusal::OtherMainloop`] for types for which the architecture has no `mma.sync`
+    /// kernel.
     pub(super) const fn instruction(&self) -> Result<WarpInstruction, Refusal> {
         let (class, knobs) = (&self.class, &self.knobs);
         let inputs = [class.a.element, class.b.element];
@@ -91,12 +92,12 @@ impl MmaSyncDesc {
             knobs.instruction,
             class.arch.sm()
         )) {
-            // Hopper has no instruction of its own for them: the numbers of Ada's are not those of
-            // its arithmetic.
+            // Hopper has no own instruction for fp8 in `mma.sync`, and its arithmetic differs from
+            // Ada's.
             Some(instruction) if !(class.a.element.is_fp8() && class.arch.sm() >= 90) => {
                 Ok(instruction)
             }
-            // What the architecture has no kernel of is told so.
+            // If the architecture has no kernel for the types, the refusal says so.
             _ => match rows(class.op, class.arch, class.combined(), &Pins::NONE, 0) {
                 Err(refusal) => Err(refusal),
                 Ok(_) => Err(Refusal::OtherMainloop {
@@ -109,33 +110,33 @@ impl MmaSyncDesc {
         }
     }
 
-    /// Registers for addresses, counters, limits and what a copy takes, and beside for the
-    /// addresses of each operand along MN, whose rows are those of many k's: those of the kernels
-    /// of `tests/nvrtc/kernels/mma_sync.rs`.
+    /// Registers for addresses, counters, limits, and copies. `ALONG_MN` is the number of
+    /// additional registers for the addresses of each MN-major operand, whose rows have different
+    /// k. The constants fit the kernels of `tests/nvrtc/kernels/mma_sync.rs`.
     const OVERHEAD: u32 = 28;
     const ALONG_MN: u32 = 10;
-    /// The same of bytes, which are loaded one by one, for each k-block; and for the addresses of
-    /// copies through registers beside.
+    /// Additional registers per k-block for MN-major bytes, which are loaded one by one, and for
+    /// the addresses of their copies through registers.
     const BYTES_ALONG_MN: u32 = 20;
     const BYTES_THROUGH_REGISTERS: u32 = 40;
-    /// Where slices of K are added. Parts of it have as many as there are: a problem chooses them
-    /// after the rest.
+    /// Additional registers if warps that share K add their sums. The reduction of split-K partials
+    /// uses the registers that remain, because a problem selects the number of slices last.
     const SLICES: u32 = 18;
 
-    /// Words of B's next fragment that come while those of its last columns wait, as the assembler
-    /// orders them.
+    /// Words of B's next fragment that load while the words of its last columns wait, in the order
+    /// of the assembler.
     const AHEAD: u32 = 12;
 
-    /// The registers a thread needs, so that none is spilled: accumulators, two fragments of A, one
-    /// of B and what comes ahead of it, or two, what waits on its way to shared memory, and
-    /// [`OVERHEAD`](Self::OVERHEAD).
+    /// Returns the registers that a thread needs without spills: accumulators, two fragments of A,
+    /// and one or two of B. It adds the words that load ahead, the copies on their way to shared
+    /// memory, and [`OVERHEAD`](Self::OVERHEAD).
     pub(super) const fn registers(&self, base: &MmaBase) -> u32 {
         let [a, b] = &base.operands;
         let accumulators = base.accumulator.bytes_of(base.tiles.accumulators()).div_ceil(4);
         let words = [Self::words(base, OperandKind::A), Self::words(base, OperandKind::B)];
         let (two, promotes) =
             (base.fragments_of_b() > 1, self.knobs.emulation.promotes_in_registers());
-        // Nothing comes ahead while the sums of a tile have registers of their own.
+        // Nothing loads ahead while the sums of a tile have their own registers.
         let ahead = if two {
             words[1]
         } else if promotes {
@@ -153,8 +154,8 @@ impl MmaSyncDesc {
             .saturating_add(self.parts(base, words[0]));
         let through = !base.mainloop.copies_asynchronously();
         let staged = if through { a.staged_words().saturating_add(b.staged_words()) } else { 0 };
-        // Addresses of copies are gone when a second fragment comes, and have room where sums of a
-        // tile are counted beside.
+        // Addresses of copies are dead when a second fragment loads. If the sums of a tile are
+        // counted, the addresses fit in their registers.
         let accesses = if two || promotes {
             0
         } else {
@@ -178,8 +179,8 @@ impl MmaSyncDesc {
             .saturating_add(Self::OVERHEAD)
     }
 
-    /// Registers beside for the parts of A's fragment, which a k-block has to its end, and of one
-    /// column of B's.
+    /// Returns the additional registers for the terms of A's fragment, which are live for a
+    /// k-block, and of one column of B's.
     const fn parts(&self, base: &MmaBase, words: u32) -> u32 {
         match base.instruction {
             Some(instruction) if self.knobs.emulation.in_registers() => {
@@ -193,25 +194,26 @@ impl MmaSyncDesc {
         }
     }
 
-    /// Registers of an operand's fragment.
+    /// Returns the registers of an operand's fragment.
     const fn words(base: &MmaBase, operand: OperandKind) -> u32 {
         base.operand(operand).element.bytes_of(base.fragment_elements(operand)).div_ceil(4)
     }
 
-    /// Registers beside that its loads take: bytes that are not words yet, and addresses.
+    /// Returns the additional registers for an operand's loads: bytes that are not yet packed into
+    /// words, and addresses.
     const fn loads(operand: &OperandDesc, words: u32, k_blocks: u32) -> u32 {
         match (operand.k_contiguous, operand.element.bits()) {
             (true, _) => 0,
             (false, 8) => words
                 .saturating_mul(4)
                 .saturating_add(k_blocks.saturating_mul(Self::BYTES_ALONG_MN)),
-            // Those of f64 are made again for each tile.
+            // Addresses of f64 are recomputed for each tile.
             (false, 64) => 0,
             (false, _) => Self::ALONG_MN,
         }
     }
 
-    /// The registers that a thread can have.
+    /// Returns the registers available to a thread.
     pub(super) const fn registers_available(&self, base: &MmaBase, per_sm: u32) -> u32 {
         one_schedule::registers_available(base.tiles.threads(), self.knobs.blocks_per_sm, per_sm)
     }

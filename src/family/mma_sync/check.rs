@@ -1,4 +1,4 @@
-//! The rule book of kernels whose warps multiply by `mma.sync`.
+//! The rules of `mma.sync` descriptions.
 
 use crate::{
     arch::{Machine, OpKind},
@@ -14,17 +14,19 @@ use crate::{
     warp::mma_tensor_op::WarpInstruction,
 };
 
-/// Legal depths of a warp's tile.
+/// Valid depths of a warp tile.
 const WARP_DEPTHS: &[u32] = &[8, 16, 32, 64, 128, 256];
 
-/// The parts of an extent of a warp tile along which an operand does not lie: whole `ldmatrix`, of
-/// an instruction's words.
+/// Divisor of larger warp extents of K-major operands: whole `ldmatrix` loads of an instruction's
+/// words.
 const ROWS: u32 = 16;
 
-/// Refuses an extent of a warp tile. Where an operand lies along it, it is a power of two: the
-/// parts of an address that a lane has and those that are known while compiling have no bit in
-/// common. Else rows of shared memory lie along it, of which a swizzle reads the lowest bits alone,
-/// and a lane has those.
+/// Checks an extent of a warp tile.
+///
+/// If the operand is contiguous along the extent, it must be a power of two. The bits of an address
+/// that depend on the lane are then distinct from the compile-time bits. If the operand is K-major,
+/// rows of shared memory lie along the extent. A swizzle reads only the lowest bits of the row,
+/// which depend on the lane.
 const fn extent(axis: Axis, value: u32, least: u32, k_contiguous: bool) -> Result<(), Refusal> {
     if !k_contiguous || value <= ROWS {
         return power(axis, value, one_schedule::WARP_EXTENTS, least);
@@ -34,7 +36,7 @@ const fn extent(axis: Axis, value: u32, least: u32, k_contiguous: bool) -> Resul
     multiple(field, value as u64, ROWS as u64, 128)
 }
 
-/// Refuses an extent of a warp tile that is no power of two in its range.
+/// Checks that an extent of a warp tile is a power of two in its range.
 const fn power(axis: Axis, value: u32, legal: &'static [u32], least: u32) -> Result<(), Refusal> {
     let most = legal[legal.len() - 1];
     if value.is_power_of_two() && value >= least && value <= most {
@@ -91,7 +93,7 @@ impl MmaSyncDesc {
         )
     }
 
-    /// Whether f32 is emulated in registers, and nothing else is.
+    /// Checks that f32 is emulated in registers, and that no other type is emulated.
     const fn check_emulation(&self) -> Result<(), Refusal> {
         let (a, b, emulation) = (self.class.a.element, self.class.b.element, self.knobs.emulation);
         let refusal = match (emulation, a.is(ElementKind::F32) && b.is(ElementKind::F32)) {

@@ -1,4 +1,4 @@
-//! What follows from a description whose warps multiply by `mma.sync`.
+//! The explanation of an `mma.sync` description.
 
 use crate::{
     desc::MmaSyncDesc,
@@ -11,45 +11,45 @@ use crate::{
 };
 
 explanation! {
-    /// The facts that follow from a description on the tensor cores of one warp. Counts are in
-    /// elements unless they say bytes.
+    /// The derived facts of an `mma.sync` description. Counts are in elements, except in fields
+    /// named `bytes`.
     MmaSyncExplanation(d: &MmaSyncDesc, base: &MmaBase) {
         let (tiles, machine) = (&base.tiles, d.class.arch.machine());
     }
-    /// Whether A and B change places, so that D is row-major.
+    /// Whether A and B are swapped.
     exchanged: bool = d.frame.swapped;
-    /// Threads of a block.
+    /// Threads per CTA.
     threads: u32 = tiles.threads();
-    /// Warps of a block, along M, N and K.
+    /// Warps of a CTA along M, N, and K.
     warps: Mnk = tiles.warps();
-    /// The instruction, as PTX names it.
+    /// Name of the instruction in PTX.
     instruction: String = base.instruction.map_or_else(String::new, |instruction| instruction.mnemonic());
-    /// How f32 is emulated, in registers: an instruction for each product of parts.
+    /// Emulation of f32 in registers, with one instruction per product of terms.
     emulation: EmulationKind = d.knobs.emulation;
-    /// Instructions of a k-block of a warp, along M and N, and k-blocks of its tile.
+    /// Instructions per k-block of a warp along M and N, and k-blocks per tile.
     repeats: Mnk = Mnk { m: d.knobs.warp.m / d.knobs.instruction.m, n: d.knobs.warp.n / d.knobs.instruction.n, k: base.k_blocks() };
-    /// Registers a thread needs, estimated.
+    /// Estimated registers that a thread needs.
     registers: u32 = d.registers(base);
-    /// Registers a thread can have.
+    /// Registers available to a thread.
     registers_available: u32 = d.registers_available(base, machine.registers_per_sm);
-    /// Shared memory of a block.
+    /// Shared memory per CTA, in bytes.
     smem_bytes: u32 = base.smem_bytes();
-    /// Shared memory that a block can have.
+    /// Shared memory available to a CTA, in bytes.
     smem_bytes_available: u32 = machine.shared_bytes_each_of(d.knobs.blocks_per_sm);
-    /// Stages in it.
+    /// Stages in shared memory.
     stages: u32 = d.knobs.stages;
-    /// Bytes of one stage.
+    /// Bytes per stage.
     stage_bytes: u32 = base.stage_bytes();
-    /// Whether fragments of A, and of B, come by `ldmatrix`.
+    /// Whether `ldmatrix` loads the fragments of A, and of B.
     by_ldmatrix: [bool; 2] = base.operands.map(|operand| WordLoad::of(operand.element, operand.smem.along) != WordLoad::Elements);
-    /// Bytes of one access to A, and to B, in global memory.
+    /// Bytes per access to A, and to B, in global memory.
     access_bytes: [u32; 2] = OperandKind::BOTH.map(|operand| base.operand(operand).access_bytes());
-    /// Elements of D that a thread stores at once.
+    /// Elements of D per store of a thread.
     store_access: u32 = base.store_access;
-    /// What the epilogue computes in.
+    /// Type in which the epilogue computes.
     compute: ComputeKind = d.class.compute;
-    /// The epilogue.
+    /// Expression of the epilogue.
     epilogue: String = d.class.output.epilogue.leave(d.frame).to_string();
-    /// The order of steps, a line for each section.
+    /// Schedule, one line per section.
     schedule: Vec<String> = lines(&base.schedule());
 }

@@ -1,9 +1,8 @@
-//! The room of the family whose warps multiply by `mma.sync`: tensor cores of Turing, Ampere and
-//! Ada, and those of Hopper for f64.
+//! The `mma.sync` family: tensor cores of Turing, Ampere, and Ada, and of Hopper for f64.
 //!
-//! Tiles come as in the family on the CUDA cores, through registers or by `cp.async` in stages,
-//! along whichever index an operand lies; no tile is turned on its way. Fragments come by
-//! `ldmatrix` where it can bring them.
+//! Tiles arrive as in the SIMT family, through registers or by `cp.async` in stages, whichever
+//! index is contiguous. No tile is transposed on the way. `ldmatrix` loads fragments if it supports
+//! their type and layout.
 //!
 //! Twin: `kernels/family/mma_sync.cuh`.
 
@@ -37,11 +36,11 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The maps of its kernels.
+/// The header with the maps of the family's kernels.
 const HEADERS: &[(&str, &str)] =
     &[("family/mma_sync.cuh", include_str!("../../../kernels/family/mma_sync.cuh"))];
 
-/// An operand's facts that its fragments are loaded by.
+/// Returns the facts by which fragments of an operand are loaded.
 fn operand_facts(
     base: &MmaBase,
     instruction: &WarpInstruction,
@@ -61,7 +60,8 @@ fn operand_facts(
     ]
 }
 
-/// Fingerprints of what is made of fragments: of numbers, and of their words.
+/// Returns the fingerprint assertions of the terms that are made from fragments: their values, and
+/// their words.
 fn fingerprints_of_parts(instruction: &WarpInstruction) -> String {
     let emulation = instruction.math().emulation();
     let mut text = register_fingerprints(emulation);
@@ -106,7 +106,7 @@ impl MmaSyncDesc {
         }))
     }
 
-    /// Which parts of f32 are multiplied, where it is emulated.
+    /// Returns the facts of an emulation in registers, or an empty text.
     fn facts_of_parts(&self) -> String {
         let emulation = self.knobs.emulation;
         if emulation.in_registers() {
@@ -124,13 +124,15 @@ impl MmaSyncDesc {
         one_schedule::geometry(&self.sum(), &self.base())
     }
 
-    /// As on the CUDA cores, by products of tensor cores, beside which copies count. Of f64, fitted
-    /// on an H200: its instruction takes as long whatever feeds it, and waits little
-    /// (`lab/data/trials.csv`, log `f64_few_tiles`). Of others, by
-    /// `lab/data/trials.csv`, log `odd_in_place`, on an H100, where products take 3.8 times as
-    /// long as by `wgmma`, of tf32 5.4 times, and a tile's begin and end as long as there. Copies
-    /// take the longer, the narrower they are; through registers everything takes twice as long,
-    /// and waits.
+    /// Returns the facts for the cost model, as in the SIMT family, but in multiply-adds of tensor
+    /// cores, with copies added.
+    ///
+    /// For f64, the constants are fitted on an H200. Its instruction takes equally long however its
+    /// operands arrive, and waits little (`lab/data/trials.csv`, log `f64_few_tiles`). For other
+    /// types, they are fitted to `lab/data/trials.csv`, log `odd_in_place`, on an H100. There, a
+    /// multiply-add takes 3.8 times as long as with `wgmma`, and 5.4 times for tf32; prologues and
+    /// epilogues take as long. Narrower copies take longer. Copies through registers double the
+    /// time and add latency.
     pub(super) const fn features(&self) -> Features {
         const COPIES: u64 = 28;
         const WIDEST: u64 = 16;
@@ -168,7 +170,7 @@ impl MmaSyncDesc {
         } else {
             (2 * each, 64_000.0)
         };
-        // As where `wgmma` multiplies; what brings slots hides behind it.
+        // As with `wgmma`; the loads of slots overlap with it.
         let unit = products_of_a_microsecond(OpKind::TensorOp, element) as f64;
         let apart = Reduced::of(one_schedule::slot_bytes(&base), one_schedule::APART, unit);
         let exchange = Exchange::Workspace {

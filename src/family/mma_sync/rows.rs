@@ -1,4 +1,4 @@
-//! What kernels of this family are configured as, by their types and architectures.
+//! The default table of the `mma.sync` family.
 
 use crate::{
     arch::{
@@ -12,8 +12,8 @@ use crate::{
     threadblock::{MainloopKind, SwizzleKind},
 };
 
-/// Tiles of a block and of a warp, `k` deep, by an instruction, in stages that are copied
-/// asynchronously; accesses of `align` elements, which are 16 bytes.
+/// Returns the knobs of a threadblock tile and a warp tile of depth `k`, with asynchronous copies
+/// into `stages` stages. An access has `align` elements, which are 16 bytes by default.
 const fn tiled(
     (m, n): (u32, u32),
     (warp_m, warp_n): (u32, u32),
@@ -41,7 +41,7 @@ const fn tiled(
     }
 }
 
-/// A tile, half of it, and a quarter in smaller warp tiles, for problems of few tiles.
+/// Returns a tile, half of it, and a quarter with smaller warp tiles, for problems of few tiles.
 const fn three(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc; 3] {
     [
         FamilyDesc::MmaSync(tiled((128, 128), (64, 64), k, instruction, stages, align)),
@@ -50,9 +50,9 @@ const fn three(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc
     ]
 }
 
-/// The same behind a tile of twice the columns and twice as deep, where shared memory has room for
-/// three stages of it: 144 KB, whatever the type. It was the fastest on an H100, or within 1 %
-/// of the fastest (book/src/lessons.md names the notebook).
+/// Returns the tiles of [`three`] after a tile with twice the columns and twice the depth, if
+/// shared memory holds three of its stages: 144 KB for any type. It was the fastest on an H100, or
+/// within 1% of the fastest (book/src/lessons.md names the notebook).
 const fn four(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc; 4] {
     let [most, half, quarter] = three(k, instruction, stages, align);
     [
@@ -63,15 +63,15 @@ const fn four(k: u32, instruction: Mnk, stages: u32, align: u32) -> [FamilyDesc;
     ]
 }
 
-/// Turing copies through registers.
+/// Returns the knobs with the pipelined main loop, because Turing copies through registers.
 const fn pipelined(knobs: MmaSyncKnobs) -> FamilyDesc {
     FamilyDesc::MmaSync(MmaSyncKnobs { mainloop: MainloopKind::Pipelined, stages: 2, ..knobs })
 }
 
-/// `f64` on Hopper: 128x128 in eight warps, and smaller ones, cuBLAS's own shape among them; by the
-/// instruction of 16x8x8, which takes as long as that of 16x8x4 in the smallest, within a few
-/// hundredths of a microsecond, and up to 6 % less in others
-/// (`lab/data/trials.csv`, log `f64_two_fragments`).
+/// `f64` on Hopper: 128x128 in eight warps, and smaller tiles, among them cuBLAS's own shape. The
+/// instruction is 16x8x8. In the smallest tiles, it is as fast as 16x8x4 within a few hundredths of
+/// a microsecond. In others, it is up to 6% faster (`lab/data/trials.csv`, log
+/// `f64_two_fragments`).
 const DOUBLE: [FamilyDesc; 6] = [
     FamilyDesc::MmaSync(double((128, 128), (32, 64), 16)),
     FamilyDesc::MmaSync(double((128, 64), (32, 32), 32)),
@@ -84,7 +84,7 @@ const fn double(block: (u32, u32), warp: (u32, u32), k: u32) -> MmaSyncKnobs {
     tiled(block, warp, k, Mnk::new(16, 8, 8), 3, 2)
 }
 
-/// `f64` on Ampere: what fits its instruction of 8x8x4.
+/// `f64` on Ampere: the tiles that fit its instruction of 8x8x4.
 const DOUBLE_OF_AMPERE: [FamilyDesc; 3] = [
     FamilyDesc::MmaSync(tiled((64, 64), (32, 32), 16, Mnk::new(8, 8, 4), 4, 2)),
     FamilyDesc::MmaSync(tiled((64, 32), (32, 16), 16, Mnk::new(8, 8, 4), 4, 2)),
@@ -94,8 +94,8 @@ const DOUBLE_OF_AMPERE: [FamilyDesc; 3] = [
 const HALVES: [FamilyDesc; 4] = four(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS: [FamilyDesc; 4] = four(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES: [FamilyDesc; 4] = four(64, Mnk::new(16, 8, 32), 4, 16);
-/// 64x64 and 32x64, 128 bytes deep, in accesses of so many elements: of
-/// `lab/data/trials.csv`, log `odd_in_place` those that took the least time below 1000 cubed.
+/// Returns tiles of 64x64 and 32x64 with a depth of 128 bytes and `align` elements per access. In
+/// `lab/data/trials.csv`, log `odd_in_place`, they were the fastest below 1000 cubed.
 const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
     [
         tiled((64, 64), (32, 32), k, instruction, 3, align),
@@ -103,7 +103,8 @@ const fn anywhere(k: u32, instruction: Mnk, align: u32) -> [MmaSyncKnobs; 2] {
     ]
 }
 
-/// Those for rows that lie multiples of 8 and of 4 bytes apart, and elements one by one.
+/// Returns the tiles of [`anywhere`] for rows whose pitch is a multiple of 8 bytes, of 4 bytes, and
+/// of one element.
 const fn narrow(k: u32, instruction: Mnk, [eight, four]: [u32; 2]) -> [FamilyDesc; 6] {
     let ([a, b], [c, d], [e, f]) = (
         anywhere(k, instruction, eight),
@@ -132,8 +133,8 @@ const HALVES_OF_99_KB: [FamilyDesc; 3] = three(32, Mnk::new(16, 8, 16), 4, 8);
 const WORDS_OF_99_KB: [FamilyDesc; 3] = three(16, Mnk::new(16, 8, 8), 4, 4);
 const BYTES_OF_99_KB: [FamilyDesc; 3] = three(64, Mnk::new(16, 8, 32), 4, 16);
 
-/// f32 in parts of tf32: fragments and accumulators take twice the registers, so that warp tiles
-/// are half as large.
+/// Returns a tile for f32 in terms of tf32. Fragments and accumulators need twice the registers, so
+/// warp tiles are half as large.
 const fn fast((m, n): (u32, u32), warp: (u32, u32), k: u32, stages: u32) -> FamilyDesc {
     let knobs = tiled((m, n), warp, k, Mnk::new(16, 8, 8), stages, 4);
     FamilyDesc::MmaSync(MmaSyncKnobs { emulation: EmulationKind::Tf32x3, ..knobs })
@@ -149,7 +150,7 @@ const HALVES_OF_TURING: [FamilyDesc; 2] = [
     pipelined(tiled((128, 128), (64, 64), 32, Mnk::new(16, 8, 8), 2, 8)),
     pipelined(tiled((64, 64), (32, 32), 32, Mnk::new(16, 8, 8), 2, 8)),
 ];
-/// The last for bytes along MN, whose loads take registers for each k-block.
+/// The last tile is for MN-major bytes, whose loads need registers for each k-block.
 const BYTES_OF_TURING: [FamilyDesc; 3] = [
     pipelined(tiled((128, 128), (64, 64), 64, Mnk::new(8, 8, 16), 2, 16)),
     pipelined(tiled((64, 64), (32, 32), 64, Mnk::new(8, 8, 16), 2, 16)),
@@ -173,7 +174,8 @@ const fn tensor_op(
     }
 }
 
-/// Those that stand beside another family's where that would have operands copied first.
+/// Returns a row that also supplies the configurations that read operands in place, for a problem
+/// in which another family would copy operands.
 const fn in_place(
     types: &'static [Combined],
     families: &'static [FamilyDesc],
@@ -183,11 +185,12 @@ const fn in_place(
 }
 
 const AMPERE: &[ArchKind] = &[Sm80, Sm86, Sm89];
-/// Those with shared memory for the large tile. Hopper's own family comes first there.
+/// Architectures whose shared memory holds the large tile. On Hopper, the warp-specialized family
+/// precedes this one.
 const LARGE: &[ArchKind] = &[Sm80, Sm90];
 const SMALL: &[ArchKind] = &[Sm86, Sm89];
 
-/// Those of f16 that Turing has, too.
+/// Types of f16 that Turing also supports.
 const OF_F16: &[Combined] =
     &[of(F16, F32, F16), of(F16, F32, Bf16), of(F16, F32, F32), of(F16, F16, F16)];
 const OF_BF16: &[Combined] = &[of(Bf16, F32, Bf16), of(Bf16, F32, F16), of(Bf16, F32, F32)];
@@ -200,7 +203,8 @@ const OF_BYTES: &[Combined] = &[
     of(U8, I32, U8),
 ];
 
-/// The rows. A class that an architecture lacks is said to be of the last: of sm80.
+/// The rows of the family. If an architecture lacks a class, the refusal proposes the nearest
+/// architecture that has it.
 pub(in crate::family) const ROWS: &[Row] = &[
     tensor_op(&[Sm90], &[of(F64, F64, F64)], &DOUBLE),
     tensor_op(AMPERE, &[of(F64, F64, F64)], &DOUBLE_OF_AMPERE),

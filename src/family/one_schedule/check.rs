@@ -1,4 +1,4 @@
-//! The rules that families have in common whose threads all follow one schedule.
+//! The common rules of families whose threads all follow one schedule.
 
 use crate::{
     arch::{ArchKind, Machine, WARP},
@@ -13,17 +13,17 @@ use crate::{
     threadblock::{MainloopKind, MmaBase, SwizzleKind},
 };
 
-/// Legal extents of a warp tile along M and N.
+/// Valid extents of a warp tile along M and N.
 pub(in crate::family) const WARP_EXTENTS: &[u32] = &[8, 16, 32, 64, 128];
 
-/// The largest extent of a threadblock tile along M, and along N.
+/// Maximum extent of a threadblock tile along M, and along N.
 const THREADBLOCK_MN: u32 = 256;
 
-/// The largest depth of a threadblock tile.
+/// Maximum depth of a threadblock tile.
 const THREADBLOCK_K: u32 = 512;
 
-/// Whether a threadblock tile is within its range and a whole number of warp tiles, which are not
-/// 0, and those not too many.
+/// Checks the range of a threadblock tile, that it is a multiple of the warp tile, and the number
+/// of warps. The extents of the warp tile are not 0.
 pub(in crate::family) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(), Refusal> {
     let axes = [
         (Axis::M, tb.m, warp.m, THREADBLOCK_MN),
@@ -49,8 +49,8 @@ pub(in crate::family) const fn check_threadblock(tb: Mnk, warp: Mnk) -> Result<(
     within(Field::WarpsOfABlock, warps as u64, 1, 16)
 }
 
-/// Whether an access is one of an operand's elements, and the contiguous extent of its tile a whole
-/// number of them.
+/// Checks that the alignment of an operand is valid, and that it divides the contiguous extent of
+/// the operand's tile.
 pub(in crate::family) const fn check_access(
     base: &MmaBase,
     kind: OperandKind,
@@ -70,14 +70,14 @@ pub(in crate::family) const fn check_access(
     })
 }
 
-/// What is said of parts of K that the blocks of one cluster have: such a kernel has no barriers in
-/// others' shared memory.
+/// Returns the refusal of split-K in a cluster. These kernels have no barriers in the shared memory
+/// of other CTAs.
 pub(in crate::family) const fn by_clusters(mainloop: MainloopKind) -> Refusal {
     let (mainloop, nearest) = (Word(mainloop.name()), Word(DecompositionKind::SplitK.name()));
     Refusal::NoChoice { field: Field::DecompositionByClusters, mainloop, nearest }
 }
 
-/// Whether K may be divided so, and in so many parts.
+/// Checks the decomposition and its number of split-K slices.
 pub(in crate::family) const fn check_parts(
     mainloop: MainloopKind,
     decomposition: DecompositionKind,
@@ -94,7 +94,7 @@ pub(in crate::family) const fn check_parts(
     within(Field::SplitK, split_k as u64, 1, MOST_PARTS as u64)
 }
 
-/// Whether the order of tiles and the blocks of a multiprocessor are within their ranges.
+/// Checks the ranges of the tile order's group size and of the CTAs per multiprocessor.
 pub(in crate::family) const fn check_order(
     swizzle: SwizzleKind,
     blocks_per_sm: u32,
@@ -107,7 +107,8 @@ pub(in crate::family) const fn check_order(
     within(Field::BlocksPerSm, blocks_per_sm as u64, 1, 16)
 }
 
-/// Whether the main loop is one of these, and has as many stages.
+/// Checks that the architecture supports the main loop, and that the main loop supports the number
+/// of stages.
 pub(in crate::family) const fn check_stages(
     mainloop: MainloopKind,
     stages: u32,
@@ -130,8 +131,8 @@ pub(in crate::family) const fn check_stages(
     }
 }
 
-/// Whether a machine has the threads, the registers and the shared memory of so many blocks.
-/// Registers are those that a thread needs and can have; `None` where it may need more.
+/// Checks that a machine has the threads, registers, and shared memory for `blocks` CTAs.
+/// `registers` holds the needed and available registers per thread; `None` allows spills.
 pub(in crate::family) const fn check_budgets(
     base: &MmaBase,
     machine: &Machine,
@@ -167,9 +168,9 @@ pub(in crate::family) const fn check_budgets(
     Ok(())
 }
 
-/// The registers that a thread can have: a quarter of a kilobyte, or its share of the
-/// multiprocessor's, which are dealt to warps in eights for a thread, a quarter of them to every
-/// fourth warp.
+/// Returns the registers available to a thread: at most 255, and at most its share of the
+/// multiprocessor. Warps get registers in units of eight per thread, and each quarter of the
+/// multiprocessor serves every fourth warp.
 pub(in crate::family) const fn registers_available(
     base_threads: u32,
     blocks: u32,

@@ -1,4 +1,4 @@
-//! What such a product is launched with: a block for each unit of work, or as many as share them.
+//! Launches of kernels whose threads all follow one schedule.
 
 use crate::{
     call::{Grid, Launch, Partials, Problem},
@@ -9,8 +9,8 @@ use crate::{
     shape::Mn,
 };
 
-/// The launch of a kernel of this geometry, of which the device holds so many blocks at once, which
-/// computes what the description says.
+/// Returns the launch of a problem for a kernel with this geometry. The device holds `resident` of
+/// its CTAs at once.
 pub(super) fn launch(
     desc: &GemmDesc,
     problem: &Problem,

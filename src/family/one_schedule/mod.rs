@@ -1,8 +1,8 @@
-//! What families have in common whose threads all follow one schedule: a block for each tile of D,
-//! or for some in turn, a main loop over stages, and threads that store.
+//! The common part of kernel families whose threads all follow one schedule.
 //!
-//! A family makes an [`MmaBase`], and says which header has its maps and what its warps multiply
-//! by; the plan is this one.
+//! Each CTA computes one tile of D, or several in turn. It has a main loop over stages, and its
+//! threads store D. A family supplies an [`MmaBase`], the header with its maps, and the C++ type
+//! with which its warps multiply. The plan is common.
 //!
 //! Twin: `kernels/family/one_schedule.cuh`.
 
@@ -29,7 +29,7 @@ pub(super) use check::{
     check_threadblock, registers_available,
 };
 
-/// How units of work are divided: each has a block of its own, or blocks have spans of them.
+/// Returns the division of work units: one CTA per unit, or a span of units per CTA with stream-K.
 pub(super) const fn work_of(decomposition: DecompositionKind) -> WorkKind {
     match decomposition {
         DecompositionKind::StreamK => WorkKind::StreamK,
@@ -37,25 +37,27 @@ pub(super) const fn work_of(decomposition: DecompositionKind) -> WorkKind {
     }
 }
 
-/// A description, the components of its block, and what its kernel is made of beside.
+/// A plan: the description, the components of its CTA, and the family's own parts of the kernel's
+/// text.
 pub(super) struct OneSchedulePlan {
     pub desc: GemmDesc,
     pub base: MmaBase,
-    /// The family's own headers, of which the first has its maps.
+    /// Headers of the family. The first contains its maps.
     pub headers: &'static [(&'static str, &'static str)],
-    /// What a warp multiplies by, as a C++ type.
+    /// C++ type with which a warp multiplies.
     pub warp_mma: &'static str,
-    /// What operands refer to, and what `Config` does.
+    /// Includes and declarations: `includes` precedes the operands, and `declarations` precedes
+    /// `Config`.
     pub includes: &'static str,
     pub declarations: String,
-    /// Fingerprints beside those of its maps.
+    /// Fingerprint assertions in addition to those of the maps.
     pub fingerprints: String,
-    /// Facts of each operand, of the family's own: type and name, and value.
+    /// Facts of each operand that only this family has: (type and name, value).
     pub of_operands: [Vec<(&'static str, String)>; 2],
-    /// Members of `Config`, of the family's own.
+    /// Members of `Config` that only this family has.
     pub facts: Vec<(&'static str, String)>,
     pub blocks_per_sm: u32,
-    /// What its main loop needs of a thread's.
+    /// Registers per thread that the main loop needs.
     pub registers: u32,
 }
 
@@ -78,7 +80,7 @@ impl Plan for OneSchedulePlan {
     }
 }
 
-/// What a launch has to know of such a block, of a kernel that may have a second one with it.
+/// Returns the launch properties of a CTA, with the reduction kernel if the module has one.
 pub(super) const fn geometry(desc: &GemmDesc, base: &MmaBase) -> Geometry {
     let (tile, threads, shared_bytes) = (base.tiles.block, base.tiles.threads(), base.smem_bytes());
     let group_step = match desc.class.mode.groups() {
@@ -93,24 +95,24 @@ pub(super) const fn geometry(desc: &GemmDesc, base: &MmaBase) -> Geometry {
     Geometry { tile, cluster: 1, work: base.work, group_step, threads, shared_bytes, reduction }
 }
 
-/// What threads take for elements of a type, in quarters of a product of the model.
+/// Costs of threads for an element type, in quarters of the cost model's unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
-    /// A product.
+    /// Cost of a multiply-add.
     pub product: u64,
-    /// A read of shared memory, for all the products that share it.
+    /// Cost of a read from shared memory, divided by the multiply-adds that share it.
     pub read: u64,
 }
 
 impl Costs {
-    /// Of f32 on the CUDA cores: fitted to tiles that fill a multiprocessor
+    /// Costs of f32 on the CUDA cores, fitted to tiles that fill a multiprocessor
     /// (`lab/data/trials.csv`, log `small_tiles_simt`, log `few_rows_simt`).
     pub const OF_F32: Self = Self { product: 5, read: 32 };
-    /// Of all others.
+    /// Costs of all other types.
     pub const OF_OTHERS: Self = Self { product: 4, read: 64 };
 }
 
-/// A step along K of such a block, in products: its own, and what its warps read of shared memory.
+/// Returns the time per k of a CTA in multiply-adds, including its warps' reads of shared memory.
 pub(super) const fn step(base: &MmaBase, Costs { product, read }: Costs) -> u64 {
     let (tile, warp) = (base.tiles.block, base.tiles.warp);
     let products = tile.m as u64 * tile.n as u64;
@@ -119,20 +121,21 @@ pub(super) const fn step(base: &MmaBase, Costs { product, read }: Costs) -> u64 
         / 4
 }
 
-/// The launch of a second kernel that adds parts, in microseconds, and bytes of slots in one.
+/// Time to launch the reduction kernel, in microseconds, and bytes of slots that it reduces per
+/// microsecond.
 pub(super) const APART: (f64, f64) = (1.5, 3_600_000.0);
 
-/// Bytes of a slot of the workspace, which has a part of a tile.
+/// Returns the bytes of a workspace slot, which holds the partial accumulators of one tile.
 pub(super) const fn slot_bytes(base: &MmaBase) -> u64 {
     sum_of(base.accumulator).matrix_bytes(base.tiles.block.m as u64 * base.tiles.block.n as u64)
 }
 
-/// What the model of time knows of such a block, whose threads have so many registers and whose
-/// step along K takes so much, where copies and products do not take turns. The numbers are
-/// explained in `src/family/extents.rs`.
+/// Returns the facts of a CTA for the cost model. `registers` is the count per thread. `step` is
+/// the time per k if copies overlap with multiply-adds. `src/family/extents.rs` explains the
+/// constants.
 pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Features {
     const NOT_HIDDEN: u64 = 32;
-    // Of a k-tile that registers bring, which two barriers and its loads wait for.
+    // Latency of a k-tile that is copied through registers: two barriers and the loads.
     const THROUGH_REGISTERS: f64 = 230_000.0;
     let products = base.tiles.block.m as u64 * base.tiles.block.n as u64;
     let (turns, latency) = match base.mainloop {
@@ -141,7 +144,7 @@ pub(super) const fn features(base: &MmaBase, registers: u32, step: u64) -> Featu
         _ => (1, THROUGH_REGISTERS / at_least_one(base.tiles.block.k) as f64),
     };
     let accumulators = (products / at_least_one(base.tiles.threads_per_slice()) as u64) as f64;
-    // Warps that share the depth add up their sums, each for half as much again.
+    // Warps that share the depth add their sums, which costs half as much again per warp.
     let ends = (NOT_HIDDEN * products * (1 + at_least_one(base.tiles.warps().k) as u64) / 2) as f64;
     Features {
         lines: None,

@@ -1,4 +1,4 @@
-//! The text of such a kernel.
+//! The translation unit of a kernel whose threads all follow one schedule.
 
 use super::{OneSchedulePlan, registers_available};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 use core::fmt::Write;
 
-/// One operand's facts, as a C++ struct.
+/// Returns the facts of one operand as a C++ struct.
 fn operand_header(
     name: &str,
     d: &OperandDesc,
@@ -51,7 +51,7 @@ fn operand_header(
     text
 }
 
-/// `config.cuh`: the components, the schedule and the epilogue, for the C++ templates.
+/// Returns `config.cuh`: the components, the schedule, and the epilogue, for the C++ templates.
 fn header(of: &OneSchedulePlan) -> String {
     let (class, base) = (&of.desc.class, &of.base);
     let available = registers_available(
@@ -112,7 +112,7 @@ fn header(of: &OneSchedulePlan) -> String {
     text
 }
 
-/// The text of a kernel.
+/// Returns the translation unit of a kernel.
 pub(super) fn translation_unit(of: &OneSchedulePlan, with_fingerprints: bool) -> TranslationUnit {
     let (maps, mainloop) = (
         of.headers.first().map_or("", |header| header.0),

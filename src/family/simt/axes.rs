@@ -1,4 +1,5 @@
-//! What completes pins of this family: accesses, threadblock tiles, warp tiles and main loops.
+//! The axes that complete the pins of the SIMT family: accesses, threadblock tiles, warp tiles, and
+//! main loops.
 
 use crate::{
     desc::{Class, Pins, SimtKnobs},
@@ -11,26 +12,27 @@ use crate::{
     warp::UnrollKind,
 };
 
-/// Accesses, threadblock tiles, warp tiles, main loops.
+/// Numbers of accesses, threadblock tiles, warp tiles, and main loops.
 pub(in crate::family) const VALUES: [u32; AXES] = [4, TILES.len() as u32, WARPS.len() as u32, 4];
 
-/// By what the row's threadblock tile is divided along M and N.
+/// Divisors of the row's threadblock tile along M and N.
 const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (4, 2), (2, 4), (4, 4), (8, 8)];
 
-/// Warps of a threadblock tile along M and N, where a warp tile is pinned.
+/// Warps of a threadblock tile along M and N, if the warp tile is pinned.
 const GRIDS: [(u32, u32); 8] = [(4, 2), (2, 4), (2, 2), (4, 1), (1, 4), (2, 1), (1, 2), (1, 1)];
 
-/// Warp tiles: the row's, and those with the most products for what they read first.
+/// Warp tiles along M and N. (0, 0) is the row's own, and the others are sorted by multiply-adds
+/// per read, the highest first.
 #[rustfmt::skip]
 const WARPS: [(u32, u32); 22] = [
     (0, 0), (64, 64), (32, 64), (64, 32), (32, 128), (128, 32), (32, 32), (16, 64), (64, 16), (16, 128), (128, 16), (16, 32),
     (32, 16), (16, 16), (8, 64), (64, 8), (8, 128), (128, 8), (8, 32), (32, 8), (8, 16), (16, 8),
 ];
 
-/// Stages of the multistage main loop where the row has another.
+/// Stages of the multistage main loop if the row has another main loop.
 const STAGES: u32 = 4;
 
-/// The knobs at a place along the axes.
+/// Returns the knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
     class: &Class,
     base: SimtKnobs,
@@ -60,7 +62,7 @@ pub(in crate::family) const fn along_axes(
         }
     };
     let warp = if pins.warp.is_none() { Mnk { k: depth(threadblock.k), ..warp } } else { warp };
-    // What the user has pinned is the rule book's to refuse.
+    // The rules refuse pinned tiles that do not nest.
     let nest = threadblock.m.is_multiple_of(warp.m) && threadblock.n.is_multiple_of(warp.n);
     if !nest && pins.warp.is_none() {
         return None;
@@ -72,12 +74,12 @@ pub(in crate::family) const fn along_axes(
     Some(derived.pinned(Pins { mainloop: None, ..*pins }))
 }
 
-/// An access, halved so often: narrower ones take fewer registers.
+/// Returns an access halved `halved` times. Narrower accesses need fewer registers.
 const fn narrower(access: u32, halved: u32) -> u32 {
     if access >> halved > 0 { access >> halved } else { 1 }
 }
 
-/// A fraction of the row's tile, or so many of the warp tile that is pinned.
+/// Returns a fraction of the row's tile, or a multiple of the pinned warp tile.
 const fn fraction(base: &SimtKnobs, pins: &Pins, tile: u32) -> Mnk {
     let Mnk { m, n, k } = base.threadblock;
     match pins.warp {
@@ -90,20 +92,21 @@ const fn fraction(base: &SimtKnobs, pins: &Pins, tile: u32) -> Mnk {
     }
 }
 
-/// What an operand asks of a tile.
+/// The requirements of an operand on the threadblock tile.
 struct Rows {
-    /// The axis along which it is contiguous in memory, and its accesses there.
+    /// Axis along which the operand is contiguous in global memory, and elements per access along
+    /// it.
     contiguous: Axis,
     align: u32,
-    /// Its layout in shared memory, the axis along which it is contiguous there, and what its rows
-    /// are whole numbers of.
+    /// Layout in shared memory, the axis along which it is contiguous, and the divisor of its rows.
     smem: SmemLayout,
     along: Axis,
     chunk: u32,
 }
 
-/// An operand, in shared memory along K where asynchronous copies are wider than an element that is
-/// contiguous so.
+/// Returns the requirements of an operand. In the multistage main loop, a K-major operand with
+/// elements below 32 bits stays K-major in shared memory. Asynchronous copies are wider than such
+/// elements.
 const fn operand(
     class: &Class,
     operand: OperandKind,
@@ -129,7 +132,8 @@ const fn operand(
 }
 
 impl Rows {
-    /// The tile, or a larger one whose extents are whole accesses and chunks, so many K deeper.
+    /// Returns the tile, enlarged so that its extents are multiples of accesses and chunks. K grows
+    /// in steps of `depths`, and M or N in steps of 8.
     const fn whole(&self, tile: Mnk, depths: u32) -> Mnk {
         let tile = larger(
             tile,
@@ -140,7 +144,7 @@ impl Rows {
         larger(tile, self.along, self.chunk, if matches!(self.along, Axis::K) { depths } else { 8 })
     }
 
-    /// The accesses, or the widest that divide the tile.
+    /// Returns the access, reduced to the widest that divides the tile.
     const fn dividing(&self, mut tile: Mnk) -> u32 {
         match 1u32.checked_shl(extent(&mut tile, self.contiguous).trailing_zeros()) {
             Some(most) if most < self.align => most,
@@ -149,7 +153,7 @@ impl Rows {
     }
 }
 
-/// An extent of a tile.
+/// Returns an extent of a tile.
 const fn extent(tile: &mut Mnk, axis: Axis) -> &mut u32 {
     match axis {
         Axis::M => &mut tile.m,
@@ -158,8 +162,8 @@ const fn extent(tile: &mut Mnk, axis: Axis) -> &mut u32 {
     }
 }
 
-/// The tile with one extent larger by so many `steps` that it is a multiple of `of`, where there is
-/// such a tile.
+/// Returns the tile with one extent increased in `steps` until it is a multiple of `of`, if such a
+/// tile exists below the limit.
 const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
     let extent = extent(&mut tile, axis);
     while of.is_power_of_two()
@@ -173,7 +177,7 @@ const fn larger(mut tile: Mnk, axis: Axis, of: u32, steps: u32) -> Mnk {
     tile
 }
 
-/// The axis along which the next knobs may not be refused so.
+/// Returns the axis along which the next knobs may avoid the refusal.
 pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Refusal) -> usize {
     match refusal {
         Refusal::CopyNotWhole { nearest: 1.., .. } => 0,
@@ -190,7 +194,7 @@ pub(in crate::family) const fn axis_against(_: &Class, pins: &Pins, refusal: &Re
     }
 }
 
-/// A main loop and its stages: the row's first, or the one that is pinned.
+/// Returns a main loop and its stages: the row's own first, or the pinned one.
 const fn mainloop_and_stages(
     base: &SimtKnobs,
     pins: &Pins,
@@ -219,8 +223,8 @@ const fn mainloop_and_stages(
     if fits || pins.mainloop.is_some() { Some((mainloop, stages)) } else { None }
 }
 
-/// The depth of warp tiles that a threadblock tile is a whole number of: its own, or the largest
-/// even one that a warp has.
+/// Returns the depth of warp tiles for a threadblock tile of depth `k`: `k` itself, or its largest
+/// even divisor up to 64.
 const fn depth(k: u32) -> u32 {
     let mut depth = if k < 64 { k } else { 64 };
     while depth > 8 && !(k.is_multiple_of(depth) && depth.is_multiple_of(2)) {

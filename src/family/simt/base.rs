@@ -1,5 +1,4 @@
-//! What follows from a description of this family: the components of its block, and the registers
-//! that its threads have.
+//! The components of a SIMT description: its CTA, and the registers per thread.
 
 use crate::{
     desc::SimtDesc,
@@ -13,7 +12,7 @@ use crate::{
 };
 
 impl SimtDesc {
-    /// The components of a block.
+    /// Returns the components of a CTA.
     pub const fn base(&self) -> MmaBase {
         let (bare, class, knobs) = (self.tiles(), &self.class, &self.knobs);
         let operands = [self.operand(&bare, OperandKind::A), self.operand(&bare, OperandKind::B)];
@@ -30,7 +29,7 @@ impl SimtDesc {
         }
     }
 
-    /// The tiles of its threads, whose runs are not known yet.
+    /// Returns the tiles of the threads, before the interleave is known.
     pub(super) const fn tiles(&self) -> ThreadTiles {
         let (block, warp) = (self.knobs.threadblock, self.knobs.warp);
         ThreadTiles {
@@ -41,7 +40,7 @@ impl SimtDesc {
         }
     }
 
-    /// One operand.
+    /// Returns the facts of one operand.
     const fn operand(&self, tiles: &ThreadTiles, operand: OperandKind) -> OperandDesc {
         let (class, knobs) = (&self.class, &self.knobs);
         let (align, mn, warp_mn, lanes) = match operand {
@@ -51,10 +50,11 @@ impl SimtDesc {
         let choice = self.smem_choice(operand);
         let (element, k_contiguous) = (class.operand(operand).element, class.k_contiguous(operand));
         let turns = k_contiguous != choice.along().is(Along::K);
-        // An asynchronous copy cannot take a vector apart: it moves one element at a time.
+        // An asynchronous copy cannot split a vector, so a transposing copy moves one element at a
+        // time.
         let access = if turns && knobs.mainloop.copies_asynchronously() { 1 } else { align };
         let k = tiles.block.k;
-        // A warp's store has one element of each of its lanes' vectors.
+        // A store of a warp contains one element of each lane's vector.
         let together = ThreadMap::lanes(k / at_least_one(access), element.bytes_of(access), true)
             .saturating_mul(access);
         let halves = matches!(class.accumulator, ElementKind::F16) && together > 8;
@@ -79,7 +79,7 @@ impl SimtDesc {
         }
     }
 
-    /// Where the tiles of A and B lie, resolved from the choice.
+    /// Returns the chosen layout of A's or B's tile in shared memory.
     pub const fn smem_choice(&self, operand: OperandKind) -> SmemLayout {
         match operand {
             OperandKind::A => self.knobs.smem_a,
@@ -87,7 +87,7 @@ impl SimtDesc {
         }
     }
 
-    /// K-blocks in one turn of the loop over a tile's.
+    /// Returns the k-blocks per iteration of the loop over a tile.
     pub const fn groups_a_turn(&self) -> u32 {
         match self.knobs.unroll {
             UnrollKind::Full => self.knobs.warp.k,
@@ -95,7 +95,7 @@ impl SimtDesc {
         }
     }
 
-    /// The registers that a thread can have.
+    /// Returns the registers available to a thread.
     pub const fn registers_available(&self, per_sm: u32) -> u32 {
         one_schedule::registers_available(self.tiles().threads(), self.knobs.blocks_per_sm, per_sm)
     }

@@ -1,4 +1,4 @@
-//! The rule book of kernels whose threads all follow one schedule.
+//! The rules of SIMT descriptions.
 
 use crate::{
     arch::{Machine, OpKind},
@@ -127,8 +127,8 @@ impl SimtDesc {
         }
         let (bytes, element) = (facts.access_bytes(), facts.element);
         if bytes < LEAST_ASYNCHRONOUS_COPY {
-            // A wider access helps only where its elements stay neighbours, and where the tile is a
-            // whole number of it.
+            // A wider access helps only if its elements stay adjacent in shared memory, and if it
+            // divides the tile.
             let wider = element.elements_in(LEAST_ASYNCHRONOUS_COPY);
             let helps = !facts.turns()
                 && facts.smem.vector(wider) == wider

@@ -1,4 +1,4 @@
-//! The room of the family on the CUDA cores whose threads all follow one schedule.
+//! The SIMT family: kernels on the CUDA cores whose threads all follow one schedule.
 //!
 //! Twin: `kernels/family/simt.cuh`.
 
@@ -29,7 +29,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The maps of its kernels.
+/// The header with the maps of the family's kernels.
 const HEADERS: &[(&str, &str)] =
     &[("family/simt.cuh", include_str!("../../../kernels/family/simt.cuh"))];
 
@@ -54,7 +54,8 @@ impl SimtDesc {
         }))
     }
 
-    /// That of what lanes exchange before they store.
+    /// Returns the fingerprint assertion of the exchange between lanes before a store, or an empty
+    /// text without an exchange.
     fn fingerprint_of_exchange(&self) -> String {
         let base = self.base();
         BlockedToStriped::of(&base.tiles, base.accumulator, base.store_access)
@@ -65,7 +66,7 @@ impl SimtDesc {
         Ok(Explanation::of(self, &self.base()))
     }
 
-    /// What the host runs.
+    /// Returns the host program.
     pub fn program(&self) -> Program {
         Program::of(self.sum(), self.base())
     }
@@ -74,10 +75,11 @@ impl SimtDesc {
         one_schedule::geometry(&self.sum(), &self.base())
     }
 
-    /// The numbers are explained in `src/family/extents.rs`. They were fitted where A lies along K,
-    /// so that each of its elements turns on its way to shared memory and is copied by itself; of
-    /// f32, what it takes that those of B are is told: the more, the fewer products there are of
-    /// each to hide behind (`lab/data/trials.csv`, log `few_rows_simt`).
+    /// Returns the facts for the cost model. `src/family/extents.rs` explains the constants.
+    ///
+    /// They are fitted with a K-major A, whose elements are transposed and copied one by one on
+    /// their way to shared memory. For f32, a B that is transposed costs extra time. The time grows
+    /// as fewer multiply-adds per element hide it (`lab/data/trials.csv`, log `few_rows_simt`).
     pub(super) const fn features(&self) -> Features {
         const TURNED: u64 = 256;
         const MOST: u64 = 24;
@@ -92,14 +94,14 @@ impl SimtDesc {
         let straight =
             if singles && !base.operands[0].turns() { STRAIGHT * tile.m as u64 } else { 0 };
         let step = if straight < step { step - straight } else { step };
-        // A barrier every eight steps, each of few products.
+        // A barrier every eight steps of k, with few multiply-adds in each.
         let alone = if singles && tile.k <= 8 && tile.m * tile.n <= 64 * 64 { 2600.0 } else { 0.0 };
         Features { alone, ..one_schedule::features(&base, base.registers(), step) }
     }
 }
 
 impl GemmDesc {
-    /// The description, where its family is the one of the CUDA cores.
+    /// Returns the description of the SIMT family, or `None` for another family.
     pub const fn simt(&self) -> Option<SimtDesc> {
         match self.family {
             FamilyDesc::Simt(knobs) => {
@@ -109,10 +111,10 @@ impl GemmDesc {
         }
     }
 
-    /// The description, where its threads all follow one schedule.
+    /// Returns the description of the SIMT family.
     ///
     /// # Errors
-    /// [`Refusal::IsWarpSpecialized`] where they do not.
+    /// [`Refusal::IsWarpSpecialized`] for another family.
     pub fn as_simt(&self) -> Result<SimtDesc, Refusal> {
         self.simt()
             .ok_or(Refusal::IsWarpSpecialized { mainloop: Word(self.family.mainloop().name()) })

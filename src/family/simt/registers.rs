@@ -1,4 +1,4 @@
-//! The registers of a thread, estimated before anything is compiled.
+//! An estimate of the registers per thread, before compilation.
 
 use crate::{
     smem::Along,
@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl MmaBase {
-    /// The registers a thread needs, so that none is spilled: accumulators, the fragments of both
-    /// operands, what an operand's copies take, and [`OVERHEAD`](Self::OVERHEAD).
+    /// Returns the registers that a thread needs without spills: accumulators, fragments of both
+    /// operands, copies, and [`OVERHEAD`](Self::OVERHEAD).
     pub const fn registers(&self) -> u32 {
         let [a, b] = &self.operands;
         let words = self.accumulator.bits().div_ceil(32);
@@ -27,8 +27,10 @@ impl MmaBase {
             .saturating_add(Self::OVERHEAD)
     }
 
-    /// Fragments of an operand at once: two; of bytes, the four whose products make one `dp4a`,
-    /// while two more load; where both tiles are K-major, the four that one access loads.
+    /// Returns the fragments of an operand that are live at once.
+    ///
+    /// Two in general. For bytes, four feed one `dp4a` while two more load. If both tiles are
+    /// K-major, one access loads four.
     const fn fragments(&self) -> u32 {
         let [a, b] = &self.operands;
         if matches!(self.mainloop, MainloopKind::SingleStage) {
@@ -42,8 +44,8 @@ impl MmaBase {
         }
     }
 
-    /// Registers in which an operand's part of the next tile waits, one for the address of each row
-    /// it comes from, and two that say whether the thread has a share of the last row.
+    /// Returns the registers for an operand's copies. They hold the next tile's share, one address
+    /// per row, and two predicates if the last row is incomplete.
     const fn copy_registers(&self, operand: &OperandDesc) -> u32 {
         let map = operand.thread_map();
         let staged = operand.staged_words().saturating_add(map.steps_strided());
@@ -51,12 +53,12 @@ impl MmaBase {
             .saturating_add(if map.idles() { 2 } else { 0 })
     }
 
-    /// Registers for the addresses of a swizzled tile: they do not fold into the accesses, as those
-    /// of a linear one do.
+    /// Registers for the addresses of a swizzled tile. Unlike those of a linear tile, they do not
+    /// fold into the accesses.
     pub const SWIZZLE_REGISTERS: u32 = 24;
 
-    /// Where a swizzle takes a fragment apart, each of its elements has an address of its own: as
-    /// many registers again.
+    /// Returns the registers for swizzled addresses. If a swizzle separates the elements of a
+    /// fragment, each has its own address, which doubles the number.
     const fn swizzle_registers(operand: &OperandDesc) -> u32 {
         match (operand.smem.bits, operand.fragment_access()) {
             (0, _) => 0,
@@ -65,13 +67,14 @@ impl MmaBase {
         }
     }
 
-    /// Registers for addresses, counters and limits. Measured, with
-    /// [`ACCESSES_A_REGISTER`](Self::ACCESSES_A_REGISTER) and
-    /// [`SWIZZLE_REGISTERS`](Self::SWIZZLE_REGISTERS), on random descriptions that just fit: the
-    /// test `descriptions_that_just_fit_compile_clean` finds spills where they are less, and
-    /// 128x128x16 of `f32`, twice on a multiprocessor, leaves no room for more.
+    /// Registers for addresses, counters, and limits.
+    ///
+    /// This constant, [`ACCESSES_A_REGISTER`](Self::ACCESSES_A_REGISTER), and
+    /// [`SWIZZLE_REGISTERS`](Self::SWIZZLE_REGISTERS) were measured on random descriptions that
+    /// just fit. With smaller values, the test `descriptions_that_just_fit_compile_clean` finds
+    /// spills. Two CTAs of 128x128x16 of `f32` per multiprocessor leave no space for larger ones.
     pub const OVERHEAD: u32 = 28;
 
-    /// Accesses to global memory for each register that their addresses and predicates take.
+    /// Accesses to global memory per register for their addresses and predicates.
     pub const ACCESSES_A_REGISTER: u32 = 4;
 }

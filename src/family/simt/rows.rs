@@ -1,4 +1,4 @@
-//! What kernels of this family are configured as, by their types and architectures.
+//! The default table of the SIMT family.
 
 use crate::{
     arch::{
@@ -17,8 +17,8 @@ use crate::{
     warp::{InterleaveKind, UnrollKind},
 };
 
-/// The configuration that this library began with, and CUTLASS's for the CUDA cores: 128x128x8, two
-/// stages, accesses of one element; layouts of shared memory that follow from the operands.
+/// The first configuration of this library, and CUTLASS's for the CUDA cores: 128x128x8, two
+/// stages, accesses of one element, and shared-memory layouts that follow from the operands.
 const CLASSIC: SimtKnobs = SimtKnobs {
     threadblock: Mnk::new(128, 128, 8),
     warp: Mnk::new(32, 64, 8),
@@ -38,13 +38,13 @@ const CLASSIC: SimtKnobs = SimtKnobs {
     spills: SpillKind::Refused,
 };
 
-/// `f64`: half the columns, since an accumulator takes two registers.
+/// `f64`: half the columns, because an accumulator needs two registers.
 const DOUBLE: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(128, 64, 8), warp: Mnk::new(32, 32, 8), ..CLASSIC };
 
-/// `f32` with asynchronous copies: the largest tile whose accumulators fit, 16x8 a thread, so that
-/// the fewest instructions go to anything but products. Chosen on an H200; the notebook
-/// that `book/src/lessons.md` names lists the candidates.
+/// `f32` with asynchronous copies: the largest tile whose accumulators fit, with 16x8 per thread.
+/// It has the highest share of multiply-adds among its instructions. It was chosen on an H200; the
+/// notebook that `book/src/lessons.md` names lists the candidates.
 const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     threadblock: Mnk::new(256, 128, 8),
     warp: Mnk::new(64, 64, 8),
@@ -53,13 +53,14 @@ const ASYNCHRONOUS: SimtKnobs = SimtKnobs {
     ..CLASSIC
 };
 
-/// `f32` of one wave and of few: half that tile; one whose depth two warps share; one of the same
-/// extent for sums in many parts, of which a thread has half as many accumulators
-/// (`lab/data/trials.csv`, log `split_k_simt`); and the least, whose depth four share. These
-/// but that one, and those of `f64` and of fewer bits below, chosen among those of
-/// `lab/data/trials.csv`, log `small_tiles_simt`.
+/// Tiles for `f32` with one wave or few. `HALF_AS_LARGE` has half the tile. In `SMALL`, two warps
+/// share the depth. `DEEP` has the same extent with half as many accumulators per thread, for
+/// split-K with many slices (`lab/data/trials.csv`, log `split_k_simt`). In `LEAST`, four warps
+/// share the depth. Except for `DEEP`, these tiles were chosen among those of
+/// `lab/data/trials.csv`, log `small_tiles_simt`. The same holds for the tiles of `f64` and of
+/// narrower types below.
 const HALF_AS_LARGE: SimtKnobs = SimtKnobs { threadblock: Mnk::new(128, 128, 8), ..ASYNCHRONOUS };
-/// Half that tile in streams, for tiles that whole waves would leave multiprocessors without
+/// Half the large tile with stream-K, for sizes whose whole waves would leave multiprocessors idle
 /// (`lab/data/trials.csv`, log `streams_f32`).
 const STREAMED: SimtKnobs =
     SimtKnobs { decomposition: DecompositionKind::StreamK, ..HALF_AS_LARGE };
@@ -77,16 +78,16 @@ const LEAST: SimtKnobs = SimtKnobs {
     stages: 3,
     ..ASYNCHRONOUS
 };
-/// Half of [`HALF_AS_LARGE`] and a quarter of it, as shallow: a short K, 64 rows, and groups that
-/// leave tiles half empty took less time in them
-/// (`lab/data/trials.csv`, log `short_tiles_simt`).
+/// Half and a quarter of [`HALF_AS_LARGE`], with the same depth. They were faster for a short K,
+/// for 64 rows, and for groups that leave tiles half empty (`lab/data/trials.csv`, log
+/// `short_tiles_simt`).
 const SHALLOW_AND_WIDE: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(64, 128, 8), warp: Mnk::new(32, 64, 8), ..ASYNCHRONOUS };
 const SHALLOW: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
-/// `f32` of few rows: as many as the tile has, so that no product is of a row that D lacks. Of
-/// `lab/data/trials.csv`, log `few_rows_simt` those that took the least time with B along N and
-/// along K, or a few hundredths more.
+/// `f32` with a small M: the tile has as many rows as D, so no multiply-add is wasted. In
+/// `lab/data/trials.csv`, log `few_rows_simt`, these tiles were the fastest for an N-major and a
+/// K-major B, or a few percent slower than the fastest.
 const ROWS_OF_8: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(8, 128, 32), warp: Mnk::new(8, 64, 16), ..ASYNCHRONOUS };
 const ROWS_OF_16: SimtKnobs =
@@ -94,7 +95,7 @@ const ROWS_OF_16: SimtKnobs =
 const ROWS_OF_32: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(32, 64, 16), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 
-/// `f64` of few waves, with asynchronous copies.
+/// `f64` with few waves, with asynchronous copies.
 const SMALL_DOUBLE: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(64, 64, 8), warp: Mnk::new(32, 32, 8), ..ASYNCHRONOUS };
 const SMALLER_DOUBLE: SimtKnobs =
@@ -102,24 +103,24 @@ const SMALLER_DOUBLE: SimtKnobs =
 const LEAST_DOUBLE: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..ASYNCHRONOUS };
 
-/// Elements of 8 and 16 bits: twice the depth, so half the barriers.
+/// Elements of 8 and 16 bits: twice the depth halves the number of barriers.
 const SMALL_DEEP: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(64, 64, 16), warp: Mnk::new(32, 32, 16), ..CLASSIC };
 const LEAST_DEEP: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(32, 32, 16), warp: Mnk::new(16, 16, 16), ..CLASSIC };
 
-/// `f16` accumulators, two a register, from sm_80 on: 8x16 a thread, 128 threads a block, of which
-/// registers leave room for three on a multiprocessor. The notebook
-/// that `book/src/lessons.md` names lists the candidates, bound to three and four blocks.
+/// `f16` accumulators, two per register, for sm_80 and newer: 8x16 per thread, and 128 threads per
+/// CTA. The registers allow three CTAs per multiprocessor. The notebook that `book/src/lessons.md`
+/// names lists the candidates, with bounds of three and four CTAs.
 const HALF: SimtKnobs =
     SimtKnobs { threadblock: Mnk::new(128, 128, 16), warp: Mnk::new(32, 128, 16), ..CLASSIC };
 
-/// Accesses of so many elements of A and B, and of C.
+/// Returns `knobs` with `ab` elements per access of A and B, and `c` of C.
 const fn aligned(knobs: SimtKnobs, ab: u32, c: u32) -> FamilyDesc {
     FamilyDesc::Simt(SimtKnobs { align_a: ab, align_b: ab, align_c: c, ..knobs })
 }
 
-/// Those of 8 and 16 bits, with accesses of so many elements of C.
+/// Returns the configurations for 8 and 16 bits, with `c` elements per access of C.
 const fn deep(c: u32) -> [FamilyDesc; 3] {
     [aligned(CLASSIC, 8, c), aligned(SMALL_DEEP, 8, c), aligned(LEAST_DEEP, 8, c)]
 }
@@ -145,7 +146,7 @@ const fn simt(
 const OLDER: &[ArchKind] = &[Sm70, Sm75];
 const NEWER: &[ArchKind] = &[Sm80, Sm86, Sm89, Sm90];
 
-/// `f32` with asynchronous copies.
+/// Configurations for `f32` with asynchronous copies.
 const SINGLES: &[FamilyDesc] = &[
     aligned(ASYNCHRONOUS, 4, 4),
     aligned(HALF_AS_LARGE, 4, 4),
@@ -159,7 +160,7 @@ const SINGLES: &[FamilyDesc] = &[
     aligned(ROWS_OF_8, 4, 4),
 ];
 
-/// The rows.
+/// The rows of the family.
 pub(in crate::family) const ROWS: &[Row] = &[
     simt(OLDER, &[of(F32, F32, F32), of(I32, I32, I32)], &[aligned(CLASSIC, 1, 1)]),
     simt(

@@ -1,5 +1,5 @@
-//! Where tensor cores of Hopper find A: in shared memory, or in registers; and in which order D is
-//! for them.
+//! The source of A for Hopper's tensor cores, shared memory or registers, and the order of D in the
+//! kernel's frame.
 
 use crate::{
     arch::OpKind,
@@ -13,9 +13,8 @@ use crate::{
 };
 
 impl GemmDesc {
-    /// The description of the same product whose A can come from registers, where it is to: A and B
-    /// change places once more where it is B that is not along K, and D is column-major then, as
-    /// the kernel sees it.
+    /// Returns the description with the source of A resolved. If A comes from registers and only B
+    /// is MN-major, the operands are swapped, and D becomes column-major in the kernel's frame.
     #[must_use]
     pub(crate) const fn settled(self) -> Self {
         let FamilyDesc::WarpSpecialized(knobs) = self.family else { return self };
@@ -29,7 +28,7 @@ impl GemmDesc {
         }
     }
 
-    /// With A and B in each other's place where B is N-major and A along K.
+    /// Returns the description with swapped operands if A is K-major and B is N-major.
     const fn with_a_along_m(self) -> Self {
         let class = &self.class;
         let is_b =
@@ -40,8 +39,8 @@ impl GemmDesc {
         self.with_swapped_operands()
     }
 
-    /// The description of the same product with a row-major D, as the kernel sees it, and A in
-    /// shared memory where it was not.
+    /// Returns the description with a row-major D in the kernel's frame. If the operands must be
+    /// swapped for that, A comes from shared memory.
     #[must_use]
     pub(crate) const fn of_rows(self) -> Self {
         if self.frame.d_order().is_row() {
@@ -50,11 +49,12 @@ impl GemmDesc {
         self.with_swapped_operands().pinned(SHARED)
     }
 
-    /// The description of the same product with a column-major D, as the kernel sees it: A and B in
-    /// each other's place. Few rows of the user's D are few columns of the kernel's then, of which
-    /// an instruction may have 8. The user's types, layouts and knobs stay; shapes are the
-    /// kernel's, and stay too. A kernel on CUDA cores, one whose threads multiply, and one whose A
-    /// comes from registers stay as they are.
+    /// Returns the description with a column-major D in the kernel's frame, and swapped operands.
+    ///
+    /// A small M of the user's D then maps to the kernel's columns, of which an instruction may
+    /// have 8. The user's types, layouts, and knobs do not change. Shapes belong to the kernel and
+    /// do not change either. SIMT kernels, and kernels with A from registers, are returned
+    /// unchanged.
     ///
     /// ```
     /// use falchion::{layout::Order, prelude::*};
@@ -75,7 +75,7 @@ impl GemmDesc {
         self.with_swapped_operands()
     }
 
-    /// Whether D is column-major, as the kernel sees it, beside an A in shared memory.
+    /// Returns whether D is column-major in the kernel's frame and A comes from shared memory.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_of_columns(&self) -> bool {
@@ -88,13 +88,13 @@ const REGISTERS: Pins = Pins { a_operand: Some(AOperandKind::Registers), ..Pins:
 const SHARED: Pins = Pins { a_operand: Some(AOperandKind::Shared), ..Pins::NONE };
 
 impl WarpSpecializedDesc {
-    /// Whether consumers bring A to registers before they multiply it.
+    /// Returns whether consumers load A into registers before they multiply it.
     pub const fn a_from_registers(&self) -> bool {
         matches!(self.knobs.a_operand, AOperandKind::Registers)
     }
 
-    /// Whether A can come from registers, where it is to: 8 or 32 bits an element, M-major, on
-    /// Hopper's tensor cores.
+    /// Checks that A can come from registers if the knob requires it: elements of 8 or 32 bits,
+    /// M-major, on Hopper's tensor cores.
     pub(crate) const fn check_a_operand(&self) -> Result<(), Refusal> {
         let class = &self.class;
         if matches!(self.knobs.a_operand, AOperandKind::Auto) {
@@ -129,7 +129,7 @@ impl WarpSpecializedDesc {
     }
 }
 
-/// What is unsupported by the warp-specialized main loop.
+/// Returns the refusal of a value that the warp-specialized main loop does not support.
 pub(super) const fn no_choice(field: Field, nearest: &'static str) -> Result<(), Refusal> {
     Err(Refusal::NoChoice {
         field,

@@ -1,6 +1,6 @@
-//! What is multiplied, and how accumulators are kept: emulation, `f32` on tensor cores, which
-//! multiply no `f32`; and promotion, what becomes of a tensor core's own accumulators of fp8, which
-//! keep 13 bits of fraction.
+//! The arithmetic of warp-specialized kernels: emulation of `f32` on tensor cores, and promotion of
+//! accumulators. The tensor cores multiply no `f32`, and their accumulators of fp8 keep 13 bits of
+//! fraction.
 
 use super::a_operand::no_choice;
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl WarpSpecializedDesc {
-    /// The description as its kernel sees it: itself; where f32 is emulated, of its parts, which
-    /// are K-major whatever the user's layouts. It is that of no call.
+    /// Returns the description as its kernel reads the operands. If f32 is emulated, the operands
+    /// are terms, which are K-major for any layout of the user's. No call has this description.
     #[must_use]
     pub const fn multiplied(&self) -> Self {
         let Some(part) = self.knobs.emulation.part() else { return *self };
@@ -23,13 +23,13 @@ impl WarpSpecializedDesc {
         parts
     }
 
-    /// Which block of K each k-tile reads, of rows of `length` elements: those of
-    /// [`multiplied`](Self::multiplied).
+    /// Returns the blocks of K that k-tiles read. Rows have `length` elements of the
+    /// [`multiplied`](Self::multiplied) operands.
     pub const fn blocks(&self, length: usize) -> EmulationBlocks {
         EmulationBlocks::of((self.knobs.emulation, self.frame), length, self.knobs.threadblock.k)
     }
 
-    /// Whether `f32` is emulated where tensor cores multiply it, and nothing else is.
+    /// Checks that `f32` on tensor cores is emulated, and that no other type is.
     pub(crate) const fn check_emulation(&self) -> Result<(), Refusal> {
         let (a, b) = (self.class.a.element, self.class.b.element);
         let is_f32 = a.is(ElementKind::F32) && b.is(ElementKind::F32);
@@ -56,13 +56,13 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// Whether accumulators are promoted.
+    /// Returns whether accumulators are promoted.
     pub const fn promotes(&self) -> bool {
         matches!(self.knobs.promotion, PromotionKind::Stage)
     }
 
-    /// How the tensor cores of this kernel add, promotion included; `None` where
-    /// [`Instruction::of`] has no row.
+    /// Returns the arithmetic of the tensor-core instruction, including promotion. `None` if
+    /// [`Instruction::of`] has no entry.
     pub const fn matrix_instruction(&self) -> Option<Instruction> {
         match Instruction::of(self.multiplied().class.combined(), self.class.arch) {
             Some(instruction) if self.promotes() => {
@@ -72,7 +72,7 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// Whether there is something to promote: accumulators of fp8, or of parts of f32, in f32.
+    /// Checks that promotion applies: to f32 accumulators of fp8 or of emulated f32.
     pub(crate) const fn check_promotion(&self) -> Result<(), Refusal> {
         let fp8 = self.class.a.element.is_fp8() && self.class.accumulator.is(ElementKind::F32);
         if self.promotes() && !(fp8 || self.knobs.emulation.decomposes()) {

@@ -1,8 +1,8 @@
-//! What completes pins of this family: threadblock tiles, schedules, consumers' shares of a tile,
-//! and instructions, the widest first.
+//! The axes that complete the pins of the warp-specialized family: threadblock tiles, schedules,
+//! consumers' shares of a tile, and instructions, the widest first.
 //!
-//! A tile that is pinned stands, and the other is it times or by a share. Where none is, tiles are
-//! fractions of the row's, and whole numbers of what a cluster shares.
+//! If one of the threadblock and warp tiles is pinned, the other is a multiple or a share of it. If
+//! neither is pinned, tiles are fractions of the row's tile that a cluster can share.
 
 use crate::{
     arch::{OpKind, PORTABLE_CLUSTER, WARP},
@@ -15,18 +15,17 @@ use crate::{
     warp::mma_warpgroup::{MOST_COLUMNS, ROWS, THREADS, columns_of},
 };
 
-/// Threadblock tiles, schedules, shares, instructions.
+/// Numbers of threadblock tiles, schedules, shares, and instructions.
 pub(in crate::family) const VALUES: [u32; AXES] =
     [2 * TILES.len() as u32, 2, GRIDS.len() as u32, 6];
 
-/// By what the row's tile is divided along M and N where no tile is pinned.
+/// Divisors of the row's tile along M and N, if no tile is pinned.
 const TILES: [(u32, u32); 8] = [(1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4), (4, 4), (4, 16)];
 
 /// Consumers of a tile along M and N, on tensor cores.
 const CONSUMERS: [(u32, u32); 5] = [(2, 1), (1, 2), (1, 1), (3, 1), (1, 3)];
 
-/// Warps of a tile along M and N, where threads multiply: those of one consumer, of two and of
-/// three.
+/// Warps of a tile along M and N in a SIMT kernel, for one, two, and three consumers.
 const GRIDS: [(u32, u32); 13] = [
     (4, 2),
     (2, 4),
@@ -43,14 +42,14 @@ const GRIDS: [(u32, u32); 13] = [
     (1, 12),
 ];
 
-/// Lanes of a warp along M, where threads multiply.
+/// Lanes of a warp along M in a SIMT kernel.
 const LANES: [u32; 4] = [4, 8, 2, 16];
 
-/// The columns of the narrowest and the widest instruction.
+/// Columns of the narrowest and the widest instruction.
 const NARROWEST: u32 = 8;
 const WIDEST: u32 = MOST_COLUMNS;
 
-/// The knobs at a place along the axes.
+/// Returns the knobs at a place along the axes.
 pub(in crate::family) const fn along_axes(
     class: &Class,
     base: WarpSpecializedKnobs,
@@ -99,7 +98,7 @@ pub(in crate::family) const fn along_axes(
             (threadblock, divided(threadblock, m, n))
         }
     };
-    // What the user has pinned is the rule book's to refuse.
+    // The rules refuse pinned tiles that do not nest.
     let nest = warp.m > 0
         && warp.n > 0
         && threadblock.m.is_multiple_of(warp.m)
@@ -110,8 +109,7 @@ pub(in crate::family) const fn along_axes(
         None if place + 1 == VALUES[3] => Mnk { n: NARROWEST, ..base.instruction },
         None => Mnk { n: widest(class, warp.n, place), ..base.instruction },
     };
-    // Of tiles that are not pinned, none is worth a check whose accumulators alone are more than a
-    // thread's 255 registers.
+    // An unpinned tile is skipped if its accumulators alone exceed the 255 registers of a thread.
     let accumulators = class.accumulator.matrix_bytes(warp.m as u64).saturating_mul(warp.n as u64)
         / (4 * THREADS) as u64;
     let fits = !threads && (accumulators < 255 || pins.threadblock.is_some())
@@ -123,17 +121,17 @@ pub(in crate::family) const fn along_axes(
     Some(WarpSpecializedKnobs { threadblock, warp, instruction, schedule, ..base })
 }
 
-/// The axis along which the next knobs may not be refused so.
+/// Returns the axis along which the next knobs may avoid the refusal.
 pub(in crate::family) const fn axis_against(class: &Class, _: &Pins, refusal: &Refusal) -> usize {
     match refusal {
-        // Threads' boxes are warps' parts.
+        // In SIMT kernels, the grid of warps determines the boxes.
         Refusal::UnevenBoxes { .. } if matches!(class.op, OpKind::Simt) => 2,
         Refusal::SharedMemory { .. } | Refusal::UnevenBoxes { .. } => 0,
         _ => AXES - 1,
     }
 }
 
-/// One of `m` x `n` shares of a tile; of no extent where there are none.
+/// Returns one of `m` x `n` shares of a tile, with extents of 0 if they do not divide it.
 const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
     if tile.m.is_multiple_of(m) && tile.n.is_multiple_of(n) {
         Mnk { m: tile.m / m, n: tile.n / n, k: tile.k }
@@ -142,8 +140,8 @@ const fn divided(tile: Mnk, m: u32, n: u32) -> Mnk {
     }
 }
 
-/// A fraction of the row's tile, of whole instructions, which the blocks of a cluster share: whole
-/// kilobytes of it, whole swizzles, or whole boxes.
+/// Returns a fraction of the row's tile that instructions divide and that the CTAs of a cluster can
+/// share. Shares are multiples of kilobytes, swizzles, or boxes.
 const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile: u32) -> Mnk {
     let (m, n) = TILES[tile as usize / 2];
     let boxed = match class.op {
@@ -151,7 +149,7 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
         OpKind::TensorOp if tile.is_multiple_of(2) => 8,
         OpKind::TensorOp => ROWS,
     };
-    // More than there are is the rule book's to refuse.
+    // The rules refuse larger clusters.
     let (blocks_m, blocks_n) = match base.cluster {
         Mn { m: m @ 1..=PORTABLE_CLUSTER, n: n @ 1..=PORTABLE_CLUSTER } => (m, n),
         _ => (1, 1),
@@ -170,8 +168,8 @@ const fn fraction(class: &Class, base: &WarpSpecializedKnobs, pins: &Pins, tile:
     }
 }
 
-/// The columns of an instruction that a consumer's are a whole number of: the widest, or the next
-/// so many times; 0 where there is none.
+/// Returns the columns of the widest instruction that divides a consumer's columns, after `skip`
+/// wider ones. 0 if there is none.
 const fn widest(class: &Class, columns: u32, mut skip: u32) -> u32 {
     let mut n = if columns < WIDEST { columns } else { WIDEST } / NARROWEST * NARROWEST;
     while n > 0 {

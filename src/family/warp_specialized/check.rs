@@ -1,6 +1,6 @@
-//! The rule book of warp-specialized kernels. What their components refuse is in
-//! [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of); here are the knobs that it
-//! does not read, and the budgets.
+//! The rules of warp-specialized descriptions: knobs that do not affect components, and resource
+//! limits. [`WarpSpecialized::of`](crate::threadblock::WarpSpecialized::of) has the rules of
+//! components.
 
 use crate::{
     arch::Machine,
@@ -86,7 +86,7 @@ impl WarpSpecializedDesc {
     }
 }
 
-/// What TMA reads begins at whole vectors of 16 bytes, and so do its rows.
+/// Checks that accesses have 16 bytes. TMA requires this alignment of addresses and rows.
 const fn whole_vector(field: Field, align: u32, element: ElementKind) -> Result<(), Refusal> {
     let elements = element.elements_in(16);
     if align == elements {

@@ -1,5 +1,5 @@
-//! From knobs to components: the ring, its consumers, what they multiply, and how D leaves them;
-//! refused where there are none.
+//! The components of a warp-specialized description: the ring, its consumers, their instructions,
+//! and the path of D. Invalid descriptions are refused.
 
 use super::shapes::{MOST_PARTS, MOST_TILE};
 use crate::{
@@ -25,15 +25,15 @@ use crate::{
     },
 };
 
-/// What a warpgroup does with a stage.
+/// Returns the multiplication of a stage by a warpgroup.
 const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
     let (refused, accumulator) = (d.class.combined().refused_by(d.class.op), d.class.accumulator);
     let b = hold!(tile(d, OperandKind::B));
     if d.a_from_registers() {
         let input = d.class.a.element;
         let row = input.elements_in(STAGE_BYTES) as u64;
-        // Whole boxes, and whole warp tiles, which are whole instructions: two make whole boxes
-        // where one does not.
+        // A tile consists of whole boxes and whole warp tiles. Two warp tiles fill whole boxes if
+        // one does not.
         let (warp, most) = (d.knobs.warp.m as u64, MOST_TILE as u64);
         let whole = if warp.is_multiple_of(row) { warp } else { 2 * warp };
         if whole > most {
@@ -45,8 +45,8 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
             whole,
             most
         ));
-        // 8-bit elements are dealt out by a selector, which crosses rows for nothing. Neighbours of
-        // a column-major D are in order.
+        // A byte selector distributes 8-bit elements, so crossing their rows costs nothing. A
+        // column-major D needs adjacent rows in order.
         let crossed = input.bits() == 8 && d.frame.d_order().is_row();
         let rows = if crossed { FragmentRows::Crossed } else { FragmentRows::Paired };
         let (Some(tile), Some(mma)) = (
@@ -64,7 +64,7 @@ const fn consumer_mma(d: &WarpSpecializedDesc) -> Result<ConsumerMma, Refusal> {
     }
 }
 
-/// An operand's tile of one stage.
+/// Returns an operand's tile of one stage.
 const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTile, Refusal> {
     let (element, mn) = match operand {
         OperandKind::A => (d.class.a.element, d.knobs.threadblock.m),
@@ -73,7 +73,7 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
     let refused = d.class.combined().refused_by(d.class.op);
     let along = WarpSpecialized::along(d, operand);
     if along.is(Along::Mn) {
-        // Every instruction begins where a box does; those of A have its 64 rows.
+        // Each instruction begins at the start of a box. Instructions have 64 rows of A.
         let row = element.elements_in(STAGE_BYTES) as u64;
         let (field, extent) = match operand {
             OperandKind::A => (
@@ -100,9 +100,10 @@ const fn tile(d: &WarpSpecializedDesc, operand: OperandKind) -> Result<OperandTi
 }
 
 impl WarpSpecialized {
-    /// The index along which a kernel reads an operand: that along which it is contiguous in
-    /// memory, or K, where tensor cores read elements of its width no other way; threads read along
-    /// MN. Where the two differ, what the kernel reads is the operand's transpose.
+    /// Returns the index along which a kernel reads an operand. It is the contiguous index in
+    /// global memory if the tensor cores support that for the element's width, and K otherwise.
+    /// SIMT kernels read along M and N. If the index is not the contiguous one, the kernel reads
+    /// the operand's transpose.
     pub const fn along(d: &WarpSpecializedDesc, operand: OperandKind) -> Along {
         let (element, k_contiguous) =
             (d.class.operand(operand).element, d.class.k_contiguous(operand));
@@ -114,12 +115,12 @@ impl WarpSpecialized {
         if !k_contiguous && read { Along::Mn } else { Along::K }
     }
 
-    /// The components of a description.
+    /// Returns the components of a description.
     ///
     /// # Errors
-    /// What they are not made for: another operation or architecture, tiles that are no whole
-    /// number of warpgroups' instructions, operands that no descriptor reaches, a cluster that does
-    /// not share its tiles evenly.
+    /// The refusal of another operation or architecture; of tiles that warpgroups and instructions
+    /// do not divide; of operands that no descriptor can address; and of clusters that cannot share
+    /// tiles evenly.
     pub const fn of(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
         let user = d;
         let d = &d.multiplied();
@@ -131,7 +132,7 @@ impl WarpSpecialized {
         }
         hold!(user.check_a_operand());
         hold!(user.check_emulation());
-        // Stages beyond their range are the ring's to refuse.
+        // The ring refuses stages that are out of range.
         if let 2..=MOST_STAGES = d.knobs.stages {
             let (field, most) = RoleOptions::most_pending(d.knobs.stages, d.a_from_registers());
             hold!(within(field, d.knobs.pending as u64, 0, most as u64));
@@ -142,7 +143,8 @@ impl WarpSpecialized {
         if !user.class.combined().is_of(d.class.op) {
             return Err(user.class.combined().refused_by(d.class.op));
         }
-        // What others than those make of whole sums has not been stored by TMA.
+        // Integer accumulators support only outputs of their own type. Other outputs use
+        // `mma.sync`.
         let stored =
             !d.class.accumulator.is_integer() || d.class.output.element.is(d.class.accumulator);
         if !is_input(d.class.a.element) || !stored {
@@ -222,14 +224,15 @@ impl WarpSpecialized {
         Ok(this)
     }
 
-    /// The columns of a subtile: rows of the widest swizzle that a consumer's columns are a whole
-    /// number of. There is one: see [`shapes`](Self::shapes).
+    /// Returns the columns of a subtile and its swizzle. The columns fill rows of the widest
+    /// swizzle that divides a consumer's columns. [`shapes`](Self::shapes) guarantees that one
+    /// does.
     ///
-    /// Of a column-major D, as many columns as fit the same bytes and a consumer's columns are a
-    /// whole number of: each is rows of the widest swizzle. Where A comes from registers they are a
-    /// power of two; where it does not, columns of which only eight divide all, as of 152, are one
-    /// subtile, if shared memory holds it beside the stages: one of eight is a kilobyte, and a
-    /// store of its own.
+    /// For a column-major D, a subtile has as many columns as fit the same bytes and divide a
+    /// consumer's columns. Each column is a row of the widest swizzle. If A comes from registers,
+    /// the number is a power of two. Otherwise, if only eight divides the columns, as for 152, all
+    /// columns are one subtile if shared memory holds it. A subtile of eight columns is only a
+    /// kilobyte, with a store of its own.
     const fn subtile(
         d: &WarpSpecializedDesc,
         unstaged: &Pipeline,
@@ -258,8 +261,8 @@ impl WarpSpecialized {
         (d.class.output.element.elements_in(CHUNK_BYTES << widths[i].bits()), widths[i])
     }
 
-    /// The most staging buffers that the subtiles are a whole number of, and that shared memory
-    /// holds beside the stages: subtiles that have a buffer each wait for no other's store.
+    /// Returns the largest number of staging buffers that divides the subtiles and fits in shared
+    /// memory next to the stages. A subtile with its own buffer waits for no other store.
     const fn staging(bare: &Pipeline, subtiles: u32, available: u32) -> u32 {
         let mut buffers = if subtiles < MOST_STAGING { subtiles } else { MOST_STAGING };
         while buffers > 1 {
@@ -272,7 +275,7 @@ impl WarpSpecialized {
         1
     }
 
-    /// What a cluster shares.
+    /// Returns the operand that the CTAs of a cluster share.
     pub(super) const fn multicast(d: &WarpSpecializedDesc) -> Option<SharedOperand> {
         match (d.knobs.cluster.m, d.knobs.cluster.n) {
             (1, 1) => None,
@@ -281,8 +284,8 @@ impl WarpSpecialized {
         }
     }
 
-    /// What the roles keep and take of the registers; `None` where one consumer has enough from the
-    /// launch on.
+    /// Returns the registers of a producer thread and of a consumer thread. `None` if there is one
+    /// consumer, for which the registers of the launch suffice.
     pub(super) const fn registers(ring: &Pipeline) -> Option<[u8; 2]> {
         if ring.consumers < 2 {
             return None;
@@ -291,39 +294,39 @@ impl WarpSpecialized {
     }
 }
 
-/// The most bytes of a subtile: its rows, 128 bytes of each.
+/// Maximum bytes of a subtile: 128 bytes of each row.
 const SUBTILE_BYTES: u32 = ROWS * STAGE_BYTES;
 
-/// What the columns of a subtile of a column-major D are a multiple of: with rows of 128 bytes,
-/// whole periods of the swizzle.
+/// Divisor of the columns of a subtile of a column-major D. With rows of 128 bytes, the columns
+/// fill whole periods of the swizzle.
 const COLUMNS: u32 = 8;
 
-/// Warpgroups that take tiles under ping-pong.
+/// Number of consumer warpgroups with ping-pong.
 pub(super) const PARTNERS: u32 = 2;
 
 impl WarpSpecializedDesc {
-    /// Whether TMA moves C and D: where they are aligned for it, to 16 bytes, and threads do not
-    /// multiply.
+    /// Returns whether TMA moves C and D. They must be aligned to 16 bytes, and the kernel must use
+    /// tensor cores.
     pub(crate) const fn by_tma(&self) -> bool {
         let aligned =
             self.class.output.element.bytes_of(self.knobs.align_c) >= STRIDE_ALIGNMENT as u32;
         matches!(self.class.op, OpKind::TensorOp) && aligned
     }
 
-    /// Whether the kernel reads an operand's transpose: along the other index than the one that is
-    /// contiguous in memory.
+    /// Returns whether the kernel reads an operand's transpose, along an index that is not
+    /// contiguous in global memory.
     pub const fn reads_transposed(&self, operand: OperandKind) -> bool {
         WarpSpecialized::along(self, operand).is(Along::K) != self.class.k_contiguous(operand)
     }
 
-    /// Whether it reads what a pass makes of an operand, wherever that lies.
+    /// Returns whether the kernel reads the output of a pass for any address of its operands.
     pub const fn reads_what_passes_make(&self) -> bool {
         let transposes =
             self.reads_transposed(OperandKind::A) || self.reads_transposed(OperandKind::B);
         transposes || self.knobs.emulation.decomposes()
     }
 
-    /// The components; `None` of a description that is refused.
+    /// Returns the components, or `None` for an invalid description.
     pub const fn components(&self) -> Option<WarpSpecialized> {
         match WarpSpecialized::of(self) {
             Ok(components) => Some(components),

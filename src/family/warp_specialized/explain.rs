@@ -1,4 +1,4 @@
-//! What follows from a warp-specialized description.
+//! The explanation of a warp-specialized description.
 
 use crate::{
     desc::WarpSpecializedDesc,
@@ -13,105 +13,103 @@ use crate::{
 };
 
 explanation! {
-    /// The facts that follow from a warp-specialized description. Counts are in elements unless
-    /// they say bytes.
+    /// The derived facts of a warp-specialized description. Counts are in elements, except in
+    /// fields named `bytes`.
     WarpSpecializedExplanation(d: &WarpSpecializedDesc, components: &WarpSpecialized) {
         let ring = components.ring;
         let pair = |shape: Mn| [shape.m, shape.n];
         let tiles = components.threads();
     }
-    /// Whether A and B change places: so that D is row-major, A comes from registers, or few rows
-    /// are few columns.
+    /// Whether A and B are swapped: for a row-major D, for A in registers, or for a small M.
     exchanged: bool = d.frame.swapped;
-    /// The order of D as the kernel sees it.
+    /// Order of D in the kernel's frame.
     layout_c: Order = d.frame.d_order();
-    /// Sets of registers that hold A of a stage in turn; 0 where products read it in shared memory.
+    /// Register sets that hold A of a stage in turn; 0 if `wgmma` reads A from shared memory.
     fragment_sets: u32 = components.options.fragment_sets();
-    /// Threads of a block: the producer's warpgroup and the consumers'.
+    /// Threads per CTA, of the producer warpgroup and the consumers.
     threads: u32 = ring.threads();
-    /// Warpgroups that multiply, along M and N.
+    /// Consumer warpgroups along M and N.
     consumers: [u32; 2] = pair(components.consumers);
-    /// What each computes, along M and N; what a warp of it does where threads multiply.
+    /// Tile of a consumer along M and N, or of a warp in a SIMT kernel.
     consumer_tile: [u32; 2] = [d.knobs.warp.m, d.knobs.warp.n];
-    /// Lanes of a warp along M and N, where threads multiply.
+    /// Lanes of a warp along M and N, in a SIMT kernel.
     lanes: Option<[u32; 2]> = tiles.map(|tiles| [tiles.lanes.m, tiles.lanes.n]);
-    /// The instruction; what a thread computes where threads multiply.
+    /// Shape of the instruction, or the tile of a thread in a SIMT kernel.
     instruction: Mnk = d.knobs.instruction;
-    /// Its tiles in a consumer's, along M and N.
+    /// Instructions per consumer tile along M and N.
     repeats: [u32; 2] = pair(components.repeats);
-    /// Registers of a thread that hold accumulators.
+    /// Registers per thread that hold accumulators.
     accumulators: u32 = components.accumulators();
-    /// Registers of a thread that hold partial accumulators, where accumulators are promoted.
+    /// Registers per thread that hold partial accumulators, if accumulators are promoted.
     partial_accumulators: u32 = components.partial_accumulators();
-    /// Products after which accumulators are promoted to f32; none where they are not.
+    /// Length along K after which accumulators are promoted to f32; `None` without promotion.
     promoted_every: Option<u32> = d.promotes().then_some(d.knobs.threadblock.k);
-    /// Registers that a thread of a consumer needs, estimated.
+    /// Estimated registers that a consumer thread needs.
     registers: u32 = components.registers_needed();
-    /// Registers that it has.
+    /// Registers available to a consumer thread.
     registers_available: u32 = components.registers_available();
-    /// Registers with which every thread is launched.
+    /// Registers per thread at the launch.
     registers_at_launch: u32 = ring.launch_registers();
-    /// Registers that a thread of the producer keeps, and one of a consumer takes; none where they
-    /// stay as launched.
+    /// Registers of a producer thread and of a consumer thread after the launch; `None` if they do
+    /// not change.
     registers_kept_and_taken: Option<[u8; 2]> = components.options.registers;
-    /// How factors are decomposed into parts.
+    /// Emulation of f32 by terms.
     emulation: EmulationKind = d.knobs.emulation;
     /// Stages of the ring.
     stages: u32 = ring.stages;
-    /// Bytes of one stage.
+    /// Bytes per stage.
     stage_bytes: u32 = ring.expect_bytes();
-    /// Buffers through which each consumer stores D.
+    /// Staging buffers through which each consumer stores D.
     staging_buffers: u32 = ring.staging_buffers;
-    /// Bytes of one of them.
+    /// Bytes per staging buffer.
     staging_bytes: u32 = ring.staging_bytes;
-    /// Blocks of a cluster that have parts of K of one tile; 1 where they have tiles.
+    /// CTAs of a cluster that compute split-K slices of one tile; 1 if each has its own tiles.
     parts_of_cluster: u32 = 1 + ring.senders();
-    /// Bytes in which the other blocks' parts land.
+    /// Bytes that receive the partials of the other CTAs.
     slot_bytes: u32 = ring.first_byte(Region::Full) - ring.first_byte(Region::Slot);
     /// Bytes of all barriers.
     barrier_bytes: u32 = ring.shared_bytes() - ring.first_byte(Region::Full);
-    /// Shared memory of a block.
+    /// Shared memory per CTA, in bytes.
     smem_bytes: u32 = ring.shared_bytes();
-    /// Shared memory that a block can have.
+    /// Shared memory available to a CTA, in bytes.
     smem_bytes_available: u32 = d.class.arch.machine().shared_bytes_each_of(1);
-    /// Blocks of a cluster, along M and N.
+    /// CTAs of a cluster along M and N.
     cluster: [u32; 2] = pair(d.knobs.cluster);
-    /// A and B as TMA sees them.
+    /// A and B as TMA boxes.
     operands: [BoxesExplanation; 2] = OperandKind::BOTH.map(|operand| BoxesExplanation::of(operand, components));
-    /// Subtiles in which a consumer stores its tile of D; none where threads store it from
-    /// registers.
+    /// Subtiles in which a consumer stores its tile of D; 0 if threads store it from registers.
     subtiles: u32 = u32::from(components.options.subtiles);
     /// Rows and columns of a subtile.
     subtile: [u32; 2] = if components.options.by_threads { [0, 0] } else { [ROWS, components.subtile_columns] };
-    /// Elements of D that a thread stores at once; none where TMA stores.
+    /// Elements of D per store of a thread; `None` if TMA stores.
     store_access: Option<u32> = match tiles {
         Some(tiles) => Some(d.knobs.align_c.min(tiles.interleave[1])),
         None => (d.class.output.element.bytes_of(d.knobs.align_c) < 16).then_some(d.knobs.align_c),
     };
-    /// What the epilogue computes in.
+    /// Type in which the epilogue computes.
     compute: ComputeKind = d.class.compute;
-    /// The epilogue.
+    /// Expression of the epilogue.
     epilogue: String = d.class.output.epilogue.leave(d.frame).to_string();
-    /// The order of steps of each role, a line for each section that has any.
+    /// Schedules of the roles, one line per nonempty section.
     schedule: Vec<String> = lines(&components.roles());
 }
 
 explanation! {
-    /// How an operand comes into a stage.
+    /// The boxes by which an operand enters a stage.
     BoxesExplanation(operand: OperandKind, components: &WarpSpecialized) {
         let tile = components.tile(operand);
         let box_mn = components.box_mn(operand);
     }
-    /// Its name.
+    /// Name of the operand.
     name: &'static str = operand.name();
     /// Whether a box is K-major.
     along_k: bool = tile.along().is(Along::K);
-    /// Extents of a box: along M or N, and along K.
+    /// Extents of a box along M or N, and along K.
     extents: [u32; 2] = [box_mn, tile.k()];
-    /// Bytes of a box.
+    /// Bytes per box.
     bytes: u32 = box_mn * tile.row_bytes();
-    /// Boxes that each block copies for a stage.
+    /// Boxes per stage that each CTA copies.
     copies: u32 = components.copies(operand);
-    /// Blocks among which the operand is shared, each of which copies its part to all.
+    /// CTAs that share the operand. Each copies its share to all of them.
     shares: u32 = components.ring.shares(operand);
 }

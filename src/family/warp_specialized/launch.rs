@@ -1,5 +1,5 @@
-//! What a product of Hopper's is launched with: tensor maps, and as many clusters as the device
-//! holds at once.
+//! Launches of warp-specialized kernels: tensor maps, and as many clusters as the device holds at
+//! once.
 
 use crate::{
     call::{DecomposedLayout, Elements, Grid, Launch, Partials, Problem, TmaTensor, View},
@@ -14,8 +14,8 @@ use crate::{
     threadblock::WarpSpecialized,
 };
 
-/// The launch of a problem whose operands are where the kernel reads them; the description is of
-/// what it reads ([`WarpSpecializedDesc::multiplied`]).
+/// Returns the launch of a problem, whose operands are already as the kernel reads them. `desc` is
+/// [`WarpSpecializedDesc::multiplied`].
 pub(super) fn launch(
     desc: &WarpSpecializedDesc,
     components: &WarpSpecialized,
@@ -36,7 +36,7 @@ pub(super) fn launch(
     let batch = |view: &View<Elements>| {
         (desc.class.mode.several() && !desc.class.mode.is_array()).then(|| problem.matrices(view))
     };
-    // Boxes of an operand; none where nothing is multiplied.
+    // Tensor map of an operand; none if K is 0.
     let operand = |operand: OperandKind| {
         let (view, element) = (problem.operand(operand), desc.class.operand(operand).element);
         let order = Order::of_operand(operand, components.tile(operand).along().is(Along::K));
@@ -53,7 +53,7 @@ pub(super) fn launch(
             .then(|| map().map(|desc| TmaTensor { desc, address: view.memory.address }))
             .transpose()
     };
-    // Boxes of C and D; none where threads read and store them.
+    // Tensor maps of C and D; none if threads load and store them.
     let subtiles = |operand: Operand, view: View<Elements>| {
         let (element, extents) = (desc.class.output.element, (problem.m as u64, problem.n as u64));
         let map = || {
@@ -127,7 +127,7 @@ pub(super) fn launch(
     })
 }
 
-/// The address of what is known of an operand's rows, where those are scaled.
+/// Returns the address of the statistics of an operand's rows, or 0 if they are not scaled.
 fn lines(desc: &WarpSpecializedDesc, problem: &Problem, operand: OperandKind) -> u64 {
     let emulation = desc.knobs.emulation;
     if !emulation.scales() || problem.k == 0 {
@@ -141,5 +141,5 @@ fn lines(desc: &WarpSpecializedDesc, problem: &Problem, operand: OperandKind) ->
     problem.operand(operand).memory.address + layout.lines_offset()
 }
 
-/// No map: of a matrix that TMA does not move.
+/// The tensor map of a matrix that TMA does not move.
 const NOTHING: TensorMap = TensorMap { word: [0; 16] };

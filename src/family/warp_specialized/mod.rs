@@ -1,5 +1,5 @@
-//! The room of the warp-specialized family: a producer warpgroup feeds consumers by TMA. `f32` over
-//! TMA is a shape of it, whose consumers are threads on the CUDA cores.
+//! The warp-specialized family for Hopper: a producer warpgroup feeds consumers by TMA. Consumers
+//! are warpgroups on tensor cores, or threads on CUDA cores for true `f32`.
 //!
 //! Twin: `kernels/family/warp_specialized.cuh`.
 
@@ -82,7 +82,7 @@ impl WarpSpecializedDesc {
         Ok(Explanation::of(self, &WarpSpecialized::of(self)?))
     }
 
-    /// What the host runs.
+    /// Returns the host program.
     ///
     /// # Errors
     /// A [`Refusal`](crate::Refusal) of the main loop, the instruction, or the tiles.
@@ -110,7 +110,7 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// What adds parts of K in the place of the blocks that have them.
+    /// Returns the kernel that reduces split-K partials, if the module has one.
     const fn reduction(&self) -> Option<Reduction> {
         match self.components() {
             Some(components) if self.sum().has_reduction() => {
@@ -121,7 +121,7 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// How units of work are divided.
+    /// Returns the division of work units among clusters.
     const fn work(&self) -> WorkKind {
         match self.knobs.decomposition {
             DecompositionKind::StreamK => WorkKind::StreamK,
@@ -130,12 +130,13 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// Whether the parts of K are those of the blocks of a cluster.
+    /// Returns whether the CTAs of a cluster compute the split-K slices of a tile.
     pub(super) const fn cuts_by_cluster(&self) -> bool {
         matches!(self.knobs.decomposition, DecompositionKind::SplitKCluster)
     }
 
-    /// The parts of a tile that a cluster has, of so many accumulators of a thread.
+    /// Returns the split-K slices that a cluster computes, with `accumulators` accumulators per
+    /// thread.
     pub(super) const fn parts_of_cluster(&self, accumulators: u32) -> Option<PartsOfCluster> {
         match self.work() {
             WorkKind::SplitKCluster => {
@@ -149,17 +150,18 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// Whether k-tiles are streamed.
+    /// Returns whether the kernel uses stream-K.
     pub(crate) const fn streams(&self) -> bool {
         matches!(self.knobs.decomposition, DecompositionKind::StreamK)
     }
 
-    /// Whether there may be parts of K, whose accumulators are added.
+    /// Returns whether the kernel can produce partial accumulators, by split-K or stream-K.
     pub(crate) const fn has_parts(&self) -> bool {
         self.knobs.split_k > 1 || self.streams()
     }
 
-    /// Lines that tiles of groups begin at multiples of: TMA reads 16 bytes, or nothing.
+    /// Returns the alignment of the first tile of a group, in rows or columns of D. TMA reads units
+    /// of 16 bytes.
     const fn group_step(&self) -> u32 {
         let Some(axis) = self.class.mode.groups() else { return 1 };
         let operand = OperandKind::along(axis);
@@ -170,26 +172,27 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// How many operands a call transposes to its workspace first.
+    /// Returns the number of operands that a call first transposes into its workspace.
     pub(super) const fn transposed(&self) -> u32 {
         self.reads_transposed(OperandKind::A) as u32 + self.reads_transposed(OperandKind::B) as u32
     }
 
-    /// The numbers are explained in `src/family/extents.rs`.
+    /// Returns the facts for the cost model. `src/family/extents.rs` explains the constants.
     pub(super) const fn features(&self) -> Features {
         const LOADS: u64 = 60;
         const OF_LINES: u64 = 68;
         const NOT_HIDDEN: u64 = 2900;
-        // Of a second tile that consumers share; what the begins and ends behind it do not draw of
-        // power, products may.
+        // A second tile that consumers share. Further prologues and epilogues leave their power to
+        // multiply-adds, so they cost less.
         const SECOND: u64 = 4700;
         const FURTHER: u64 = 300;
-        // Of threads, whatever the instruction.
+        // A tile of a TMA-fed SIMT kernel, for any thread tile.
         const OF_THREADS: u64 = 44;
-        // The begin and the end of a smaller tile take as long as those of 128 x 64.
+        // The prologue and epilogue of a smaller tile take as long as those of 128 x 64.
         const LEAST: u64 = 128 * 64;
         let (m, n) = (self.knobs.threadblock.m as u64, self.knobs.threadblock.n as u64);
-        // Of an instruction of 64 x 128, one; of a wider one less goes by reads of shared memory.
+        // Relative to an instruction of 64 x 128. Wider instructions spend less time on
+        // shared-memory reads.
         let wide = at_least_one(self.knobs.instruction.n) as u64;
         let (cluster, tensor_op) = (self.knobs.cluster, matches!(self.class.op, OpKind::TensorOp));
         let [rows, columns] = [at_least_one(cluster.m) as u64, at_least_one(cluster.n) as u64];
@@ -197,7 +200,8 @@ impl WarpSpecializedDesc {
             true => (m * n * (138 * wide + 640) / (143 * wide), LOADS * (m + n)),
             false => (m * n * 145 / 100, 0),
         };
-        // Of 32 bits a begin and an end take as long as of 16, and so half as many products.
+        // For 32 bits, a prologue and epilogue take as long as for 16, so they count as half as
+        // many multiply-adds.
         let fewer = if self.class.a.element.bits() > 16 { 2 } else { 1 };
         let [not_hidden, second, further] = if tensor_op {
             [NOT_HIDDEN / fewer, SECOND / fewer, FURTHER / fewer]
@@ -208,15 +212,14 @@ impl WarpSpecializedDesc {
             first: 2.0,
             own: LOADS as f64,
             longer: 40.0,
-            // The blocks of a cluster that has parts bring what was brought before at the same
-            // time.
+            // With split-K in a cluster, the CTAs reread elements at the same time.
             again: if self.cuts_by_cluster() { 0.55 } else { 0.4 },
             kept: 50e6 * 8.0 / self.class.a.element.bits() as f64,
         };
         let pingpong = matches!(self.knobs.schedule, ScheduleKind::Pingpong);
-        // Blocks of a cluster wait for one another.
+        // CTAs of a cluster wait for each other.
         let products = if rows * columns > 1 { alone * 17 / 16 } else { alone };
-        // Consumers that share a tile begin and end it side by side.
+        // Consumers that share a tile run its prologue and epilogue concurrently.
         let share = m * n / at_least_one(self.sum().sharing()) as u64;
         let lines = Lines {
             products: products as f64,
@@ -224,7 +227,7 @@ impl WarpSpecializedDesc {
         };
         Features {
             lines: if tensor_op { Some(lines) } else { None },
-            // Of threads that is a matter of time.
+            // For TMA-fed SIMT kernels, a transpose counts as time instead.
             transposed: if tensor_op { self.transposed() } else { 0 },
             each: (if products > loads { products } else { loads }) as f64,
             latency: 0.0,
@@ -241,19 +244,19 @@ impl WarpSpecializedDesc {
         }
     }
 
-    /// What parts of K cost beside: times in hundredths of a microsecond, as products of a
-    /// multiprocessor. Rounds of loads wait for the second-level cache.
+    /// Returns the times of the reduction. The constants are in hundredths of a microsecond. Rounds
+    /// of loads wait for the L2 cache.
     const fn exchange_of_parts(&self) -> Exchange {
         const BEGUN: f64 = 250.0;
         const STORED: f64 = 15.0;
         const COUNTED: f64 = 80.0;
         const ROUND: f64 = 25.0;
-        // What a multiprocessor has of the second-level cache in a microsecond.
+        // Bytes per microsecond that a multiprocessor loads from the L2 cache.
         const BYTES: f64 = 140_000.0;
-        // Of a second kernel: all blocks bring their parts at the same time.
+        // With the reduction kernel, all CTAs load their slices at the same time.
         const APART: (f64, f64) = (0.5, 1_450_000.0);
-        // Of a cluster: its barriers, each of a tile's blocks, and what the first is sent in a
-        // microsecond.
+        // With a cluster: its barriers, the wait for each CTA of a tile, and the bytes per
+        // microsecond that its first CTA receives.
         const MET: f64 = 35.0;
         const AWAITED: f64 = 10.0;
         const SENT: f64 = 45_000.0;
@@ -272,7 +275,8 @@ impl WarpSpecializedDesc {
             };
         }
         let rounds = match components.vectors_ahead() {
-            // There are no registers to add them, and the kernel can.
+            // No registers remain to load partials ahead. The kernel supports split-K, but the
+            // model excludes it.
             0 => return Exchange::NEVER,
             vectors => components.numbers().div_ceil(TOGETHER * vectors),
         };
@@ -293,7 +297,7 @@ impl WarpSpecializedDesc {
 }
 
 impl GemmDesc {
-    /// The description, where its family is Hopper's.
+    /// Returns the description of the warp-specialized family, or `None` for another family.
     pub const fn warp_specialized(&self) -> Option<WarpSpecializedDesc> {
         match self.family {
             FamilyDesc::WarpSpecialized(knobs) => {
@@ -303,7 +307,8 @@ impl GemmDesc {
         }
     }
 
-    /// The components of a kernel of Hopper's; `None` of another, and of one that is refused.
+    /// Returns the components of a warp-specialized kernel. `None` for another family and for an
+    /// invalid description.
     pub const fn components(&self) -> Option<WarpSpecialized> {
         match self.warp_specialized() {
             Some(desc) => desc.components(),

@@ -1,4 +1,4 @@
-//! What kernels of this family are configured as, by their types.
+//! The default table of the warp-specialized family.
 
 use crate::{
     arch::{ArchKind::Sm90, OpKind},
@@ -19,9 +19,9 @@ use crate::{
     threadblock::SwizzleKind,
 };
 
-/// Tensor cores of Hopper: tiles of `m` x `n` for a block and of `warp_m` x `n` for a consumer, 128
-/// bytes deep, an instruction of 64 x `n` and 32 bytes; tiles in groups of eight rows, and accesses
-/// of 16 bytes to elements of A, B and C.
+/// Returns knobs for Hopper's tensor cores. The threadblock tile is `m` x `n` and 128 bytes deep,
+/// and a consumer's tile is `warp_m` x `n`. The instruction is 64 x `n` x 32 bytes. Tiles are in
+/// groups of eight rows. Accesses of A, B, and C have 16 bytes.
 const fn specialized(
     m: u32,
     warp_m: u32,
@@ -52,8 +52,8 @@ const fn specialized(
     }
 }
 
-/// Two lists, one behind the other. Of configurations that cost a problem as much the first is
-/// taken, so their order counts.
+/// Returns two lists joined. The order matters: of configurations with equal cost, the first is
+/// chosen.
 const fn joined<const N: usize, const MORE: usize, const ALL: usize>(
     some: [FamilyDesc; N],
     more: [FamilyDesc; MORE],
@@ -67,21 +67,23 @@ const fn joined<const N: usize, const MORE: usize, const ALL: usize>(
     all
 }
 
-/// 128 x `n`, each warpgroup its own: stores cost nothing where there is a next tile.
+/// Returns 128 x `n` with ping-pong. Stores overlap with the main loop of the next tile.
 const fn turns(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(128, 128, n, if n == 128 { 6 } else { 4 }, a, c))
 }
 
-/// 64 x 128, which small problems have more of: half the rows a consumer under ping-pong. Chosen
-/// among those of `lab/data/trials.csv`, log `small_tiles_tensor_op`.
+/// Returns 64 x 128 with ping-pong, for small problems, which have more such tiles. It was chosen
+/// among the tiles of `lab/data/trials.csv`, log `small_tiles_tensor_op`.
 const fn small(a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(of_64_rows(a, c))
 }
 
-/// The same of 16 bits, whose columns of B two blocks share: that pays where rows of 2000 bytes
-/// begin in the middle of lines (log `squares_tensor_op`), and takes up to a tenth longer
-/// where they do not (log `small_clusters`). Of few k-tiles six stages take less time than eight,
-/// which all ask for theirs at once: 1000 cubed 7.35 us for 7.6 (log `stages_of_clusters`).
+/// Returns 64 x 128 for 16 bits in clusters whose two CTAs share the columns of B.
+///
+/// The cluster is faster if rows, of 2000 bytes for example, begin in the middle of lines (log
+/// `squares_tensor_op`). Otherwise, it is up to 10% slower (log `small_clusters`). With few
+/// k-tiles, six stages are faster than eight, which are all requested at once. 1000 cubed takes
+/// 7.35 us (7.6 us with eight, log `stages_of_clusters`).
 const fn small_shared(c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
         cluster: Mn { m: 2, n: 1 },
@@ -90,9 +92,9 @@ const fn small_shared(c: ElementKind) -> FamilyDesc {
     })
 }
 
-/// 64 x 128 of two consumers that have half the columns each, and so the end of the tile: parts of
-/// a deep K take up to a tenth less by it than by 128 x 64, and squares take the same
-/// (`lab/data/trials.csv`, log `side_by_side`).
+/// Returns 64 x 128 with two consumers that each have half the columns, and therefore half the
+/// epilogue. Split-K of a deep K takes up to 10% less time than with 128 x 64, and squares take
+/// equal time (`lab/data/trials.csv`, log `side_by_side`).
 const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
     let all = of_64_rows(a, c);
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
@@ -103,16 +105,16 @@ const fn side_by_side(a: ElementKind, c: ElementKind) -> FamilyDesc {
     })
 }
 
-/// Knobs of 64 x 128 under ping-pong.
+/// Returns the knobs of 64 x 128 with ping-pong.
 const fn of_64_rows(a: ElementKind, c: ElementKind) -> WarpSpecializedKnobs {
-    // Wide outputs are staged in more of the shared memory.
+    // Wide outputs need more shared memory for staging.
     specialized(64, 64, 128, if a.bits() == 32 || matches!(c, I32 | F32) { 7 } else { 8 }, a, c)
 }
 
-/// 128 x `n`, of which two consumers have half the rows each: a tile that is its multiprocessor's
-/// only one has nobody to take turns with. 1536 squared has as many of 128 x 144 as there are
-/// multiprocessors (`lab/data/trials.csv`, log `squares_tensor_op`), and parts of a deep K are
-/// of 128 x 128, or smaller (log `parallel_tensor_op`).
+/// Returns 128 x `n` with two consumers that each have half the rows. With one tile per
+/// multiprocessor, ping-pong has no second tile. 1536 squared has as many tiles of 128 x 144 as
+/// there are multiprocessors (`lab/data/trials.csv`, log `squares_tensor_op`). Split-K of a deep K
+/// uses 128 x 128 or smaller tiles (log `parallel_tensor_op`).
 const fn together(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(
         128,
@@ -124,10 +126,10 @@ const fn together(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     ))
 }
 
-/// 256 x `n` of two consumers, whose rows of A two blocks share: where rows begin within sectors of
-/// memory, the second-level cache is asked for twice as many lines, and that is what limits
-/// (`lab/data/trials.csv`, log `pitches_tensor_op`). 192 columns are three boxes of 64 where B
-/// lies along N (log `wide_tiles`).
+/// Returns 256 x `n` with two consumers, in clusters whose two CTAs share the rows of A. If rows
+/// begin within sectors of memory, the L2 cache receives twice as many requests for lines, which
+/// limits (`lab/data/trials.csv`, log `pitches_tensor_op`). 192 columns are three boxes of 64 for
+/// an N-major B (log `wide_tiles`).
 const fn wide(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 160 { 3 } else { 4 };
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
@@ -136,8 +138,8 @@ const fn wide(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     })
 }
 
-/// The same of 128 x 256, whose columns of B are shared: those that lie along N come in boxes
-/// of 64.
+/// Returns 128 x 256 in clusters whose two CTAs share the columns of B. N-major columns arrive in
+/// boxes of 64.
 const fn shared(a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if matches!(c, I32 | F32) { 3 } else { 4 };
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
@@ -146,22 +148,24 @@ const fn shared(a: ElementKind, c: ElementKind) -> FamilyDesc {
     })
 }
 
-/// Few rows of the user's D, as so many columns of the kernel's: 64 x `n`, in as many stages as
+/// Returns 64 x `n` for a small M of the user's D, which maps to the kernel's columns. The stages
 /// keep device memory busy.
 const fn few_rows(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(specialized(64, 64, n, if n > 32 { 12 } else { 16 }, a, c))
 }
 
-/// Those of one input and one output, and wide tiles, whose B lies along K where the user's A does.
+/// Returns the tiles with swapped operands for one input and one output type. They include wide
+/// tiles, whose B is K-major if the user's A is.
 const fn of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 5] {
     [few_rows(16, a, c), few_rows(32, a, c), few_rows(64, a, c), wide(160, a, c), wide(192, a, c)]
 }
 
-/// 64 x `n` whose K a cluster's blocks have in `parts`, which pays where tiles are few and K is
-/// deep: 33 tiles of 2112 columns leave most multiprocessors without any. Of
-/// `lab/data/trials.csv`, log `split_k_cluster` those by which a problem takes less time than
-/// by any other line: two parts of each tile, and four of the smallest; and eight of 64 x 32, by
-/// log `deep_parts`. Slots of 64 x 64 take a stage.
+/// Returns 64 x `n` with split-K in a cluster of `parts` CTAs.
+///
+/// It is faster with few tiles and a deep K: 33 tiles of 2112 columns leave most multiprocessors
+/// idle. The numbers of slices measured faster than all alternatives (`lab/data/trials.csv`, log
+/// `split_k_cluster`): two for each tile, and four for the smallest. 64 x 32 also has eight slices,
+/// by log `deep_parts`. Slots of 64 x 64 use the memory of a stage.
 const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     let stages = if n > 32 { 11 } else { 16 };
     let decomposition = DecompositionKind::SplitKCluster;
@@ -172,20 +176,20 @@ const fn of_cluster(n: u32, parts: u32, a: ElementKind, c: ElementKind) -> Famil
     })
 }
 
-/// Those of 16 bits and one output: no other types' parts of a cluster took less time, but eight of
-/// 64 x 32.
+/// Returns the tiles with swapped operands for 16 bits and one output type. For other types,
+/// split-K in a cluster was faster only with eight slices of 64 x 32.
 const fn halves_of_columns(a: ElementKind, c: ElementKind) -> [FamilyDesc; 10] {
     let [two, of_32, of_64] =
         [of_cluster(16, 2, a, c), of_cluster(32, 2, a, c), of_cluster(64, 2, a, c)];
     joined(of_columns(a, c), [two, of_32, of_64, of_cluster(16, 4, a, c), of_cluster(32, 8, a, c)])
 }
 
-/// Those of fp8 and one output.
+/// Returns the tiles with swapped operands for fp8 and one output type.
 const fn fp8_of_columns(c: ElementKind) -> [FamilyDesc; 6] {
     joined(of_columns(E4m3, c), [of_cluster(32, 8, E4m3, c)])
 }
 
-/// A from registers, where it is M-major.
+/// Returns the knobs with an M-major A from registers.
 const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
         a_operand: AOperandKind::Registers,
@@ -193,16 +197,16 @@ const fn from_registers(knobs: WarpSpecializedKnobs) -> FamilyDesc {
     })
 }
 
-/// A from registers: consumers share a tile of 128 x `n`, so that one loads while the other
-/// multiplies.
+/// Returns 128 x `n` with A from registers. Two consumers share the tile, so one loads while the
+/// other multiplies.
 const fn loaded(n: u32, a: ElementKind, c: ElementKind) -> FamilyDesc {
     from_registers(specialized(128, 64, n, 4, a, c))
 }
 
-/// The same of `tf32`, 64 x 256 ping-pong.
+/// 64 x 256 for `tf32` with A from registers and ping-pong.
 const LOADED_IN_TURNS: FamilyDesc = from_registers(specialized(64, 64, 256, 5, Tf32, F32));
 
-/// `f32` in parts of 16 bits, accumulators promoted after each stage: the tile of
+/// Emulated `f32` with terms of 16 bits and promotion after each stage, in the first tile of
 /// [`of_fp8_promoted`].
 const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
     emulation: EmulationKind::Bf16x6,
@@ -211,7 +215,7 @@ const IN_PARTS: FamilyDesc = promoted(WarpSpecializedKnobs {
     ..specialized(256, 128, 128, 4, Bf16, F32)
 });
 
-/// Those of one input and one output, whatever the input is.
+/// Returns the tiles for any input type and one output type.
 const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
     [
         turns(128, a, c),
@@ -223,8 +227,8 @@ const fn all_of(a: ElementKind, c: ElementKind) -> [FamilyDesc; 6] {
     ]
 }
 
-/// Those of 8 bits and one output: consumers side by side come before the small ping-pong tile, as
-/// of 16 bits; `tf32` has them the other way round.
+/// Returns the tiles for 8 bits and one output type. Consumers side by side precede the small
+/// ping-pong tile, as for 16 bits; for `tf32`, they follow it.
 const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
     joined(
         all_of(E4m3, c),
@@ -238,14 +242,14 @@ const fn of_bytes(c: ElementKind) -> [FamilyDesc; 11] {
     )
 }
 
-/// The same of fp8: of integers, whose D is twice as wide, 128 x 128 has a stage less, and is no
-/// faster.
+/// Returns the tiles for fp8. For integers, whose D is twice as wide, 128 x 128 has one stage less
+/// and is not faster.
 const fn of_fp8_bytes(c: ElementKind) -> [FamilyDesc; 12] {
     joined(of_bytes(c), [together(128, E4m3, c)])
 }
 
-/// Those of 16 bits and one output: the small tile comes behind the others, and in clusters last,
-/// so that it is taken where it costs less and not where it costs as much.
+/// Returns the tiles for 16 bits and one output type. The small tile follows the others, and its
+/// clusters are last, so that equal costs select a larger tile.
 const fn of_halves(c: ElementKind) -> [FamilyDesc; 11] {
     let smaller = [
         together(144, F16, c),
@@ -257,16 +261,16 @@ const fn of_halves(c: ElementKind) -> [FamilyDesc; 11] {
     joined(all_of(F16, c), smaller)
 }
 
-/// Those of `tf32`.
+/// The tiles for `tf32`.
 const OF_TF32: [FamilyDesc; 10] = joined(
     all_of(Tf32, F32),
     [small(Tf32, F32), side_by_side(Tf32, F32), together(128, Tf32, F32), LOADED_IN_TURNS],
 );
 
-/// fp8 with accumulators promoted after each stage: two consumers on one tile, so that one
-/// multiplies while the other adds; under ping-pong nobody would. 128 x 128 each, of which the
-/// partial accumulators of an instruction of 64 x 128 fit beside the accumulators; or 64 x 192,
-/// with as many partial accumulators as accumulators.
+/// Returns the tiles for fp8 with promotion after each stage. Two consumers share a tile, so one
+/// multiplies while the other adds; with ping-pong, these steps would not overlap. Consumers have
+/// 128 x 128, and the partial accumulators of a 64 x 128 instruction fit next to the accumulators.
+/// Or they have 64 x 192, with as many partial accumulators as accumulators.
 const fn of_fp8_promoted(c: ElementKind) -> [FamilyDesc; 2] {
     [
         promoted(specialized(256, 128, 128, 4, E4m3, c)),
@@ -278,14 +282,14 @@ const fn promoted(knobs: WarpSpecializedKnobs) -> FamilyDesc {
     FamilyDesc::WarpSpecialized(WarpSpecializedKnobs { promotion: PromotionKind::Stage, ..knobs })
 }
 
-/// The products of fp8 with one output.
+/// Returns the combinations of fp8 types with one output type.
 const fn of_fp8(c: ElementKind) -> [Combined; 4] {
     [of(E4m3, F32, c), mixed(E4m3, E5m2, F32, c), mixed(E5m2, E4m3, F32, c), of(E5m2, F32, c)]
 }
 
-/// Knobs of `f32` on the CUDA cores whose tiles TMA brings: 16x8 a thread, which measured best of
-/// `git show e863db3:./docs/performance/f32_simt.md`. Not [`Auto`](crate::desc::Auto)'s, since
-/// operands that are K-major need a workspace.
+/// Knobs of the TMA-fed SIMT kernel for `f32`, with 16x8 per thread, the fastest in `git show
+/// e863db3:./docs/performance/f32_simt.md`. It is not the configuration of
+/// [`Auto`](crate::desc::Auto), because K-major operands need a workspace.
 pub const COPIED_BY_TMA: FamilyDesc = FamilyDesc::WarpSpecialized(WarpSpecializedKnobs {
     threadblock: Mnk::new(256, 128, 16),
     warp: Mnk::new(64, 64, 16),
@@ -315,8 +319,8 @@ const fn and_of_columns(
     Row { of_columns, ..tensor_op(types, families) }
 }
 
-/// The same, and what stands beside: tiles of 128 x 192 whose columns are rows of D, so that of 192
-/// of those none are left over (`lab/data/trials.csv`, log `rows_of_192`).
+/// Returns a row with alternatives: tiles of 128 x 192 whose columns are rows of D, so that 192
+/// rows fill a tile exactly (`lab/data/trials.csv`, log `rows_of_192`).
 const fn and_beside(
     types: &'static [Combined],
     families: &'static [FamilyDesc],
@@ -330,7 +334,7 @@ const fn with_promotion(types: &'static [Combined], families: &'static [FamilyDe
     Row { promotion: Some(PromotionKind::Stage), ..tensor_op(types, families) }
 }
 
-/// The rows.
+/// The rows of the family.
 pub(in crate::family) const ROWS: &[Row] = &[
     Row { op: OpKind::Simt, ..tensor_op(&[of(F32, F32, F32)], &[COPIED_BY_TMA]) },
     and_beside(

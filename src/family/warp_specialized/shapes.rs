@@ -1,4 +1,4 @@
-//! The tiles that a kernel is made for, and those that a cluster shares.
+//! The rules of tile shapes and clusters.
 
 use crate::{
     arch::PORTABLE_CLUSTER,
@@ -15,15 +15,15 @@ use crate::{
     warp::mma_warpgroup::{MOST_COLUMNS, ROWS, STAGE_BYTES, STEP_BYTES, columns_of},
 };
 
-/// The most parts in which a stage is promoted.
+/// Maximum number of parts in which a stage is promoted.
 pub(super) const MOST_PARTS: u32 = u8::MAX as u32;
 
-/// The largest extent of a threadblock tile along M and N.
+/// Maximum extent of a threadblock tile along M and N.
 pub(super) const MOST_TILE: u32 = 512;
 
 impl WarpSpecialized {
-    /// Whether tiles are whole numbers of warpgroups' instructions, and there are as many
-    /// warpgroups as a block has.
+    /// Checks that instructions and warpgroups divide the tiles, and that a CTA supports the number
+    /// of warpgroups.
     pub(super) const fn shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let (tb, warp, instruction) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
         let depth = d.class.a.element.elements_in(STAGE_BYTES) as u64;
@@ -52,8 +52,8 @@ impl WarpSpecialized {
             MOST_COLUMNS as u64
         ));
         hold!(multiple(Field::Warp(Axis::M), warp.m as u64, ROWS as u64, MOST_TILE as u64));
-        // Whole instructions, and whole rows of the narrowest swizzle in a row-major D: of the
-        // elements that there are, two instructions at most.
+        // Columns are multiples of instructions and, for a row-major D, of the rows of the
+        // narrowest swizzle. Two instructions suffice for all element types.
         let mut columns = instruction.n;
         while d.frame.d_order().is_row()
             && !d.class.output.element.bytes_of(columns).is_multiple_of(2 * CHUNK_BYTES)
@@ -70,11 +70,11 @@ impl WarpSpecialized {
         within(field, (tb.m / warp.m) as u64 * (tb.n / warp.n) as u64, 1, most)
     }
 
-    /// Whether there are such clusters.
+    /// Checks the shape of the cluster.
     pub(super) const fn cluster_shape(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let most = PORTABLE_CLUSTER as u64;
         if d.cuts_by_cluster() {
-            // Its blocks have the parts.
+            // The CTAs of the cluster compute the slices.
             hold!(within(Field::ClusterBesideParts(Axis::M), d.knobs.cluster.m as u64, 1, 1));
             hold!(within(Field::ClusterBesideParts(Axis::N), d.knobs.cluster.n as u64, 1, 1));
             return within(Field::SplitKOfClusters, d.knobs.split_k as u64, 1, most);
@@ -88,7 +88,8 @@ impl WarpSpecialized {
         Ok(())
     }
 
-    /// A part of a stage is a step of the schedule.
+    /// Returns the refusal of too many promoted parts. Each part of a stage is a step of the
+    /// schedule.
     pub(super) const fn too_many_parts(d: &WarpSpecializedDesc, repeats_m: u32) -> Refusal {
         let least = (repeats_m * d.knobs.warp.n).div_ceil(MOST_PARTS).next_multiple_of(8);
         let field = Field::InstructionNPromoted;
@@ -100,7 +101,7 @@ impl WarpSpecialized {
         }
     }
 
-    /// Each block of a cluster copies as many whole boxes of the shared operand.
+    /// Checks that the boxes of the shared operand divide evenly among the CTAs of a cluster.
     pub(super) const fn shared_evenly(&self) -> Result<(), Refusal> {
         let Some(SharedOperand { operand, blocks }) = self.ring.multicast else { return Ok(()) };
         let tile = self.tile(operand);

@@ -1,5 +1,4 @@
-//! From knobs to components where threads multiply what TMA brings: see
-//! `src/threadblock/mma_warp_specialized/simt.rs`.
+//! The components of a TMA-fed SIMT kernel: see `src/threadblock/mma_warp_specialized/simt.rs`.
 
 use super::{components::PARTNERS, shapes::MOST_TILE};
 use crate::{
@@ -23,21 +22,21 @@ use crate::{
     },
 };
 
-/// What the extents of a thread's tile are multiples of: one access to shared memory.
+/// Divisor of the extents of a thread tile: one access to shared memory.
 const VECTOR: u32 = 4;
 
-/// The largest extent of a thread's tile.
+/// Maximum extent of a thread tile.
 const MOST_THREAD: u64 = 16;
 
-/// The fewest lanes of a warp along M, and the most: with them, no warp's part is wider than a box.
+/// Minimum and maximum lanes of a warp along M. Within them, no warp's part is wider than a box.
 const LANES: (u32, u32) = (2, 16);
 
-/// Depths of a stage: the least, which is also what they are multiples of, and the largest. Loops
-/// over K are unrolled.
+/// Depths of a stage: the minimum, which is also their divisor, and the maximum. Loops over K are
+/// unrolled.
 const DEPTHS: (u64, u64) = (8, 64);
 
 impl WarpSpecialized {
-    /// The components of a description on the CUDA cores.
+    /// Returns the components of a description for the CUDA cores.
     pub(super) const fn of_threads(d: &WarpSpecializedDesc) -> Result<Self, Refusal> {
         let f32 = ElementKind::F32;
         if !(d.class.a.element.is(f32)
@@ -107,8 +106,8 @@ impl WarpSpecialized {
         Ok(this)
     }
 
-    /// Whether the tiles of threads fill those of warps, and those the block's, with whole
-    /// warpgroups.
+    /// Checks that thread tiles fill warp tiles, that warp tiles divide the threadblock tile, and
+    /// that the warps form whole warpgroups.
     const fn thread_shapes(d: &WarpSpecializedDesc) -> Result<(), Refusal> {
         let (tb, warp, thread) = (d.knobs.threadblock, d.knobs.warp, d.knobs.instruction);
         let (vector, most_tile) = (VECTOR as u64, MOST_TILE as u64);
@@ -149,15 +148,15 @@ impl WarpSpecialized {
         }
     }
 
-    /// Each share of a stage is a whole number of kilobytes, as the ring has it.
+    /// Checks that each share of a stage is a multiple of a kilobyte, as the ring requires.
     const fn whole_stages(&self) -> Result<(), Refusal> {
         let mut i = 0;
         while i < OperandKind::BOTH.len() {
             let operand = OperandKind::BOTH[i];
             let tile = self.tile(operand);
             let row = ElementKind::F32.bytes_of(tile.mn() / self.ring.shares(operand));
-            // The least power of two whose product with a row is one: a row is of 32 bytes at
-            // least.
+            // The smallest power of two whose product with a row is a multiple of a kilobyte. A row
+            // has at least 32 bytes.
             let of = ALIGNMENT_BYTES
                 >> if row.trailing_zeros() < 10 { row.trailing_zeros() } else { 10 };
             hold!(multiple(Field::ThreadblockKInKilobytes, tile.k() as u64, of as u64, DEPTHS.1));
@@ -167,7 +166,7 @@ impl WarpSpecialized {
     }
 }
 
-/// The legal number of lanes along M that is nearest; of two such, the greater.
+/// Returns the nearest valid number of lanes along M, and the greater of two.
 const fn nearest_lanes(lanes: u32) -> u32 {
     let (mut best, most) = LANES;
     while best < most && lanes >= best + best / 2 {

@@ -1,4 +1,5 @@
-//! A block whose warps all follow one schedule: of a product on the CUDA cores, of a transpose.
+//! A CTA whose warps all follow one schedule: of a GEMM on CUDA cores or `mma.sync`, or of a
+//! transpose.
 
 use super::{
     memory::{By, Conflict, SharedMemory},
@@ -12,14 +13,14 @@ use crate::{
     schedule::{Fault, Schedule, Step},
 };
 
-/// What lies in a cell: a number or the name of a matrix element, and what it is known by.
+/// The content of a cell: a number or the name of a matrix element, and a tag that identifies it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Content {
     pub word: u64,
     pub tag: u32,
 }
 
-/// Bytes of shared memory that hold one element.
+/// The bytes of shared memory that hold one element.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub byte: u64,
@@ -27,44 +28,44 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// So many elements from there on, as they are touched.
+    /// Returns the access to `elements` contiguous elements from this one on.
     pub fn neighbours(self, elements: u32) -> Touched {
         Touched::Shared { byte: self.byte, bytes: self.bytes * elements }
     }
 }
 
-/// What a thread does in each step but a barrier.
+/// The effect of each step except barriers on a thread.
 pub(super) trait LaneSteps {
-    /// A thread performs a step.
+    /// Performs a step for one thread.
     fn perform(&mut self, lane: &mut Lane<'_, '_>, step: Step) -> Result<(), Fault>;
 }
 
-/// What a block is made of.
+/// The size and the schedule of a CTA.
 pub(super) struct BlockShape<'s> {
     pub schedule: &'s Schedule,
-    /// How often its body is performed, of each unit of work.
+    /// k-tiles of each unit of work: how often the body of the schedule runs.
     pub k_tiles: &'s [u32],
     pub threads: u32,
-    /// Of shared memory, and the smallest piece of it that an access touches.
+    /// Bytes of shared memory, and the bytes of a cell, which is the smallest access.
     pub bytes: u32,
     pub granule: u32,
 }
 
-/// A block while it runs.
+/// A CTA while it runs.
 struct OneRole<'a, 'o> {
     shape: BlockShape<'a>,
     steps: &'a mut dyn LaneSteps,
     warps: Vec<Progress>,
-    /// Steps of each warp since the last barrier.
+    /// Steps of each warp since its last barrier.
     numbers: Vec<u32>,
     meeting: Meeting,
     memory: SharedMemory<Content>,
     observer: Option<&'a mut (dyn Observer + 'o)>,
-    /// What lanes' order is drawn from.
+    /// State of the generator of lane orders.
     seed: u64,
 }
 
-/// Runs a block: warps and the lanes of each step in an order drawn from `seed`.
+/// Runs a CTA. The order of warps, and of lanes within each step, follows from `seed`.
 pub(super) fn run<'a>(
     shape: BlockShape<'a>,
     steps: &'a mut dyn LaneSteps,
@@ -140,7 +141,8 @@ impl Movers for OneRole<'_, '_> {
         Ok(true)
     }
 
-    /// All have ended: warps that follow one schedule come to the same barriers.
+    /// Accepts the end of all warps: warps that follow one schedule pass the same barriers and
+    /// cannot deadlock.
     fn stuck(&mut self) -> Result<(), Fault> {
         if let Some(observer) = &mut self.observer {
             observer.barrier();
@@ -149,12 +151,12 @@ impl Movers for OneRole<'_, '_> {
     }
 }
 
-/// A thread at its step.
+/// A thread that performs a step.
 pub(super) struct Lane<'b, 'o> {
     pub thread: u32,
-    /// The number of its unit of work.
+    /// Number of its unit of work.
     pub unit: u32,
-    /// The number of the step since the last barrier.
+    /// Number of the step since the last barrier.
     number: u32,
     clock: &'b Clock,
     memory: &'b mut SharedMemory<Content>,
@@ -163,7 +165,7 @@ pub(super) struct Lane<'b, 'o> {
 }
 
 impl Lane<'_, '_> {
-    /// Tells who looks on of an access.
+    /// Reports an access to the observer.
     pub fn sees(
         &mut self,
         purpose: Purpose,
@@ -177,7 +179,7 @@ impl Lane<'_, '_> {
         }
     }
 
-    /// Does something with each cell of a place.
+    /// Applies an operation to each cell of a place. The place must be in bounds.
     fn each(
         &mut self,
         place: Place,
@@ -200,7 +202,7 @@ impl Lane<'_, '_> {
         self.each(place, |memory, cell, clock, lane| memory.write(cell, clock, lane, content))
     }
 
-    /// An asynchronous copy sets out; it lands when its thread has waited.
+    /// Issues an asynchronous copy. It lands when its thread has waited for it.
     pub fn send(&mut self, place: Place, content: Content) -> Result<(), Fault> {
         self.each(place, |memory, cell, clock, lane| memory.send(cell, clock, lane, content))
     }
@@ -222,7 +224,7 @@ impl Lane<'_, '_> {
     }
 }
 
-/// What a thread's conflict at a place is.
+/// Returns the fault for a conflict of a thread at a place.
 fn fault(thread: u32, Place { byte, .. }: Place, conflict: Conflict) -> Fault {
     let number = |by: By| by.agent * WARP + by.lane;
     match conflict {

@@ -1,21 +1,21 @@
-//! Shared memory that remembers.
+//! Shared memory with race detection.
 //!
-//! A cell is the smallest piece that an access touches. It knows its content, who wrote it, and who
-//! has read it, by epochs of their [`Clock`]s. A read needs a write that is the lane's own or in
-//! order before it; a write needs the same of every access before. Lanes of a warp are in order
-//! where an epoch of the warp lies between. So one run, in whichever order, finds what is not in
-//! order.
+//! A cell is the smallest piece that an access touches. It stores its content, its last writer, and
+//! its readers, with the epochs of their [`Clock`]s. A read is valid if the last write comes from
+//! the same lane or is ordered before the read. A write is valid if every earlier access is ordered
+//! before it. Two lanes of a warp are ordered if an epoch of the warp ends between their accesses.
+//! One run, in any order, therefore finds every unordered pair of accesses that it performs.
 
 use super::sync::Clock;
 use core::ops::Range;
 
-/// A read that lasts until it is waited for.
+/// Marks a read that lasts until its agent has waited for it.
 const UNDER_WAY: u32 = u32::MAX;
 
-/// Bits of a lane's number in what is remembered of a read.
+/// Bits of the lane number in a recorded read.
 const LANE_BITS: u32 = 6;
 
-/// More than one lane.
+/// The lane number that stands for several lanes.
 const MANY: u32 = 32;
 
 /// A lane of an agent.
@@ -25,19 +25,20 @@ pub(super) struct By {
     pub lane: u32,
 }
 
-/// Two accesses that are not in order.
+/// Two accesses that are not ordered.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Conflict {
-    /// Nobody wrote what is read.
+    /// The cell has never been written.
     Uninitialized,
-    /// An asynchronous copy that is not waited for writes what is read.
+    /// The cell is the destination of an asynchronous copy that the reader has not waited for.
     Unlanded(By),
-    /// What is read was written in no order with that.
+    /// The write of the cell by this lane is not ordered before the read.
     Unordered(By),
-    /// What is written was read in no order with that; `None` by more than one lane, or by what is
-    /// still under way.
+    /// A read of the cell is not ordered before the write. The reader is `None` if several lanes
+    /// read, or if the read is still in progress.
     OverRead(Option<By>),
-    /// What is written was written in no order with that; or still is.
+    /// The write of the cell by this lane is not ordered before the new write, or is still in
+    /// progress.
     OverWrite(By),
 }
 
@@ -53,17 +54,17 @@ struct Cell<C> {
     written: Written,
 }
 
-/// Some cells, and what each remembers.
+/// The cells of a cluster or a CTA, and the recorded accesses to each cell.
 pub(super) struct SharedMemory<C> {
     cells: Vec<Cell<C>>,
-    /// Of each cell and reader: its last epoch that read, one more than that, and the lane; 0 where
-    /// there is none.
+    /// The last read of each cell by each reader: the epoch plus 1, shifted by [`LANE_BITS`], and
+    /// the lane. 0 stands for no read.
     reads: Vec<u32>,
     readers: usize,
 }
 
 impl<C: Clone + Default> SharedMemory<C> {
-    /// So many cells, which so many agents read: the first ones.
+    /// Returns `cells` empty cells. The first `readers` agents may read them.
     pub fn new(cells: usize, readers: usize) -> Self {
         let empty = || Cell { content: C::default(), written: Written::Never };
         Self {
@@ -77,7 +78,7 @@ impl<C: Clone + Default> SharedMemory<C> {
         self.cells.len()
     }
 
-    /// Whether a lane may write a cell now.
+    /// Checks that a lane may write a cell now.
     fn may_write(&self, cell: usize, clock: &Clock, lane: u32) -> Result<(), Conflict> {
         let reads = &self.reads[cell * self.readers..][..self.readers];
         let late = |(read, over): (&u32, &u32)| read >> LANE_BITS > *over;
@@ -106,7 +107,7 @@ impl<C: Clone + Default> SharedMemory<C> {
         (by.agent as usize, by.lane) == (clock.own, lane) || clock.knows(by.agent as usize, epoch)
     }
 
-    /// A lane of who knows so much writes a cell.
+    /// Writes a cell from a lane of the agent of `clock`.
     pub fn write(
         &mut self,
         cell: usize,
@@ -119,7 +120,7 @@ impl<C: Clone + Default> SharedMemory<C> {
         Ok(())
     }
 
-    /// A lane sends an asynchronous copy to a cell; it lands when that is waited for.
+    /// Issues an asynchronous copy to a cell. The copy lands when [`land`](Self::land) is called.
     pub fn send(
         &mut self,
         cell: usize,
@@ -133,12 +134,12 @@ impl<C: Clone + Default> SharedMemory<C> {
         Ok(())
     }
 
-    /// A copy has landed in an agent's epoch.
+    /// Lets the copy to a cell land in epoch `epoch` of an agent.
     pub fn land(&mut self, cell: usize, by: By, epoch: u32) {
         self.cells[cell].written = Written::Landed(by, epoch);
     }
 
-    /// A lane reads a cell.
+    /// Reads a cell from a lane of the agent of `clock`.
     pub fn read(&mut self, cell: usize, clock: &Clock, lane: u32) -> Result<&C, Conflict> {
         let Cell { content, written } = &self.cells[cell];
         match *written {
@@ -159,12 +160,12 @@ impl<C: Clone + Default> SharedMemory<C> {
         Ok(content)
     }
 
-    /// What an agent reads it reads until that is waited for.
+    /// Begins a read by an agent that lasts until [`end_reading`](Self::end_reading).
     pub fn begin_reading(&mut self, cell: usize, agent: usize) {
         self.reads[cell * self.readers + agent] = UNDER_WAY;
     }
 
-    /// What an agent was reading it has read, in the epoch of its clock.
+    /// Ends the read of a cell, in the current epoch of `clock`.
     pub fn end_reading(&mut self, cell: usize, clock: &Clock) {
         let known = &mut self.reads[cell * self.readers + clock.own];
         if *known == UNDER_WAY {
@@ -172,17 +173,17 @@ impl<C: Clone + Default> SharedMemory<C> {
         }
     }
 
-    /// What a cell holds, whoever may see it.
+    /// Returns the content of a cell without a check.
     pub fn content(&self, cell: usize) -> &C {
         &self.cells[cell].content
     }
 
-    /// The same, to be changed in place.
+    /// Returns the content of a cell for a change in place, without a check.
     pub fn content_mut(&mut self, cell: usize) -> &mut C {
         &mut self.cells[cell].content
     }
 
-    /// Whether copies are under way to some cells; whether reads of them are.
+    /// Returns whether copies to some cells are in progress, and whether reads of them are.
     pub fn under_way(&self, cells: Range<usize>) -> (bool, bool) {
         let copies =
             self.cells[cells.clone()].iter().any(|cell| matches!(cell.written, Written::Flying(_)));

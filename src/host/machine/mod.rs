@@ -1,17 +1,17 @@
-//! The checked mode: one machine for kernels of every family.
+//! The checked mode: one machine for the kernels of all families.
 //!
-//! Warps are what moves. Each performs the schedule of its role step by step; a scheduler drawn
-//! from a seed picks who moves next, and likes to leave some behind for long (`scheduler.rs`). A
-//! kernel whose threads all follow one schedule is the case of one role (`block.rs`), whose steps
-//! lanes perform one after the other, in a drawn order: of products (`simt.rs`), of transposes
-//! (`transpose.rs`). Kernels of a producer and consumers over a ring of stages are in `ring/`.
+//! Each warp performs the schedule of its role step by step. A seeded scheduler selects the next
+//! warp, and delays some warps for a long time on purpose (`scheduler.rs`). A kernel whose threads
+//! all follow one schedule has one role (`block.rs`). In each of its steps, the lanes act one by
+//! one in a pseudorandom order. `simt.rs` has the steps of GEMMs, and `transpose.rs` those of
+//! transposes. Kernels with a producer and consumers over a ring of stages are in `ring/`.
 //!
-//! Shared memory remembers who wrote what, who has read it, and what is still under way
-//! (`memory.rs`). What orders two accesses is known from what warps wait for: meetings, barriers in
-//! shared memory, groups of copies, of products and of stores (`sync.rs`). Accesses that nothing
-//! orders are a fault in whichever order they happen to come. Words and bytes carry names, of tiles
-//! and of subtiles: what is stale is found by its name. The machine knows no mutants: a wrong map,
-//! count or schedule is a changed program.
+//! Shared memory records the last writer, the readers, and the copies in progress of each cell
+//! (`memory.rs`). The waits of warps order accesses: CTA and warpgroup barriers, barriers in shared
+//! memory, and groups of copies, of products, and of stores (`sync.rs`). Two accesses without an
+//! order are a fault, in whichever order they run. Words and bytes carry the names of tiles and
+//! subtiles, so stale data are found by name. The machine contains no mutants: a test for a wrong
+//! map, count, or schedule changes the program.
 
 mod block;
 mod memory;

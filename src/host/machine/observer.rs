@@ -1,71 +1,71 @@
-//! Who looks on while a block runs.
+//! Observer callbacks of the checked executor.
 
 use crate::{operand::OperandKind, words::words};
 
 words! {
-    /// What an access is for, and which memory it is an access to.
+    /// The purpose of an access, which determines the memory that it touches.
     #[derive(PartialOrd, Ord)]
     pub enum Purpose {
-        /// A vector of a tile, read from global memory.
+        /// Vector load of a tile from global memory.
         Fetch = "fetch",
-        /// A vector, or a piece of it, from registers to shared memory.
+        /// Store of a vector, or of a piece of it, from registers to shared memory.
         Store = "store",
-        /// A vector, to shared memory, by an asynchronous copy.
+        /// Asynchronous copy of a vector to shared memory.
         Copy = "copy",
-        /// Elements that a thread takes from shared memory.
+        /// Load of fragment elements from shared memory.
         Load = "load",
-        /// An accumulator, to shared memory, where K is sliced.
+        /// Store of an accumulator to shared memory, under sliced-K.
         EpilogueStore = "epilogue-store",
-        /// An accumulator of another slice, from shared memory.
+        /// Load of another slice's accumulator from shared memory.
         EpilogueLoad = "epilogue-load",
-        /// A vector of D, to global memory.
+        /// Vector store of D to global memory.
         Write = "write",
     }
 }
 
-/// Which elements are touched: neighbours.
+/// The contiguous elements or bytes that an access touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Touched {
-    /// So many of a matrix in global memory. Of an operand, the first is at (mn, k). Of a
-    /// transpose's A it is at (row, column), counted from its tile; of its D, and of B, at the
-    /// place of that element of A.
+    /// Elements of a matrix in global memory. For a GEMM operand, the first element is (mn, k). For
+    /// A of a transpose, it is (row, column) relative to the tile. For B and D of a transpose, it
+    /// is the position of the corresponding element of A.
     Global {
-        /// Along MN, or a row of A.
+        /// Index along M or N, or the row of A.
         row: i64,
-        /// Along K, or a column of A.
+        /// Index along K, or the column of A.
         column: i64,
-        /// How many.
+        /// Number of elements.
         elements: u32,
     },
-    /// So many bytes of shared memory from a byte on.
+    /// Bytes of shared memory.
     Shared {
         /// The first byte.
         byte: u64,
-        /// How many.
+        /// Number of bytes.
         bytes: u32,
     },
 }
 
-/// A thread's access: what its kernel does in one instruction, however many elements that moves.
+/// The access of one thread in one instruction of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// Whose it is.
+    /// Number of the thread.
     pub thread: u32,
-    /// What it is for.
+    /// The purpose of the access.
     pub purpose: Purpose,
-    /// The operand whose tile it touches, where it is one's.
+    /// The operand whose tile it touches, if any.
     pub operand: Option<OperandKind>,
-    /// What tells it apart from the thread's others of the purpose since the last barrier; the same
-    /// for the threads of a warp that make it together.
+    /// Distinguishes the access from the thread's other accesses of the same purpose since the last
+    /// barrier. The threads of a warp that make an access together have equal values.
     pub which: [u32; 3],
-    /// Where.
+    /// The touched elements or bytes.
     pub touched: Touched,
 }
 
-/// Who looks on.
+/// Receives the accesses of a CTA while it runs.
 pub trait Observer {
-    /// A thread makes an access.
+    /// Called for each access of a thread.
     fn saw(&mut self, access: &Access);
-    /// All threads have met.
+    /// Called when all threads have passed a barrier.
     fn barrier(&mut self);
 }

@@ -1,49 +1,50 @@
-//! Who moves next, and where each warp is in its schedule.
+//! The scheduler of the checked machine, and the position of each warp in its schedule.
 
 use super::sync::Clock;
 use crate::schedule::{Fault, Schedule, Section, Spelled};
 
-/// What moves: warps first, then what is under way beside them.
+/// A set of movers: the warps first, then the asynchronous operations in progress.
 pub(super) trait Movers {
-    /// How many there are now.
+    /// Returns the current number of movers.
     fn count(&self) -> u32;
-    /// Which of the sets that are left behind together a mover is of.
+    /// Returns the set of a mover. All movers of a set are delayed together.
     fn set(&self, mover: u32) -> u32;
-    /// One mover moves, if it can.
+    /// Lets a mover make one move. Returns whether it could.
     fn moves(&mut self, mover: u32) -> Result<bool, Fault>;
-    /// Nobody can move: either all have ended, or they wait for each other.
+    /// Called when no mover can move. Returns a fault if some have not ended.
     fn stuck(&mut self) -> Result<(), Fault>;
 }
 
-/// Draws numbers, and leaves some behind on purpose.
+/// A seeded scheduler that delays some movers on purpose.
 ///
-/// A uniform draw seldom lets a producer run to the end of its ring, or a copy land last. So now
-/// and then a set of movers is drawn that move only when nobody else can; and whoever moved may go
-/// on for a while.
+/// A uniform choice rarely lets a producer fill its whole ring, or a copy land last. The scheduler
+/// therefore selects sets of movers that move only if no other mover can. The last mover may also
+/// continue for several moves.
 pub(super) struct Scheduler {
     state: u64,
-    /// Movers left behind, a bit each.
+    /// The delayed sets, one bit per set.
     lazy: u64,
-    /// Moves until others are left behind, and of how many that is a power of two times.
+    /// Moves until other sets are delayed. It starts at `few` times a power of two.
     left: u32,
     few: u32,
-    /// Whether the last mover goes on, in 256ths.
+    /// Probability that the last mover continues, in 256ths.
     sticky: u64,
 }
 
-/// The set of all that is under way but C.
+/// The set of all asynchronous operations in progress, except copies of C.
 pub(super) const FLIGHTS: u32 = 63;
-/// The set of C on its way, which nobody waits for before a tile's products are done.
+/// The set of copies of C in progress, which no warp waits for before the products of a tile are
+/// done.
 pub(super) const SOURCES: u32 = 62;
 
-/// The set of a warp: one of its own, but for warps so many apart.
+/// Returns the set of a warp. Warps whose numbers differ by a multiple of [`SOURCES`] share a set.
 #[inline]
 pub(super) fn set_of_warp(warp: u32) -> u32 {
     warp % SOURCES
 }
 
 impl Scheduler {
-    /// Of so many warps: the more there are, the longer some of them are left behind.
+    /// Returns a scheduler for `warps` warps. More warps mean longer delays.
     pub fn new(seed: u64, warps: u32) -> Self {
         Self { state: seed ^ 0x9e37_79b9_7f4a_7c15, lazy: 0, left: 0, few: warps.max(8), sticky: 0 }
     }
@@ -57,12 +58,12 @@ impl Scheduler {
         z ^ (z >> 31)
     }
 
-    /// A number below `most`, which is not 0.
+    /// Returns a number below `most`, which must not be 0.
     fn below(&mut self, most: u32) -> u32 {
         (((self.draw() >> 32) * u64::from(most)) >> 32) as u32
     }
 
-    /// Begins a move: whether the last mover goes on.
+    /// Begins a move, and returns whether the last mover continues.
     fn stays(&mut self) -> bool {
         if self.left == 0 {
             self.left = self.few << self.below(6);
@@ -81,10 +82,10 @@ impl Scheduler {
         self.draw() % 256 < self.sticky
     }
 
-    /// Moves them until nobody can move.
+    /// Moves the movers until none can move.
     ///
     /// # Errors
-    /// The first fault of the order that is drawn.
+    /// The first fault in the order that follows from the seed.
     pub fn run(&mut self, movers: &mut impl Movers) -> Result<(), Fault> {
         let mut last = 0;
         loop {
@@ -94,7 +95,7 @@ impl Scheduler {
             let count = movers.count();
             let first = self.below(count);
             let mut moved = None;
-            // The lazy ones move when nobody else can.
+            // Delayed movers move only if no other mover can.
             'all: for lazy in if self.lazy == 0 { 0..1 } else { 0..2 } {
                 for mover in (first..count).chain(0..first) {
                     if self.lazy >> movers.set(mover) & 1 == lazy && movers.moves(mover)? {
@@ -111,37 +112,38 @@ impl Scheduler {
     }
 }
 
-/// The place of a warp in the schedule of its role.
+/// The position of a warp in the schedule of its role.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor {
-    /// Which list of steps; `None` behind the last.
+    /// The current list of steps; `None` after the last list.
     section: Option<Section>,
     index: usize,
-    /// Times that the body has been performed for the current tile of D.
+    /// Completed executions of the body for the current unit of work.
     trips: u32,
-    /// Which tile of D.
+    /// Number of the current unit of work.
     pub tile: u32,
-    /// From one of its tiles of D to the next.
+    /// Distance from one of the warp's units of work to the next.
     stride: u32,
-    /// K-tiles of the current unit that are behind.
+    /// k-tiles of the current unit that the warp has passed.
     pub k: u32,
-    /// Whether another has the sum of the current unit's tile, and goes on to its epilogue.
+    /// Whether another consumer has the sum of the current unit's tile and runs its epilogue.
     pub leaves_sum: bool,
 }
 
 impl Cursor {
-    /// Before the opening, of who computes every `stride`-th tile of D from `tile` on.
+    /// Returns the position before the opening, for a warp that computes every `stride`-th unit
+    /// from `tile` on.
     pub fn new(tile: u32, stride: u32) -> Self {
         Self { section: Some(Section::Opening), tile, stride, ..Self::default() }
     }
 
-    /// The list of steps in which it is.
+    /// Returns the current list of steps.
     pub fn section(&self) -> Option<Section> {
         self.section
     }
 
-    /// The step of a schedule over units of so many k-tiles; empty lists and lists that are over
-    /// are passed by.
+    /// Returns the current step of a schedule, for units of `k_tiles` k-tiles each. Skips empty and
+    /// completed lists.
     #[inline]
     pub fn step<S: Spelled>(&mut self, schedule: &Schedule<S>, k_tiles: &[u32]) -> Option<S> {
         loop {
@@ -173,7 +175,7 @@ impl Cursor {
         }
     }
 
-    /// Whether it computes another of so many tiles of D.
+    /// Returns whether the warp computes another of `tiles` units.
     pub fn goes_on_in(&self, tiles: usize) -> bool {
         ((self.tile + self.stride) as usize) < tiles
     }
@@ -186,17 +188,17 @@ impl Cursor {
         })
     }
 
-    /// The step is performed.
+    /// Advances past a performed step.
     pub fn performed(&mut self) {
         self.index += 1;
     }
 }
 
-/// How far a warp has come.
+/// The progress of a warp.
 #[derive(Default)]
 pub(super) struct Progress {
     pub cursor: Cursor,
     pub clock: Clock,
-    /// The meeting that it waits for.
+    /// Number of the meeting that the warp waits for.
     pub waits: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! One block of a product whose threads all follow one schedule: what each step means to a thread
-//! and its registers.
+//! One CTA of a GEMM whose threads all follow one schedule: the effect of each step on a thread and
+//! its registers.
 
 mod partials;
 
@@ -24,16 +24,16 @@ use crate::{
 };
 use std::collections::VecDeque;
 
-/// What a block begins with.
+/// The input of a CTA.
 pub(in crate::host) struct Started<'a> {
-    /// Element (mn, k) of a tile of an operand, by its number among those of all units: a number,
-    /// or its name.
+    /// Returns element (mn, k) of a k-tile of an operand: a number, or its name. K-tiles are
+    /// numbered through all units of work.
     pub source: &'a dyn Fn(OperandKind, u32, u32, u32) -> u64,
-    /// The accumulators of a thread before it has multiplied anything.
+    /// The initial accumulators of a thread.
     pub accumulators: Accumulated,
-    /// K-tiles of each unit of work.
+    /// k-tiles of each unit of work.
     pub tiles: &'a [u32],
-    /// What the order is drawn from in which warps and lanes move.
+    /// Seed of the order of warps and lanes.
     pub seed: u64,
 }
 
@@ -43,36 +43,36 @@ struct Thread {
     staging: [Vec<u64>; 2],
     staged_tile: u32,
     fragments: [[Vec<Held>; 2]; 2],
-    /// What an instruction takes of k-blocks that are not added yet, of A and of B.
+    /// The fragments of A and of B, one per k, that are not added yet.
     steps: [Vec<Vec<Held>>; 2],
     accumulators: Accumulated,
-    /// Those of the units of work before, and their k-tiles.
+    /// The accumulators of the completed units of work, and the number of their k-tiles.
     sums: Vec<Accumulated>,
     before: u32,
     multiplied: u64,
     reduced: u32,
-    /// K-tiles of the unit that it has written, and read.
+    /// k-tiles of the current unit that the thread has written, and that it has read.
     written: u32,
     read: u32,
-    /// Where copies go that belong to no group yet; groups under way.
+    /// The places of copies without a group, and the groups of copies in progress.
     issued: Vec<Place>,
     groups: VecDeque<Vec<Place>>,
 }
 
-/// A block while it runs.
+/// A CTA while it runs.
 struct Block<'a> {
     program: &'a Program,
     started: &'a Started<'a>,
     threads: Vec<Thread>,
-    /// Where warps multiply, of A and of B: the lane and its element that an instruction takes for
-    /// (row or column of the warp's tile, k of a k-block).
+    /// For warp-level instructions: the lane and the fragment element that hold (row or column of
+    /// the warp's tile, k of a k-block) of A and of B.
     holders: Option<[Vec<(u32, u32)>; 2]>,
-    /// How their instruction adds, and what of fragments.
+    /// The instruction, and the terms that it reads of each fragment element.
     arithmetic: Option<(Instruction, RegisterParts)>,
 }
 
-/// The lane and the element of its fragment that an instruction takes for (mn, k) of a warp's tile,
-/// row by row.
+/// Returns the lane and the fragment element that hold (mn, k) of a warp's tile, row by row; `None`
+/// without a warp-level instruction.
 fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
     let instruction = base.instruction?;
     let step = instruction.shape().k;
@@ -95,8 +95,7 @@ fn holders(base: &MmaBase) -> Option<[Vec<(u32, u32)>; 2]> {
     }))
 }
 
-/// Runs block 0 over `tiles` k-tiles with someone looking on. Returns how many products were added
-/// up.
+/// Runs CTA 0 over `tiles` k-tiles with an observer. Returns the number of multiply-adds.
 ///
 /// # Errors
 /// The first fault.
@@ -110,13 +109,13 @@ pub fn observe(program: &Program, tiles: u32, observer: &mut dyn Observer) -> Re
         tiles: &[tiles],
         seed: 0,
     };
-    // Each name of A is multiplied by a fragment of B.
+    // Each element of A is multiplied by a whole fragment of B.
     let columns = u64::from(program.base.operands[1].thread_mn());
     let threads = run_block(program, &started, Some(observer))?;
     Ok(threads.iter().flatten().map(|of| of.names(OperandKind::A).len() as u64 * columns).sum())
 }
 
-/// Runs a block. Returns of each of its threads the accumulators of each unit.
+/// Runs a CTA. Returns the accumulators of each unit of work, for each thread.
 pub(in crate::host) fn run_block(
     program: &Program,
     started: &Started<'_>,
@@ -190,8 +189,8 @@ impl LaneSteps for Block<'_> {
                 return self.load(lane, &[OperandKind::A], u32::from(k_block));
             }
             Step::Multiply { k_block } => return self.multiply(lane.thread, u32::from(k_block)),
-            // Lanes come here one after the other, and each multiplies what others hold: the
-            // fragments stay two.
+            // Lanes run one by one here, and each of them reads the fragments of the other lanes. B
+            // therefore keeps two fragments.
             Step::MultiplyLoad { k_block, next } => {
                 self.multiply(lane.thread, u32::from(k_block))?;
                 return self.load(lane, &[OperandKind::B], u32::from(next));
@@ -225,7 +224,7 @@ impl LaneSteps for Block<'_> {
                 }
             }
             Step::Advance => thread.read += 1,
-            // A product's accumulators are stored when its schedule is over.
+            // The executor stores accumulators after the schedule has ended.
             step => return Err(Fault::ForeignStep { step: step.name() }),
         }
         Ok(())
@@ -233,7 +232,7 @@ impl LaneSteps for Block<'_> {
 }
 
 impl Block<'_> {
-    /// Where element (mn, k) of the tile numbered `tile` lies.
+    /// Returns the place of element (mn, k) of k-tile `tile`.
     fn place(&self, operand: OperandKind, tile: u32, (mn, k): (u32, u32)) -> Result<Place, Fault> {
         let (base, side) = (&self.program.base, operand.index());
         let left_out = Fault::LeftOut { map: "smem", row: mn, column: k };
@@ -245,8 +244,8 @@ impl Block<'_> {
         Ok(Place { byte: first + u64::from(offset) * u64::from(bytes), bytes })
     }
 
-    /// Vector `access` of the tile that is written: one part of its way from global to shared
-    /// memory.
+    /// Moves vector `access` of the current k-tile: from global memory to registers, from registers
+    /// to shared memory, or both by an asynchronous copy.
     fn transfer(
         &mut self,
         lane: &mut Lane<'_, '_>,
@@ -261,7 +260,7 @@ impl Block<'_> {
         let name = self.threads[id].before + tile;
         let contiguous = facts.thread_map().contiguous;
         let vector = (number / contiguous, number % contiguous);
-        // Elements that an instruction moves to shared memory.
+        // Elements per instruction that writes shared memory.
         let piece = if purpose == Purpose::Store { facts.shared_access() } else { facts.access };
         for i in 0..facts.access {
             let (mn, k) = facts.coordinate(vector, i);
@@ -295,7 +294,7 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Fragments of a k-block of the tile that is read.
+    /// Loads the fragments of a k-block of the current k-tile from shared memory.
     fn load(
         &mut self,
         lane: &mut Lane<'_, '_>,
@@ -316,7 +315,7 @@ impl Block<'_> {
             let of_tile = |offset: u32| (offset / base.step(), first + offset % base.step());
             let rows = maps.rows[side].as_ref().zip(base.matrix_loads(operand));
             for load in 0..rows.as_ref().map_or(0, |(rows, _)| rows.domain().column) {
-                // What a lane says is a row that others receive.
+                // Each lane gives the address of a row, which other lanes receive.
                 if let Some(row) = rows.as_ref().and_then(|(rows, _)| rows.at(at(id, load))) {
                     let row = self.place(operand, tile, of_tile(row))?;
                     lane.sees(Purpose::Load, Some(operand), [k_block, load], row.neighbours(width));
@@ -361,9 +360,10 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// Which of two fragments of an operand a k-block is in: the next one is in the other, as it is
-    /// in the device's registers. Of B, where a warp has one and lanes here go one after the other,
-    /// that is so from tile to tile, too.
+    /// Returns which of two fragment buffers of an operand holds a k-block. Consecutive k-blocks
+    /// alternate, as in the registers of the GPU. With a warp-level instruction, the GPU has one
+    /// buffer for B. The buffers then alternate across k-tiles as well, because lanes run one by
+    /// one here.
     fn buffer(&self, operand: OperandKind, tile: u32, k_block: u32) -> usize {
         let base = &self.program.base;
         let one = operand == OperandKind::B && base.instruction.is_some();
@@ -400,7 +400,7 @@ impl Block<'_> {
             OperandKind::BOTH.map(|operand| self.given(thread, operand, buffers[operand.index()]));
         let state = &mut self.threads[thread as usize];
         state.steps.iter_mut().zip(given).for_each(|(steps, given)| steps.extend(given));
-        // Where sums are promoted they are those of a tile.
+        // With promotion, the steps of a whole k-tile are added at once.
         let promotes = self
             .arithmetic
             .as_ref()
@@ -412,8 +412,9 @@ impl Block<'_> {
         Ok(())
     }
 
-    /// What an instruction takes of the registers of a thread's warp for the thread's accumulators:
-    /// for each k of a k-block their rows of A, or columns of B.
+    /// Returns the fragments that an instruction reads for the accumulators of a thread: for each k
+    /// of a k-block, the thread's rows of A or columns of B. The registers of the whole warp hold
+    /// them.
     fn given(&self, thread: u32, operand: OperandKind, buffer: usize) -> Vec<Vec<Held>> {
         let (base, side) = (&self.program.base, operand.index());
         let (map, step) = (FragmentMap::of(base.tiles, operand), base.step());
@@ -430,13 +431,13 @@ impl Block<'_> {
             .collect()
     }
 
-    /// K-tiles of a thread's unit of work.
+    /// Returns the number of k-tiles of the thread's current unit of work.
     fn tiles(&self, thread: u32) -> u32 {
         self.started.tiles.get(self.threads[thread as usize].sums.len()).copied().unwrap_or(0)
     }
 
-    /// A thread goes on to a unit of work: of those before, every product was made and every slice
-    /// added.
+    /// Advances a thread to a unit of work. Checks that each earlier unit has all of its products
+    /// and has reduced all sliced-K slices.
     fn reach(&mut self, thread: u32, unit: u32) -> Result<(), Fault> {
         let Self { program: Program { base, .. }, started, .. } = *self;
         while self.threads[thread as usize].sums.len() < unit as usize {

@@ -1,25 +1,25 @@
-//! What orders one agent's accesses before another's: clocks, meetings of warps, and barriers in
-//! shared memory.
+//! The order of accesses: vector clocks, hardware barriers of warps, and barriers in shared memory.
 //!
-//! An agent is a warp, or a barrier in shared memory at which bytes of asynchronous copies are
-//! counted. Its epochs are numbered: a warp's ends when it makes known what it has done, a
-//! barrier's with each phase. Who waits for another knows of its epochs. Two accesses are in order
-//! where the later agent knows that the epoch of the earlier one is over; else a GPU may exchange
-//! them, whatever the order drawn.
+//! An agent is a warp, or a barrier in shared memory that counts the bytes of asynchronous copies.
+//! Its epochs are numbered. An epoch of a warp ends when the warp publishes its accesses; an epoch
+//! of a barrier ends with each phase. An agent that waits for another one learns which epochs of
+//! the other have ended. Two accesses are ordered if the later agent has learned that the epoch of
+//! the earlier access has ended. A GPU may reorder all other accesses, in whichever order they
+//! happen here.
 //!
 //! Source: Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection" (2009).
 
-/// Something that an agent did in one of its epochs.
+/// An event in an epoch of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     agent: usize,
     epoch: u32,
 }
 
-/// What an agent knows: of each agent, how many of its epochs are over.
+/// The vector clock of an agent: for each agent, the number of epochs that are known to have ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock {
-    /// Whose it is.
+    /// The agent that owns the clock.
     pub own: usize,
     over: Vec<u32>,
 }
@@ -29,38 +29,38 @@ impl Clock {
         Self { own, over: vec![0; agents] }
     }
 
-    /// The agent's own epoch.
+    /// Returns the current epoch of the owner.
     pub fn epoch(&self) -> u32 {
         self.over.get(self.own).copied().unwrap_or(0)
     }
 
-    /// What the agent does now.
+    /// Returns an event of the owner in its current epoch.
     pub fn event(&self) -> Event {
         Event { agent: self.own, epoch: self.epoch() }
     }
 
-    /// Whether something has happened, and lies before what the agent does.
+    /// Returns whether an event exists and is ordered before the owner's next access.
     pub fn is_behind(&self, event: Option<Event>) -> bool {
         event.is_some_and(|Event { agent, epoch }| agent == self.own || self.knows(agent, epoch))
     }
 
-    /// How many epochs of each agent are known to be over.
+    /// Returns the number of ended epochs that the owner has learned of, per agent.
     pub fn over(&self) -> &[u32] {
         &self.over
     }
 
-    /// Whether an agent's epoch is known to be over.
+    /// Returns whether the owner has learned that an epoch of an agent has ended.
     pub fn knows(&self, agent: usize, epoch: u32) -> bool {
         self.over.get(agent).is_some_and(|&over| epoch < over)
     }
 
-    /// The agent's epoch ends: what it has done may be made known.
+    /// Ends the current epoch of the owner, so that other agents can learn of its accesses.
     pub fn end_epoch(&mut self) -> &Self {
         self.over[self.own] += 1;
         self
     }
 
-    /// Learns what another knows.
+    /// Merges what another clock has learned.
     pub fn learn(&mut self, other: &Self) {
         for (mine, other) in self.over.iter_mut().zip(&other.over) {
             *mine = (*mine).max(*other);
@@ -68,18 +68,19 @@ impl Clock {
     }
 }
 
-/// How a step went.
+/// The result of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moved {
-    /// It is performed.
+    /// The step is complete.
     Done,
-    /// It has begun, and ends when others have moved.
+    /// The step has begun, and ends after other movers have moved.
     Begun,
-    /// It cannot begin or end.
+    /// The step cannot begin or end yet.
     Blocked,
 }
 
-/// Warps that meet, again and again. Who leaves a meeting knows what all knew that came to it.
+/// A hardware barrier of warps, such as `bar.sync`, which is reused. A warp that leaves learns what
+/// all arriving warps had learned.
 #[derive(Clone, Debug)]
 pub(super) struct Meeting {
     size: u32,
@@ -93,7 +94,7 @@ impl Meeting {
         Self { size, here: 0, number: 0, gathered: Clock::new(0, agents) }
     }
 
-    /// A warp comes, or waits for the meeting of a number to end.
+    /// Lets a warp arrive, or lets it wait for the end of the barrier that it has arrived at.
     pub fn pass(&mut self, waits: &mut Option<u64>, clock: &mut Clock) -> Moved {
         match *waits {
             None => {
@@ -108,42 +109,45 @@ impl Meeting {
             Some(number) if self.number > number => *waits = None,
             Some(_) => return Moved::Blocked,
         }
-        // Nobody comes to the next meeting before all have left this one.
+        // No warp arrives at the next barrier before all warps have left this one.
         clock.learn(&self.gathered);
         Moved::Done
     }
 }
 
-/// A barrier in shared memory. A phase completes when nothing is left to arrive and no byte to
-/// land; the next one begins at once.
+/// An mbarrier in shared memory. A phase completes when no arrival and no byte is pending. The next
+/// phase begins at once.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
-    /// Arrivals that complete a phase.
+    /// Arrivals per phase.
     count: u32,
-    /// Those that the current phase still waits for.
+    /// Arrivals that the current phase still waits for.
     pending: u32,
-    /// Bytes that it still waits for; negative while more have landed than were announced.
+    /// Bytes that the current phase still waits for. The number is negative if more bytes have
+    /// landed than were expected.
     bytes: i64,
-    /// Phases that are complete.
+    /// Number of completed phases.
     phase: u64,
-    /// What those knew that have arrived.
+    /// The merged clocks of the agents that have arrived.
     gathered: Clock,
-    /// The same when the last phase was complete.
+    /// The merged clocks at the end of the last completed phase.
     complete: Clock,
 }
 
 impl Barrier {
-    /// One of so many arrivals a phase; its clock is its own as an agent.
+    /// Returns a barrier with `count` arrivals per phase. `clock` is the clock of the barrier as an
+    /// agent.
     pub fn new(count: u32, clock: Clock) -> Self {
         Self { count, pending: count, bytes: 0, phase: 0, gathered: clock.clone(), complete: clock }
     }
 
-    /// Its number as an agent.
+    /// Returns the number of the barrier as an agent.
     pub fn agent(&self) -> u32 {
         self.gathered.own as u32
     }
 
-    /// One arrival, of who knows so much; `false` when the phase waits for none.
+    /// Adds an arrival of an agent with clock `clock`. Returns `false` if the phase has no pending
+    /// arrival.
     pub fn arrive(&mut self, clock: &Clock) -> bool {
         let Some(pending) = self.pending.checked_sub(1) else { return false };
         self.pending = pending;
@@ -152,12 +156,12 @@ impl Barrier {
         true
     }
 
-    /// The current phase waits for more bytes.
+    /// Adds bytes that the current phase waits for.
     pub fn expect(&mut self, bytes: u32) {
         self.bytes += i64::from(bytes);
     }
 
-    /// Bytes land. Returns the epoch in which they are counted.
+    /// Counts bytes that have landed. Returns the epoch in which they are counted.
     pub fn land(&mut self, bytes: u32) -> u32 {
         let epoch = self.gathered.epoch();
         self.bytes -= i64::from(bytes);
@@ -173,8 +177,8 @@ impl Barrier {
         }
     }
 
-    /// Whether a wait for `parity` passes: a phase of that parity is the last that completed, or
-    /// would be, two phases off. Who passes learns what was known to those who arrived.
+    /// Returns whether a wait for `parity` passes, which depends only on the parity of the last
+    /// completed phase. A wait that passes learns what the arriving agents had learned.
     pub fn passes(&self, parity: u32, clock: &mut Clock) -> bool {
         let passes = self.is_over(parity);
         if passes {
@@ -183,7 +187,7 @@ impl Barrier {
         passes
     }
 
-    /// Whether a wait for `parity` would pass.
+    /// Returns whether a wait for `parity` would pass.
     pub fn is_over(&self, parity: u32) -> bool {
         self.phase % 2 != u64::from(parity % 2)
     }
@@ -193,7 +197,7 @@ impl Barrier {
 mod tests {
     use super::*;
 
-    /// A barrier that is agent 1, and who waits for it, who is agent 0.
+    /// Returns a barrier that is agent 1, and the clock of agent 0, which waits for it.
     fn barrier(count: u32) -> (Barrier, Clock) {
         (Barrier::new(count, Clock::new(1, 2)), Clock::new(0, 2))
     }

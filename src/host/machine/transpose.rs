@@ -1,4 +1,4 @@
-//! One block of a transpose: what each step means to a thread and its registers.
+//! One CTA of a transpose: the effect of each step on a thread and its registers.
 
 use super::{
     block::{self, BlockShape, Content, Lane, LaneSteps, Place},
@@ -14,36 +14,37 @@ use crate::{
 };
 use core::ops::Range;
 
-/// A tile on its way: where its elements come from, and where they go. Rows and columns are counted
-/// from the tile's first; what is gathered begins before it.
+/// The tile of a CTA, with its source and its destination. Rows and columns are relative to the
+/// first element of the tile. A gathered tile also reads elements before it.
 pub struct Tile<'a> {
     /// Rows of A that exist.
     pub rows: Range<i64>,
     /// Columns of A that exist.
     pub columns: Range<i64>,
-    /// By how many elements the tile's part of a row of A begins beyond an aligned access.
+    /// Offset of the tile's part of a row of A within an aligned access, in elements.
     pub beyond_a: &'a dyn Fn(i64) -> u32,
-    /// By how many its part of a row of D, a column of A, does.
+    /// Offset of the tile's part of a row of D, which is a column of A, within an aligned access.
     pub beyond_d: &'a dyn Fn(u32) -> u32,
-    /// Element (row, column) of A: its bits, or its name.
+    /// Returns element (row, column) of A: its bits, or its name.
     pub source: &'a dyn Fn(i64, i64) -> u64,
-    /// Takes what becomes element (row, column) of A, transposed.
+    /// Receives element (row, column) of A, whose place in D is (column, row).
     pub sink: &'a mut dyn FnMut(i64, u32, u64),
 }
 
-/// A block while it runs.
+/// A CTA while it runs.
 struct Block<'p, 'a> {
     program: &'p TransposeProgram,
     tile: Tile<'a>,
-    /// Of each thread, its pieces of A: `None` where there is no element.
+    /// The registers of each thread, which hold its pieces of A; `None` for elements that do not
+    /// exist.
     registers: Vec<Vec<Option<u64>>>,
     stored: Vec<bool>,
 }
 
-/// Runs a block; warps and lanes move in an order drawn from `seed`.
+/// Runs a CTA. The order of warps and lanes follows from `seed`.
 ///
 /// # Errors
-/// The first fault of that order.
+/// The first fault in that order.
 pub fn run(
     program: &TransposeProgram,
     tile: Tile<'_>,
@@ -64,22 +65,21 @@ pub fn run(
     block.finished()
 }
 
-/// Whether accesses to shared memory of more than one element are what they are taken for:
-/// neighbours, and aligned.
+/// Checks that the elements of each vector access to shared memory are contiguous and aligned.
 ///
 /// # Errors
-/// The first that is not.
+/// The first access that is not.
 pub fn whole(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
-    // Gathered rows wait as they lie; others wait transposed.
+    // Gathered tiles stay untransposed in shared memory; other tiles are stored transposed.
     let (widths, along) =
         if d.is_gathered() { ([d.stored(), 1], (0, 1)) } else { ([d.turn, d.access_d], (1, 0)) };
     let mut staged = widths.into_iter().filter(|_| d.is_staged());
     staged.try_for_each(|width| vectors(program.smem.as_ref(), OperandKind::A, width, along))
 }
 
-/// What a thread reads of A together, `turn` rows of one access each: its first register, where it
-/// lies in the tile as that waits in shared memory, and which row and column of A it begins with.
+/// A piece of A that a thread reads at once: `turn` rows with one access each. It has its first
+/// register, its position in the shared-memory tile, and its first row and column of A.
 struct Piece {
     first: u32,
     line: u32,
@@ -108,7 +108,7 @@ impl Block<'_, '_> {
         let (d, map) = (&self.program.desc, &self.program.fetch);
         let (lines, pieces) = (d.fetch().lines, d.fetch().pieces);
         let piece = |step| {
-            // A number beyond the last piece is that of none, whichever it is.
+            // Numbers beyond the last piece are all treated as one.
             let number = map.at(at(thread, step))?.min(lines * pieces);
             let (line, place) = (number / pieces * d.turn, number % pieces * d.access_a);
             let row = i64::from(line) - if d.is_gathered() { i64::from(d.access_d - 1) } else { 0 };
@@ -118,13 +118,14 @@ impl Block<'_, '_> {
         (0..map.domain().column).filter_map(piece).collect()
     }
 
-    /// By how many elements the tile's part of a row of A begins beyond an aligned access, where
-    /// that matters.
+    /// Returns the offset of the tile's part of a row of A within an aligned access; 0 if the tile
+    /// is not gathered.
     fn beyond_a(&self, row: i64) -> u32 {
         if self.program.desc.is_gathered() { (self.tile.beyond_a)(row) } else { 0 }
     }
 
-    /// How far before the tile's first row the part of a row of D begins that the tile writes.
+    /// Returns the elements by which the tile's part of a row of D begins before the tile's first
+    /// row.
     fn before(&self, column: u32) -> u32 {
         if self.program.desc.is_gathered() { (self.tile.beyond_d)(column) } else { 0 }
     }
@@ -133,14 +134,14 @@ impl Block<'_, '_> {
         self.tile.rows.contains(&row) && self.tile.columns.contains(&column)
     }
 
-    /// Whether all elements of a gathered piece exist.
+    /// Returns whether all elements of a gathered piece exist.
     fn is_whole(&self, row: i64, column: i64) -> bool {
         self.exists(row, column)
             && self.exists(row, column + i64::from(self.program.desc.access_a) - 1)
     }
 
-    /// Reads pieces; of gathered ones, those that exist whole. A block at A's edges reads the
-    /// others a step later, which nothing here can tell.
+    /// Loads pieces into registers. The store step loads the partial gathered pieces at the edges
+    /// of A; the result is the same, because A does not change.
     fn fetch(&mut self, lane: &mut Lane<'_, '_>) {
         let (d, gathered) = (self.program.desc, self.program.desc.is_gathered());
         for piece in self.pieces(lane.thread) {
@@ -162,7 +163,7 @@ impl Block<'_, '_> {
         }
     }
 
-    /// Column `j` of a piece, in a thread's registers.
+    /// Returns column `j` of a piece from a thread's registers.
     fn column(&self, thread: u32, piece: &Piece, j: u32) -> Vec<Option<u64>> {
         let d = &self.program.desc;
         let registers = &self.registers[thread as usize][piece.first as usize..]
@@ -170,7 +171,7 @@ impl Block<'_, '_> {
         turned(registers, d.access_a as usize, j as usize).copied().collect()
     }
 
-    /// Where an element of the tile lies in shared memory.
+    /// Returns the place of an element of the tile in shared memory.
     fn place(&self, row: u32, column: u32) -> Result<Place, Fault> {
         let offset = self.program.smem.at(at(row, column)).ok_or(Fault::LeftOut {
             map: "smem",
@@ -181,7 +182,8 @@ impl Block<'_, '_> {
         Ok(Place { byte: u64::from(offset) * u64::from(bytes), bytes })
     }
 
-    /// Puts pieces into shared memory, and what exists of gathered ones that do not exist whole.
+    /// Stores pieces to shared memory. For a partial gathered piece, stores only the elements that
+    /// exist.
     fn store(&mut self, lane: &mut Lane<'_, '_>) -> Result<(), Fault> {
         let (d, gathered) = (self.program.desc, self.program.desc.is_gathered());
         for piece in self.pieces(lane.thread) {
@@ -199,7 +201,7 @@ impl Block<'_, '_> {
                         value = Some((self.tile.source)(row, column));
                     }
                     let place = self.place(piece.line + i, piece.place + j)?;
-                    // Elements that are stored together from this one on.
+                    // Elements in the vector store that begins here; 0 inside a vector.
                     let together = match (gathered, whole) {
                         (false, _) if i == 0 => d.turn,
                         (true, true) if j.is_multiple_of(d.stored()) => d.stored(),
@@ -214,7 +216,7 @@ impl Block<'_, '_> {
                             place.neighbours(together),
                         );
                     }
-                    // What does not exist is written all the same, as whatever the register holds.
+                    // Elements that do not exist are also written, with the value of the register.
                     lane.write(place, Content { word: value.unwrap_or_default(), tag: 0 })?;
                 }
             }
@@ -238,7 +240,7 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// From registers to D.
+    /// Writes pieces from registers to D.
     fn write_registers(&mut self, lane: &mut Lane<'_, '_>) -> Result<(), Fault> {
         let d = self.program.desc;
         for piece in self.pieces(lane.thread) {
@@ -257,8 +259,8 @@ impl Block<'_, '_> {
         Ok(())
     }
 
-    /// From shared memory to D, in accesses to a row of D, which is a column of A; of gathered
-    /// tiles element by element where a row ends.
+    /// Writes elements from shared memory to D, in vector accesses to rows of D, which are columns
+    /// of A. Gathered tiles use single elements at the ends of a row.
     fn write(&mut self, lane: &mut Lane<'_, '_>) -> Result<(), Fault> {
         let (d, map, gathered) =
             (self.program.desc, self.program.write.clone(), self.program.desc.is_gathered());
@@ -276,8 +278,8 @@ impl Block<'_, '_> {
                 if !self.exists(row, column.into()) {
                     continue;
                 }
-                // Of what is gathered, the first line is the row an access less one before the
-                // tile's first.
+                // The first line of a gathered tile is the row `access_d - 1` rows before the first
+                // row of the tile.
                 let line = if gathered { row + i64::from(d.access_d - 1) } else { row };
                 let place = self.place(line as u32, column + self.beyond_a(row))?;
                 if gathered || i == 0 {

@@ -1,10 +1,11 @@
-//! Elements as the host moves them: bits of a width, or numbers that are scaled and added.
+//! The elements of a transpose on the host: bits of a given width, or numbers that are scaled and
+//! added.
 
 use crate::pass::transpose::TransposeProblem;
 
-/// What becomes of an element: of A's, and of B's at its place.
+/// The rule that computes an element of D from the elements of A and B.
 pub(super) trait Rule<T>: Sync {
-    /// The new element of D.
+    /// Returns the new element of D. `x` reads the element of A, and `y` reads the element of B.
     fn of(&self, x: impl FnOnce() -> T, y: impl FnOnce() -> T) -> T;
 }
 
@@ -17,7 +18,7 @@ impl<T> Rule<T> for Move {
     }
 }
 
-/// `D = alpha Aᵀ + beta B`; a scalar of zero takes its matrix out of the sum.
+/// `D = alpha Aᵀ + beta B`. A matrix whose scalar is zero is not read.
 pub(super) struct Linear<T> {
     alpha: Option<T>,
     beta: Option<T>,
@@ -27,7 +28,7 @@ macro_rules! linear {
     ($($T:ty),*) => {
         $(impl Linear<$T> {
             pub(super) fn new(problem: &TransposeProblem) -> Self {
-                // The kernel rounds its scalars in the same way.
+                // The kernel rounds its scalars to the element type in the same way.
                 let scalar = |reads: bool, x: f64| reads.then_some(x as $T);
                 let [alpha, beta] = problem.scalars;
                 Self { alpha: scalar(problem.reads_a(), alpha), beta: scalar(problem.reads_b(), beta) }

@@ -1,4 +1,5 @@
-//! The fast mode: strips of D side by side, each in blocks that stay in the cache.
+//! The fast mode of transposes: computes strips of D in parallel, each in blocks that fit into the
+//! cache.
 
 use super::element::Rule;
 use crate::{
@@ -9,13 +10,13 @@ use crate::{
 };
 use bytemuck::Pod;
 
-/// Rows and columns of a block: its lines of A and of D stay in the first-level cache together.
+/// Rows and columns of a block. Its lines of A and of D fit into the L1 cache together.
 const BLOCK: usize = 32;
 
-/// Elements of a matrix below which a batch is shared out by matrices and not by strips.
+/// Elements of a matrix below which the threads divide a batch by matrices instead of by strips.
 const SMALL: usize = 1 << 16;
 
-/// One batch of transposes, of which there are some.
+/// Runs all transposes of a batch.
 pub(super) fn run<T: Pod + Send + Sync>(call: TransposeCall<&[T], &mut [T]>, rule: &impl Rule<T>) {
     let TransposeCall { rows, columns, batch, a, b, d, .. } = call;
     let (ldd, stride, d) = (d.leading(Order::Row), d.batch_stride, d.memory);
@@ -37,7 +38,8 @@ pub(super) fn run<T: Pod + Send + Sync>(call: TransposeCall<&[T], &mut [T]>, rul
     }
 }
 
-/// A matrix of a batch; nothing of one that is not read, and so need not be there.
+/// Returns matrix `number` of a batch. The slice is empty if the memory ends before it, because a
+/// matrix that is not read may be missing.
 fn numbered<'a, T>(batch: &View<&'a [T]>, number: usize) -> View<&'a [T]> {
     batch.with(batch.memory.get(number.saturating_mul(batch.batch_stride)..).unwrap_or_default())
 }
@@ -51,7 +53,7 @@ struct One<'a, T> {
 }
 
 impl<T: Pod> One<'_, T> {
-    /// The rows of D that are in `d`, from row `first` on.
+    /// Computes the rows of D in `d`, which begin with row `first`.
     fn strip(&self, first: usize, d: &mut [T], rule: &impl Rule<T>) {
         for from in (0..self.rows).step_by(BLOCK) {
             let upto = self.rows.min(from + BLOCK);

@@ -1,8 +1,9 @@
-//! Transposes on the CPU: the same maps, the same schedule, in the same two modes as products.
+//! Transposes on the CPU. They use the maps and the schedule of the kernel, in the same two modes
+//! as GEMMs.
 //!
-//! - **checked**: tile by tile on the machine of [`machine`](super::machine).
-//! - **fast** (`fast.rs`): the program is run once on names, which shows that a tile comes out
-//!   transposed; then all strips of D are copied side by side, in blocks that stay in the cache.
+//! - **checked**: runs tile by tile on the machine of [`machine`](super::machine).
+//! - **fast** (`fast.rs`): runs the program once on names, which verifies that it transposes a
+//!   tile. It then copies all strips of D in parallel, in blocks that fit into the cache.
 
 mod element;
 mod fast;

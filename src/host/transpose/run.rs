@@ -1,4 +1,4 @@
-//! A whole transpose on the host.
+//! Runs a whole transpose on the host.
 
 use super::element::{Linear, Move, Rule};
 use crate::{
@@ -27,7 +27,7 @@ impl HostKernel for TransposeDesc {
     type Call<'a> = HostTransposeCall<'a>;
 
     fn run(&self, mode: Mode, call: HostTransposeCall<'_>) -> Result<(), Error> {
-        /// Descriptions whose programs were seen to transpose a tile.
+        /// Descriptions whose programs have been verified on one tile.
         static COMPOSED: LazyLock<RwLock<HashSet<TransposeDesc>>> = LazyLock::new(RwLock::default);
         self.check()?;
         if mode != Mode::Fast {
@@ -58,8 +58,7 @@ impl HostKernel for TransposeProgram {
     }
 }
 
-/// The call without its data, once it is one of a kernel of this description; `None` where there is
-/// nothing to write.
+/// Checks a call against a description and returns its problem; `None` if D is empty.
 fn checked(
     desc: &TransposeDesc,
     call: &HostTransposeCall<'_>,
@@ -69,11 +68,11 @@ fn checked(
     call.check_types(desc).map(|()| Some(problem).filter(|problem| !problem.is_empty()))
 }
 
-/// Runs one whole tile on names: each element of it has to arrive where its transpose belongs.
+/// Runs one whole tile on names, and checks that each element arrives at its transposed place.
 fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     let d = &program.desc;
     let mut misplaced = None;
-    // Of a tile and its surroundings rows and columns have 32 bits.
+    // Rows and columns around a tile fit into 32 bits.
     let name = |row: i64, column: i64| u64::from(row as u32) << 32 | u64::from(column as u32);
     let mut sink = |row: i64, column: u32, found: u64| {
         if name(row, column.into()) != found && misplaced.is_none() {
@@ -82,7 +81,8 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
         }
     };
     whole_pieces(program)?;
-    // Tiles in the midst of others, whose rows begin at every place of an access.
+    // A gathered tile lies inside a larger matrix, and its rows begin at every offset within an
+    // access.
     let around = |extent: u32| {
         if d.is_gathered() { -64..i64::from(extent) + 64 } else { 0..i64::from(extent) }
     };
@@ -98,7 +98,7 @@ fn composed(program: &TransposeProgram) -> Result<(), Fault> {
     misplaced.map_or(Ok(()), Err)
 }
 
-/// Strip by strip.
+/// Computes D strip by strip.
 fn fast(
     combine: Combine,
     problem: &TransposeProblem,
@@ -138,7 +138,8 @@ fn unaligned(kind: ElementKind) -> Error {
     Refusal::ElementType { operand: Operand::Tensor, given: kind, wanted: kind }.into()
 }
 
-/// What becomes of an element of A and of one of B at its place, all as bits.
+/// Returns the rule for one element, on the bits of an element of A and the bits of an element of
+/// B.
 fn combined(combine: Combine, problem: &TransposeProblem) -> Box<dyn Fn(u64, u64) -> u64> {
     match combine {
         Combine::Move => Box::new(|x, _| x),
@@ -154,14 +155,14 @@ fn combined(combine: Combine, problem: &TransposeProblem) -> Box<dyn Fn(u64, u64
     }
 }
 
-/// An element as bits.
+/// Returns an element as bits.
 fn word(element: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     bytes[..element.len()].copy_from_slice(element);
     u64::from_le_bytes(bytes)
 }
 
-/// Tile by tile, in the order in which blocks start.
+/// Runs tile by tile on the checked machine, in the order in which CTAs start.
 fn tile_by_tile(
     program: &TransposeProgram,
     problem: &TransposeProblem,
@@ -181,8 +182,8 @@ fn tile_by_tile(
         let matrix = unit.product as usize;
         let (row, column) =
             ((unit.column * desc.rows) as usize, (unit.row * desc.columns) as usize);
-        // Of the matrix in elements from the tile's first, which may lie before it or beyond the
-        // last: at most 2^63 bytes.
+        // The extent of the matrix, relative to the first element of the tile. It may begin before
+        // the tile and end after it. A matrix has at most 2^63 bytes.
         let around = |extent: usize, first: usize| -(first as i64)..extent as i64 - first as i64;
         let place = |first: usize, by: i64| (first as i64 + by) as usize;
         let source = |i: i64, j: i64| {

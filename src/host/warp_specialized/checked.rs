@@ -1,4 +1,5 @@
-//! The checked mode: cluster by cluster, each in an order of events drawn from the seed.
+//! The checked mode: runs cluster by cluster, each in an order of events that follows from the
+//! seed.
 
 use super::{
     emulation::Scales,
@@ -24,7 +25,7 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// Computes the Ds of a batch.
+/// Computes the outputs of all GEMMs of a batch.
 pub(super) fn products(
     program: &WarpSpecializedProgram,
     (seed, scales): (u64, Scales<'_>),
@@ -57,7 +58,7 @@ pub(super) fn products(
         let mut numbers = Numbers {
             program,
             matrices: *matrices,
-            // Promotion is the schedule's.
+            // The schedule performs promotion, so the instruction here has none.
             instruction: Instruction::of(desc.class.combined(), desc.class.arch),
             work,
             cluster,
@@ -70,7 +71,8 @@ pub(super) fn products(
             parts: &mut parts,
             wrong: None,
         };
-        // Parts of K of a cluster's blocks have depths of their own.
+        // Under cluster split-K, the slices of a cluster's CTAs may have different numbers of
+        // k-tiles.
         let ranks = 0..1 + program.ring.ring.senders();
         let units = ranks.flat_map(|rank| (0..work.count(cluster)).map(move |i| (rank, i)));
         let taken = units.map(|(rank, i)| {
@@ -94,8 +96,8 @@ pub(super) fn products(
     }
 }
 
-/// An operand where TMA takes it: in place, or copied, where its rows do not begin at multiples of
-/// 16 bytes or where it lies along the other index than the kernel reads it.
+/// Returns an operand as TMA reads it. The operand is copied if its rows do not begin at multiples
+/// of 16 bytes, or if the kernel reads it in the other layout. Otherwise it stays in place.
 fn placed<'a>(
     program: &WarpSpecializedProgram,
     matrices: &Operands<'a>,
@@ -131,7 +133,7 @@ fn placed<'a>(
             let mut copied = vec![0; count as usize * lines * pitch * size];
             for (number, to) in copied.chunks_exact_mut((pitch * size).max(1)).enumerate() {
                 let first = number / lines * apart as usize + number % lines * across;
-                // Whole rows where they are rows; else element by element.
+                // Copies whole rows if the layout is kept, and single elements if it is transposed.
                 for (i, to) in to[..row * size].chunks_exact_mut(width * size).enumerate() {
                     let from = (first + i * along) * size;
                     to.copy_from_slice(&bytes[from..from + width * size]);

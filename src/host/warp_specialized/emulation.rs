@@ -1,4 +1,5 @@
-//! Operands of `f32` as rows of their parts, as the device's passes leave them in the workspace.
+//! Decomposed `f32` operands: each row holds its 16-bit terms, as the GPU passes store them in the
+//! workspace.
 
 use crate::{
     call::{DecomposedLayout, HostCall, HostSlice, View},
@@ -12,20 +13,21 @@ use crate::{
     refusal::{EmulationRefusal, OperandLine, Refusal},
 };
 
-/// What accumulators are scaled back by.
+/// The scales that are undone in the accumulators.
 #[derive(Clone, Copy)]
 pub(super) struct Scales<'a> {
-    /// Of rows of A and of columns of B, product by product; none where nothing is scaled.
+    /// Shifts of the rows of A and of the columns of B, for each GEMM of the batch. Empty without
+    /// scaling.
     pub shifts: &'a [Vec<i32>; 2],
-    /// Rows of an A and columns of a B, and from one product's to the next.
+    /// For A and B: the number of rows or columns, and the distance from one GEMM's shifts to the
+    /// next.
     pub lines: [[usize; 2]; 2],
-    /// How.
+    /// The function that undoes a shift.
     pub unscaled: fn(f32, i32) -> f32,
 }
 
 impl Scales<'_> {
-    /// The shift of an element of a product's D; 0 outside of it, and `None` where nothing is
-    /// scaled.
+    /// Returns the shift of an element of D, which is 0 outside of D. `None` without scaling.
     pub fn shift(&self, product: usize, row: usize, column: usize) -> Option<i32> {
         let of = |side: usize, line: usize| {
             let [lines, next] = self.lines[side];
@@ -36,24 +38,27 @@ impl Scales<'_> {
     }
 }
 
-/// Operands of parts.
+/// The decomposed operands of a call.
 pub(super) struct DecomposedOperands {
     emulation: EmulationKind,
     parts: [Vec<u16>; 2],
-    /// Of rows of A and of columns of B, product by product; none where nothing is scaled.
+    /// Shifts of the rows of A and of the columns of B, for each GEMM of the batch. Empty without
+    /// scaling.
     pub shifts: [Vec<i32>; 2],
-    /// Rows of an A and columns of a B, and from one product's to the next.
+    /// For A and B: the number of rows or columns, and the distance from one GEMM's shifts to the
+    /// next.
     pub lines: [[usize; 2]; 2],
-    /// Elements of a row.
+    /// Elements per decomposed row.
     length: usize,
 }
 
 impl DecomposedOperands {
-    /// Those of a call, which is in the kernel's frame. Where nothing is read, there are none.
+    /// Decomposes the operands of a call in the kernel's frame. If M, N, or K is 0, the result is
+    /// empty.
     ///
     /// # Errors
-    /// [`EmulationRefusal`] where a row or column cannot be scaled; [`Refusal::ElementType`] of
-    /// operands that are not of `f32`.
+    /// [`EmulationRefusal`] if a row or column cannot be scaled. [`Refusal::ElementType`] if an
+    /// operand is not of type `f32`.
     pub fn of(
         program: &EmulationProgram,
         desc: &WarpSpecializedDesc,
@@ -110,7 +115,7 @@ impl DecomposedOperands {
         Ok(this)
     }
 
-    /// The call on the parts, rows of which are K-major.
+    /// Returns the call with the decomposed operands, which are K-major.
     pub fn call<'a>(&'a self, call: HostCall<'a>) -> HostCall<'a> {
         let slice = |parts: &'a [u16]| match self.emulation.part() {
             Some(ElementKind::F16) => HostSlice::new::<F16>(bytemuck::cast_slice(parts)),
@@ -126,7 +131,7 @@ impl DecomposedOperands {
     }
 }
 
-/// What each row or column is scaled by.
+/// Returns the shift of each row or column of an operand.
 fn shifts(
     program: &EmulationProgram,
     (operand, product): (OperandKind, Option<u32>),

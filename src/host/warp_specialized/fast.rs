@@ -1,4 +1,4 @@
-//! The fast mode on tensor cores: each tile summed over K in the instruction's own steps.
+//! The fast mode for tensor cores: sums each tile over K in the steps of the instruction.
 
 use super::emulation::Scales;
 use crate::{
@@ -13,29 +13,29 @@ use crate::{
 };
 use core::ops::Range;
 
-/// Rows and columns that are summed at once, whatever the tile of a block is: accumulators are the
-/// same.
+/// Rows and columns that are summed at once. They do not depend on the kernel's tile, because the
+/// tile does not change the accumulators.
 const EXTENTS: (usize, usize) = (64, 128);
 
-/// K that is taken apart at once.
+/// K-depth of one packing step, in elements.
 const CHUNK: u32 = 256;
 
-/// A tile, summed in steps of an instruction.
+/// A GEMM whose accumulators are summed in the steps of an instruction.
 pub(super) struct Steps<'a> {
     operands: Operands<'a>,
-    /// What accumulators are scaled back by, and the product.
+    /// The scales that are undone in the accumulators, and the number of the GEMM in its batch.
     scales: (Scales<'a>, usize),
     instruction: Instruction,
-    /// What it takes of rows.
+    /// The terms that the instruction reads of each element.
     parts: RegisterParts,
     widenings: [Widening<f32>; 2],
 }
 
 impl<'a> Steps<'a> {
-    /// Those of a description.
+    /// Prepares a GEMM for an instruction.
     ///
     /// # Errors
-    /// [`Error::Refused`] where the operands are not widened to `f32`.
+    /// [`Error::Refused`] if `f32` cannot represent the operands' elements.
     pub fn of(
         operands: Operands<'a>,
         scales: (Scales<'a>, usize),
@@ -45,12 +45,13 @@ impl<'a> Steps<'a> {
         Ok(Self { operands, scales, instruction, parts, widenings })
     }
 
-    /// Rows and columns of tiles.
+    /// Returns the rows and columns of the grid of tiles.
     pub fn grid(&self) -> (usize, usize) {
         (self.operands.problem.m.div_ceil(EXTENTS.0), self.operands.problem.n.div_ceil(EXTENTS.1))
     }
 
-    /// Rows of an operand over some k-tiles, zeros behind its end: whole tiles are steps, too.
+    /// Returns rows of an operand over some k-tiles. Elements beyond K are zeros, so that all
+    /// k-tiles are whole.
     fn rows(&self, operand: OperandKind, mn: Range<usize>, tiles: Range<u32>) -> Vec<f32> {
         let (matrix, widening) = (self.operands.matrix(operand), self.widenings[operand.index()]);
         let (tile_k, depth) = (self.operands.tiling.block.k as usize, self.depth(&tiles));
@@ -75,7 +76,7 @@ impl<'a> Steps<'a> {
         values
     }
 
-    /// K of some tiles.
+    /// Returns the K-depth of some k-tiles, in elements.
     fn depth(&self, tiles: &Range<u32>) -> usize {
         tiles.len() * self.operands.tiling.block.k as usize
     }
@@ -85,7 +86,7 @@ impl Arithmetic for Steps<'_> {
     type Number = f32;
     type Strip = Panel;
 
-    /// Binary32, whatever the accumulators are: those of binary16 are numbers of it.
+    /// Returns `F32` for all accumulator types: `f16` accumulators are stored as `f32` numbers.
     fn kind(&self) -> ElementKind {
         ElementKind::F32
     }
@@ -130,7 +131,7 @@ impl Arithmetic for Steps<'_> {
         self.operands.tiling.split_k as usize
     }
 
-    /// In `f32`, and of `f16` rounded once.
+    /// Adds in `f32`. For `f16` accumulators, the sum is rounded to `f16` once.
     fn add(&self, parts: &[&[f32]], accumulators: &mut [f32]) {
         for (i, sum) in accumulators.iter_mut().enumerate() {
             *sum = sum_of_parts(parts.len(), PARTS_AT_ONCE as usize, |part| parts[part][i]);

@@ -1,19 +1,21 @@
-//! Warp-specialized kernels, on the host.
+//! Warp-specialized kernels on the host.
 //!
-//! A description becomes a [`WarpSpecializedProgram`]: the ring, every map, every number that its
-//! kernel has. Two modes run it:
+//! A description becomes a [`WarpSpecializedProgram`]: the ring, the index maps, and the constants
+//! of its kernel. Two modes run it:
 //!
-//! - **checked** (`checked.rs`, `numbers.rs`): cluster by cluster, every warp a machine of
-//!   [`machine`](super::machine), in an order drawn from a seed. What moves through the ring are
-//!   bytes: boxes that a [`TensorCopy`](crate::threadblock::TensorCopy) wrote, read back through
-//!   descriptors (`reading.rs`), added as the instruction adds (`products.rs`), staged and stored
-//!   (`subtiles.rs`), or read, summed and stored thread by thread (`threads.rs`). Every element of
-//!   D has to be written once.
-//! - **fast** (`fast.rs`): the same accumulators in the same order, parallel over tiles, without a
-//!   ring: the bits are the same. On the CUDA cores, and of integers, accumulators are chains of
-//!   multiply-adds, and the panels and wide products of the other main loops make them.
+//! - **checked** (`checked.rs`, `numbers.rs`): runs cluster by cluster. The warps run on
+//!   [`machine`](super::machine), in a pseudorandom order that a seed determines. The data in the
+//!   ring are bytes: a [`TensorCopy`](crate::threadblock::TensorCopy) writes boxes, and matrix
+//!   descriptors read them (`reading.rs`). The products are added as the instruction adds
+//!   (`products.rs`), and subtiles are staged and stored (`subtiles.rs`). Without `wgmma`, single
+//!   threads read, multiply, and store (`threads.rs`). Every element of D must be written exactly
+//!   once.
+//! - **fast** (`fast.rs`): adds the same accumulators in the same order without a ring, in parallel
+//!   over tiles, so the bits are equal. On CUDA cores and for integers, accumulators are chains of
+//!   multiply-adds, and the panels of the other main loops compute them.
 //!
-//! Factors are decomposed first (`emulation.rs`): both modes multiply their parts.
+//! Emulated `f32` operands are decomposed first (`emulation.rs`), and both modes multiply the
+//! terms.
 
 mod checked;
 mod emulation;
@@ -45,11 +47,12 @@ use crate::{
 use emulation::{DecomposedOperands, Scales};
 use fast::Steps;
 
-/// Runs a description of this family, which has been checked, in the fast mode. A batch whose
-/// factors cannot be decomposed is refused before anything is written.
+/// Runs a description of this family in the fast mode. The caller has checked the description. If
+/// an operand of a batch cannot be decomposed, the call is refused before any write.
 ///
 /// # Errors
-/// [`Error::Refused`] when there is no such combination of types, or factors cannot be decomposed.
+/// [`Error::Refused`] if the class does not support the element types, or if an operand cannot be
+/// decomposed.
 pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Result<(), Error> {
     in_parts(&EmulationProgram::RIGHT, desc, call, |scales, mut call| {
         let (desc, k) = (desc.multiplied(), call.k);
@@ -63,10 +66,10 @@ pub(crate) fn execute_fast(desc: &WarpSpecializedDesc, call: HostCall<'_>) -> Re
     })
 }
 
-/// Runs a program, checked.
+/// Runs a program in the checked mode.
 ///
 /// # Errors
-/// Those of [`execute_fast`], [`Error::Fault`].
+/// The errors of [`execute_fast`], and [`Error::Fault`].
 pub(crate) fn execute_program(
     program: &WarpSpecializedProgram,
     seed: u64,
@@ -82,8 +85,8 @@ pub(crate) fn execute_program(
     })
 }
 
-/// Does `compute` with the call as the kernel has it: of the operands' parts where they are
-/// decomposed.
+/// Runs `compute` with the call that the kernel computes, which has decomposed operands if f32 is
+/// emulated.
 fn in_parts(
     program: &EmulationProgram,
     desc: &WarpSpecializedDesc,
@@ -102,7 +105,7 @@ fn in_parts(
     compute(scales, operands.call(call))
 }
 
-/// How its kernel walks a product.
+/// Returns the tiling of a kernel for a K of `k`.
 const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
     Tiling {
         block: desc.knobs.threadblock,
@@ -112,7 +115,7 @@ const fn tiling(desc: &WarpSpecializedDesc, k: usize) -> Tiling {
     }
 }
 
-/// D of a product of the fast mode, and its number.
+/// Computes D of one GEMM in the fast mode.
 fn fast_product(
     desc: &WarpSpecializedDesc,
     product: &mut Product<'_>,
@@ -131,11 +134,11 @@ fn fast_product(
     }
 }
 
-/// What instructions take that make no parts themselves.
+/// The terms of an instruction whose operands are not decomposed in registers.
 const WHOLE: RegisterParts =
     RegisterParts { emulation: EmulationKind::None, frame: Frame::USER, k: 1 };
 
-/// Every accumulator is summed in steps of an instruction.
+/// Computes D with accumulators that are summed in the steps of an instruction.
 fn stepped(
     product: &mut Product<'_>,
     scales: (Scales<'_>, usize),
@@ -146,10 +149,11 @@ fn stepped(
     compute(&steps, grid, |block| Ok((block / columns as u32, block % columns as u32)), product)
 }
 
-/// The same where nothing was scaled, whichever family's instruction it is.
+/// Computes D with the steps of an instruction and without scaling. The instruction may belong to
+/// any family.
 ///
 /// # Errors
-/// [`Error::Refused`] where the operands are not widened to `f32`.
+/// [`Error::Refused`] if `f32` cannot represent the operands' elements.
 pub(super) fn stepped_unscaled(
     product: &mut Product<'_>,
     instruction: (Instruction, RegisterParts),
@@ -162,7 +166,7 @@ pub(super) fn stepped_unscaled(
     stepped(product, (scales, 0), instruction)
 }
 
-/// Every accumulator is one chain of multiply-adds along K, whoever makes it.
+/// Computes D with accumulators that are chains of multiply-adds in ascending k.
 fn chains<T: Accumulator + Number>(product: &mut Product<'_>) -> Result<(), Error> {
     let (problem, block) = (product.operands.problem, product.operands.tiling.block);
     let (rows, columns) =

@@ -1,4 +1,4 @@
-//! What moves through the ring: bytes of tiles, accumulators of warps, elements of subtiles.
+//! The numbers in the ring: bytes of k-tiles, accumulators of warps, and elements of subtiles.
 
 use super::{
     emulation::Scales,
@@ -25,19 +25,19 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What a stage or a staging buffer holds before anything is copied to it: no number, in any
-/// floating-point type.
+/// The byte that fills stages and staging buffers before the first copy. It makes every
+/// floating-point type NaN.
 pub(super) const NOTHING: u8 = 0xff;
 
-/// An operand as TMA sees it: nothing where no tile of it is multiplied.
+/// An operand as TMA reads it.
 pub(super) struct Placed<'a> {
     pub map: TensorMapDesc,
     pub bytes: std::borrow::Cow<'a, [u8]>,
-    /// Whether each product of a batch has one of its own.
+    /// Whether each GEMM of a batch has its own matrix.
     pub own: bool,
 }
 
-/// The numbers of one cluster, while it runs.
+/// The numbers of one cluster while it runs.
 pub(super) struct Numbers<'r> {
     pub program: &'r WarpSpecializedProgram,
     pub matrices: Operands<'r>,
@@ -49,19 +49,19 @@ pub(super) struct Numbers<'r> {
     pub scales: Scales<'r>,
     pub source: Source<&'r [u8]>,
     pub d: &'r mut [u8],
-    /// Of each element of each D: whether it is written.
+    /// For each element of each D, whether it has been written.
     pub written: &'r mut [bool],
-    /// Parts of K that have come.
+    /// The split-K partials that have arrived.
     pub parts: &'r mut PartsOfTiles,
-    /// The first thing that went wrong.
+    /// The first error.
     pub wrong: Option<Error>,
 }
 
-/// The accumulators of a warp: instruction's tile by instruction's tile of its consumer, sixteen
-/// rows of each; where threads multiply, thread by thread. Those of an instruction are numbers of
-/// binary32, whatever it accumulates in.
+/// The accumulators of a warp are ordered by the instruction tiles of its consumer, with 16 rows of
+/// each tile. If threads multiply, they are ordered by threads. Accumulators of an instruction are
+/// `f32` numbers for every accumulator type.
 impl Numbers<'_> {
-    /// What `what` gives, or the default, where it is remembered that something is wrong.
+    /// Returns the value of a result. Records the first error, and then returns the default value.
     fn or_wrong<X: Default>(&mut self, what: Result<X, Error>) -> X {
         what.unwrap_or_else(|error| {
             self.wrong.get_or_insert(error);
@@ -69,7 +69,7 @@ impl Numbers<'_> {
         })
     }
 
-    /// What a block takes as its unit of work number `i`.
+    /// Returns unit of work `i` of the CTA with rank `rank`.
     pub(super) fn unit(&self, rank: u32, i: u32) -> Result<Unit, Fault> {
         (self.program.units)(&self.work, self.cluster, rank, i).ok_or(Fault::LeftOut {
             map: "units",
@@ -78,7 +78,7 @@ impl Numbers<'_> {
         })
     }
 
-    /// Where a consumer's tile begins in the block's.
+    /// Returns the row and column at which a consumer's tile begins in the CTA's tile.
     pub(super) fn part(&self, consumer: u32) -> Result<(u32, u32), Fault> {
         let left_out = Fault::LeftOut { map: "part", row: 0, column: consumer };
         let offset = self.program.part.at(at(0, consumer)).ok_or(left_out)?;
@@ -88,7 +88,7 @@ impl Numbers<'_> {
         ))
     }
 
-    /// The boxes of a share.
+    /// Copies the boxes of a share from global memory.
     fn boxes(&self, name: ShareName) -> Result<Arc<Vec<u8>>, Error> {
         let (operand, ring) = (name.operand, &self.program.ring);
         let maps = &self.program.operands[operand.index()];
@@ -97,7 +97,7 @@ impl Numbers<'_> {
         let Some(placed) = self.operands.map(|operands| &operands[operand.index()]) else {
             return Ok(Arc::new(share));
         };
-        // Whoever copies a shared operand copies the share of its rank.
+        // The CTA of the share's rank copies a shared operand.
         let unit = self.unit(name.block.unwrap_or(name.share), name.tile)?;
         let block = self.program.multiplied.knobs.threadblock;
         let origin =
@@ -116,7 +116,7 @@ impl Numbers<'_> {
             let product = if placed.own { unit.product as i32 } else { 0 };
             let corner = if along_k { [k, mn, product, 0, 0] } else { [mn, k, product, 0, 0] };
             let copy = TensorCopy::new(SharedBox::new(&placed.map, landing)?, corner);
-            // A share begins at its part of the operand's part of a stage.
+            // A share begins at its offset in the operand's part of a stage.
             let first = (landing as usize).checked_sub(name.share as usize * bytes);
             let beyond = Fault::BeyondStage { operand, byte: landing, size: bytes as u32 };
             let to = first.and_then(|first| share.get_mut(first..)).ok_or(beyond)?;
@@ -132,7 +132,7 @@ impl Numbers<'_> {
         Ok(Arc::new(share))
     }
 
-    /// Accumulators of a warp in one instruction's tile.
+    /// Returns the number of a warp's accumulators per instruction tile.
     pub(super) fn piece(&self) -> usize {
         (WARP_ROWS * self.program.multiplied.knobs.instruction.n) as usize
     }
@@ -165,7 +165,7 @@ impl Payload for Numbers<'_> {
         if first {
             *accumulators = Accumulators::default();
         }
-        // After a fault, stages may be empty.
+        // Stages may be empty after a fault.
         if self.wrong.is_none() {
             let added = match &self.program.threads {
                 Some(maps) => self.add_by_threads(maps, warp, accumulators, operands),
@@ -186,7 +186,7 @@ impl Payload for Numbers<'_> {
         let (repeats, piece) = (self.program.components.repeats, self.piece());
         let number = u32::from(part) % repeats.m * repeats.n + u32::from(part) / repeats.m;
         self.grow(accumulators);
-        // After a fault there may be no partial accumulators.
+        // Partial accumulators may be missing after a fault.
         accumulators.add_range(
             number as usize * piece..(number as usize + 1) * piece,
             partial,
@@ -257,7 +257,7 @@ impl Payload for Numbers<'_> {
         accumulators: &Accumulators,
         source: Option<&Bytes>,
     ) -> Staged {
-        // What is wrong already is not to be told as what follows from it.
+        // Reports only the first error, and not its consequences.
         if self.wrong.is_some() {
             return Staged::default();
         }

@@ -1,4 +1,4 @@
-//! PartsOfTiles of K on their way to each other: the slots of the workspace, and the tickets.
+//! Split-K partials of warp-specialized kernels: the slots of the workspace, and the tickets.
 
 use super::numbers::Numbers;
 use crate::{
@@ -10,25 +10,25 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// A tile of a D, and the consumer's share of it.
+/// A tile and a consumer's share of it: (GEMM of the batch, tile row, tile column, consumer).
 type ShareOfTile = (u32, u32, u32, u32);
 
-/// What consumers leave to each other.
+/// The split-K partials of all tiles.
 #[derive(Default)]
 pub(super) struct PartsOfTiles {
-    /// By share and warp, the parts that have come, in no order.
+    /// For each share and warp, the slices that have arrived, in order of arrival.
     slots: HashMap<(ShareOfTile, u32), Vec<(u32, Accumulators)>>,
-    /// How many parts of a share have been counted.
+    /// Number of counted slices of each share.
     tickets: HashMap<ShareOfTile, u32>,
 }
 
-/// The share of a consumer in a unit's tile.
+/// Returns the share of a consumer in a unit's tile.
 fn share_of(program: &WarpSpecializedProgram, unit: Unit, warpgroup: u32) -> ShareOfTile {
     (unit.product, unit.row, unit.column, if program.ring.ring.pingpong { 0 } else { warpgroup })
 }
 
 impl Numbers<'_> {
-    /// A warp's accumulators of a unit, to its slot.
+    /// Stores a warp's accumulators for a unit to its slot.
     pub(super) fn put_part(
         &mut self,
         warp: WarpName,
@@ -45,7 +45,7 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    /// Counts a part; whether it is the last.
+    /// Counts a slice. Returns whether it is the last one of its share.
     pub(super) fn count_part(
         &mut self,
         block: u32,
@@ -59,7 +59,8 @@ impl Numbers<'_> {
         Ok(*counted == unit.parts)
     }
 
-    /// The sum of a warp's slots in ascending k; of `f16`, rounded once.
+    /// Returns the sum of a warp's slots in ascending k. For `f16` accumulators, the sum is rounded
+    /// to `f16` once.
     pub(super) fn added_parts(&mut self, warp: WarpName, unit: u32) -> Result<Accumulators, Fault> {
         let unit = self.unit(warp.block, unit)?;
         let slots =
@@ -69,7 +70,8 @@ impl Numbers<'_> {
         Ok(self.sum_of(&slots.iter().map(|(_, part)| part).collect::<Vec<_>>()))
     }
 
-    /// The sum of parts in ascending k; of `f16`, rounded once.
+    /// Returns the sum of slices in ascending k. For `f16` accumulators, the sum is rounded to
+    /// `f16` once.
     pub(super) fn sum_of(&self, parts: &[&Accumulators]) -> Accumulators {
         let mut sum = Accumulators::sum_of_parts(parts);
         if let (ElementKind::F16, Accumulators::F32(numbers)) =

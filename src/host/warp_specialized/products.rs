@@ -1,5 +1,5 @@
-//! What a warp multiplies of a stage: rows of its operands, by the bytes in which its descriptors
-//! find them.
+//! The products of a warp on a stage: rows of its operands, at the bytes that its descriptors
+//! address.
 
 use super::{numbers::Numbers, subtiles::WARP_ROWS};
 use crate::{
@@ -13,17 +13,17 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Rows of an operand, ready to be multiplied.
+/// Rows of an operand, converted for multiplication.
 enum Rows {
-    /// By an instruction that aligns what it adds.
+    /// Numbers for an instruction that aligns the terms of its sums.
     Apart(Panel),
-    /// Integers, so many to a row.
+    /// Integers: the number per row, and the rows.
     Whole(usize, Vec<i32>),
 }
 
 impl Numbers<'_> {
-    /// Some elements of an operand's stage, which lies in shares: those that begin at these bytes.
-    /// Beyond the stage there are zeros.
+    /// Returns the elements that begin at byte offsets `places` of an operand's stage, which
+    /// consists of shares. Bytes beyond the stage are zeros.
     pub(super) fn gathered(
         &self,
         kind: ElementKind,
@@ -55,7 +55,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Rows of an operand, as an instruction reads them from a stage.
+    /// Returns rows of an operand as an instruction reads them from a stage.
     fn rows(
         &self,
         operand: OperandKind,
@@ -74,7 +74,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Adds a stage's products to accumulators; those of one part alone where one is given.
+    /// Adds a stage's products to the accumulators, or only the products of one part.
     pub(super) fn add_stage(
         &self,
         warp: WarpName,
@@ -128,7 +128,7 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    /// Makes room for all accumulators of a warp of an instruction.
+    /// Resizes to the accumulators of a warp for an instruction.
     pub(super) fn grow(&self, accumulators: &mut Accumulators) {
         let repeats = self.program.components.repeats;
         let kind = if self.instruction.is_some() {
@@ -140,7 +140,7 @@ impl Numbers<'_> {
     }
 }
 
-/// `accumulators[i, j] += sum over k of a[i, k] b[j, k]`, of rows of so many integers.
+/// Computes `accumulators[i, j] += sum over k of a[i, k] b[j, k]` for rows of `depth` integers.
 fn dot_products(depth: usize, a: &[i32], b: &[i32], accumulators: &mut [i32]) {
     struct Dots<'s>(usize, &'s [i32], &'s [i32], &'s mut [i32]);
     impl Vectorized for Dots<'_> {

@@ -1,5 +1,5 @@
-//! What products read: each element of an instruction's operand, by the byte of the stage in which
-//! its descriptor finds it.
+//! The byte offsets at which products read a stage: each element of an instruction's operand, as
+//! its descriptor addresses it.
 
 use crate::{
     index::at,
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// The bytes of an operand's part of a stage, by (instruction's tile, row or column of it, k).
+/// Byte offsets into an operand's part of a stage, by (instruction tile, row or column of it, k).
 pub(super) struct Reading {
     extent: u32,
     depth: u32,
@@ -20,11 +20,12 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Evaluates an operand's descriptors.
+    /// Evaluates the descriptors of an operand.
     ///
     /// # Errors
-    /// A start that is left out, distances that no descriptor has, and bytes beyond the operand's
-    /// part of the stage.
+    /// [`Fault::LeftOut`] if a start address is missing, [`Fault::NotADescriptor`] if a descriptor
+    /// cannot encode its offsets, and [`Fault::BeyondStage`] for bytes beyond the operand's part of
+    /// the stage.
     pub fn of(program: &WarpSpecializedProgram, operand: OperandKind) -> Result<Self, Fault> {
         let maps = &program.operands[operand.index()];
         if let (OperandKind::A, Some(load)) = (operand, program.components.fragment_load()) {
@@ -32,7 +33,7 @@ impl Reading {
         }
         let tile = match program.components.tile(operand) {
             StageTile::Warpgroup(tile) => tile,
-            // Threads have maps of their own.
+            // Kernels whose threads multiply have other maps.
             StageTile::Threads { .. } => {
                 return Ok(Self { extent: 0, depth: 0, bytes: Vec::new() });
             }
@@ -68,8 +69,8 @@ impl Reading {
         Ok(Self { extent, depth, bytes })
     }
 
-    /// Evaluates the loads of A to registers: which rows and which k an element of a register is
-    /// of, the hardware knows by the thread.
+    /// Evaluates the loads of A into registers. The hardware defines the row and the k of each
+    /// register element by the thread.
     fn of_fragments(program: &WarpSpecializedProgram, tile: OperandTile) -> Result<Self, Fault> {
         let (maps, input) = (&program.operands[OperandKind::A.index()], tile.input());
         let held = FragmentMap { input };
@@ -96,13 +97,13 @@ impl Reading {
         Ok(Self { extent, depth, bytes })
     }
 
-    /// K of a stage, in elements.
+    /// Returns the K-depth of a stage, in elements.
     pub fn depth(&self) -> usize {
         self.depth as usize
     }
 
-    /// The bytes of some rows or columns of an instruction's tile, k by k; nothing where there is
-    /// no such tile.
+    /// Returns the offsets of some rows or columns of an instruction tile, k by k. Empty if the
+    /// tile does not exist.
     pub fn rows(&self, number: u32, first: u32, count: u32) -> &[u32] {
         let from = ((number * self.extent + first) * self.depth) as usize;
         self.bytes.get(from..from + (count * self.depth) as usize).unwrap_or_default()

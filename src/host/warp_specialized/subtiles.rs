@@ -1,4 +1,4 @@
-//! From a warp's accumulators to its part of a subtile, and from a subtile to D.
+//! Converts a warp's accumulators to its part of a subtile, and writes subtiles to D.
 
 use super::numbers::{NOTHING, Numbers};
 use crate::{
@@ -14,19 +14,18 @@ use crate::{
     warp::mma_warpgroup::{AccumulatorMap, ROWS},
 };
 
-/// Lanes of a warp, and rows of an instruction that it holds.
+/// Lanes per warp, and rows of an instruction per warp.
 const LANES: u32 = 32;
 pub(super) const WARP_ROWS: u32 = 16;
 
-/// The corner of a box of a subtile, of a product's matrix of that order; beyond what numbers there
-/// are, beyond the matrix.
+/// Returns the corner of a subtile's box in the matrix of a GEMM, for the layout `order`. A
+/// coordinate that does not fit is clamped to a value beyond the matrix.
 fn corner(order: Order, product: u32, (row, column): (u32, u32)) -> [i32; 5] {
     let along = if order.is_row() { [column, row] } else { [row, column] };
     [along[0], along[1], product, 0, 0].map(|x| i32::try_from(x).unwrap_or(i32::MAX))
 }
 
-/// Where a warp's part of a subtile is: the block's unit of work, the consumer, its warp, the
-/// subtile.
+/// The place of a warp's part of a subtile: unit of work, consumer, warp, and subtile.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub unit: Unit,
@@ -36,14 +35,14 @@ pub(super) struct Place {
 }
 
 impl Numbers<'_> {
-    /// Where the consumer's tile begins in D.
+    /// Returns the row and column at which the consumer's tile begins in D.
     fn origin(&self, place: Place) -> Result<(u32, u32), Fault> {
         let block = self.program.multiplied.knobs.threadblock;
         let (row, column) = self.part(place.consumer)?;
         Ok((place.unit.row * block.m + row, place.unit.column * block.n + column))
     }
 
-    /// Where a subtile begins in the consumer's tile.
+    /// Returns the row and column at which a subtile begins in the consumer's tile.
     fn subtile(&self, map: &dyn IndexMap, subtile: u32) -> Result<(u32, u32), Fault> {
         let offset = map.at(at(0, subtile)).ok_or(Fault::LeftOut {
             map: "subtile",
@@ -56,8 +55,8 @@ impl Numbers<'_> {
         ))
     }
 
-    /// A warp's part of a subtile, through the epilogue; with C from its buffer, where it comes
-    /// through that.
+    /// Applies the epilogue to a warp's part of a subtile. `fetched` is the staging buffer with C,
+    /// if C comes through it.
     pub(super) fn subtile_of(
         &self,
         place: Place,
@@ -79,7 +78,8 @@ impl Numbers<'_> {
         for (across, lane, i) in all {
             let thread = place.warp * LANES + lane;
             let left_out = Fault::LeftOut { map: "accumulator", row: thread, column: i };
-            // Where the thread takes it to be, and where the hardware has it.
+            // `taken` is where the thread stores the accumulator, and `held` is where the hardware
+            // has it.
             let taken = program.accumulator.at(at(thread, i)).ok_or(left_out)?;
             let (row, column) = (taken / n, across * n + taken % n);
             let Some(within) = column
@@ -127,7 +127,7 @@ impl Numbers<'_> {
         Ok(Staged { places, elements: finished(&self.matrices, &taken, &read)? })
     }
 
-    /// The element of a staging buffer that begins at a byte.
+    /// Returns the element of a staging buffer that begins at a byte.
     fn element<'b>(&self, buffer: &'b [u8], byte: u32, place: Place) -> Result<&'b [u8], Fault> {
         let beyond = Fault::BeyondStaging {
             consumer: place.consumer,
@@ -137,12 +137,13 @@ impl Numbers<'_> {
         buffer.get(byte as usize..byte as usize + self.element_bytes()).ok_or(beyond)
     }
 
-    /// Bytes of an element of C and D.
+    /// Returns the bytes per element of C and D.
     pub(super) fn element_bytes(&self) -> usize {
         self.matrices.class.output.element.bytes_of(1) as usize
     }
 
-    /// A staging buffer with a subtile of C, as TMA leaves it: zeros outside.
+    /// Returns a staging buffer with a subtile of C as TMA writes it. Elements outside of C are
+    /// zeros.
     pub(super) fn fetched(&self, place: Place) -> Result<Vec<u8>, Error> {
         let (program, problem) = (self.program, &self.matrices.problem);
         let mut buffer = vec![NOTHING; program.components.ring.staging_bytes as usize];
@@ -152,7 +153,7 @@ impl Numbers<'_> {
         let source = problem.source();
         let (map, own) = (self.subtile_map(Operand::C, &source), self.own(source.batch_stride));
         let Ok(mut map) = map else {
-            // Rows that TMA would not take; the host does.
+            // TMA does not support this pitch, so the host copies element by element.
             for point in points(&*program.fetch.staging) {
                 let (row, column) =
                     (origin.0 + first.0 + point.row, origin.1 + first.1 + point.column);
@@ -182,8 +183,7 @@ impl Numbers<'_> {
         Ok(buffer)
     }
 
-    /// The boxes of a subtile: of each, its first row, and the byte of the buffer at which it
-    /// begins.
+    /// Returns the boxes of a subtile: the first row of each, and its byte offset in the buffer.
     fn boxes_of_a_subtile(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let components = &self.program.components;
         let (rows, bytes) =
@@ -191,7 +191,7 @@ impl Numbers<'_> {
         (0..ROWS / rows).map(move |i| (i * rows, i * rows * bytes))
     }
 
-    /// What TMA is told of C or D.
+    /// Returns the tensor map of C or D.
     fn subtile_map<M>(&self, name: Operand, view: &View<M>) -> Result<TensorMapDesc, Refusal> {
         let (problem, desc) = (&self.matrices.problem, &self.program.multiplied);
         let matrices = if self.own(view.batch_stride) {
@@ -209,18 +209,18 @@ impl Numbers<'_> {
         )
     }
 
-    /// Whether each product of the batch has a matrix of its own.
+    /// Returns whether each GEMM of the batch has its own matrix.
     const fn own(&self, batch_stride: usize) -> bool {
         self.matrices.problem.batch > 1 && batch_stride > 0
     }
 
-    /// An element of a product's C; zeros outside, and nothing where it is not read.
+    /// Returns an element of C of a GEMM: zeros outside of C, and nothing if C is not read.
     pub(super) fn source_at(&self, product: u32, row: usize, column: usize) -> &[u8] {
         let Some(elements) = self.source.or(&*self.d) else { return &[] };
         self.matrices.element(&self.matrices.problem.source().with(elements), product, row, column)
     }
 
-    /// Sets an element of a product's D; what becomes of it where there is none.
+    /// Sets an element of D of a GEMM. The element must exist.
     pub(super) fn put(
         &mut self,
         product: u32,
@@ -235,7 +235,7 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    /// A subtile in its staging buffer, from what four warps staged.
+    /// Returns the staging buffer of a subtile, as the four warps staged it.
     fn staged(&self, place: Place, parts: [&Staged; 4]) -> Result<Vec<u8>, Fault> {
         let (consumer, subtile, size) =
             (place.consumer, place.subtile, self.program.components.ring.staging_bytes);
@@ -261,7 +261,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Writes a subtile to D: by TMA, or by threads where D is not aligned for it.
+    /// Writes a subtile to D: by TMA, or by threads if D is not aligned for TMA.
     pub(super) fn write(&mut self, place: Place, parts: [&Staged; 4]) -> Result<(), Error> {
         let (program, problem) = (self.program, self.matrices.problem);
         let buffer = self.staged(place, parts)?;
@@ -310,7 +310,8 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    /// Counts an element of a product's D as written.
+    /// Records that an element of D is written, and checks that it exists and was not written
+    /// before.
     pub(super) fn count(&mut self, product: u32, (row, column): (u64, u64)) -> Result<(), Fault> {
         let (m, n) = (self.matrices.problem.m, self.matrices.problem.n);
         let inside = (row as usize) < m && (column as usize) < n;

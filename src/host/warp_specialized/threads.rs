@@ -1,4 +1,4 @@
-//! Consumers whose threads multiply: what each reads of a stage, and from its accumulators to D.
+//! Consumers whose threads multiply: the loads of each thread from a stage, and its stores to D.
 
 use super::numbers::Numbers;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The threads of a warp among those that share its tile of D.
+/// Returns the numbers of a warp's threads among the threads of its tile of D.
 fn threads_of(
     program: &WarpSpecializedProgram,
     warp: WarpName,
@@ -25,7 +25,7 @@ fn threads_of(
 }
 
 impl Numbers<'_> {
-    /// What a thread reads of an operand for one k: its fragment.
+    /// Returns the fragment of an operand that a thread loads for one k.
     fn fragment(
         &self,
         maps: &ThreadMaps,
@@ -82,7 +82,8 @@ impl Numbers<'_> {
         Ok(())
     }
 
-    /// The accumulators of a warp through the epilogue to D; zeros where there are none.
+    /// Writes the accumulators of a warp to D through the epilogue. Without accumulators, they are
+    /// zeros.
     pub(super) fn write_by_threads(
         &mut self,
         maps: &ThreadMaps,

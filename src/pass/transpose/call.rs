@@ -1,5 +1,4 @@
-//! One call of a transpose: extents, scalars, where its matrices lie, and whether a kernel can
-//! compute it.
+//! One call of a transpose: extents, scalars, and matrices, with the check against a kernel.
 
 use super::desc::{Combine, TransposeDesc};
 use crate::{
@@ -14,23 +13,23 @@ use crate::{
     threadblock::{Work, WorkKind},
 };
 
-/// `D = Aᵀ`, or `D = alpha Aᵀ + beta B`, of a batch of row-major matrices. What is read is in
-/// memory `R`, what is written in memory `W`.
+/// A batch of `D = Aᵀ` or `D = alpha Aᵀ + beta B` on row-major matrices. Inputs are in memory `R`,
+/// and outputs in memory `W`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TransposeCall<R, W = R> {
-    /// Rows of A, columns of D.
+    /// Rows of A and columns of D.
     pub rows: usize,
-    /// Columns of A, rows of D.
+    /// Columns of A and rows of D.
     pub columns: usize,
-    /// Transposes.
+    /// Number of transposes.
     pub batch: usize,
-    /// A, rows x columns.
+    /// A, a `rows` x `columns` matrix.
     pub a: View<R>,
-    /// B, columns x rows.
+    /// B, a `columns` x `rows` matrix.
     pub b: Source<View<R>>,
-    /// D, columns x rows.
+    /// D, a `columns` x `rows` matrix.
     pub d: View<W>,
-    /// alpha, which scales Aᵀ, and beta, which scales B.
+    /// The scalars alpha, which scales Aᵀ, and beta, which scales B.
     pub scalars: [f64; 2],
 }
 
@@ -41,7 +40,7 @@ pub type TransposeProblem = TransposeCall<Elements>;
 pub type HostTransposeCall<'a> = TransposeCall<HostSlice<'a>, HostSliceMut<'a>>;
 
 impl<R: Memory, W: Memory> TransposeCall<R, W> {
-    /// The call without its data.
+    /// Returns the call without its data.
     pub fn problem(&self) -> TransposeProblem {
         let Self { rows, columns, batch, scalars, .. } = *self;
         let (a, b, d) =
@@ -71,8 +70,8 @@ impl<R: Memory, W: Memory> TransposeCall<R, W> {
 }
 
 impl TransposeProblem {
-    /// A batch of `rows` x `columns` matrices one below another, packed or of the leading
-    /// dimensions given for A, B and D. There is a B where beta is not 0.
+    /// Returns a batch of `rows` x `columns` matrices, one below another. Leading dimensions of A,
+    /// B, and D that are `None` are packed. B exists if beta is not 0.
     pub fn of(
         (rows, columns): (usize, usize),
         batch: usize,
@@ -93,7 +92,7 @@ impl TransposeProblem {
         }
     }
 
-    /// One packed matrix in memory of its length, and no B.
+    /// Returns the problem of one packed matrix without B, in memory of exactly its length.
     pub fn packed(rows: usize, columns: usize) -> Self {
         let (problem, memory) = (
             Self::of((rows, columns), 1, [None; 3], [1.0, 0.0]),
@@ -102,14 +101,14 @@ impl TransposeProblem {
         Self { a: problem.a.with(memory), d: problem.d.with(memory), ..problem }
     }
 
-    /// The same problem with A, B and D at these addresses.
+    /// Returns the problem with A, B, and D at these addresses.
     #[must_use]
     pub fn at(self, [a, b, d]: [u64; 3]) -> Self {
         let at = |view: View<Elements>, address| view.with(Elements { address, ..view.memory });
         Self { a: at(self.a, a), b: self.b.map(|view| at(view, b)), d: at(self.d, d), ..self }
     }
 
-    /// The call of this problem on some matrices.
+    /// Returns the call of this problem on some matrices.
     pub fn with<R, W>(&self, a: R, b: Source<R>, d: W) -> TransposeCall<R, W> {
         let Self { rows, columns, batch, scalars, .. } = *self;
         TransposeCall {
@@ -123,33 +122,33 @@ impl TransposeProblem {
         }
     }
 
-    /// Whether A's elements matter.
+    /// Returns whether D depends on A.
     pub fn reads_a(&self) -> bool {
         self.scalars[0] != 0.0
     }
 
-    /// Whether B's elements matter.
+    /// Returns whether D depends on B.
     pub fn reads_b(&self) -> bool {
         self.scalars[1] != 0.0
     }
 
-    /// Whether there is nothing to write.
+    /// Returns whether D has no elements.
     pub const fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0 || self.batch == 0
     }
 
-    /// B, where it is read: D, where that is B.
+    /// Returns B if it is read. In place, B is D.
     pub fn source(&self) -> Option<View<Elements>> {
         self.b.or(self.d).filter(|_| self.reads_b())
     }
 
-    /// The work of a kernel of `desc`: a tile of a D for each block.
+    /// Returns the work of a kernel of `desc`, with one CTA per tile of D.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].
     pub fn work(&self, desc: &TransposeDesc) -> Result<Work, Refusal> {
-        // What is gathered is written in aligned accesses: rows of D begin up to an access before
-        // the first tile does.
+        // A gathered tile is written in aligned accesses. A row of D may therefore begin inside the
+        // access that precedes the first tile.
         let before =
             if desc.is_gathered() && self.rows > 0 { desc.access_d as usize - 1 } else { 0 };
         let (tile, one) = (Mnk { m: desc.columns, n: desc.rows, k: 1 }, Mn::ONE);
@@ -162,10 +161,11 @@ impl TransposeProblem {
         )
     }
 
-    /// Whether a kernel of description `desc` can compute this: sizes, orders, distances, scalars.
+    /// Checks that a kernel of description `desc` supports the sizes, orders, strides, and scalars
+    /// of the problem.
     ///
     /// # Errors
-    /// A [`Refusal`] with the operand, its value and the limit.
+    /// A [`Refusal`] with the operand, its value, and the limit.
     pub fn check(&self, desc: &TransposeDesc) -> Result<(), Refusal> {
         for (field, value) in [(Field::Rows, self.rows), (Field::Columns, self.columns)] {
             if value > LARGEST {
@@ -194,10 +194,11 @@ impl TransposeProblem {
         self.work(desc).map(drop)
     }
 
-    /// Elements that one access to A and one to D can move, up to those of `desc`.
+    /// Returns the elements per access to A and to D that the problem allows, at most those of
+    /// `desc`.
     pub(crate) fn widths(&self, desc: &TransposeDesc) -> (u32, u32) {
-        // What is read by no access limits none. A single row has no next, and neither has a single
-        // matrix.
+        // A matrix that is not read has no limit. A single row has no pitch, and a single matrix
+        // has no batch stride.
         let of = |matrix: View<Elements>, rows: usize| {
             let next = |count: usize, stride: usize| if count > 1 { stride as u64 } else { 0 };
             let first = matrix.memory.address / u64::from(desc.element_bytes.max(1));

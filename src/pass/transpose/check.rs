@@ -1,4 +1,4 @@
-//! Which transposes are kernels.
+//! The validity of transpose descriptions.
 
 use super::{
     desc::{Lanes, Staging, TransposeDesc},
@@ -12,16 +12,17 @@ use crate::{
     },
 };
 
-/// Reads that a thread may have under way: each holds an address and a condition besides its data.
+/// Largest number of loads in flight per thread. Each load needs an address and a predicate in
+/// addition to its data.
 const MOST_READS: u32 = 32;
 
-/// Blocks that a multiprocessor holds, at most.
+/// Largest number of resident CTAs per SM.
 pub(super) const MOST_BLOCKS: u32 = 32;
 
-/// The largest extent of a tile.
+/// Largest extent of a tile.
 const LARGEST_TILE: u64 = 512;
 
-/// Refuses a number that is no whole number of an inner one.
+/// Rejects a value that is not a multiple of `of`.
 const fn nests(field: Field, inner: Part, value: u32, of: u32) -> Result<(), Refusal> {
     if value.is_multiple_of(of) {
         return Ok(());
@@ -30,18 +31,18 @@ const fn nests(field: Field, inner: Part, value: u32, of: u32) -> Result<(), Ref
 }
 
 impl TransposeDesc {
-    /// Whether this is a kernel for the newest machine that there is a tag of.
+    /// Checks that the description is valid for the newest supported architecture.
     ///
     /// # Errors
-    /// A [`Refusal`] with the field, its value, the limit and the nearest legal value.
+    /// A [`Refusal`] with the field, its value, the limit, and the nearest valid value.
     pub const fn check(&self) -> Result<(), Refusal> {
         self.check_on(&ArchKind::Sm90.machine())
     }
 
-    /// Whether this is a kernel for `machine`.
+    /// Checks that the description is valid for `machine`.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check).
+    /// The errors of [`check`](Self::check).
     pub const fn check_on(&self, machine: &Machine) -> Result<(), Refusal> {
         hold!(self.check_accesses());
         hold!(self.check_tile());
@@ -49,7 +50,8 @@ impl TransposeDesc {
         self.check_budgets(machine)
     }
 
-    /// Compile-time door: a description that does not check fails the build with its sentence.
+    /// Returns a valid description. In a constant, an invalid description fails the build with its
+    /// refusal.
     pub const fn expect(self) -> Self {
         match self.check() {
             Ok(()) => self,
@@ -81,8 +83,8 @@ impl TransposeDesc {
         check_alignment(Field::AccessToD, self.access_d, 16 / bytes)
     }
 
-    /// What a thread gathers, it gathers of one column of pieces of D, and from as many places of
-    /// lines as it writes elements.
+    /// Checks the rules of gathered tiles: no second operand, lanes along D's rows, and all pieces
+    /// of a thread in one column of pieces of D.
     const fn check_gathered(&self) -> Result<(), Refusal> {
         if self.combine.kind().is_some() {
             return Err(Refusal::NotGathered { why: Ungathered::SecondOperand });
@@ -105,14 +107,15 @@ impl TransposeDesc {
         hold!(nests(Field::TileRows, Part::Turn, self.rows, self.turn));
         hold!(nests(Field::TileRows, Part::AccessToD, self.rows, self.access_d));
         hold!(nests(Field::TileColumns, Part::AccessToA, self.columns, self.access_a));
-        // The last of the gathered lines ends where it ends.
+        // Gathered lines may leave the last step partly empty.
         if !self.is_gathered() {
             hold!(self.check_pieces(Field::PiecesOfA, self.fetch()));
         }
         if self.is_staged() { self.check_pieces(Field::PiecesOfD, self.write()) } else { Ok(()) }
     }
 
-    /// A thread's pieces are a constant apart: what it knows of one it knows of all.
+    /// Checks that the pieces of a thread are a constant distance apart, so that it computes one
+    /// address for all.
     const fn check_pieces(&self, field: Field, map: PieceMap) -> Result<(), Refusal> {
         hold!(nests(field, Part::BlockOfThreads, map.lines * map.pieces, self.threads));
         let run = map.run();
@@ -126,7 +129,7 @@ impl TransposeDesc {
     const fn check_staging(&self) -> Result<(), Refusal> {
         match self.staging {
             Staging::Direct => {
-                // A thread writes what it has turned.
+                // A thread writes the elements that it has transposed.
                 return within(
                     Field::DirectAccessToD,
                     self.access_d as u64,
@@ -156,7 +159,7 @@ impl TransposeDesc {
         self.check_run(Field::AccessToD, self.access_d)
     }
 
-    /// So many elements lie side by side in shared memory.
+    /// Checks that `access` elements are contiguous in shared memory.
     const fn check_run(&self, field: Field, access: u32) -> Result<(), Refusal> {
         let run = self.smem().vector(access);
         if run < access { Err(Refusal::AccessApart { field, access, run }) } else { Ok(()) }
@@ -173,7 +176,7 @@ impl TransposeDesc {
             32,
             machine.threads_per_sm as u64
         ));
-        // The hardware gives registers to warps in eights.
+        // The hardware allocates registers per thread in multiples of 8.
         let share = machine.registers_per_sm / (threads * blocks) / 8 * 8;
         let available = if share < 255 { share } else { 255 };
         let needed = self.registers();

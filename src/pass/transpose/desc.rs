@@ -1,4 +1,4 @@
-//! A transpose's kernel, as a value.
+//! The description of a transpose kernel.
 
 use super::maps::{GatheredTile, PieceMap};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use core::fmt;
 
-/// What becomes of an element on its way.
+/// The arithmetic on an element.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -17,18 +17,18 @@ use core::fmt;
     serde(rename_all = "lowercase")
 )]
 pub enum Combine {
-    /// Nothing: `D = Aᵀ`, bit by bit.
+    /// None: `D = Aᵀ`, bit by bit.
     Move,
     /// `D = alpha Aᵀ + beta B` in f32: two products and their sum, each rounded to nearest even.
     F32,
-    /// The same in f64.
+    /// `D = alpha Aᵀ + beta B` in f64, with the same roundings.
     F64,
 }
 
 impl Combine {
-    /// What `alpha` and `beta` make of elements: nothing where they are 1 and 0, nor where the type
-    /// is neither f32 nor f64, whose scalars
-    /// [`TransposeProblem::check`](super::TransposeProblem::check) then refuses.
+    /// Returns the arithmetic for `alpha` and `beta`. It is `Move` if they are 1 and 0, and for all
+    /// types except f32 and f64. [`TransposeProblem::check`](super::TransposeProblem::check)
+    /// rejects other scalars for those types.
     pub fn of(kind: ElementKind, scalars: [f64; 2]) -> Self {
         match kind {
             ElementKind::F32 if scalars != [1.0, 0.0] => Self::F32,
@@ -37,7 +37,7 @@ impl Combine {
         }
     }
 
-    /// The element type that is computed in; `None` where nothing is.
+    /// Returns the element type of the arithmetic; `None` for `Move`.
     pub const fn kind(self) -> Option<ElementKind> {
         match self {
             Self::Move => None,
@@ -47,7 +47,7 @@ impl Combine {
     }
 }
 
-/// Where a tile waits between its rows and its columns.
+/// The place of a tile between the reads of its rows and the writes of its columns.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -55,27 +55,26 @@ impl Combine {
     serde(rename_all = "lowercase", deny_unknown_fields)
 )]
 pub enum Staging {
-    /// In the registers of the thread that read it, which also writes it: there is no shared
-    /// memory.
+    /// In registers: the thread that reads a piece also writes it, without shared memory.
     Direct,
-    /// In shared memory, columns of A so many elements longer than the tile.
+    /// In shared memory, with this many elements of padding after each column of A.
     Padded(u32),
-    /// In shared memory, rows of A in the aligned accesses in which they lie; a thread gathers what
-    /// it writes, wherever in its row each element has come to lie. Nothing has to be aligned.
+    /// In shared memory, as the aligned accesses that contain the rows of A. A thread gathers the
+    /// elements that it writes from any offset in these rows, so neither matrix needs alignment.
     Gathered,
-    /// In shared memory, chunks of `2^base` elements of a column permuted by `bits` bits of the
-    /// column's number, from bit `shift` on; see [`SmemTile`].
+    /// In shared memory, with chunks of `2^base` elements of a column permuted by `bits` bits of
+    /// the column's number, from bit `shift` on; see [`SmemTile`].
     Swizzled {
-        /// Bits that move.
+        /// Number of permuted bits.
         bits: u32,
-        /// Elements of a chunk, as a power of two.
+        /// Elements per chunk, as a power of two.
         base: u32,
-        /// First bit of the column's number that moves them.
+        /// First bit of the column's number that permutes them.
         shift: u32,
     },
 }
 
-/// Which way the lanes of a warp run when they write D.
+/// The direction of a warp's lanes when they write D.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -83,17 +82,18 @@ pub enum Staging {
     serde(rename_all = "lowercase")
 )]
 pub enum Lanes {
-    /// Along D's rows: a warp writes neighbours.
+    /// Along D's rows: a warp writes consecutive elements.
     Along,
-    /// Across D's rows: a warp writes as many rows as it has lanes.
+    /// Across D's rows: a warp writes one row per lane.
     Across,
 }
 
-/// A transpose's kernel: one tile of A a block.
+/// A transpose kernel, with one tile of A per CTA.
 ///
-/// A tile is `rows` x `columns` elements of A. A thread reads `turn` rows of `access_a` neighbours,
-/// turns them in its registers, and puts each of the `access_a` columns, `turn` neighbours of D,
-/// into shared memory; when all have, it takes `access_d` neighbours of D and writes them.
+/// A tile has `rows` x `columns` elements of A. A thread reads `turn` rows of `access_a`
+/// consecutive elements and transposes them in its registers. It then stores each of the `access_a`
+/// columns, which are `turn` consecutive elements of D, to shared memory. After a barrier, it loads
+/// `access_d` consecutive elements of D and writes them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(
     feature = "serde",
@@ -101,43 +101,43 @@ pub enum Lanes {
     serde(deny_unknown_fields)
 )]
 pub struct TransposeDesc {
-    /// What is computed.
+    /// The arithmetic.
     pub combine: Combine,
-    /// Bytes of an element: 1, 2, 4 or 8.
+    /// Bytes per element: 1, 2, 4, or 8.
     pub element_bytes: u32,
-    /// Rows of A in a tile.
+    /// Rows of A per tile.
     pub rows: u32,
-    /// Columns of A in a tile.
+    /// Columns of A per tile.
     pub columns: u32,
-    /// Threads of a block.
+    /// Threads per CTA.
     pub threads: u32,
-    /// Elements in one access to A, up to 16 bytes.
+    /// Elements per access to A, up to 16 bytes.
     pub access_a: u32,
-    /// Rows of A that a thread turns in its registers; elements in one store to shared memory, up
-    /// to 16 bytes.
+    /// Rows of A that a thread transposes in its registers, and elements per store to shared
+    /// memory, up to 16 bytes.
     pub turn: u32,
-    /// Elements in one access to D and to B, up to 16 bytes.
+    /// Elements per access to D and to B, up to 16 bytes.
     pub access_d: u32,
-    /// Where the tile waits.
+    /// The place of the tile between reads and writes.
     pub staging: Staging,
-    /// Which way lanes run over D.
+    /// The direction of lanes over D.
     pub lanes: Lanes,
-    /// Which block computes which tile of D.
+    /// The order in which CTAs compute the tiles of D.
     pub order: SwizzleKind,
-    /// Whether reads of A pass the first-level cache by (`ld.global.nc.L1::no_allocate`).
+    /// Whether loads of A do not allocate in the L1 cache (`ld.global.nc.L1::no_allocate`).
     pub read_once: bool,
-    /// Whether writes to D are marked as streaming (`st.global.cs`).
+    /// Whether stores to D are marked as streaming (`st.global.cs`).
     pub write_stream: bool,
-    /// Blocks that a multiprocessor holds at once, at least.
+    /// Smallest number of resident CTAs per SM.
     pub blocks_per_sm: u32,
 }
 
-/// Registers a thread needs besides its data: addresses, extents, counters. Measured on the kernels
-/// of `tests/nvrtc/transpose.rs`.
+/// Registers per thread in addition to its data: addresses, extents, and counters. Measured on the
+/// kernels of `tests/nvrtc/transpose.rs`.
 const REGISTERS_BESIDES: u32 = 20;
 
 impl TransposeDesc {
-    /// The tile in shared memory: the map (row of A, column of A) to an offset in elements.
+    /// Returns the tile in shared memory: the map (row of A, column of A) to an offset in elements.
     pub const fn smem(&self) -> SmemTile {
         let plain = SmemTile {
             along: Along::Mn,
@@ -155,18 +155,18 @@ impl TransposeDesc {
         }
     }
 
-    /// Whether tiles pass through shared memory.
+    /// Returns whether tiles pass through shared memory.
     pub const fn is_staged(&self) -> bool {
         !matches!(self.staging, Staging::Direct)
     }
 
-    /// Whether a thread gathers what it writes.
+    /// Returns whether a thread gathers the elements that it writes.
     pub const fn is_gathered(&self) -> bool {
         matches!(self.staging, Staging::Gathered)
     }
 
-    /// Where the accesses of A's rows lie in shared memory, when they are gathered: (line, element)
-    /// to an offset in elements.
+    /// Returns the tile of gathered rows in shared memory: the map (line, element) to an offset in
+    /// elements.
     pub const fn gathered(&self) -> GatheredTile {
         let PieceMap { lines, pieces, .. } = self.fetch();
         GatheredTile {
@@ -177,23 +177,23 @@ impl TransposeDesc {
         }
     }
 
-    /// Whether threads take the bytes of an access by their lines' numbers modulo its width, and
-    /// rotate them into place: lanes whose accesses begin elsewhere then read the same line, or the
-    /// one a group further on.
+    /// Returns whether threads load the bytes of an access in an order that starts at their line
+    /// number modulo the access width, and then rotate them into place. Lanes whose accesses begin
+    /// at other bytes then read the same line, or the line one group later.
     pub const fn rotates(&self) -> bool {
         self.is_gathered() && self.element_bytes == 1 && self.access_a == 16 && self.access_d == 16
     }
 
-    /// Elements of one store to shared memory, when rows are gathered: an access, or half of one,
-    /// so that sixteen groups of lines lie on banks of their own.
+    /// Returns the elements per store of gathered rows to shared memory: an access, or half of one.
+    /// With half, sixteen groups of lines use different banks.
     pub const fn stored(&self) -> u32 {
         if self.rotates() { self.access_a / 2 } else { self.access_a }
     }
 
-    /// Which thread reads which piece of A: `turn` rows of `access_a` columns.
+    /// Returns the map from threads to the pieces of A: `turn` rows of `access_a` columns.
     ///
-    /// Where rows are gathered, lines are those that any row of D asks for, and end in the middle
-    /// of an access.
+    /// For gathered tiles, lines are all lines that any row of D needs, and they may end in the
+    /// middle of an access.
     pub const fn fetch(&self) -> PieceMap {
         let pieces = self.columns / at_least_one(self.access_a);
         let (lines, pieces) = if self.is_gathered() {
@@ -204,8 +204,8 @@ impl TransposeDesc {
         PieceMap { threads: self.threads, lines, pieces, lanes: Lanes::Along }
     }
 
-    /// Which thread writes which piece of D: `access_d` neighbours of a row of D, which is a column
-    /// of A.
+    /// Returns the map from threads to the pieces of D: `access_d` consecutive elements of a row of
+    /// D, which is a column of A.
     pub const fn write(&self) -> PieceMap {
         PieceMap {
             threads: self.threads,
@@ -215,7 +215,7 @@ impl TransposeDesc {
         }
     }
 
-    /// Bytes of shared memory.
+    /// Returns the bytes of shared memory per CTA.
     pub const fn smem_bytes(&self) -> u32 {
         let elements = match self.staging {
             Staging::Direct => 0,
@@ -225,7 +225,7 @@ impl TransposeDesc {
         elements.saturating_mul(self.element_bytes)
     }
 
-    /// Accesses of a thread to D, and to B.
+    /// Returns the number of accesses per thread to D, and to B.
     const fn stores(&self) -> u32 {
         if self.is_staged() {
             self.write().steps()
@@ -234,13 +234,13 @@ impl TransposeDesc {
         }
     }
 
-    /// Accesses of a thread to A and B: all are under way at once.
+    /// Returns the number of loads per thread of A and B, which are all in flight at once.
     pub const fn reads(&self) -> u32 {
         let source = if matches!(self.combine, Combine::Move) { 0 } else { self.stores() };
         self.fetch().steps().saturating_mul(self.turn).saturating_add(source)
     }
 
-    /// Registers a thread needs, about.
+    /// Returns an estimate of the registers per thread.
     pub const fn registers(&self) -> u32 {
         const fn words(elements: u32, bytes: u32) -> u32 {
             elements.saturating_mul(bytes).div_ceil(4)
@@ -254,13 +254,13 @@ impl TransposeDesc {
             _ => self.stores().saturating_mul(words(self.access_d, self.element_bytes)),
         };
         if self.is_gathered() {
-            // Where a thread's elements lie takes a register each, once what was fetched is in
-            // shared memory; before, each access its address and its place.
+            // The place of each gathered element needs a register after the loads have been stored
+            // to shared memory. Before that, each load needs an address and a place.
             let data = data.saturating_add(reads.saturating_mul(2));
             let taken = self.access_d.saturating_add(words(self.access_d, self.element_bytes));
             return if data > taken { data } else { taken }.saturating_add(REGISTERS_BESIDES);
         }
-        // The addresses of accesses that are under way at once, too: beyond some, each word's own.
+        // Loads in flight also need their addresses: beyond 64 registers of data, one per register.
         let all = data.saturating_add(source);
         let turned = words(self.turn, self.element_bytes).saturating_add(REGISTERS_BESIDES);
         all.saturating_add(all / 4).saturating_add(all.saturating_sub(64)).saturating_add(turned)
@@ -268,7 +268,7 @@ impl TransposeDesc {
 }
 
 impl fmt::Display for TransposeDesc {
-    /// The configuration in one word: tile, threads, accesses, staging, order.
+    /// Writes the configuration as one word: tile, threads, accesses, staging, and order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rows, columns, threads, access_a, turn, access_d, blocks_per_sm, .. } = self;
         write!(f, "{rows}x{columns}_t{threads}_a{access_a}x{turn}x{access_d}")?;

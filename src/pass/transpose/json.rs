@@ -1,22 +1,22 @@
-//! A transpose's description as JSON: every field by its name, as suites have it under `desc`.
-//! Unknown fields are refused.
+//! JSON for transpose descriptions. Each field has its own name, as under `desc` in suites. Unknown
+//! fields are rejected.
 
 use super::desc::TransposeDesc;
 use crate::{desc::json::refuse, error::Error};
 
 impl TransposeDesc {
-    /// The description as one line of JSON.
+    /// Returns the description as one line of JSON.
     ///
     /// # Errors
-    /// [`Error::Description`] when it cannot be written.
+    /// [`Error::Description`] if serialization fails.
     pub fn to_json(&self) -> Result<String, Error> {
         serde_json::to_string(self).map_err(refuse)
     }
 
-    /// The description that JSON states. It is still to be checked.
+    /// Parses a description. The caller must still check it.
     ///
     /// # Errors
-    /// [`Error::Description`] when the text is not JSON, lacks a field, or has one too many.
+    /// [`Error::Description`] if the text is not JSON, or if a field is missing or unknown.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         serde_json::from_str(text).map_err(refuse)
     }

@@ -1,4 +1,4 @@
-//! What a transpose is launched with.
+//! The launch of a transpose kernel.
 
 use super::{TransposeDesc, TransposeProblem};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl TransposeDesc {
-    /// The launch of a problem that has been checked.
+    /// Returns the launch for a problem that has been checked.
     ///
     /// # Errors
     /// [`Refusal::TooManyTiles`].

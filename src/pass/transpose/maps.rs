@@ -1,4 +1,4 @@
-//! Which thread moves which piece of a tile.
+//! The maps from threads to the pieces of a tile, and the layout of gathered tiles.
 
 use super::desc::Lanes;
 use crate::{
@@ -9,22 +9,24 @@ use crate::{
 
 /// The map (thread, step) to the number of a piece: `line * pieces + piece of the line`.
 ///
-/// A tile is cut into `lines` of `pieces`; neighbouring pieces of a line are neighbours in global
-/// memory. Threads take pieces in the order of their numbers, or line after line.
+/// A tile has `lines` lines of `pieces` pieces. Consecutive pieces of a line are contiguous in
+/// global memory. Consecutive threads take consecutive pieces of a line, or the same piece of
+/// consecutive lines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PieceMap {
-    /// Threads of a block.
+    /// Threads per CTA.
     pub threads: u32,
-    /// Lines of a tile.
+    /// Lines per tile.
     pub lines: u32,
-    /// Pieces of a line.
+    /// Pieces per line.
     pub pieces: u32,
-    /// Whether neighbouring threads take neighbouring pieces.
+    /// Whether consecutive threads take pieces along a line or across lines.
     pub lanes: Lanes,
 }
 
 impl PieceMap {
-    /// Pieces that neighbouring threads take before the next line, or column of pieces, begins.
+    /// Returns the number of pieces that consecutive threads take before the next line, or column
+    /// of pieces, begins.
     pub const fn run(&self) -> u32 {
         match self.lanes {
             Lanes::Along => self.pieces,
@@ -32,12 +34,12 @@ impl PieceMap {
         }
     }
 
-    /// Pieces that a thread moves.
+    /// Returns the number of pieces per thread.
     pub const fn steps(&self) -> u32 {
         self.lines.saturating_mul(self.pieces).div_ceil(at_least_one(self.threads))
     }
 
-    /// The (line, piece) of a thread's step.
+    /// Returns the (line, piece) of a thread's step.
     pub const fn place(&self, thread: u32, step: u32) -> (u32, u32) {
         let number = thread.saturating_add(step.saturating_mul(self.threads));
         let (lines, pieces) = (at_least_one(self.lines), at_least_one(self.pieces));
@@ -63,8 +65,8 @@ impl IndexMap for PieceMap {
             .then(|| line.saturating_mul(self.pieces).saturating_add(piece))
     }
 
-    /// The pieces in the order of their numbers after the numbers; across lines, where the last
-    /// step is whole.
+    /// Composes the numbering of pieces with the numbering of threads and steps. Across lines, this
+    /// needs a whole last step.
     fn layout(&self) -> Option<Composed> {
         let (lines, pieces) = (self.lines, self.pieces);
         let number = affine(self.domain(), &[(self.threads, 1)], &[(self.steps(), self.threads)])?;
@@ -80,30 +82,30 @@ impl IndexMap for PieceMap {
 
 /// The map (line, element of its accesses) to an offset in shared memory, in elements.
 ///
-/// A line is what a row of A has in a tile, in aligned accesses: one more than a tile is wide.
-/// Lanes of a warp gather from lines that are a group apart, so that groups begin a skew further
-/// on, and their elements on other banks.
+/// A line holds a tile's part of a row of A in aligned accesses, one more than the tile is wide.
+/// The lanes of a warp gather from lines that are one group apart. Each group therefore begins one
+/// skew later, so that the elements lie on other banks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GatheredTile {
-    /// Lines.
+    /// Number of lines.
     pub lines: u32,
-    /// Elements of a line.
+    /// Elements per line.
     pub pitch: u32,
-    /// Lines of a group: elements that a thread gathers.
+    /// Lines per group, which is the number of elements that a thread gathers.
     pub group: u32,
     /// Elements between groups.
     pub skew: u32,
 }
 
 impl GatheredTile {
-    /// Elements from the first to the last.
+    /// Returns the number of elements from the first to the last.
     pub const fn elements(&self) -> u32 {
         self.lines
             .saturating_mul(self.pitch)
             .saturating_add(self.skewed(self.lines.saturating_sub(1)))
     }
 
-    /// How much further on a line begins than its number says.
+    /// Returns the elements of skew before a line.
     const fn skewed(&self, line: u32) -> u32 {
         (line / at_least_one(self.group)).saturating_mul(self.skew)
     }

@@ -1,4 +1,4 @@
-//! The transpose as a value: its description, its rule book, its maps, its program, its text.
+//! Transposes: description, validity rules, index maps, program, and kernel source.
 //!
 //! Twin: `kernels/pass/transpose.cuh`.
 

@@ -1,4 +1,4 @@
-//! A transpose's description, unfolded: every map and the schedule.
+//! The program of a transpose: its maps and its schedule.
 
 use crate::{
     index::{Map, Tabled},
@@ -8,27 +8,27 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// What the host executor runs: a description, its maps, its schedule. Tests change one of them and
-/// watch.
+/// A transpose as the host executor runs it: a description, its maps, and its schedule. Tests
+/// change one of them and check that the executor finds the fault.
 #[derive(Clone)]
 pub struct TransposeProgram {
     /// The description.
     pub desc: TransposeDesc,
-    /// (thread, step) to the number of a piece of A's tile.
+    /// The map (thread, step) to the number of a piece of A's tile.
     pub fetch: Map,
-    /// (row, column) of A's tile to an offset in shared memory, in elements; where rows are
-    /// gathered, (line, element of it).
+    /// The map (row, column) of A's tile to an offset in shared memory, in elements. For gathered
+    /// tiles, the map is from (line, element of the line).
     pub smem: Map,
-    /// (thread, step) to the number of a piece of D's tile.
+    /// The map (thread, step) to the number of a piece of D's tile.
     pub write: Map,
-    /// Which units of work a block takes: tiles of D.
+    /// The units of work of each CTA, which are tiles of D.
     pub units: Units,
     /// The order of steps.
     pub schedule: Schedule,
 }
 
 impl TransposeProgram {
-    /// The program of a description that has been checked.
+    /// Returns the program of a description that has been checked.
     pub fn of(desc: &TransposeDesc) -> Self {
         let d = *desc;
         Self {
@@ -45,7 +45,7 @@ impl TransposeProgram {
         }
     }
 
-    /// The maps that have a CUDA twin, by name: what fingerprints are taken of.
+    /// Returns the maps that have a CUDA twin, with their names. Fingerprints compare the two.
     pub fn mirrored(&self) -> Vec<(&'static str, Map)> {
         let mut maps = vec![("fetch", self.fetch.clone())];
         if self.desc.is_staged() {

@@ -1,11 +1,11 @@
-//! Which kernel a problem gets.
+//! The selection of a transpose kernel for a problem.
 //!
-//! Where every access can be 16 bytes wide, a thread turns a small block in its registers, and
-//! chunks of what it stores are swizzled: padding by a chunk avoids the same conflicts, and takes
-//! more shared memory. Elsewhere rows are gathered: accesses to global memory are as wide as ever,
-//! and elements come out of shared memory one by one. Where a B is added, it would have to be
-//! gathered too, and accesses are as wide as addresses, leading dimensions and extents allow.
-//! Measured: `docs/performance/transpose.md`.
+//! If every access can be 16 bytes wide, a thread transposes a small block in its registers, and
+//! the chunks that it stores are swizzled. Padding by a chunk would avoid the same bank conflicts
+//! with more shared memory. Otherwise, a transpose without B gathers: its accesses to global memory
+//! keep 16 bytes, and it loads elements one by one from shared memory. With B, a transpose does not
+//! gather, because B would also have to be gathered. Its accesses are as wide as addresses, leading
+//! dimensions, and extents allow. Measured: `docs/performance/transpose.md`.
 
 use super::{
     call::TransposeProblem,
@@ -14,23 +14,23 @@ use super::{
 };
 use crate::{desc::Auto, threadblock::SwizzleKind};
 
-/// How a transpose is computed, as a value.
+/// The selection of a transpose kernel, as a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Choice {
-    /// As the problem suggests.
+    /// The kernel is selected for the problem.
     Auto,
-    /// By this kernel, its accesses narrowed where the problem does not allow them.
+    /// This kernel, with narrower accesses if the problem requires them.
     Desc(TransposeDesc),
 }
 
-/// How a transpose is computed, as a type: [`Auto`], which looks at the problem, or one of a user's
-/// own.
+/// The selection of a transpose kernel, as a type: [`Auto`], which depends on the problem, or a
+/// user-defined type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a configuration of a transpose",
     note = "write Auto, or implement Configuration"
 )]
 pub trait Configuration: 'static {
-    /// The same choice, as a value.
+    /// The selection as a value.
     const CHOICE: Choice;
 }
 
@@ -39,18 +39,18 @@ impl Configuration for Auto {
 }
 
 impl Choice {
-    /// The kernel that [`Auto`](Self::Auto) takes where every access can be 16 bytes wide.
+    /// Returns the kernel that [`Auto`](Self::Auto) selects if every access can be 16 bytes wide.
     pub const fn aligned(combine: Combine, element_bytes: u32) -> TransposeDesc {
         auto(combine, element_bytes, 16 / element_bytes, 16 / element_bytes)
     }
 
-    /// The kernels that [`Auto`](Self::Auto) takes for elements of so many bytes, 1, 2, 4 or 8,
-    /// that only move: where every access can be 16 bytes wide, and elsewhere.
+    /// Returns the two kernels that [`Auto`](Self::Auto) selects for transposes without arithmetic:
+    /// if every access can be 16 bytes wide, and otherwise. `element_bytes` is 1, 2, 4, or 8.
     pub const fn moves(element_bytes: u32) -> [TransposeDesc; 2] {
         [Self::aligned(Combine::Move, element_bytes), gathered(element_bytes)]
     }
 
-    /// The kernel for a problem of elements of so many bytes.
+    /// Returns the kernel for a problem with elements of `element_bytes` bytes.
     pub fn desc(
         &self,
         combine: Combine,
@@ -74,9 +74,9 @@ impl Choice {
     }
 }
 
-/// The kernel for elements that can be accessed so many at a time. Of those that only move, all 16
-/// bytes wide, the fastest of what was tried on an H200; tiles along D's rows, since blocks that
-/// run together then write whole lines of D.
+/// Returns the kernel for accesses of `access_a` and `access_d` elements. For transposes without
+/// arithmetic and 16-byte accesses, it is the fastest of the tested kernels on an H200. Tiles
+/// follow D's rows, because concurrent CTAs then write whole cache lines of D.
 const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32) -> TransposeDesc {
     let full = 16 / element_bytes;
     let wide = access_a == full && access_d == full;
@@ -113,14 +113,14 @@ const fn auto(combine: Combine, element_bytes: u32, access_a: u32, access_d: u32
     }
 }
 
-/// The kernel for elements that lie anywhere.
+/// Returns the kernel for elements at any alignment.
 const fn gathered(element_bytes: u32) -> TransposeDesc {
     let full = 16 / element_bytes;
     let (rows, columns, threads, blocks_per_sm) = match element_bytes {
         8 => (32, 32, 128, 3),
         4 => (64, 32, 256, 3),
         2 => (128, 64, 256, 4),
-        // A line and the access that it needs more are eight, and a line of D 256 bytes.
+        // A line and its additional access are eight accesses, and a line of D has 256 bytes.
         _ => (256, 112, 256, 3),
     };
     TransposeDesc {
@@ -136,8 +136,8 @@ const fn gathered(element_bytes: u32) -> TransposeDesc {
 }
 
 impl TransposeDesc {
-    /// The same kernel with accesses no wider than `access_a` and `access_d`; what is gathered
-    /// needs no alignment.
+    /// Returns the kernel with accesses of at most `access_a` and `access_d` elements. A kernel
+    /// that gathers needs no alignment and stays as it is.
     #[must_use]
     pub fn narrowed(self, access_a: u32, access_d: u32) -> Self {
         if self.is_gathered() {
@@ -149,7 +149,7 @@ impl TransposeDesc {
         if !narrow.is_staged() {
             narrow.turn = narrow.access_d;
         }
-        // Elements of less than a word take a register each when they come one by one.
+        // Elements smaller than a register need one register each if they are loaded one by one.
         while (2..=MOST_BLOCKS).contains(&narrow.blocks_per_sm) && narrow.check().is_err() {
             narrow.blocks_per_sm -= 1;
         }
@@ -161,7 +161,7 @@ impl TransposeDesc {
 mod tests {
     use super::*;
 
-    /// What the resolver makes of every width is a kernel, where accesses are narrow, too.
+    /// Checks that the resolver returns a valid kernel for every access width.
     #[test]
     fn every_choice_is_a_kernel() {
         let moves = [1, 2, 4, 8].map(|bytes| (Combine::Move, bytes));

@@ -1,4 +1,4 @@
-//! A transpose for NVRTC: `config.cuh`, and the translation unit around
+//! The C++ source of a transpose: `config.cuh`, and the translation unit around
 //! `kernels/pass/transpose.cuh`.
 
 use super::desc::{Combine, Lanes, TransposeDesc};
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl TransposeDesc {
-    /// The schedule of a tile, through shared memory or through registers alone.
+    /// Returns the schedule of a tile, through shared memory or only through registers.
     pub fn schedule(&self) -> Schedule {
         let staged = vec![Step::Fetch, Step::Store, Step::Barrier, Step::Write];
         Schedule {
@@ -20,14 +20,15 @@ impl TransposeDesc {
     }
 }
 
-/// `alpha x + beta y` on the words of an access; what is not read is no part of the sum.
+/// Returns the C++ of `alpha x + beta y` on the words of an access. Operands that are not read are
+/// not added.
 fn combination(desc: &TransposeDesc) -> String {
     let (scalar, times, plus, words) = match desc.combine {
         Combine::Move => return String::new(),
         Combine::F32 => ("float", "__fmul_rn", "__fadd_rn", 1),
         Combine::F64 => ("double", "__dmul_rn", "__dadd_rn", 2),
     };
-    // Elements pass between registers and numbers as the bits that they are.
+    // Elements are converted between registers and numbers bit by bit.
     let (from, to) = match words {
         1 => ("__uint_as_float(x.word[i])", "x.word[i] = __float_as_uint(sum);"),
         _ => (
@@ -59,7 +60,7 @@ fn combination(desc: &TransposeDesc) -> String {
     )
 }
 
-/// `config.cuh`: a description and its schedule, for the C++ templates.
+/// Returns `config.cuh`: a description and its schedule for the C++ templates.
 pub fn header(d: &TransposeDesc) -> String {
     let smem = d.smem();
     let own = [
@@ -101,8 +102,8 @@ pub fn header(d: &TransposeDesc) -> String {
     text
 }
 
-/// The text of a description's kernel. Fingerprints are for test builds; they cost compile time and
-/// no run time.
+/// Returns the source of a description's kernel. Fingerprints are for test builds: they cost
+/// compile time and no run time.
 pub fn translation_unit(d: &TransposeDesc, with_fingerprints: bool) -> TranslationUnit {
     let fingerprints = if with_fingerprints {
         fingerprints_of(&TransposeProgram::of(d).mirrored(), d.order)

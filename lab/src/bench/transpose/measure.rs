@@ -1,5 +1,5 @@
-//! One transpose of a suite, measured on a device: ours, a copy and the peer, interleaved; ours
-//! verified first.
+//! The measurement of one transpose of a suite on a device: verifies Falchion's kernel, and times
+//! it in interleaved rounds with a copy and the peer.
 
 use super::{problem::SuiteTranspose, record::TransposeLine};
 use crate::{
@@ -38,26 +38,26 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// A device, and what is measured on it.
+/// A device for measurements.
 pub struct TransposeBench {
     stream: Arc<CudaStream>,
     cublas: Option<Cublas>,
     device: String,
-    /// The buffers of the problem before, for another description of the same one.
+    /// The buffers of the previous problem, for another description of the same problem.
     kept: Option<Buffers>,
 }
 
-/// Everything that a problem's launches touch.
+/// The memory of a problem's launches.
 struct Buffers {
-    /// The problem, whatever computes it.
+    /// The problem, without its kernel.
     suite: SuiteTranspose,
     a: HostBuffer,
     b: Source<HostBuffer>,
-    /// What D holds before.
+    /// Previous content of D.
     poison: HostBuffer,
     sources: Vec<Operands>,
     results: Vec<CudaSlice<u8>>,
-    /// The copy's and the peer's results.
+    /// Results of the copy and of the peer.
     others: Vec<CudaSlice<u8>>,
 }
 
@@ -87,7 +87,7 @@ impl Buffers {
     }
 }
 
-/// The problem without what computes it.
+/// Returns the problem without its kernel.
 fn bare(suite: &SuiteTranspose) -> SuiteTranspose {
     SuiteTranspose { rung: None, desc: None, ..suite.clone() }
 }
@@ -97,8 +97,7 @@ fn kind(suite: &SuiteTranspose) -> Result<ElementKind, Error> {
 }
 
 impl TransposeBench {
-    /// Opens the device of `stream` for measurements; without `with_peer`, cuBLAS is not looked
-    /// for.
+    /// Opens the device of `stream` for measurements. Without `with_peer`, cuBLAS is not loaded.
     ///
     /// # Errors
     /// - [`falchion::Error::Library`] if cuBLAS is requested and cannot be loaded.
@@ -121,7 +120,7 @@ impl TransposeBench {
         suite: &SuiteTranspose,
         run: &Run,
     ) -> Result<TransposeLine, Error> {
-        // Without events, as products are measured.
+        // Event tracking is off, as in measurements of GEMMs.
         let _untracked = Untracked::new(&self.stream);
         let kept = self.kept.take().filter(|buffers| buffers.suite == bare(suite));
         let buffers = self.kept.insert(match kept {
@@ -217,13 +216,13 @@ fn filled(
     Ok(buffer)
 }
 
-/// What is read.
+/// The inputs of a transpose.
 struct Operands {
     a: CudaSlice<u8>,
     b: Source<CudaSlice<u8>>,
 }
 
-/// Our kernel over rotated sets of buffers.
+/// Falchion's kernel with rotated buffer sets.
 struct Ours<'a> {
     stream: &'a Arc<CudaStream>,
     choice: Choice,
@@ -235,7 +234,7 @@ struct Ours<'a> {
 }
 
 impl Ours<'_> {
-    /// Runs once into poison, and compares every byte.
+    /// Runs the kernel once on poisoned memory, and compares every byte.
     fn verify(
         &mut self,
         a: &HostBuffer,
@@ -260,7 +259,7 @@ impl Ours<'_> {
         }
     }
 
-    /// The description that runs. Allocations begin at multiples of 256 bytes.
+    /// Returns the description that runs. Allocations begin at multiples of 256 bytes.
     fn desc(&self) -> TransposeDesc {
         self.choice.desc(self.combine, self.kind.bytes_of(1), &self.problem)
     }
@@ -304,7 +303,7 @@ impl Launch for Copied<'_> {
     }
 }
 
-/// The peer.
+/// The peer, cuBLAS's `geam`.
 struct Geam<'a> {
     cublas: &'a Cublas,
     problems: Vec<GeamProblem<'a>>,

@@ -1,5 +1,5 @@
-//! Transposes beside cuBLAS's `geam` and a device-to-device copy of as many bytes, interleaved in
-//! one run.
+//! Transposes relative to cuBLAS's `geam` and to a device-to-device copy of the same number of
+//! bytes, interleaved in one run.
 
 pub mod measure;
 pub mod page;

@@ -1,4 +1,4 @@
-//! The page made from the lines of a suite of transposes.
+//! The page of a suite of transposes.
 
 use super::record::TransposeLine;
 use crate::bench::{
@@ -17,7 +17,7 @@ pub fn page(title: &str, command: &str, lines: &[TransposeLine]) -> String {
 }
 
 fn summary(lines: &[TransposeLine]) -> String {
-    // Rungs below the top are slower by design.
+    // Lower rungs of the ladder are slower by design.
     let ours: Vec<&TransposeLine> =
         lines.iter().filter(|line| line.problem.rung.is_none()).collect();
     let mut said = Vec::new();

@@ -1,10 +1,10 @@
-//! A suite of transposes: JSON lines, one problem each.
+//! Suites of transposes: JSON lines with one problem each.
 //!
 //! ```text
 //! {"op":"transpose","rows":8192,"columns":8192,"type":"f32"}
 //! ```
 //!
-//! A suite is of one kind: its first line says whether it is of transposes or of products.
+//! A suite has one kind of problem. Its first line determines whether it has transposes or GEMMs.
 
 use crate::ladder::TransposeRung;
 use crate::{Error, bench::suite::parse_lines};
@@ -17,7 +17,7 @@ use falchion::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The word that says what a line asks for.
+/// The operation of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -25,7 +25,7 @@ pub enum Operation {
     Transpose,
 }
 
-/// One transpose: A is `rows` x `columns`, row-major.
+/// One transpose of a row-major `rows` x `columns` matrix A.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteTranspose {
@@ -35,34 +35,34 @@ pub struct SuiteTranspose {
     pub rows: usize,
     /// Columns of A.
     pub columns: usize,
-    /// The type of the elements, by its name.
+    /// Name of the element type.
     #[serde(rename = "type")]
     pub element: String,
-    /// A's leading dimension, in elements; `columns` when absent.
+    /// A's leading dimension, in elements. If absent, `columns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lda: Option<usize>,
-    /// D's and B's leading dimension; `rows` when absent.
+    /// Leading dimension of B and D. If absent, `rows`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ldd: Option<usize>,
-    /// Scales A's transpose; 1 when absent.
+    /// Factor of A's transpose. If absent, 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha: Option<f64>,
-    /// Scales B; 0, and no B, when absent.
+    /// Factor of B. If absent, there is no B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
-    /// A rung of the ladder instead of what the resolver chooses.
+    /// A rung of the ladder that replaces the resolver's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rung: Option<TransposeRung>,
-    /// A description instead of what the resolver chooses.
+    /// A description that replaces the resolver's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desc: Option<TransposeDesc>,
-    /// The seed of the random elements.
+    /// Seed of the random elements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 impl SuiteTranspose {
-    /// `D = Aᵀ` of packed matrices, by what the resolver chooses.
+    /// Returns `D = Aᵀ` of packed matrices with the resolver's choice.
     pub fn new((rows, columns): (usize, usize), kind: ElementKind) -> Self {
         Self {
             op: Operation::Transpose,
@@ -79,35 +79,35 @@ impl SuiteTranspose {
         }
     }
 
-    /// The type of the elements.
+    /// Returns the element type.
     ///
     /// # Errors
-    /// A sentence when there is none of this name.
+    /// A sentence if the name is unknown.
     pub fn kind(&self) -> Result<ElementKind, String> {
         self.element.parse::<ElementKind>().map_err(|because| format!("`type` {because}"))
     }
 
-    /// Which kernel.
+    /// Returns the selection of the kernel.
     pub fn choice(&self) -> Choice {
         match (self.desc, self.rung) {
             (Some(desc), _) => Choice::Desc(desc),
-            // A type that there is not is refused before.
+            // An unknown type has been refused before.
             (None, Some(rung)) => rung.choice(self.kind().map_or(1, |kind| kind.bytes_of(1))),
             (None, None) => Choice::Auto,
         }
     }
 
-    /// The scalars alpha and beta.
+    /// Returns the scalars alpha and beta.
     pub fn scalars(&self) -> [f64; 2] {
         [self.alpha.unwrap_or(1.0), self.beta.unwrap_or(0.0)]
     }
 
-    /// What becomes of an element: nothing, unless there are scalars.
+    /// Returns the arithmetic on an element, which is none without scalars.
     pub fn combine(&self) -> Combine {
         self.kind().map_or(Combine::Move, |kind| Combine::of(kind, self.scalars()))
     }
 
-    /// The problem of matrices that lie in memory of their own.
+    /// Returns the problem, whose matrices have separate memory.
     pub fn problem(&self) -> TransposeProblem {
         let leading = [self.lda, self.ldd, self.ldd];
         let problem = TransposeProblem::of((self.rows, self.columns), 1, leading, self.scalars());
@@ -115,7 +115,7 @@ impl SuiteTranspose {
         problem.with(own(problem.a), problem.b.map(own), own(problem.d))
     }
 
-    /// Bytes that have to be read and written.
+    /// Returns the bytes that must be read and written.
     pub fn traffic_bytes(&self) -> f64 {
         let matrices = if self.scalars()[1] == 0.0 { 2.0 } else { 3.0 };
         matrices
@@ -124,7 +124,7 @@ impl SuiteTranspose {
             * self.kind().map_or(0.0, |kind| f64::from(kind.bytes_of(1)))
     }
 
-    /// What is wrong with the line, as a sentence.
+    /// Checks the line. An error is a sentence.
     fn check(&self) -> Result<(), String> {
         let kind = self.kind()?;
         if self.rows == 0 || self.columns == 0 {
@@ -146,7 +146,7 @@ impl SuiteTranspose {
     }
 }
 
-/// Whether a suite's text is of transposes.
+/// Returns whether a suite contains transposes.
 #[must_use]
 pub fn is_of_transposes(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty());
@@ -154,7 +154,7 @@ pub fn is_of_transposes(text: &str) -> bool {
     value.is_some_and(|value| value.get("op").and_then(|op| op.as_str()) == Some("transpose"))
 }
 
-/// The transposes of a suite's text, in order; blank lines are skipped. `name` is for the errors.
+/// Parses a suite. Blank lines are skipped. `name` is for error messages.
 ///
 /// # Errors
 /// [`Error::Suite`] with the line number if a line is not a transpose, or if there are no

@@ -1,4 +1,4 @@
-//! The line that is kept of one transpose: JSON, one object a line.
+//! The record of one transpose: one JSON object per line.
 
 use super::problem::SuiteTranspose;
 use crate::{
@@ -10,64 +10,63 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// One transpose measured. Times are of one launch, in microseconds; rates count every byte read
-/// and every byte written, 10^9 of them a second.
+/// The measurement of one transpose. Times are microseconds per launch. Rates count every byte read
+/// and every byte written, in 10^9 bytes per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransposeLine {
-    /// The problem as it was asked.
+    /// The problem.
     #[serde(flatten)]
     pub problem: SuiteTranspose,
-    /// The suite's name.
+    /// Name of the suite.
     pub suite: String,
     /// `transpose`.
     pub kind: String,
-    /// `transpose`, or the rung.
+    /// `transpose`, or the name of the rung.
     pub family: String,
     /// The configuration that ran, in one word.
     pub config: String,
-    /// Our median.
+    /// Falchion's median.
     pub ours_us: f64,
-    /// Our rate.
+    /// Falchion's rate.
     pub ours_gbs: f64,
-    /// `cublasSgeam` or `cublasDgeam`; null where there is none for the type, or none was asked.
+    /// `cublasSgeam` or `cublasDgeam`; null if the type has no peer, or if no peer was requested.
     pub peer: Option<String>,
-    /// The version of cuBLAS: `13.1.0`. Records before 2026-11-28 lack it.
+    /// Version of cuBLAS, such as `13.1.0`. Absent in records before 2026-11-28.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer_version: Option<String>,
-    /// The peer's median.
+    /// Median of the peer.
     pub peer_us: Option<f64>,
-    /// The peer's rate.
+    /// Rate of the peer.
     pub peer_gbs: Option<f64>,
-    /// `peer_us / ours_us`: above 1 we are faster.
+    /// `peer_us / ours_us`. Above 1, Falchion is faster.
     pub ratio: Option<f64>,
-    /// The median of a copy that reads and writes as many bytes as A has.
+    /// Median of a copy that reads and writes the bytes of A.
     pub copy_us: f64,
-    /// The copy's rate.
+    /// Rate of the copy.
     pub copy_gbs: f64,
-    /// Our rate over the copy's.
+    /// Falchion's rate divided by the copy's rate.
     pub ratio_to_copy: f64,
-    /// Elements of D compared, every one of them; all were equal, or there would be no line.
+    /// Number of verified elements of D, which is all of them. Wrong results have no record.
     pub verified: u64,
-    /// The largest error over its a-priori bound, where elements are scaled and added; null where
-    /// they only move.
+    /// Largest ratio of an error to its a-priori bound; null without arithmetic.
     pub error_over_bound: Option<f64>,
-    /// The ratio to the faster of peer and copy did not settle.
+    /// Whether the ratio to the faster of peer and copy did not settle.
     pub noisy: bool,
-    /// Whether launches were replayed from a graph, so that no time of the host's is in the times;
-    /// absent in lines of before lines said so.
+    /// Whether launches were replayed from a graph, so that the times contain no host time. Absent
+    /// in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured: Option<bool>,
-    /// The device's name.
+    /// Name of the device.
     pub device: String,
-    /// The day, `2026-11-20`.
+    /// Date, such as `2026-11-20`.
     pub date: String,
-    /// The commit measured.
+    /// Measured commit.
     pub commit: String,
 }
 
 impl TransposeLine {
-    /// The line of `problem`, whose rounds are ours, the copy, and the peer where there is one. So
-    /// many elements were verified.
+    /// Returns the line of `problem`. Its rounds are Falchion, the copy, and the peer if there is
+    /// one. `verified` is the number of verified elements.
     ///
     /// # Errors
     /// [`Error::Measurement`] if `rounds` lacks the kernel or the copy.
@@ -126,7 +125,7 @@ impl TransposeLine {
         })
     }
 
-    /// The line as JSON, without a newline.
+    /// Returns the line as JSON, without a newline.
     ///
     /// # Errors
     /// [`Error::Measurement`] if the record cannot be written as JSON.
@@ -134,7 +133,7 @@ impl TransposeLine {
         json(self)
     }
 
-    /// One line of text.
+    /// Returns the measurement as one line of text.
     #[must_use]
     pub fn said(&self) -> String {
         let p = &self.problem;

@@ -1,5 +1,5 @@
-//! Whether what a candidate computed is the product: between guard zones of poison, every element
-//! written, rows computed again.
+//! Verification of candidates: guard zones of poison around D, a check that every element is
+//! written, and a comparison of some rows with a reference.
 
 use crate::{
     Error,
@@ -11,19 +11,20 @@ use crate::{
 };
 use falchion::{desc::GemmDesc, internals::call::Problem};
 
-/// Elements of poison before and behind a D that is verified.
+/// Elements of poison before and after a D that is verified.
 pub(super) const GUARD: usize = 1024;
-/// Products that a verification computes again, about: rows of D are drawn accordingly.
+/// Approximate number of multiply-adds per verification, which determines the number of checked
+/// rows of D.
 const PRODUCTS: usize = 1 << 30;
 
-/// Operands that a result is verified with.
+/// Operands for the verification of a result.
 pub(super) struct Known {
     fill: Fill,
     pub a: HostBuffer,
     pub b: HostBuffer,
 }
 
-/// One problem: its operands, and what D is before it is computed.
+/// A problem with its operands, and the content of D before the launch.
 pub(super) struct Judge {
     problem: Problem,
     poison: HostBuffer,
@@ -49,23 +50,25 @@ impl Judge {
         &self.problem
     }
 
-    /// What D is before, guard zones included: D begins at element [`GUARD`].
+    /// Returns the content of D's memory before the launch, with guard zones. D begins at element
+    /// [`GUARD`].
     pub fn poison(&self) -> &HostBuffer {
         &self.poison
     }
 
-    /// Whole numbers, which are compared with `==`, and random ones.
+    /// Returns whole numbers, which are compared with `==`, and random numbers.
     pub fn known(&self) -> &[Known; 2] {
         &self.known
     }
 
-    /// Whether anything could be said of a result. Of random numbers nothing can where their sums
-    /// have no bound.
+    /// Returns whether these operands can decide a result. Random numbers cannot if their sums have
+    /// no bound.
     pub fn decides(&self, desc: &GemmDesc, known: &Known) -> bool {
         known.fill == Fill::Integers || Accumulation::of(desc, self.problem.k).relative.is_finite()
     }
 
-    /// What is wrong with a result, if anything is. It is as long as the poison.
+    /// Returns a description of the error in a result, if there is one. The result has the length
+    /// of the poison.
     pub fn wrong(
         &self,
         desc: &GemmDesc,
@@ -83,7 +86,7 @@ impl Judge {
         let mut pairs = computed.bytes()[within.clone()]
             .chunks_exact(width)
             .zip(self.poison.bytes()[within].chunks_exact(width));
-        // Whole numbers may be what poison is: rows that are computed again decide there.
+        // A whole number may equal the poison. The compared rows decide this case.
         if !computed.kind().is_integer()
             && let Some(place) = pairs.position(|(is, was)| is == was)
         {
@@ -133,8 +136,8 @@ mod tests {
             .desc
     }
 
-    /// The host computes it right for both fills; then one element anywhere is another, or is not
-    /// written, or lies beside D, and that is found.
+    /// Checks that the host's result is right for both fills. An element that is changed, not
+    /// written, or written outside of D is found.
     #[test]
     fn one_element_that_is_not_right_is_found() -> Result<(), Error> {
         for (a, b, c) in [
@@ -194,7 +197,7 @@ mod tests {
         Ok(())
     }
 
-    /// Sums of f16 of 4096 products have no bound, so that whole numbers alone decide.
+    /// Sums of 4096 f16 products have no bound, so only whole numbers can decide.
     #[test]
     fn whole_numbers_decide_where_random_ones_cannot() -> Result<(), Error> {
         let [a, b, c] = ["f16:row"; 3].map(|matrix| matrix.parse().ok());

@@ -1,4 +1,5 @@
-//! Candidates on a GPU: one problem's buffers, guard zones around D, and cuBLASLt beside them.
+//! Candidates on a GPU: the buffers of one problem, guard zones around D, and cuBLASLt as the
+//! reference.
 
 mod judge;
 mod operands;
@@ -37,7 +38,7 @@ use falchion::{
 use operands::OnDevice;
 use std::sync::Arc;
 
-/// NVRTC for devices of one compute capability, and the process's cache.
+/// NVRTC with the process's cache, for devices of one compute capability.
 #[derive(Clone, Copy, Debug)]
 pub struct Nvrtc {
     /// The compute capability, major times 10 plus minor.
@@ -68,7 +69,7 @@ impl Compiler for NvrtcToDisk {
     }
 }
 
-/// D = A·B of a size, packed, with the types and layouts of a description.
+/// Returns `D = A·B` of a size, with packed matrices and the types and layouts of a description.
 fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
     let (types, orders) = (base.user_types(), base.orders());
     let matrix = |element, order| MatrixType { element, order };
@@ -85,8 +86,8 @@ fn problem(base: &GemmDesc, size: Mnk) -> SuiteProblem {
     }
 }
 
-/// Whether a problem of a size, packed, runs with the kernel of a description and not with one of
-/// narrower accesses.
+/// Checks that a packed problem of a size runs with the kernel of a description, without narrower
+/// accesses.
 ///
 /// # Errors
 /// [`falchion::Error::Refused`] if the problem is empty or too large, or if an extent of an operand
@@ -105,8 +106,8 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     let extents = [a, b, desc.frame.d_order().packed(problem.m, problem.n)];
     let rows = fitting.alignments().into_iter().zip(desc.alignments()).zip(extents);
     for (operand, ((fits, wanted), extent)) in names.into_iter().chain([Operand::C]).zip(rows) {
-        // TMA reads whole vectors or nothing: another operand takes a pass, whose time is no
-        // candidate's own.
+        // TMA reads only whole vectors. Other operands need a pass, whose time does not belong to a
+        // candidate.
         let refused =
             desc.warp_specialized().is_some() && !(extent as u64).is_multiple_of(u64::from(wanted));
         if fits != wanted || refused {
@@ -123,7 +124,7 @@ pub fn fits(desc: &GemmDesc, size: Mnk) -> Result<(), Error> {
     Ok(())
 }
 
-/// A device, and the peer beside it.
+/// A device, and its peer.
 pub struct Gpu {
     stream: Arc<CudaStream>,
     lt: Option<Lt>,
@@ -131,7 +132,7 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Opens the device of `stream`; without `with_peer`, cuBLASLt is not looked for.
+    /// Opens the device of `stream`. Without `with_peer`, cuBLASLt is not loaded.
     ///
     /// # Errors
     /// - [`falchion::Error::Library`] if cuBLASLt is requested and cannot be loaded.
@@ -141,13 +142,13 @@ impl Gpu {
         Ok(Self { stream: stream.clone(), lt, machine: machine_of(stream.context())? })
     }
 
-    /// The device's limits.
+    /// Returns the limits of the device.
     #[must_use]
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// Who runs here.
+    /// Returns the machine and the versions for the header of a log.
     ///
     /// # Errors
     /// [`falchion::Error::Driver`] if a query of the driver fails.
@@ -162,8 +163,7 @@ impl Gpu {
         })
     }
 
-    /// Does what is left of `plan` on a problem. Without a peer, candidates are measured beside
-    /// `base`.
+    /// Runs the remaining trials of `plan` on a problem. Without a peer, the reference is `base`.
     ///
     /// # Errors
     /// The errors of [`Stage::explore`]; [`falchion::Error::Refused`] if the operands do not fit in
@@ -179,7 +179,7 @@ impl Gpu {
             return Ok(());
         }
         let problem = problem(base, size);
-        // Without events, as products are measured.
+        // Event tracking is off, as in measurements of GEMMs.
         let _untracked = Untracked::new(&self.stream);
         let on = OnDevice::new(&self.stream, base, &problem, &plan.candidates)?;
         let compiler = Nvrtc { sm: self.machine.sm };
@@ -220,5 +220,5 @@ impl Gpu {
     }
 }
 
-/// What candidates are measured beside where no peer is asked.
+/// Name of the reference without a peer.
 const DEFAULT: &str = "the default kernel";

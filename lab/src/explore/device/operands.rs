@@ -1,5 +1,5 @@
-//! One problem's buffers on a device: what is verified, between guard zones, and what is timed, in
-//! rotated sets.
+//! The buffers of one problem on a device: one set with guard zones for verification, and rotated
+//! sets for timing.
 
 use super::judge::{GUARD, Judge, Known};
 use crate::{
@@ -22,23 +22,23 @@ use falchion::{
 };
 use std::{cell::RefCell, sync::Arc};
 
-/// One problem's operands on a device.
+/// The operands of one problem on a device.
 pub(super) struct OnDevice<'s> {
     stream: &'s Arc<CudaStream>,
     judge: Judge,
     types: Combined,
-    /// Whole numbers, which are on the device apart from the sets; those of the sets are random.
+    /// Whole numbers, which are separate from the sets. The sets hold random numbers.
     whole: [CudaSlice<u8>; 2],
     pub(super) sets: Vec<[CudaSlice<u8>; 2]>,
     results: RefCell<Vec<CudaSlice<u8>>>,
     guarded: RefCell<CudaSlice<u8>>,
-    /// For operands that a kernel cannot read where they lie, and parts of K: all candidates take
-    /// the same.
+    /// The workspace for copied operands and split-K partials, which all candidates share.
     workspace: RefCell<Option<CudaSlice<u8>>>,
 }
 
 impl<'s> OnDevice<'s> {
-    /// The operands of a problem, and a workspace in which each of these has room.
+    /// Allocates the operands of a problem, and a workspace that is large enough for each
+    /// candidate.
     pub(super) fn new(
         stream: &'s Arc<CudaStream>,
         base: &GemmDesc,
@@ -59,7 +59,7 @@ impl<'s> OnDevice<'s> {
         );
         let bytes =
             |desc: &GemmDesc| desc.routes(judge.problem()).map(|routes| routes.workspace_bytes());
-        // What cannot run is refused when it is verified.
+        // A candidate that cannot run is refused when it is verified.
         let most =
             candidates.iter().filter_map(|desc| bytes(desc).ok()).fold(bytes(base)?, u64::max);
         let workspace = RefCell::new(room(stream, most)?);
@@ -70,7 +70,7 @@ impl<'s> OnDevice<'s> {
         Ok(on)
     }
 
-    /// A D for every set.
+    /// Allocates a D for every set.
     pub(super) fn room(&self) -> Result<Vec<CudaSlice<u8>>, falchion::Error> {
         let bytes = self.types.c.matrix_bytes(self.judge.problem().d.memory.length as u64) as usize;
         self.sets
@@ -79,7 +79,7 @@ impl<'s> OnDevice<'s> {
             .collect()
     }
 
-    /// Computes into poison with guard zones, and brings everything back.
+    /// Computes D in poisoned memory with guard zones, and copies all of it back.
     fn computed(
         &self,
         kernel: &CudaKernel,
@@ -110,7 +110,7 @@ impl<'s> OnDevice<'s> {
 }
 
 impl OnDevice<'_> {
-    /// Whether the operands are what they were: a wrong kernel may have written over them.
+    /// Returns whether the operands are unchanged. A wrong kernel may overwrite them.
     fn is_intact(&self) -> Result<bool, Error> {
         let [whole, random] = self.judge.known();
         let all = [(whole, core::slice::from_ref(&self.whole)), (random, &self.sets[..])];
@@ -137,8 +137,8 @@ fn ruined(why: &str) -> Error {
 }
 
 impl Device for OnDevice<'_> {
-    /// Whole numbers first, compared with `==`; then random ones, within their bound, where there
-    /// is one.
+    /// Verifies with whole numbers first, which are compared with `==`. Then verifies with random
+    /// numbers within their bound, if there is one.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error> {
         let kernel = CudaKernel::prepare(self.stream.context(), desc)?;
         for (known, operands) in self.judge.known().iter().zip([&self.whole, &self.sets[0]]) {

@@ -1,4 +1,4 @@
-//! Compiling candidates, in many threads, and which of them are not run.
+//! Parallel compilation of candidates, and the reasons why some of them are not run.
 
 use crate::explore::record::{LOG_BYTES, Outcome};
 use falchion::{
@@ -11,22 +11,22 @@ use std::{
     thread,
 };
 
-/// Candidates that are timed in the same rounds.
+/// Number of candidates that are timed in the same rounds.
 pub const BATCH: usize = 16;
 
-/// What compiles kernels, in many threads at once.
+/// A compiler of kernels, used by several threads at once.
 pub trait Compiler: Sync {
-    /// Compiles a description's kernel, or finds it where it is kept.
+    /// Compiles a description's kernel, or finds it in a cache.
     ///
     /// # Errors
     /// [`Error::Compile`] if NVRTC rejects the kernel. Any other error ends the trials.
     fn compile(&self, desc: &GemmDesc) -> Result<Report, Error>;
 }
 
-/// Why a compiled candidate is not run, if it is not.
+/// Returns the reason why a compiled candidate is not run, if there is one.
 ///
 /// # Errors
-/// What is not the kernel's own: a compiler that is not there.
+/// Errors that do not come from the kernel, such as a missing compiler.
 pub(super) fn lost(
     desc: &GemmDesc,
     built: Result<Report, Error>,
@@ -49,7 +49,7 @@ pub(super) fn lost(
     }
 }
 
-/// Compiles descriptions in `jobs` threads, at least one; the results in their order.
+/// Compiles descriptions with `jobs` threads, at least one. Returns the results in order.
 pub fn compile_all(
     compiler: &dyn Compiler,
     descs: &[GemmDesc],
@@ -79,26 +79,27 @@ pub fn compile_all(
     all.into_iter().map(|(_, built)| built).collect()
 }
 
-/// What came of compiling many.
+/// The result of many compilations.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Compiled {
     /// Kernels in the cache that can be run.
     pub kernels: usize,
-    /// Kernels that spill although they must not.
+    /// Kernels that spill, although their descriptions forbid it.
     pub spilled: usize,
-    /// Descriptions that NVRTC refused.
+    /// Descriptions that NVRTC rejected.
     pub compile_failed: usize,
-    /// Why a kernel could not be written to the cache. The remaining kernels were not compiled.
+    /// The error if a kernel could not be written to the cache. The remaining kernels were not
+    /// compiled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unwritten: Option<String>,
 }
 
-/// Compiles descriptions into the cache of `compiler` and calls `done` with the number of compiled
+/// Compiles descriptions into the cache of `compiler`, and calls `done` with the number of compiled
 /// ones. It needs no device. It stops after the batch in which a kernel could not be written.
 ///
 /// # Errors
-/// Those of `compiler`, except kernels that NVRTC refuses and [`Error::Io`]: [`Compiled`] counts
-/// the former and holds the latter.
+/// The errors of `compiler`, except kernels that NVRTC rejects and [`Error::Io`]. [`Compiled`]
+/// counts the former and stores the latter.
 pub fn compile_only(
     descs: &[GemmDesc],
     compiler: &dyn Compiler,

@@ -1,7 +1,7 @@
-//! Trials: compile in parallel, verify, screen beside the reference, measure the best.
+//! Trials: compile in parallel, verify, screen beside the reference, and measure the best.
 //!
-//! What runs a kernel is a [`Device`], what compiles one a [`Compiler`], and time is a
-//! [`Session`](crate::bench::Session)'s: tests have their own.
+//! A [`Device`] runs kernels, a [`Compiler`] compiles them, and a
+//! [`Session`](crate::bench::Session) measures time. Tests have their own implementations.
 
 mod compile;
 mod plan;
@@ -14,24 +14,24 @@ pub use stage::Stage;
 use crate::{Error, bench::Launch};
 use falchion::desc::GemmDesc;
 
-/// What runs kernels of descriptions on one problem.
+/// A device that runs kernels of descriptions on one problem.
 pub trait Device {
-    /// Computes the product once, and compares it; `None` when it is right, what is wrong
-    /// otherwise.
+    /// Computes the GEMM once, and compares the result. Returns `None` if it is right, and a
+    /// description of the error otherwise.
     ///
     /// # Errors
     /// [`falchion::Error::Driver`] and [`Error::Measurement`] if the kernel left the device
     /// unusable; other errors if the kernel did not run.
     fn verify(&self, desc: &GemmDesc) -> Result<Option<String>, Error>;
 
-    /// Enqueues the product on the buffers `set`.
+    /// Enqueues the GEMM on the buffers `set`.
     ///
     /// # Errors
-    /// Whatever stopped it.
+    /// The error of the launch.
     fn launch(&self, desc: &GemmDesc, set: usize) -> Result<(), Error>;
 }
 
-/// A description on a device, to be timed.
+/// A description on a device, ready for timing.
 pub struct Contestant<'d> {
     device: &'d dyn Device,
     desc: GemmDesc,
@@ -39,7 +39,7 @@ pub struct Contestant<'d> {
 }
 
 impl<'d> Contestant<'d> {
-    /// A description under a name of its own.
+    /// Returns a contender with its own name.
     pub fn new(device: &'d dyn Device, desc: &GemmDesc, name: impl Into<String>) -> Self {
         Self { device, desc: *desc, name: name.into() }
     }

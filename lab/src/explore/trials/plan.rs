@@ -1,4 +1,4 @@
-//! What to try, what has been tried, and what is left.
+//! The plan of an exploration, and the trials that remain.
 
 use crate::{
     Error,
@@ -10,30 +10,30 @@ use crate::{
 use falchion::{desc::GemmDesc, shape::Mnk};
 use std::collections::HashSet;
 
-/// What to try.
+/// The candidates of an exploration and its limits.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Checked descriptions, each once.
     pub candidates: Vec<GemmDesc>,
-    /// How many go into the full protocol.
+    /// Number of descriptions that are measured with the full protocol.
     pub finalists: usize,
-    /// Threads that compile.
+    /// Number of compiler threads.
     pub jobs: usize,
 }
 
-/// What is kept while trials go on: entries so far, and who hears of each new one.
+/// The entries of an exploration so far, and the callback for each new one.
 pub struct Book<'k> {
     entries: Vec<Entry>,
     keep: &'k mut dyn FnMut(&Entry) -> Result<(), Error>,
 }
 
 impl<'k> Book<'k> {
-    /// A book that begins with `entries`; `keep` hears of each that is added.
+    /// Returns a book that begins with `entries`. It calls `keep` for each new entry.
     pub fn new(entries: Vec<Entry>, keep: &'k mut dyn FnMut(&Entry) -> Result<(), Error>) -> Self {
         Self { entries, keep }
     }
 
-    /// All entries.
+    /// Returns all entries.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -55,9 +55,9 @@ impl<'k> Book<'k> {
     }
 }
 
-/// What is left of a plan on one problem.
+/// The remaining work of a plan on one problem.
 impl Plan {
-    /// The candidates without a trial.
+    /// Returns the candidates without a trial.
     #[must_use]
     pub fn left(&self, entries: &[Entry], size: Mnk) -> Vec<GemmDesc> {
         let done: HashSet<&GemmDesc> = entries
@@ -70,7 +70,8 @@ impl Plan {
         self.candidates.iter().filter(|desc| !done.contains(desc)).copied().collect()
     }
 
-    /// The best of the trials, unless just they were measured last.
+    /// Returns the best descriptions of the trials, or none if the last final measurement already
+    /// has exactly these.
     #[must_use]
     pub fn finalists(&self, entries: &[Entry], size: Mnk) -> Vec<GemmDesc> {
         let best: Vec<GemmDesc> = screened(entries, size)
@@ -85,7 +86,7 @@ impl Plan {
         if last_final(entries, size).is_some_and(measured) { Vec::new() } else { best }
     }
 
-    /// Whether nothing is left to do on a problem.
+    /// Returns whether no work remains on a problem.
     #[must_use]
     pub fn is_done(&self, entries: &[Entry], size: Mnk) -> bool {
         self.left(entries, size).is_empty() && self.finalists(entries, size).is_empty()

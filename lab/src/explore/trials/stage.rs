@@ -1,4 +1,4 @@
-//! The trials of one problem, from compiling to the best.
+//! The trials of one problem, from compilation to the final measurement.
 
 use super::{
     Contestant, Device,
@@ -13,22 +13,22 @@ use crate::{
 use falchion::{desc::GemmDesc, shape::Mnk};
 use std::collections::HashSet;
 
-/// One problem, and what candidates are measured beside on it.
+/// One problem, with its compiler and its device.
 pub struct Stage<'s> {
-    /// The problem's extents.
+    /// The problem size.
     pub size: Mnk,
-    /// What compiles.
+    /// The compiler.
     pub compiler: &'s dyn Compiler,
-    /// What runs.
+    /// The device.
     pub device: &'s dyn Device,
-    /// Buffer sets that launches rotate over.
+    /// Number of buffer sets that launches rotate over.
     pub sets: usize,
 }
 
 impl Stage<'_> {
-    /// Does what is left of `plan`: every trial is in `book` as soon as it is done, and the best at
-    /// the end. `references` are timed first; the fastest runs in every round of the screening, and
-    /// the fastest few with the finalists.
+    /// Runs the remaining work of `plan`. Each trial is in `book` as soon as it is done, and the
+    /// final measurement follows at the end. `references` are timed first. The fastest one runs in
+    /// every round of the screening, and the fastest few run with the finalists.
     ///
     /// # Errors
     /// The errors of the device, the timer, and the book, and those of the compiler other than
@@ -72,13 +72,13 @@ impl Stage<'_> {
         self.finals(&finalists, &mut beside, session, book)
     }
 
-    /// Times every reference: the fastest, and which go beside the finalists.
+    /// Times every reference. Returns the fastest, and those that run beside the finalists.
     fn warm(
         &self,
         references: &mut [&mut dyn Launch],
         session: &mut Session<'_>,
     ) -> Result<(usize, Vec<usize>), Error> {
-        // One that cannot be launched warms nothing: whether any can, the screening says.
+        // A reference that cannot be launched warms nothing. The screening reports whether any can.
         let _ =
             references.iter_mut().find_map(|reference| session.warm(*reference, self.sets).ok());
         let times = session.screen(references, self.sets)?;
@@ -89,7 +89,8 @@ impl Stage<'_> {
         Ok((fastest, select(&times)))
     }
 
-    /// Compiles and verifies: those that are right, while the others are entered in the book.
+    /// Compiles and verifies a batch. Returns the right candidates, and adds the others to the
+    /// book.
     fn prepared(
         &self,
         batch: &[GemmDesc],
@@ -106,7 +107,8 @@ impl Stage<'_> {
                 Ok(None) => right.push(*desc),
                 Ok(Some(why)) => book.tried(self.size, desc, Outcome::Wrong { why })?,
                 Err(error) => {
-                    // The next run must not end on it again. A refusal is not the kernel's.
+                    // The next run must not fail again on the same kernel. A refusal is not the
+                    // kernel's fault.
                     if matches!(
                         error,
                         Error::Falchion(falchion::Error::Driver { .. }) | Error::Measurement { .. }
@@ -120,7 +122,7 @@ impl Stage<'_> {
         Ok(right)
     }
 
-    /// A brief timing of all, interleaved with the reference.
+    /// Times all candidates briefly, interleaved with the reference.
     fn screen(
         &self,
         right: &[GemmDesc],
@@ -156,7 +158,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// The full protocol.
+    /// Measures the finalists with the full protocol.
     fn finals(
         &self,
         finalists: &[GemmDesc],

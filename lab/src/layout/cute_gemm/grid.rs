@@ -1,23 +1,22 @@
-//! The same partition for the whole grid at once: where every thread of every block has its
-//! elements.
+//! The partition for the whole grid at once: the elements of every thread of every CTA.
 
 use super::CuteGemm;
 use falchion::layout::algebra::{Int, Layout, LayoutError, Step};
 
-/// What all threads copy and compute. Slicing a layout at a block and a thread is that thread's
-/// [`ThreadParts`](super::ThreadParts), begin included: the offset of a block, of a thread in it
-/// and of a value are modes of one layout.
+/// The layouts of everything that all threads copy and compute. A slice of a layout at a CTA and a
+/// thread gives that thread's [`ThreadParts`](super::ThreadParts), with their offsets. The offsets
+/// of a CTA, of a thread, and of a value are modes of one layout.
 ///
-/// Blocks are counted as CUDA's `blockIdx` is, `(x,y)` with x along N and y along M.
+/// CTAs are numbered like CUDA's `blockIdx`, `(x,y)` with x along N and y along M.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GridParts {
-    /// (block, thread, value) to where the value is copied from, in A.
+    /// (block, thread, value) to the source of the value in A.
     pub tAgA: Layout,
-    /// (thread, value) to where it is put, in A's tile.
+    /// (thread, value) to the destination of the value in A's tile.
     pub tAsA: Layout,
-    /// (block, thread, value) to where the value is copied from, in B.
+    /// (block, thread, value) to the source of the value in B.
     pub tBgB: Layout,
-    /// (thread, value) to where it is put, in B's tile.
+    /// (thread, value) to the destination of the value in B's tile.
     pub tBsB: Layout,
     /// (thread, value) to the thread's rows of A's tile.
     pub tCsA: Layout,
@@ -28,7 +27,7 @@ pub struct GridParts {
 }
 
 impl GridParts {
-    /// The layouts by name.
+    /// Returns the layouts with their names.
     pub const fn named(&self) -> [(&'static str, &Layout); 7] {
         let Self { tAgA, tAsA, tBgB, tBsB, tCsA, tCsB, tCgC } = self;
         [
@@ -44,10 +43,10 @@ impl GridParts {
 }
 
 impl CuteGemm {
-    /// The partition of the whole grid.
+    /// Returns the partition of the whole grid.
     ///
     /// # Errors
-    /// None that [`new`](Self::new) did not see, but a size beyond 64 bits.
+    /// [`LayoutError`] for a size beyond 64 bits. [`new`](Self::new) has checked everything else.
     ///
     /// ```
     /// use falchion::shape::Mnk;
@@ -64,7 +63,7 @@ impl CuteGemm {
         let (copiers, tC) = (self.copiers()?, self.threads()?);
         let (rows, columns) = self.blocks();
         let still = |extent: u64| Layout::new(Int::dynamic(extent), Int::fixed(0));
-        // Of the division of a matrix, the second mode sends a tile to where it begins.
+        // The second mode of a divided matrix maps a tile to its offset.
         let [ofA, ofB, ofC] = self.divided()?;
         let begin = |matrix: &Layout, mode: usize| matrix.modes()[1].modes()[mode].clone();
         let everywhere = |x: Layout, y: Layout, parts: &Layout| {

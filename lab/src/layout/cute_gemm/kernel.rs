@@ -1,4 +1,4 @@
-//! The GEMM of CuTe's layouts on a device.
+//! The GEMM of CuTe layouts on a device.
 
 use super::{CuteGemm, CuteGemmParams, INTEGERS};
 use crate::sys::launch::launch;
@@ -12,8 +12,8 @@ use falchion::{
 };
 use std::sync::Arc;
 
-/// A [`CuteGemm`], compiled and loaded on one device. Clones share it; it may be used from any
-/// thread.
+/// A [`CuteGemm`], compiled and loaded on one device. Clones share the kernel, and any thread may
+/// use it.
 ///
 /// ```no_run
 /// use falchion::{cuda::{DeviceMatrix, open}, numeric::ElementKind, shape::Mnk};
@@ -36,20 +36,21 @@ struct Prepared {
     gemm: CuteGemm,
     element: ElementKind,
     integers: [u64; INTEGERS],
-    /// How many elements of A, B and C the kernel's layouts reach.
+    /// Number of elements of A, B, and C that the kernel's layouts span.
     reach: [u64; 3],
     grid: Grid,
-    /// What the kernel is loaded in.
+    /// The context in which the kernel is loaded.
     context: Arc<CudaContext>,
     loaded: Loaded,
 }
 
 impl CuteGemmKernel {
-    /// Compiles and loads the kernel for elements of a type: f32, f64 or i32.
+    /// Compiles and loads the kernel for an element type: f32, f64, or i32.
     ///
     /// # Errors
-    /// Those of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile);
-    /// [`Refusal::TooManyTiles`] for more blocks than the device's grids have; [`Error::Driver`].
+    /// The errors of [`CuteGemm::text`] and of [`compile`](falchion::cuda::compile).
+    /// [`Refusal::TooManyTiles`] if a grid of the device cannot have that many CTAs.
+    /// [`Error::Driver`] if the driver fails.
     pub fn prepare(
         context: &Arc<CudaContext>,
         gemm: &CuteGemm,
@@ -58,7 +59,7 @@ impl CuteGemmKernel {
         let text = gemm.text(element, false)?;
         let layouts = gemm.grid()?;
         let (rows, columns) = gemm.blocks();
-        // The text has been refused if a block has more threads than a device can give it.
+        // `text` has refused a CTA with more threads than a device supports.
         let grid = Grid::of_tiles(rows.saturating_mul(columns), gemm.threads()?.size() as u32, 0)?;
         let reach = [layouts.tAgA.cosize(), layouts.tBgB.cosize(), layouts.tCgC.cosize()];
         let (loaded, context) =
@@ -75,29 +76,27 @@ impl CuteGemmKernel {
         })))
     }
 
-    /// The partition.
+    /// Returns the partition.
     pub fn gemm(&self) -> &CuteGemm {
         &self.0.gemm
     }
 
-    /// What the assembler said: registers, shared memory, spills.
+    /// Returns the report of the assembler: registers, shared memory, and spills.
     pub fn report(&self) -> &Report {
         &self.0.loaded.report
     }
 
-    /// The text that was compiled.
+    /// Returns the compiled source.
     pub fn source(&self) -> &TranslationUnit {
         &self.0.loaded.unit
     }
 
-    /// Enqueues `C(m, n) = sum over k of A(m, k) * B(n, k)` on `stream`: nothing is allocated, and
-    /// nothing waits. Each sum is made in the order of k, by fused multiply-adds from 0; integers
-    /// wrap.
+    /// Enqueues `C(m, n) = sum over k of A(m, k) * B(n, k)` on `stream`, without an allocation or a
+    /// synchronization. Each sum adds in ascending k, by fused multiply-adds from 0. Integers wrap.
     ///
     /// # Errors
-    /// [`Error::Refused`] for elements of another type, another device's memory, a matrix shorter
-    /// than its layout reaches, a C that overlaps A or B; [`Error::Driver`] when the launch is
-    /// refused.
+    /// [`Error::Refused`] for another element type, memory of another device, a matrix shorter than
+    /// its layout spans, or a C that overlaps A or B. [`Error::Driver`] if the launch fails.
     pub fn run(
         &self,
         stream: &CudaStream,

@@ -1,14 +1,15 @@
-//! A tiled GEMM as CuTe's tutorials write it: every matrix, tile and thread's share is a layout.
+//! A tiled GEMM in the style of CuTe's tutorials: every matrix, tile, and thread's share is a
+//! layout.
 //!
-//! `C(m, n) = sum over k of A(m, k) * B(n, k)`, all three column-major, B as `(N, K)`. A block
-//! copies tiles of A and B into shared memory, thread by thread, and each thread multiplies its
-//! rows of A by its rows of B. The names are CuTe's: `tAgA` is, partitioned by the layout that
-//! copies A (`tA`), the tile of A in global memory (`gA`); `tCsB` is, partitioned by the layout of
-//! C's threads (`tC`), the tile of B in shared memory (`sB`).
+//! The GEMM is `C(m, n) = sum over k of A(m, k) * B(n, k)` with column-major matrices and B as `(N,
+//! K)`. Each CTA copies tiles of A and B into shared memory, thread by thread. Each thread
+//! multiplies its rows of A by its rows of B. The names are CuTe's. `tAgA` is the tile of A in
+//! global memory (`gA`), partitioned by the layout that copies A (`tA`). `tCsB` is the tile of B in
+//! shared memory (`sB`), partitioned by the layout of C's threads (`tC`).
 //!
-//! [`run`](CuteGemm::run) computes on the host. The kernel has no index of its own:
-//! [`grid`](CuteGemm::grid) makes block, thread and value modes of one layout for each tensor, and
-//! [`text`](CuteGemm::text) spells these as types.
+//! [`run`](CuteGemm::run) computes on the host. The kernel contains no index arithmetic.
+//! [`grid`](CuteGemm::grid) combines block, thread, and value modes into one layout per tensor, and
+//! [`text`](CuteGemm::text) writes these layouts as types.
 //!
 //! Twin: `lab/kernels/layout/cute_gemm.cuh`.
 #![allow(non_snake_case, reason = "tAgA is CuTe's name, and how it is read aloud")]
@@ -31,10 +32,10 @@ use falchion::{
     shape::Mnk,
 };
 
-/// A layout, and where in its matrix or tile it begins, in elements.
+/// A layout, and its offset in its matrix or tile, in elements.
 pub type Part = (Layout, u64);
 
-/// The problem, the block's tile and the thread's: all that the layouts follow from.
+/// The problem, the tile of a CTA, and the tile of a thread, which determine all layouts.
 ///
 /// ```
 /// use falchion::shape::Mnk;
@@ -52,46 +53,47 @@ pub struct CuteGemm {
     thread_tile: (u32, u32),
 }
 
-/// The tiles of one block.
+/// The tiles of one CTA.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BlockTiles {
     /// A's tiles in global memory, `(BM,BK,k)`.
     pub gA: Part,
-    /// B's, `(BN,BK,k)`.
+    /// B's tiles in global memory, `(BN,BK,k)`.
     pub gB: Part,
-    /// C's, `(BM,BN)`.
+    /// C's tile in global memory, `(BM,BN)`.
     pub gC: Part,
     /// A's tile in shared memory, `(BM,BK)`.
     pub sA: Layout,
-    /// B's, `(BN,BK)`.
+    /// B's tile in shared memory, `(BN,BK)`.
     pub sB: Layout,
 }
 
-/// What one thread of a block copies and computes.
+/// The parts that one thread of a CTA copies and computes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThreadParts {
-    /// What it copies of A, from every tile.
+    /// The part of every tile of A that the thread copies.
     pub tAgA: Part,
-    /// Where it puts that.
+    /// The destination of that part in shared memory.
     pub tAsA: Part,
-    /// What it copies of B, from every tile.
+    /// The part of every tile of B that the thread copies.
     pub tBgB: Part,
-    /// Where it puts that.
+    /// The destination of that part in shared memory.
     pub tBsB: Part,
-    /// Its rows of A's tile, `(TM,BK)`.
+    /// The thread's rows of A's tile, `(TM,BK)`.
     pub tCsA: Part,
-    /// Its rows of B's tile, `(TN,BK)`.
+    /// The thread's rows of B's tile, `(TN,BK)`.
     pub tCsB: Part,
-    /// Its elements of C, `(TM,TN)`.
+    /// The thread's elements of C, `(TM,TN)`.
     pub tCgC: Part,
 }
 
 impl CuteGemm {
-    /// The partition of a problem.
+    /// Returns the partition of a problem.
     ///
     /// # Errors
-    /// An extent of 0; a tile that does not divide the problem, a thread's tile that does not
-    /// divide the block's; as many threads as do not divide the rows that they copy.
+    /// [`LayoutError`] if an extent is 0, if a tile does not divide the problem, or if a thread's
+    /// tile does not divide the CTA's. Also if the number of threads does not divide the rows that
+    /// they copy.
     pub fn new(problem: Mnk, tile: Mnk, thread_tile: (u32, u32)) -> Result<Self, LayoutError> {
         let (tm, tn) = thread_tile;
         let divides = |what, value: u32, by: u32| match (value, by) {
@@ -115,31 +117,32 @@ impl CuteGemm {
         Ok(Self { problem, tile, thread_tile })
     }
 
-    /// Blocks along M and N.
+    /// Returns the number of CTAs along M and N.
     pub const fn blocks(&self) -> (u64, u64) {
         ((self.problem.m / self.tile.m) as u64, (self.problem.n / self.tile.n) as u64)
     }
 
-    /// The layout of C's threads, `tC`.
+    /// Returns the layout of C's threads, `tC`.
     ///
     /// # Errors
-    /// None that [`new`](Self::new) did not see.
+    /// None, because [`new`](Self::new) has checked the extents.
     pub fn threads(&self) -> Result<Layout, LayoutError> {
         compact([self.tile.m / self.thread_tile.0, self.tile.n / self.thread_tile.1])
     }
 
-    /// The layout of the threads that copy, `tA` and `tB`: one after another.
+    /// Returns the compact layout of the threads that copy, `tA` and `tB`.
     ///
     /// # Errors
-    /// None that [`new`](Self::new) did not see.
+    /// None, because [`new`](Self::new) has checked the extents.
     pub fn copiers(&self) -> Result<Layout, LayoutError> {
         Layout::compact(&IntTuple::of([Int::fixed(self.threads()?.size()), Int::fixed(1)]))
     }
 
-    /// The matrices: `mA` `(M,K):(_1,M)`, `mB` `(N,K):(_1,N)`, `mC` `(M,N):(_1,M)`.
+    /// Returns the layouts of the matrices: `mA` `(M,K):(_1,M)`, `mB` `(N,K):(_1,N)`, `mC`
+    /// `(M,N):(_1,M)`.
     ///
     /// # Errors
-    /// A size beyond 64 bits.
+    /// [`LayoutError`] for a size beyond 64 bits.
     pub fn matrices(&self) -> Result<[Layout; 3], LayoutError> {
         let Mnk { m, n, k } = self.problem;
         let column_major = |rows: u32, columns: u32| {
@@ -149,7 +152,8 @@ impl CuteGemm {
         Ok([column_major(m, k)?, column_major(n, k)?, column_major(m, n)?])
     }
 
-    /// What cuts the matrices into the blocks' tiles: `(BM,BK)`, `(BN,BK)`, `(BM,BN)`.
+    /// Returns the tilers that divide the matrices into the tiles of CTAs: `(BM,BK)`, `(BN,BK)`,
+    /// `(BM,BN)`.
     fn tilers(&self) -> Result<[Tiler; 3], LayoutError> {
         let Mnk { m, n, k } = self.tile;
         let tiler = |rows: u32, columns: u32| {
@@ -158,16 +162,17 @@ impl CuteGemm {
         Ok([tiler(m, k)?, tiler(n, k)?, tiler(m, n)?])
     }
 
-    /// The matrices, cut: each has a mode of a tile's elements and a mode of tiles.
+    /// Returns the divided matrices. Each has a mode for the elements of a tile, and a mode for the
+    /// tiles.
     fn divided(&self) -> Result<[Layout; 3], LayoutError> {
         let ([mA, mB, mC], [tileA, tileB, tileC]) = (self.matrices()?, self.tilers()?);
         Ok([mA.zipped_divide(&tileA)?, mB.zipped_divide(&tileB)?, mC.zipped_divide(&tileC)?])
     }
 
-    /// The tiles of the block at row `block.0` and column `block.1` of tiles of C.
+    /// Returns the tiles of the CTA at row `block.0` and column `block.1` of tiles of C.
     ///
     /// # Errors
-    /// A block that the problem lacks.
+    /// [`LayoutError`] if the problem has no such CTA.
     pub fn block(&self, block: (u64, u64)) -> Result<BlockTiles, LayoutError> {
         let ([mA, mB, mC], [tileA, tileB, tileC]) = (self.matrices()?, self.tilers()?);
         let Mnk { m, n, k } = self.tile;
@@ -181,10 +186,10 @@ impl CuteGemm {
         })
     }
 
-    /// What a thread of a block copies and computes.
+    /// Returns the parts that a thread of a CTA copies and computes.
     ///
     /// # Errors
-    /// A block that the problem lacks, a thread that the block lacks.
+    /// [`LayoutError`] if the problem has no such CTA, or the CTA has no such thread.
     pub fn thread(&self, block: (u64, u64), thread: u64) -> Result<ThreadParts, LayoutError> {
         let BlockTiles { gA, gB, gC, sA, sB } = self.block(block)?;
         let (copiers, tC) = (self.copiers()?, self.threads()?);
@@ -203,11 +208,11 @@ impl CuteGemm {
         })
     }
 
-    /// Computes C on the host as the kernel would: block by block, tile of K by tile of K, every
-    /// thread's copies before any thread's products.
+    /// Computes C on the host in the order of the kernel: CTA by CTA, and k-tile by k-tile. The
+    /// copies of all threads come before the products of any thread.
     ///
     /// # Errors
-    /// A matrix shorter than its layout reaches.
+    /// [`LayoutError`] if a matrix is shorter than its layout spans.
     pub fn run<T: Copy + Default + Mul<Output = T> + AddAssign>(
         &self,
         a: &[T],
@@ -242,7 +247,7 @@ impl CuteGemm {
                         &mut sB.view_mut(part.tBsB.clone())?,
                     )?;
                 }
-                // Here every thread of the block waits for the others' copies.
+                // The kernel has a barrier here.
                 for (part, accumulator) in parts.iter().zip(&mut accumulators) {
                     gemm(&sA.view(part.tCsA.clone())?, &sB.view(part.tCsB.clone())?, accumulator)?;
                 }
@@ -255,7 +260,7 @@ impl CuteGemm {
     }
 }
 
-/// A tile's compact layout, static.
+/// Returns the static compact layout of a tile.
 fn compact(extents: [u32; 2]) -> Result<Layout, LayoutError> {
     Layout::compact(&IntTuple::of(extents.map(|extent| Int::fixed(extent.into()))))
 }

@@ -1,4 +1,4 @@
-//! The GEMM as the rest of the library has products: a description to verify by, and matrices.
+//! The GEMM in the library's terms: a description for verification, and matrices.
 
 use super::CuteGemm;
 use crate::owned::HostProduct;
@@ -13,12 +13,12 @@ use falchion::{
 };
 
 impl CuteGemm {
-    /// The description that stands for this GEMM where types, layouts and chains of roundings are
-    /// asked for: A and C by columns, B, whose transpose lies by columns, by rows; one sum over k.
-    /// Its tiles are another's.
+    /// Returns a description with the types, layouts, and order of additions of this GEMM. A and C
+    /// are column-major. B is row-major, because its transpose is column-major. There is one sum
+    /// over k. The tiles belong to another kernel.
     ///
     /// # Errors
-    /// [`Refusal::NoSuchCombination`] for an element type that does not accumulate in itself.
+    /// [`Refusal::NoSuchCombination`] for an element type that is not its own accumulator type.
     pub fn types(element: ElementKind) -> Result<GemmDesc, Refusal> {
         let types = Combined { a: element, b: element, accumulator: element, c: element };
         default_description(
@@ -29,11 +29,11 @@ impl CuteGemm {
         )
     }
 
-    /// The problem's matrices in host memory, all poison, laid out as [`matrices`](Self::matrices)
-    /// says; and the description to verify them by.
+    /// Allocates the problem's matrices in host memory, filled with poison and laid out as
+    /// [`matrices`](Self::matrices). Also returns the description for their verification.
     ///
     /// # Errors
-    /// Those of [`types`](Self::types) and [`HostProduct::poisoned`].
+    /// The errors of [`types`](Self::types) and [`HostProduct::poisoned`].
     pub fn product(&self, element: ElementKind) -> Result<(GemmDesc, HostProduct), Error> {
         let desc = Self::types(element)?;
         let extents =

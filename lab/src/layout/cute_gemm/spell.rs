@@ -1,5 +1,5 @@
-//! The GEMM for NVRTC: `config.cuh` with every layout as a type, and the translation unit around
-//! `lab/kernels/layout/cute_gemm.cuh`.
+//! The C++ source of the GEMM: `config.cuh` with every layout as a type, and the translation unit
+//! around `lab/kernels/layout/cute_gemm.cuh`.
 
 use super::CuteGemm;
 use crate::KERNELS;
@@ -17,11 +17,12 @@ use falchion::{
     refusal::{Field, Operand, Refusal},
 };
 
-/// How many dynamic integers a GEMM's layouts may have. Those of one block have the most: eighteen.
+/// Largest number of dynamic integers in a GEMM's layouts. The layouts of one CTA have the most:
+/// eighteen.
 pub const INTEGERS: usize = 24;
 
 mirrored! {
-    /// What a [`CuteGemm`] is launched with.
+    /// The kernel parameters of a [`CuteGemm`].
     CuteGemmParams {
         /// Address of A.
         a: u64,
@@ -29,39 +30,39 @@ mirrored! {
         b: u64,
         /// Address of C.
         c: u64,
-        /// The dynamic integers of the layouts, in the order of their numbers.
+        /// The dynamic integers of the layouts, by number.
         integers: [u64; INTEGERS],
     }
 }
 
-/// The name of the entry point.
+/// Name of the entry point.
 const ENTRY: &str = "cute_gemm";
 
-/// Element types of the kernel: A, B, the accumulators and C are all of one.
+/// Element types of the kernel, which A, B, the accumulators, and C share.
 const ELEMENTS: [ElementKind; 3] = [ElementKind::F32, ElementKind::F64, ElementKind::I32];
 
-/// Threads of a block, at most (CUDA C++ Programming Guide, technical specifications per compute
-/// capability).
+/// Largest number of threads per CTA (CUDA C++ Programming Guide, technical specifications per
+/// compute capability).
 const MOST_THREADS: u64 = 1024;
-/// Bytes of shared memory that a block has without asking at its launch, at most (ibid.).
+/// Largest static shared memory of a CTA, in bytes (ibid.).
 const MOST_SHARED_BYTES: u64 = 48 << 10;
-/// Registers of a thread and of a block, at most (ibid.).
+/// Largest number of registers per thread and per CTA (ibid.).
 const MOST_REGISTERS: (u64, u64) = (255, 64 << 10);
-/// Registers that a thread takes beside its elements: addresses, and what it is copying.
+/// Registers per thread in addition to its elements: addresses, and data in flight.
 const OTHER_REGISTERS: u64 = 48;
 
-/// A kernel's text, and what each launch gives it.
+/// The source of a kernel, and the parameters of each launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelText {
-    /// All that NVRTC sees. Static integers stand in it.
+    /// The source, which contains the static integers.
     pub unit: TranslationUnit,
     /// The dynamic integers of its layouts, by number: [`CuteGemmParams::integers`].
     pub integers: [u64; INTEGERS],
 }
 
 impl CuteGemm {
-    /// The order of the kernel's steps: a tile is copied, all threads meet, multiply, and meet
-    /// again before the next copy.
+    /// Returns the order of the kernel's steps: copy a tile, barrier, multiply, and barrier before
+    /// the next copy.
     ///
     /// `Store` is CuTe's `copy(tAgA(_,_,k), tAsA)`: a thread loads and stores its elements at once.
     pub fn schedule() -> Schedule {
@@ -70,19 +71,19 @@ impl CuteGemm {
         Schedule { body, epilogue: vec![Step::Write], ..Schedule::default() }
     }
 
-    /// The layout of a thread's accumulators, `tCrC`: `(TM,TN)`, compact.
+    /// Returns the compact layout of a thread's accumulators, `tCrC`: `(TM,TN)`.
     ///
     /// # Errors
-    /// None that [`new`](Self::new) did not see.
+    /// None, because [`new`](Self::new) has checked the extents.
     pub fn accumulators(&self) -> Result<Layout, LayoutError> {
         super::compact([self.thread_tile.0, self.thread_tile.1])
     }
 
-    /// The layouts that the kernel is made of, by name: those of [`grid`](Self::grid), the block's
-    /// shared memory, the thread's accumulators.
+    /// Returns the layouts of the kernel with their names: those of [`grid`](Self::grid), of shared
+    /// memory, and of a thread's accumulators.
     ///
     /// # Errors
-    /// Those of [`grid`](Self::grid).
+    /// The errors of [`grid`](Self::grid).
     pub fn layouts(&self) -> Result<Vec<(&'static str, Layout)>, LayoutError> {
         let tiles = self.block((0, 0))?;
         let own = [("sA", tiles.sA), ("sB", tiles.sB), ("tCrC", self.accumulators()?)];
@@ -95,14 +96,14 @@ impl CuteGemm {
             .collect())
     }
 
-    /// The text of the kernel for elements of a type. Fingerprints hold the functions of the
-    /// layouts in C++ against those here while NVRTC compiles; every offset of the problem is
-    /// computed, so they are for small problems.
+    /// Returns the source of the kernel for an element type. Fingerprints compare the functions of
+    /// the layouts in C++ with those here while NVRTC compiles. They evaluate every offset of the
+    /// problem, so they are for small problems.
     ///
     /// # Errors
-    /// [`Refusal`] for an element type other than f32, f64 and i32, and for tiles beyond the
-    /// threads, registers or shared memory that a block can have; those of
-    /// [`layouts`](Self::layouts) and, with fingerprints, of [`Map::new`].
+    /// [`Refusal`] for an element type other than f32, f64, and i32, and if a tile exceeds the
+    /// threads, registers, or shared memory of a CTA. The errors of [`layouts`](Self::layouts) and,
+    /// with fingerprints, of [`Map::new`].
     pub fn text(&self, element: ElementKind, with_fingerprints: bool) -> Result<KernelText, Error> {
         let layouts = self.layouts()?;
         self.fits(element)?;
@@ -140,7 +141,7 @@ impl CuteGemm {
         })
     }
 
-    /// Whether a block can have what it takes.
+    /// Checks that the tiles fit into a CTA.
     fn fits(&self, element: ElementKind) -> Result<(), Refusal> {
         if !ELEMENTS.contains(&element) {
             return Err(Refusal::ElementType {
@@ -176,7 +177,7 @@ impl CuteGemm {
     }
 }
 
-/// The integers as a launch gives them, filled up with zeros.
+/// Returns the integers as kernel parameters, padded with zeros.
 fn table(integers: &[u64]) -> Result<[u64; INTEGERS], LayoutError> {
     let mut table = [0; INTEGERS];
     let too_many = LayoutError::TooManyDynamic { given: integers.len(), most: INTEGERS };
@@ -185,7 +186,7 @@ fn table(integers: &[u64]) -> Result<[u64; INTEGERS], LayoutError> {
     Ok(table)
 }
 
-/// The layouts' fingerprints for the problem whose integers these are.
+/// Returns the assertions of the layouts' fingerprints for the problem with these integers.
 fn fingerprints(
     layouts: &[(&'static str, Layout)],
     integers: &[u64],

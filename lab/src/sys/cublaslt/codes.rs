@@ -1,4 +1,4 @@
-//! cuBLAS's words for ours, and its answers as errors.
+//! Conversions to cuBLAS's constants, and from its status codes to errors.
 
 use cudarc::cublaslt::sys::{
     cublasComputeType_t::{self as Compute, *},
@@ -7,10 +7,10 @@ use cudarc::cublaslt::sys::{
 };
 use falchion::{Error, numeric::ElementKind};
 
-/// What a function of the library answers: one of [`Status`]'s numbers, or of a newer library's.
+/// The status of a library call: a number of [`Status`], or of a newer library.
 pub(in crate::sys) type Answer = u32;
 
-/// An element type as the library names it; tf32 is stored as f32.
+/// Returns the library's constant for an element type. tf32 is stored as f32.
 pub(super) const fn data_type(kind: ElementKind) -> DataType {
     match kind {
         ElementKind::F32 | ElementKind::Tf32 => CUDA_R_32F,
@@ -25,8 +25,7 @@ pub(super) const fn data_type(kind: ElementKind) -> DataType {
     }
 }
 
-/// The scalars' type that goes with a compute type; for integers, the one that goes with an i32
-/// result.
+/// Returns the scalar type for a compute type. For integers, it is the type for an i32 result.
 #[must_use]
 pub const fn scale(compute: Compute) -> ElementKind {
     match compute {
@@ -37,7 +36,7 @@ pub const fn scale(compute: Compute) -> ElementKind {
     }
 }
 
-/// An error unless `answer` says success.
+/// Returns an error unless `answer` is success.
 pub(in crate::sys) fn check(call: &'static str, answer: Answer) -> Result<(), Error> {
     if answer == CUBLAS_STATUS_SUCCESS as Answer {
         return Ok(());
@@ -50,7 +49,7 @@ pub(in crate::sys) fn check(call: &'static str, answer: Answer) -> Result<(), Er
     Err(Error::Driver { call, code: answer as i32, name })
 }
 
-/// All but success.
+/// All statuses except success.
 const STATUSES: [Status; 9] = [
     CUBLAS_STATUS_NOT_INITIALIZED,
     CUBLAS_STATUS_ALLOC_FAILED,

@@ -1,4 +1,4 @@
-//! Launches of one algorithm over rotated sets of buffers.
+//! Launches of one algorithm on rotated buffer sets.
 #![allow(unsafe_code)]
 
 use super::plan::{LtAddresses, LtAlgorithm, LtPlan};
@@ -10,9 +10,8 @@ use std::{marker::PhantomData, sync::Arc};
 
 /// Device memory that outlives `'a`.
 ///
-/// It is a shared borrow although products write to it: no reference to device memory exists on the
-/// host, any bits are a value of the element type, and the order of reads, writes and the release
-/// is the stream's.
+/// It is a shared borrow, although GEMMs write to it. The host has no reference to device memory,
+/// all bit patterns are valid elements, and the stream orders reads, writes, and the release.
 #[derive(Clone, Copy, Debug)]
 pub struct Region<'a> {
     address: u64,
@@ -22,7 +21,8 @@ pub struct Region<'a> {
 }
 
 impl<'a> Region<'a> {
-    /// The memory of a slice or a view. Only work of the stream it was allocated on may use it.
+    /// Returns the memory of a slice or a view. Only work on the stream of its allocation may use
+    /// it.
     pub fn of<T: bytemuck::Pod>(slice: &'a impl DevicePtr<T>) -> Self {
         let stream = slice.stream();
         let (address, _guard) = slice.device_ptr(stream);
@@ -34,25 +34,25 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The memory from a byte on.
+    /// Returns the memory from a byte on.
     #[must_use]
     pub fn from(self, first: usize) -> Self {
         let first = first.min(self.bytes);
         Self { address: self.address + first as u64, bytes: self.bytes - first, ..self }
     }
 
-    /// Its device address.
+    /// Returns the device address.
     pub(in crate::sys) fn address(&self) -> u64 {
         self.address
     }
 
-    /// Its length.
+    /// Returns the length in bytes.
     pub(in crate::sys) fn bytes(&self) -> usize {
         self.bytes
     }
 }
 
-/// The buffers of one product; C may be D.
+/// The buffers of one GEMM. C may be D.
 #[derive(Clone, Copy, Debug)]
 pub struct LtSet<'a> {
     /// A.
@@ -65,7 +65,7 @@ pub struct LtSet<'a> {
     pub d: Region<'a>,
 }
 
-/// One algorithm with all it needs to run: buffers checked against the problem once, so that a
+/// One algorithm with its buffers. The constructor checks the buffers against the problem, so a
 /// launch is one call.
 pub struct LtLaunch<'a> {
     lt: &'a Lt,
@@ -78,12 +78,13 @@ pub struct LtLaunch<'a> {
 }
 
 impl Lt {
-    /// Enqueues a product.
+    /// Enqueues a GEMM.
     ///
     /// # Safety
-    /// The addresses are of this device, aligned as the plan's problem says and the workspace to
-    /// 256 bytes, as long as the problem's spans and `workspace_bytes`, and alive until the stream
-    /// has run the product; the workspace is no other launch's meanwhile.
+    /// The addresses belong to this device. They have the alignment of the plan's problem, and the
+    /// workspace is aligned to 256 bytes. The memory covers the problem's spans and
+    /// `workspace_bytes`, and stays alive until the stream has run the GEMM. No other launch uses
+    /// the workspace at the same time.
     ///
     /// # Errors
     /// - [`Error::Measurement`] if `algorithm` belongs to another plan, or the stream to another
@@ -108,7 +109,7 @@ impl Lt {
 }
 
 impl<'a> LtLaunch<'a> {
-    /// Binds `algorithm` to buffers; every set and the workspace are checked here.
+    /// Binds `algorithm` to buffers, and checks every set and the workspace.
     ///
     /// # Errors
     /// [`Error::Measurement`] if there is no set, or if a buffer is too short, misaligned, or on
@@ -143,16 +144,16 @@ impl<'a> LtLaunch<'a> {
         Ok(Self { lt, plan, algorithm, sets, workspace, stream: Arc::clone(stream), name })
     }
 
-    /// `cublaslt heuristic 0` is the library's favourite.
+    /// Returns the name. `cublaslt heuristic 0` is the library's own choice.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Enqueues the product on buffers `set`, counted round.
+    /// Enqueues the GEMM on buffers `set`, modulo the number of sets.
     ///
     /// # Errors
-    /// As [`Lt::launch`].
+    /// The errors of [`Lt::launch`].
     pub fn enqueue(&self, set: usize) -> Result<(), Error> {
         let LtSet { a, b, c, d } = self.sets[set % self.sets.len()];
         let at = LtAddresses {
@@ -163,8 +164,9 @@ impl<'a> LtLaunch<'a> {
             workspace: self.workspace.map_or(0, |region| region.address),
             workspace_bytes: self.workspace.map_or(0, |region| region.bytes),
         };
-        // SAFETY: `new` checked stream, alignment and length of each; the borrows keep them alive,
-        // and cudarc releases memory behind the work of the stream it was allocated on.
+        // SAFETY: `new` has checked the stream, the alignment, and the length of each buffer; the
+        // borrows keep them alive, and cudarc releases memory after the work of the stream on which
+        // it was allocated.
         unsafe { self.lt.launch(self.plan, &self.algorithm, &at, &self.stream) }
     }
 }

@@ -1,4 +1,4 @@
-//! The descriptors of one problem, and the algorithms the library offers for it.
+//! The descriptors of one problem, and the algorithms of the library for it.
 #![allow(unsafe_code)]
 
 use super::codes::{self, Answer};
@@ -20,7 +20,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// A descriptor that is destroyed with its owner.
+/// A descriptor that its owner destroys.
 struct Descriptor<T: Copy> {
     pointer: T,
     set: SetAttribute<T>,
@@ -28,7 +28,7 @@ struct Descriptor<T: Copy> {
 }
 
 impl<T: Copy> Descriptor<T> {
-    /// Sets attribute `code` to `value`, whose type must be the attribute's own.
+    /// Sets attribute `code` to `value`, whose type must be the type of the attribute.
     fn with<V: bytemuck::NoUninit>(
         self,
         call: &'static str,
@@ -36,7 +36,7 @@ impl<T: Copy> Descriptor<T> {
         value: V,
     ) -> Result<Self, Error> {
         // SAFETY: the descriptor is alive, and the library copies `size_of::<V>()` initialized
-        // bytes; a size that is not the attribute's is answered with a status.
+        // bytes; it returns an error status if the size differs from the attribute's.
         let status =
             unsafe { (self.set)(self.pointer, code, from_ref(&value).cast(), size_of::<V>()) };
         codes::check(call, status)?;
@@ -47,12 +47,12 @@ impl<T: Copy> Descriptor<T> {
 impl<T: Copy> Drop for Descriptor<T> {
     fn drop(&mut self) {
         // SAFETY: the pointer came from the matching create function and is destroyed once. It
-        // holds host memory only.
+        // holds only host memory.
         unsafe { (self.destroy)(self.pointer) };
     }
 }
 
-/// A number as the bytes of the scalars' type, aligned for any of them.
+/// A number as the bytes of the scalar type, aligned for all scalar types.
 #[repr(C, align(8))]
 struct Scalar([u8; 8]);
 
@@ -65,15 +65,15 @@ impl Scalar {
             ElementKind::F16 => {
                 bytes[..2].copy_from_slice(&half::f16::from_f64(value).to_ne_bytes())
             }
-            // The library reads no other type of scalar: descriptors of any other are refused when
-            // they are used.
+            // The library reads no other scalar types. It refuses descriptors with other types on
+            // use.
             _ => bytes[..4].copy_from_slice(&(value as f32).to_ne_bytes()),
         }
         Self(bytes)
     }
 }
 
-/// A problem ready for the library; made by [`Lt::plan`](super::Lt::plan).
+/// A problem with its descriptors, created by [`Lt::plan`](super::Lt::plan).
 pub struct LtPlan {
     table: &'static Table,
     problem: LtProblem,
@@ -88,20 +88,20 @@ pub struct LtPlan {
     identity: u64,
 }
 
-/// One algorithm for one plan.
+/// An algorithm for one plan.
 #[derive(Clone, Debug)]
 pub struct LtAlgorithm {
     opaque: cublasLtMatmulAlgo_t,
     plan: u64,
-    /// Its place in the library's list: 0 is the one the library would take itself.
+    /// Index in the library's list. 0 is the library's own choice.
     pub rank: usize,
-    /// Workspace it needs, in bytes.
+    /// Required workspace in bytes.
     pub workspace_bytes: usize,
-    /// Waves of blocks on the device; 1.0 fills it once.
+    /// Waves of CTAs on the device. 1.0 is one full wave.
     pub waves: f32,
 }
 
-/// Device addresses of one product; C may be D.
+/// Device addresses of one GEMM. C may be D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LtAddresses {
     /// A.
@@ -112,9 +112,9 @@ pub struct LtAddresses {
     pub c: u64,
     /// D.
     pub d: u64,
-    /// The workspace; 0 where the algorithm needs none.
+    /// The workspace, or 0 if the algorithm needs none.
     pub workspace: u64,
-    /// The workspace's size in bytes.
+    /// Size of the workspace in bytes.
     pub workspace_bytes: usize,
 }
 
@@ -145,20 +145,19 @@ impl LtPlan {
         })
     }
 
-    /// The problem it was made for.
+    /// Returns the problem of the plan.
     #[must_use]
     pub fn problem(&self) -> &LtProblem {
         &self.problem
     }
 
-    /// Whether `algorithm` was found for this very plan.
+    /// Returns whether `algorithm` belongs to this plan.
     #[must_use]
     pub fn offers(&self, algorithm: &LtAlgorithm) -> bool {
         algorithm.plan == self.identity
     }
 
-    /// What the addresses of the library's first and second operand, of C and of D are multiples
-    /// of.
+    /// Returns the alignments of the library's first and second operand, of C, and of D, in bytes.
     fn alignments(&self) -> [u32; 4] {
         let [a, b, c, d] = self.problem.alignment;
         if self.exchanged { [b, a, c, d] } else { [a, b, c, d] }
@@ -175,8 +174,8 @@ impl LtPlan {
         let mut found =
             vec![MaybeUninit::<cublasLtMatmulHeuristicResult_t>::uninit(); asked as usize];
         let mut count = 0;
-        // SAFETY: handle and descriptors are alive, `found` has room for `asked` results, and the
-        // library writes no more.
+        // SAFETY: the handle and the descriptors are alive, `found` has space for `asked` results,
+        // and the library writes at most that many.
         let status = unsafe {
             (self.table.heuristic)(
                 handle,
@@ -203,14 +202,14 @@ impl LtPlan {
             .collect())
     }
 
-    /// The algorithm of one result of the heuristic, where it is one.
+    /// Returns the algorithm of a result of the heuristic, if the result is valid.
     fn offered(
         &self,
         rank: usize,
         result: *const cublasLtMatmulHeuristicResult_t,
     ) -> Option<LtAlgorithm> {
-        // SAFETY: the library has written the result. Its state is read as a number, for it may be
-        // none that the enum names.
+        // SAFETY: the library has written the result. Its state is read as a number, because it may
+        // be a value that the enum does not name.
         unsafe {
             let state = (&raw const (*result).state).cast::<Answer>().read();
             (state == CUBLAS_STATUS_SUCCESS as Answer).then(|| LtAlgorithm {
@@ -223,13 +222,13 @@ impl LtPlan {
         }
     }
 
-    /// Enqueues the product on `stream`.
+    /// Enqueues the GEMM on `stream`.
     ///
     /// # Safety
-    /// The addresses are of device memory of the handle's device, aligned as the problem says and
-    /// the workspace to 256 bytes, as long as the problem's spans and the workspace, and alive
-    /// until the stream has run the product; `algorithm` is of this plan; `stream` is of this
-    /// device.
+    /// The addresses are device memory of the handle's device. They have the alignment of the
+    /// problem, and the workspace is aligned to 256 bytes. The memory covers the problem's spans
+    /// and the workspace, and stays alive until the stream has run the GEMM. `algorithm` belongs to
+    /// this plan, and `stream` to this device.
     pub(super) unsafe fn enqueue(
         &self,
         handle: cublasLtHandle_t,
@@ -238,9 +237,9 @@ impl LtPlan {
         stream: cudaStream_t,
     ) -> Result<(), Error> {
         let (first, second) = if self.exchanged { (at.b, at.a) } else { (at.a, at.b) };
-        // SAFETY: descriptors and scalars are alive and the scalars of the type the product was
-        // made with (host pointers are the default mode, read before the call returns); the rest is
-        // the caller's promise.
+        // SAFETY: descriptors and scalars are alive, and the scalars have the type of the
+        // descriptor (host pointers are the default mode, read before the call returns); the caller
+        // promises everything else.
         let status = unsafe {
             (self.table.matmul)(
                 handle,
@@ -349,7 +348,8 @@ mod tests {
         assert_eq!(align_of::<Scalar>(), 8);
     }
 
-    /// Descriptors need no device, and the library checks the size of each attribute.
+    /// The library accepts every descriptor. Descriptors need no device, and the library checks the
+    /// size of each attribute.
     #[test]
     #[ignore = "needs cuBLASLt"]
     fn the_library_takes_every_descriptor() {

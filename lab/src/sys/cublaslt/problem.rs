@@ -1,4 +1,4 @@
-//! A product as cuBLASLt is asked for it, and its column-major form.
+//! A GEMM as a cuBLASLt problem, and its column-major form.
 
 use cudarc::cublaslt::sys::cublasComputeType_t;
 use falchion::{layout::Order, numeric::ElementKind};
@@ -6,9 +6,9 @@ use falchion::{layout::Order, numeric::ElementKind};
 /// A matrix in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LtOperand {
-    /// Its element type.
+    /// Element type.
     pub element: ElementKind,
-    /// Its order in memory.
+    /// Order in memory.
     pub order: Order,
     /// Elements from one row (of a row-major matrix) or column to the next.
     pub ld: u64,
@@ -17,8 +17,8 @@ pub struct LtOperand {
 }
 
 impl LtOperand {
-    /// Bytes from the first element to past the last of `batch` matrices of `rows` x `columns`;
-    /// `None` past the address space.
+    /// Returns the bytes that `batch` matrices of `rows` x `columns` span; `None` beyond the
+    /// address space.
     #[must_use]
     pub fn span_bytes(&self, rows: u64, columns: u64, batch: u32) -> Option<usize> {
         if rows == 0 || columns == 0 || batch == 0 {
@@ -35,45 +35,45 @@ impl LtOperand {
     }
 }
 
-/// D = alpha * A*B + beta * C, A of m x k, B of k x n, C and D of m x n.
+/// The problem D = alpha * A*B + beta * C. A is m x k, B is k x n, and C and D are m x n.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LtProblem {
-    /// Rows of A, C and D.
+    /// Rows of A, C, and D.
     pub m: u64,
-    /// Columns of B, C and D.
+    /// Columns of B, C, and D.
     pub n: u64,
-    /// Columns of A, rows of B.
+    /// Columns of A, and rows of B.
     pub k: u64,
     /// A.
     pub a: LtOperand,
     /// B.
     pub b: LtOperand,
-    /// C; it may be D.
+    /// C, which may be D.
     pub c: LtOperand,
     /// D.
     pub d: LtOperand,
-    /// Products of this shape, 1 for a plain one.
+    /// Batch size, or 1.
     pub batch: u32,
-    /// What products are made and summed in.
+    /// The compute type.
     pub compute: cublasComputeType_t,
-    /// The type alpha and beta are read in, usually [`scale`](super::scale) of `compute`.
+    /// The type of alpha and beta, usually [`scale`](super::scale) of `compute`.
     pub scale: ElementKind,
-    /// Scales A*B.
+    /// Factor of A*B.
     pub alpha: f64,
-    /// Scales C.
+    /// Factor of C.
     pub beta: f64,
-    /// fp8 only: sums stay in the tensor core's registers instead of being promoted to f32.
+    /// For fp8 only: sums stay in the tensor core's registers and are not promoted to f32.
     pub fast_accumulation: bool,
-    /// What the addresses of A, B, C and D are multiples of, in bytes.
+    /// Alignments of A, B, C, and D in bytes.
     pub alignment: [u32; 4],
 }
 
-/// The alignment that the heuristic counts on, in bytes, unless it is told of another (the default
-/// of `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).
+/// The alignment that the heuristic assumes by default, in bytes (the default of
+/// `CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_*`).
 pub const ALIGNMENT_BYTES: u32 = 256;
 
-/// A matrix the way the library sees it: column-major, `rows` x `columns`, `ld` elements from
-/// column to column.
+/// A matrix in the library's form: column-major, `rows` x `columns`, with `ld` elements from one
+/// column to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
     pub(super) element: ElementKind,
@@ -81,20 +81,19 @@ pub(super) struct Stored {
     pub(super) columns: u64,
     pub(super) ld: u64,
     pub(super) batch_stride: u64,
-    /// The product takes its transpose.
+    /// Whether the GEMM uses the transpose of the matrix.
     pub(super) transposed: bool,
-    /// Its memory is row-major after all: only for a C whose order is not D's.
+    /// Whether the memory is row-major. This is only possible for a C whose order differs from D's.
     pub(super) row_major: bool,
 }
 
 /// A problem with a column-major D.
 ///
-/// A row-major D is a column-major D^T = B^T A^T: the operands exchange and nothing moves in
-/// memory. This form, with transposes instead of `CUBLASLT_ORDER_ROW`, is the one that every kernel
-/// of the library can be offered for.
+/// A row-major D is a column-major D^T = B^T A^T, so the operands are swapped and no data move.
+/// Every kernel of the library supports this form with transposes, instead of `CUBLASLT_ORDER_ROW`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ColumnMajor {
-    /// The library's first operand is our B, its second our A.
+    /// Whether the library's first operand is B and its second operand is A.
     pub(super) exchanged: bool,
     pub(super) first: Stored,
     pub(super) second: Stored,
@@ -106,14 +105,14 @@ impl LtProblem {
     pub(super) fn column_major(&self) -> ColumnMajor {
         let frame = self.d.order;
         let exchanged = frame == Order::Row;
-        // Seen in D's frame an r x c matrix is itself, or its transpose; a matrix of the other
-        // order needs a transpose flag.
+        // In D's frame, a matrix with D's order is used as it is. A matrix of the other order needs
+        // a transpose flag.
         let operand = |x: &LtOperand, rows: u64, columns: u64| {
             let (rows, columns) =
                 if x.order == Order::Col { (rows, columns) } else { (columns, rows) };
             stored(x, rows, columns, x.order != frame, false)
         };
-        // C has no transpose flag: the library is told of the order and says itself whether it can.
+        // C has no transpose flag. The library gets the order, and reports whether it supports it.
         let result = |x: &LtOperand| {
             let (rows, columns) = if exchanged { (self.n, self.m) } else { (self.m, self.n) };
             stored(x, rows, columns, false, x.order != frame)

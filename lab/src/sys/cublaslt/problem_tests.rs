@@ -6,7 +6,7 @@ fn operand(order: Order, rows: u64, columns: u64) -> LtOperand {
     LtOperand { element: ElementKind::F64, order, ld, batch_stride: 0 }
 }
 
-/// The element `(i, j)` of op(X) for a column-major `x` in `memory`, as cuBLASLt defines it.
+/// Returns element `(i, j)` of op(X) for a column-major `x` in `memory`, as cuBLASLt defines it.
 fn read(memory: &[f64], x: &Stored, i: u64, j: u64) -> f64 {
     let (i, j) = if x.transposed { (j, i) } else { (i, j) };
     assert!(i < x.rows && j < x.columns && x.ld >= x.rows, "({i}, {j}) of {x:?}");
@@ -92,7 +92,8 @@ fn row_major_tn_is_column_major_tn_exchanged() {
         alignment: [ALIGNMENT_BYTES; 4],
     };
     let form = problem.column_major();
-    // Both operands K-major: the library's favourite, transposed first and plain second.
+    // Both operands are K-major, the library's preferred form: the first is transposed, and the
+    // second is not.
     assert!(form.exchanged && form.first.transposed && !form.second.transposed);
     assert_eq!(
         (form.first.rows, form.first.columns, form.second.rows, form.second.columns),
@@ -104,8 +105,8 @@ fn row_major_tn_is_column_major_tn_exchanged() {
     assert!(!problem.column_major().exchanged && problem.column_major().first.transposed);
 }
 
-/// Matrices of a batch are as far apart in the library's form, the operands in each other's place
-/// or not; one that all products share has a stride of 0.
+/// The batch strides stay with their operands, with swapped operands or without. A shared matrix
+/// has a stride of 0.
 #[test]
 fn strides_of_a_batch_stay_with_their_operands() {
     for d in [Row, Col] {

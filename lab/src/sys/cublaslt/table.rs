@@ -1,9 +1,9 @@
-//! The library's functions, found by name when it is opened.
+//! The functions of the library, which are looked up by name when it is opened.
 //!
-//! The types are cudarc's. Its functions are not called: their loader knows no places, takes the
-//! first `libcublasLt.so` of the loader's path even where another one was named, and panics where
-//! there is none. Answers are numbers here, for a value that an enum of Rust does not name is none
-//! of it.
+//! The types come from cudarc. Its own functions are not called, because their loader has no search
+//! places. That loader uses the first `libcublasLt.so` of the system loader's path even if another
+//! one was named, and panics if there is none. Status codes are numbers here, because a value
+//! outside of a Rust enum would be undefined behavior.
 #![allow(unsafe_code)]
 
 use super::codes::Answer;
@@ -25,7 +25,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// The library.
+/// The search parameters of cuBLASLt.
 const CUBLASLT: Wanted = Wanted {
     library: "libcublasLt",
     files: &["libcublasLt.so.13", "libcublasLt.so.12"],
@@ -35,16 +35,16 @@ const CUBLASLT: Wanted = Wanted {
     remedy: "Install cuBLAS 12 or 13 (`pip install nvidia-cublas` is enough) or name the file in FALCHION_CUBLASLT.",
 };
 
-/// Makes a descriptor or a handle.
+/// Creates a descriptor or a handle.
 pub(super) type Create<T> = unsafe extern "C" fn(*mut T) -> Answer;
-/// Destroys it.
+/// Destroys a descriptor or a handle.
 pub(super) type Destroy<T> = unsafe extern "C" fn(T) -> Answer;
-/// The descriptor, the attribute, where its value is, the value's size in bytes.
+/// Arguments: descriptor, attribute, address of the value, size of the value in bytes.
 pub(super) type SetAttribute<T> = unsafe extern "C" fn(T, u32, *const c_void, usize) -> Answer;
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident = $symbol:literal : $type:ty;)*) => {
-        /// Every function we call. The library stays loaded as long as the process lives.
+        /// The functions that the crate calls. The library stays loaded until the process ends.
         #[derive(Clone, Copy)]
         pub(super) struct Table {
             $($(#[$doc])* pub(super) $name: $type,)*
@@ -70,7 +70,7 @@ functions! {
     ) -> Answer;
     desc_set = c"cublasLtMatmulDescSetAttribute": SetAttribute<cublasLtMatmulDesc_t>;
     desc_destroy = c"cublasLtMatmulDescDestroy": Destroy<cublasLtMatmulDesc_t>;
-    /// The place for it, the element type, rows, columns, leading dimension.
+    /// Arguments: address of the result, element type, rows, columns, leading dimension.
     layout_create = c"cublasLtMatrixLayoutCreate": unsafe extern "C" fn(
         *mut cublasLtMatrixLayout_t, cudaDataType_t, u64, u64, i64,
     ) -> Answer;
@@ -79,14 +79,14 @@ functions! {
     preference_create = c"cublasLtMatmulPreferenceCreate": Create<cublasLtMatmulPreference_t>;
     preference_set = c"cublasLtMatmulPreferenceSetAttribute": SetAttribute<cublasLtMatmulPreference_t>;
     preference_destroy = c"cublasLtMatmulPreferenceDestroy": Destroy<cublasLtMatmulPreference_t>;
-    /// Handle, product, A, B, C, D, preference, how many are asked for, the place for them, how
-    /// many there are.
+    /// Arguments: handle, product, A, B, C, D, preference, requested number of results, address of
+    /// the results, returned number.
     heuristic = c"cublasLtMatmulAlgoGetHeuristic": unsafe extern "C" fn(
         cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
         cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, c_int, *mut cublasLtMatmulHeuristicResult_t, *mut c_int,
     ) -> Answer;
-    /// Handle, product, alpha, A, its layout, B, its layout, beta, C, its layout, D, its layout,
-    /// algorithm, workspace, its bytes, stream.
+    /// Arguments: handle, product, alpha, A, its layout, B, its layout, beta, C, its layout, D, its
+    /// layout, algorithm, workspace, its size in bytes, stream.
     matmul = c"cublasLtMatmul": unsafe extern "C" fn(
         cublasLtHandle_t, cublasLtMatmulDesc_t, *const c_void, *const c_void, cublasLtMatrixLayout_t, *const c_void,
         cublasLtMatrixLayout_t, *const c_void, *const c_void, cublasLtMatrixLayout_t, *mut c_void, cublasLtMatrixLayout_t,
@@ -95,7 +95,7 @@ functions! {
 }
 
 impl Table {
-    /// The table of this process, opened at the first call: from the file `path`, or from the
+    /// Returns the table of this process. The first call opens it from the file `path`, or from the
     /// library that the search finds.
     pub(super) fn get(path: Option<&Path>) -> Result<&'static Self, Error> {
         static FOUND: OnceLock<Table> = OnceLock::new();
@@ -112,8 +112,8 @@ impl Table {
 
     fn open(environment: &Environment) -> Result<Self, Error> {
         let library = Library::find(&CUBLASLT, environment)?;
-        // SAFETY: the file is named as cuBLASLt 12 or 13 by the search or by the user, whose
-        // functions have these types.
+        // SAFETY: the search or the user has named the file as cuBLASLt 12 or 13, whose functions
+        // have these types.
         unsafe { Self::of(&library) }
     }
 }

@@ -1,4 +1,4 @@
-//! The text of a warp-specialized kernel.
+//! The translation unit of a warp-specialized kernel.
 
 mod threads;
 
@@ -28,13 +28,13 @@ use crate::{
 use core::fmt::Write;
 use std::sync::Arc;
 
-/// The kernel itself.
+/// The header of the kernel.
 const TWIN: &[(&str, &str)] = &[(
     "family/warp_specialized.cuh",
     include_str!("../../../../kernels/family/warp_specialized.cuh"),
 )];
 
-/// One operand's facts, as a C++ struct, and `own` lines of it.
+/// Returns the facts of one operand as a C++ struct, with the lines `own` added.
 fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str) -> String {
     let (tile, shares) = (components.tile(operand), components.ring.shares(operand));
     let own_facts = [
@@ -54,7 +54,7 @@ fn operand_header(components: &WarpSpecialized, operand: OperandKind, own: &str)
     text
 }
 
-/// `config.cuh`: the components, the roles and the epilogue, for the C++ templates.
+/// Returns `config.cuh`: the components, the roles, and the epilogue, for the C++ templates.
 fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     let block = [
         ("kTileM", d.knobs.threadblock.m),
@@ -87,7 +87,7 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text.push_str(&DecomposedLine::declaration());
     text.push_str(&emulation_header(d.knobs.emulation, d.frame));
     text.push_str(&components.ring.header());
-    // The components were made from a description, whose schedules there are.
+    // The components come from a valid description, so their schedules exist.
     text.push_str(&components.roles().header());
     text.push_str(&own.structs);
     for (operand, own) in OperandKind::BOTH.into_iter().zip(&own.operands) {
@@ -117,21 +117,21 @@ fn header(d: &WarpSpecializedDesc, components: &WarpSpecialized) -> String {
     text
 }
 
-/// What the units that multiply add to `config.cuh`.
+/// The additions to `config.cuh` that depend on the units that multiply.
 struct Own {
-    /// The header of their products.
+    /// Header of their multiply-adds.
     twin: &'static str,
-    /// Structs.
+    /// C++ structs.
     structs: String,
-    /// Lines of A's struct, and of B's.
+    /// Lines of the structs of A and of B.
     operands: [String; 2],
-    /// Names of types in `Config`.
+    /// Type aliases in `Config`.
     aliases: String,
     /// Facts of `Config`.
     facts: Vec<(&'static str, u32)>,
 }
 
-/// Those of warpgroups on the tensor cores.
+/// Returns the additions for warpgroups on the tensor cores.
 fn of_warpgroups(d: &WarpSpecializedDesc, components: &WarpSpecialized, mma: &MmaWarpgroup) -> Own {
     let rows = components.fragment_rows().cuda();
     let mut aliases = format!(
@@ -172,10 +172,10 @@ fn of_warpgroups(d: &WarpSpecializedDesc, components: &WarpSpecialized, mma: &Mm
     }
 }
 
-/// A map by its name, and its twin.
+/// A map with its name and the name of its C++ twin.
 type Mirrored = (&'static str, &'static str, Map);
 
-/// The maps that have a twin.
+/// Returns the maps that have a C++ twin.
 fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
     let own: Vec<Mirrored> = match &components.mma {
         ConsumerMma::Threads(tiles) => threads::mirrored(components, tiles),
@@ -226,7 +226,7 @@ fn mirrored(components: &WarpSpecialized) -> Vec<Mirrored> {
     own.into_iter().chain(ring).chain(slot).collect()
 }
 
-/// The text of a kernel.
+/// Returns the translation unit of a kernel.
 pub(super) fn translation_unit(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,

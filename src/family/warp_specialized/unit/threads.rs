@@ -1,4 +1,4 @@
-//! What kernels whose consumers are threads on the CUDA cores have of their own.
+//! The parts of the translation unit that only TMA-fed SIMT kernels have.
 
 use super::{Mirrored, Own};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// One operand's facts: a box, and the fragments that are read from it.
+/// Returns the facts of one operand: a box, and the fragments that threads read from it.
 fn operand(
     d: &WarpSpecializedDesc,
     (components, tiles): (&WarpSpecialized, &ThreadTiles),
@@ -35,7 +35,7 @@ fn operand(
     text
 }
 
-/// What they add to `config.cuh`.
+/// Returns the additions to `config.cuh`.
 pub(super) fn own(
     d: &WarpSpecializedDesc,
     components: &WarpSpecialized,
@@ -55,7 +55,7 @@ pub(super) fn own(
     }
 }
 
-/// The maps that have a twin.
+/// Returns the maps that have a C++ twin.
 pub(super) fn mirrored(components: &WarpSpecialized, tiles: &ThreadTiles) -> Vec<Mirrored> {
     let (a, b) = (OperandKind::A, OperandKind::B);
     vec![

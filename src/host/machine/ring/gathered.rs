@@ -1,4 +1,4 @@
-//! What steps of a cluster's split mean: each block has a part of K, and the first gathers all.
+//! The steps of cluster split-K: each CTA has a slice of K, and the first CTA gathers all slices.
 
 use super::{Cargo, Cluster, ClusterWork, Contents, Flight};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use std::sync::Arc;
 
 impl ClusterWork<'_> {
-    /// That of one block alone.
+    /// Returns the work of one CTA.
     pub(super) fn of_block(self, ring: &Pipeline, block: u32) -> Self {
         let units = self.k_tiles.len() / (1 + ring.senders() as usize);
         let first = if ring.parts.is_some() { block as usize * units } else { 0 };
@@ -18,26 +18,26 @@ impl ClusterWork<'_> {
 }
 
 impl<'a> Cluster<'a> {
-    /// What a block computes.
+    /// Returns the work of a CTA.
     pub(super) fn work_of(&self, block: u32) -> ClusterWork<'a> {
         self.work.of_block(&self.program.ring, block)
     }
 
-    /// The rank of a warp's block, and the cells of its consumer's slots in the first block: four
-    /// of each rank but that.
+    /// Returns the rank of a warp's CTA, and the first cell of its consumer's slots in the first
+    /// CTA. Each other rank has four slots.
     fn slots(&self, mover: usize, step: RoleStep) -> Result<(u32, usize), Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
         let senders = if ring.parts.is_some() { ring.senders() } else { 0 };
         if senders == 0 {
             return Err(Fault::ForeignStep { step: step.name() });
         }
-        // Behind all else of the first block.
+        // The slots follow all other cells of the first CTA.
         let first = super::block_cells(self.program) - (ring.consumers * senders * WARPS) as usize;
         Ok((name.block, first + (name.warpgroup * senders * WARPS) as usize))
     }
 
-    /// In the first block waits for the others' parts, in others until those have been read that it
-    /// sent last.
+    /// In the first CTA, waits for the slices of the others. In other CTAs, waits until the slice
+    /// that was sent last has been read.
     pub(super) fn await_partials(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let (rank, _) = self.slots(mover, step)?;
         if (rank == 0) != (step == RoleStep::AwaitParts) {
@@ -50,8 +50,8 @@ impl<'a> Cluster<'a> {
         Ok(moved)
     }
 
-    /// A warp's accumulators are those of its whole part, which it has not brought before: the
-    /// unit, and whether they are zeros.
+    /// Checks that a warp's accumulators hold its whole slice, and that the warp contributes them
+    /// for the first time. Returns the unit, and whether the accumulators are zeros.
     fn finished_part(&mut self, mover: usize) -> Result<(u32, bool), Fault> {
         let who = self.who(mover);
         let unit = self.warps[mover].at().0;
@@ -86,7 +86,8 @@ impl<'a> Cluster<'a> {
         self.flights.push(Flight { block: 0, stage: consumer, cargo });
         let warp = &mut self.warps[mover];
         warp.progress.cursor.leaves_sum = true;
-        // Read by other instructions than products, accumulators are in no order with those.
+        // Instructions other than products read the accumulators, so they are not ordered with
+        // products.
         warp.fenced = false;
         self.left.insert((rank, consumer, unit));
         Ok(())

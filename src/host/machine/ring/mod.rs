@@ -1,20 +1,20 @@
-//! A producer and consumers over a ring of stages: the blocks of one cluster, in every order that a
-//! device may choose.
+//! A producer and consumers over a ring of stages: the CTAs of one cluster, in any order that a GPU
+//! may choose.
 //!
-//! What a device does asynchronously happens between two points:
+//! Asynchronous operations take place between two points:
 //!
-//! | what | begins | ends |
+//! | operation | begins | ends |
 //! |---|---|---|
-//! | a copy writes a stage | `CopyTensor` | when the scheduler lets it land; its bytes are counted then |
-//! | an arrival at another block | `Release` | when the scheduler lets it land |
-//! | a warp reads A of a stage and writes a set of fragments | `LoadFragments` | its own end |
+//! | copy writes a stage | `CopyTensor` | when the scheduler lets it land, which counts its bytes |
+//! | arrival at another CTA | `Release` | when the scheduler lets it land |
+//! | warp loads A of a stage into a set of fragments | `LoadFragments` | at its own end |
 //! | products read a stage and write accumulators | `MultiplyStage`, `MultiplyPart` | the `AwaitProducts` that covers their group |
-//! | a store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
-//! | partial accumulators go to another block | `SendParts` | when the scheduler lets them land; their bytes are counted then |
+//! | store reads staging | `StoreTensor` | the `AwaitStores` that covers its group |
+//! | partial accumulators move to another CTA | `SendParts` | when the scheduler lets them land, which counts their bytes |
 //!
-//! A cell of memory is a share of a stage, or a warp's part of a staging buffer or of a slot; what
-//! lies there has a name. Barriers have the hardware's parity: a wait for a phase that is two ahead
-//! passes. A [`Payload`] may carry bytes and accumulators along with the names.
+//! A cell of memory is a share of a stage, or a warp's part of a staging buffer or of a slot. Each
+//! content has a name. Barriers have the parity of the hardware, so a wait for a phase that is two
+//! ahead passes at once. A [`Payload`] may carry bytes and accumulators in addition to the names.
 
 mod gathered;
 mod parts;
@@ -45,36 +45,36 @@ use core::ops::Range;
 use std::{collections::HashSet, sync::Arc};
 use warp::Warp;
 
-/// How much each block of a cluster computes.
+/// The work of each CTA of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClusterWork<'a> {
-    /// k-tiles of each of its units, one after the other; where blocks have parts of K, those of
-    /// the first block, then those of the second, and so on.
+    /// k-tiles of each unit of work. Under cluster split-K, the units of the first CTA come first,
+    /// then the units of the second, and so on.
     pub k_tiles: &'a [u32],
     /// Whether C is read.
     pub source: bool,
 }
 
 impl ClusterWork<'_> {
-    /// k-tiles of a unit; none of one that is not there.
+    /// Returns the k-tiles of a unit, or 0 if the unit does not exist.
     fn k_tiles_of(&self, unit: u32) -> u32 {
         self.k_tiles.get(unit as usize).copied().unwrap_or(0)
     }
 
-    /// Those of some units together.
+    /// Returns the total number of k-tiles of some units.
     fn k_tiles_in(&self, units: Range<u32>) -> u64 {
         units.map(|unit| u64::from(self.k_tiles_of(unit))).sum()
     }
 }
 
-/// What happened.
+/// Counts of the events of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
     /// Steps that were performed.
     pub steps: u64,
-    /// Shares of tiles that landed, one for each block in which they did.
+    /// Shares of tiles that landed, counted once per destination CTA.
     pub copies: u64,
-    /// Arrivals that landed in another block.
+    /// Arrivals that landed in another CTA.
     pub arrivals: u64,
     /// Stages that warps multiplied.
     pub products: u64,
@@ -84,97 +84,99 @@ pub struct Tally {
     pub sources: u64,
     /// Subtiles of D that were stored.
     pub stores: u64,
-    /// The most copies and arrivals that were under way at once.
+    /// Largest number of copies and arrivals in progress at once.
     pub most_under_way: usize,
 }
 
-/// What lies in a cell.
+/// The content of a cell.
 #[derive(Clone, Default)]
 enum Contents {
     #[default]
     Nothing,
     /// A share of a tile.
     Share(ShareName, Bytes),
-    /// A subtile of C, of which the buffer holds all.
+    /// A subtile of C. Each cell of the buffer holds the whole subtile.
     Source(SubtileName, Bytes),
-    /// A warp's part of a subtile of D, and since when asynchronous copies see it.
+    /// A warp's part of a subtile of D, and the event from which on asynchronous copies see it.
     Part(SubtileName, Arc<Staged>, Option<Event>),
-    /// A warp's accumulators of a unit, of the block of a rank.
+    /// A warp's accumulators for a unit, from the CTA of a rank: (unit, rank, accumulators).
     Partial(u32, u32, Arc<Accumulators>),
 }
 
-/// Something asynchronous that will land in a block: at a stage, or, of C and of partial
-/// accumulators, at a consumer.
+/// An asynchronous operation in progress that lands in a CTA. `stage` is a stage, or the number of
+/// a consumer for C and for partial accumulators.
 struct Flight {
     block: u32,
     stage: u32,
     cargo: Cargo,
 }
 
-/// What lands.
+/// The payload of a flight.
 enum Cargo {
-    /// A share of a tile, and the bytes that its barrier counts.
+    /// A share of a tile: its cell, and the bytes that its barrier counts.
     Copy(usize, u32),
-    /// A subtile of C in the cells of a buffer, and the bytes that its barrier counts.
+    /// A subtile of C: the cells of its buffer, and the bytes that its barrier counts.
     Source(Range<usize>, u32),
-    /// Partial accumulators of a warp, and the bytes that their barrier counts.
+    /// Partial accumulators of a warp: their cell, and the bytes that their barrier counts.
     Partial(usize, u32),
-    /// An arrival at an empty barrier, or a consumer's read barrier: whose, by which step, and what
-    /// that warp knew.
+    /// An arrival at an empty barrier or at a consumer's read barrier: its region, its warp, the
+    /// step, and the clock of the warp.
     Arrival(Region, Who, RoleStep, Clock),
 }
 
-/// What a block has of its own beside its memory.
+/// The state of a CTA, except its shared memory.
 struct Block {
-    /// Full barriers of the stages, then the empty ones, then those of the consumers' turns, those
-    /// of C, and those of partial accumulators, landed and read; none before they are set up.
+    /// The full and empty barriers of the stages, the turn and source barriers of the consumers,
+    /// and the landed and read barriers of partial accumulators. Each list is empty before its
+    /// barriers are initialized.
     barriers: [Vec<Barrier>; 6],
-    /// When they were set up, and when they became visible to asynchronous copies and to other
-    /// blocks.
+    /// The initialization of the barriers, and the fence that makes them visible to asynchronous
+    /// copies and to other CTAs.
     set_up: Option<Event>,
     fenced: Option<Event>,
-    /// All warps.
+    /// The barrier of all warps of the CTA.
     meeting: Meeting,
-    /// Each warpgroup's.
+    /// The barrier of each warpgroup's warps.
     meetings: Vec<Meeting>,
-    /// Of each consumer, whether the part that it counted last was the last of its tile to come.
+    /// For each consumer, whether the slice that it counted last was the last one of its tile to
+    /// arrive.
     last: Vec<bool>,
-    /// Registers that no thread has.
+    /// Registers that no thread has allocated.
     free_registers: u32,
-    /// Warps that have not ended.
+    /// Number of warps that have not ended.
     running: u32,
 }
 
-/// The blocks of one cluster.
+/// The CTAs of one cluster.
 struct Cluster<'a> {
     program: &'a RingProgram,
     work: ClusterWork<'a>,
     payload: &'a mut dyn Payload,
     blocks: Vec<Block>,
     memory: SharedMemory<Contents>,
-    /// All warps of the cluster meet.
+    /// The barrier of all warps of the cluster.
     meeting: Meeting,
     warps: Vec<Warp>,
     flights: Vec<Flight>,
-    /// The subtiles that are stored, by block and warpgroup.
+    /// The stored subtiles, by CTA and warpgroup.
     stored: HashSet<(u32, u32, SubtileName)>,
-    /// The units whose sum another has, by block and warpgroup.
+    /// The units whose sum another consumer has, by CTA and warpgroup.
     left: HashSet<(u32, u32, u32)>,
     tally: Tally,
 }
 
-/// Performs a program on names, in an order drawn from `seed`.
+/// Runs a program on names. The order follows from `seed`.
 ///
 /// # Errors
-/// The first fault of that order.
+/// The first fault in that order.
 pub fn check(program: &RingProgram, work: ClusterWork<'_>, seed: u64) -> Result<Tally, Fault> {
     run(program, work, seed, &mut ())
 }
 
-/// Performs a program with what a payload carries, in an order drawn from `seed`.
+/// Runs a program on names and the data of a payload. The order follows from `seed`.
 ///
 /// # Errors
-/// The first fault of that order.
+/// The first fault in that order.
 pub fn run(
     program: &RingProgram,
     work: ClusterWork<'_>,
@@ -188,20 +190,21 @@ pub fn run(
     Ok(cluster.tally)
 }
 
-/// Cells of a stage.
+/// Returns the number of cells per stage.
 fn stage_cells(program: &RingProgram) -> usize {
     OperandKind::BOTH.map(|operand| program.ring.shares(operand) as usize).iter().sum()
 }
 
-/// Cells of a block.
+/// Returns the number of cells per CTA.
 fn block_cells(program: &RingProgram) -> usize {
     let ring = &program.ring;
     ring.stages as usize * stage_cells(program)
         + (ring.consumers * (ring.staging_buffers + ring.senders()) * WARPS) as usize
 }
 
-/// Agents of a cluster: its warps, then, block by block, the barriers at which bytes land, then all
-/// other barriers as one.
+/// Returns the number of warps of the cluster, the number of byte-counting barriers per CTA, and
+/// the number of agents. Agents are the warps, these barriers CTA by CTA, and one agent for all
+/// other barriers.
 fn agents(program: &RingProgram) -> [usize; 3] {
     let ring = &program.ring;
     let (blocks, warps, barriers) =
@@ -257,7 +260,7 @@ impl<'a> Cluster<'a> {
         self.warps[mover].who
     }
 
-    /// The cells of a stage of an operand: its shares.
+    /// Returns the cells of an operand's shares in a stage.
     fn shares(&self, block: u32, stage: u32, operand: OperandKind) -> Range<usize> {
         let ring = &self.program.ring;
         let behind_a = if operand == OperandKind::B { ring.shares(OperandKind::A) } else { 0 };
@@ -267,8 +270,8 @@ impl<'a> Cluster<'a> {
         first..first + ring.shares(operand) as usize
     }
 
-    /// The cells of the staging buffer of a subtile: its warps' parts. Foreign to who has no
-    /// buffers.
+    /// Returns the cells of the staging buffer of a subtile, one per warp. A warp of a program
+    /// without staging buffers gets a fault.
     fn parts(&self, mover: usize, subtile: u8) -> Result<Range<usize>, Fault> {
         let (name, ring) = (self.who(mover).name, &self.program.ring);
         let foreign = Fault::ForeignStep { step: "for subtiles" };
@@ -279,7 +282,7 @@ impl<'a> Cluster<'a> {
         Ok(first + part as usize..first + (part + WARPS) as usize)
     }
 
-    /// Something asynchronous happens.
+    /// Completes an asynchronous operation.
     fn land(&mut self, Flight { block, stage, cargo }: Flight) -> Result<(), Fault> {
         let home = &mut self.blocks[block as usize];
         if home.running == 0 {
@@ -310,7 +313,7 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// A warp has come to its end. The block's shared memory is freed when its last warp has.
+    /// Ends a warp. The end of the last warp frees the CTA's shared memory.
     fn leave(&mut self, mover: usize) -> Result<(), Fault> {
         self.warps[mover].has_left = true;
         let (who, ring) = (self.who(mover), &self.program.ring);
@@ -330,7 +333,7 @@ impl<'a> Cluster<'a> {
         Err(Fault::LeftUnderWay { who, what })
     }
 
-    /// A subtile is stored.
+    /// Records that a subtile is stored.
     fn count_stored(
         &mut self,
         who: Who,
@@ -350,7 +353,7 @@ impl<'a> Cluster<'a> {
         for (block, tile) in (0..ring.blocks()).flat_map(|block| {
             (0..self.work_of(block).k_tiles.len() as u32).map(move |tile| (block, tile))
         }) {
-            // A tile of D that consumers take under ping-pong is stored by one of them.
+            // Under ping-pong, one consumer stores each tile of D.
             let owned = |&warpgroup: &u32| {
                 (!ring.pingpong || tile % ring.consumers == warpgroup)
                     && !self.left.contains(&(block, warpgroup, tile))

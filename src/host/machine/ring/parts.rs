@@ -1,5 +1,5 @@
-//! What a step of split-K means: parts of K come together, of which the one that comes last adds
-//! all.
+//! The split-K step `ReduceParts`: the slices of a tile come together, and the last one to arrive
+//! adds all.
 
 use super::Cluster;
 use crate::{
@@ -7,19 +7,19 @@ use crate::{
     schedule::{Fault, RoleStep},
 };
 
-/// Meetings of a consumer's warps: before it counts its part, and after.
+/// Barriers of a consumer's warps in `ReduceParts`: one before the slice is counted, and one after.
 const MEETINGS: u32 = 2;
 
 impl Cluster<'_> {
-    /// Whether a warp's accumulators are those of all of K.
+    /// Checks that a warp's accumulators hold the sum over all of K.
     pub(super) fn has_sum(&self, mover: usize) -> Result<(), Fault> {
         let warp = &self.warps[mover];
         let summed = !self.program.split_k || warp.brought == Some(warp.at().0);
         if summed { Ok(()) } else { Err(Fault::PartNotAdded { who: warp.who }) }
     }
 
-    /// A warp brings its accumulators to its slot; once all four have, their consumer counts its
-    /// part. The warps of the last one hold the sum.
+    /// Stores a warp's accumulators to its slot. After all four warps have stored theirs, their
+    /// consumer counts its slice. The warps of the last slice then hold the sum.
     pub(super) fn reduce_parts(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let name = self.who(mover).name;
         let tile = self.warps[mover].at().0;
@@ -34,7 +34,7 @@ impl Cluster<'_> {
             self.payload.store_part(name, tile, multiplied == 0, &self.warps[mover].accumulators);
         }
         while self.warps[mover].met < MEETINGS {
-            // Whoever leads counts between the two.
+            // The leading warp counts between the two barriers.
             if self.warps[mover].met == 1
                 && self.warps[mover].leads()
                 && self.warps[mover].progress.waits.is_none()
@@ -55,8 +55,8 @@ impl Cluster<'_> {
             warp.progress.cursor.leaves_sum = true;
             self.left.insert((name.block, name.warpgroup, tile));
         }
-        // Read and written by other instructions than products, accumulators are in no order with
-        // those.
+        // Instructions other than products read and wrote the accumulators, so they are not ordered
+        // with products.
         warp.fenced = false;
         Ok(Moved::Done)
     }

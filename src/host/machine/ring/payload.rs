@@ -1,4 +1,4 @@
-//! What moves through the ring beside the names.
+//! The data that move through the ring in addition to the names.
 
 use crate::{
     host::accumulators::Accumulators,
@@ -7,28 +7,29 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The contents of a share in a stage, or of a staging buffer in which a subtile of C has landed.
+/// The bytes of a share in a stage, or of a staging buffer that holds a subtile of C.
 pub type Bytes = Arc<Vec<u8>>;
 
-/// What a warp stages.
+/// The elements that a warp stages.
 #[derive(Default, Debug)]
 pub struct Staged {
-    /// Bytes of the staging buffer.
+    /// Byte offsets in the staging buffer.
     pub places: Vec<u32>,
-    /// The element that begins at each of them.
+    /// The element at each offset.
     pub elements: Vec<u8>,
 }
 
-/// What is carried along with the names; unless it says otherwise, nothing.
+/// The data carried along with the names. By default, nothing is carried.
 #[expect(unused_variables, reason = "nothing is carried")]
 pub trait Payload {
     /// Reads a share from global memory.
     fn read(&mut self, name: ShareName) -> Bytes {
         Bytes::default()
     }
-    /// Accumulators += A tile times B tile, from all their shares in order; `first` overwrites the
-    /// accumulators. Where stages are promoted, `accumulators` are the partial accumulators, which
-    /// are always overwritten, and `part` is the part that is multiplied.
+    /// Adds the product of an A tile and a B tile to the accumulators. Each operand has its shares
+    /// in order. `first` overwrites the accumulators. If stages are promoted, `accumulators` are
+    /// the partial accumulators, which are always overwritten, and `part` is the part that is
+    /// multiplied.
     fn multiply(
         &mut self,
         warp: WarpName,
@@ -38,8 +39,8 @@ pub trait Payload {
         operands: [&[Bytes]; 2],
     ) {
     }
-    /// Accumulators of a part += its partial accumulators; before the `first` k-tile accumulators
-    /// are 0.
+    /// Adds the partial accumulators to the accumulators of a part. The accumulators are 0 before
+    /// the `first` k-tile.
     fn promote(
         &mut self,
         warp: WarpName,
@@ -49,17 +50,17 @@ pub trait Payload {
         accumulators: &mut Accumulators,
     ) {
     }
-    /// Under split-K, brings a warp's accumulators of a unit to its slot: zeros where `zero`.
+    /// Under split-K, stores a warp's accumulators for a unit to its slot: zeros if `zero` is set.
     fn store_part(&mut self, warp: WarpName, unit: u32, zero: bool, accumulators: &Accumulators) {}
-    /// Counts a consumer's part, all of whose warps' slots are written; whether it is the last of
-    /// its tile.
+    /// Counts a consumer's slice after all of its warps have stored to their slots. Returns whether
+    /// it is the last slice of its tile.
     fn arrives_last(&mut self, block: u32, warpgroup: u32, unit: u32) -> bool {
         unit.is_multiple_of(2)
     }
-    /// Makes a warp's accumulators the sum of those in all slots of its place in the tile.
+    /// Replaces a warp's accumulators by the sum of all slots of its part of the tile.
     fn sum_of_parts(&mut self, warp: WarpName, unit: u32, accumulators: &mut Accumulators) {}
-    /// Under a cluster's split, a warp's accumulators of a unit as they go to the first block:
-    /// zeros where `zero`.
+    /// Under cluster split-K, returns a warp's accumulators for a unit as sent to the first CTA:
+    /// zeros if `zero` is set.
     fn partial(
         &mut self,
         warp: WarpName,
@@ -69,8 +70,8 @@ pub trait Payload {
     ) -> Accumulators {
         Accumulators::default()
     }
-    /// Makes a warp's accumulators the sum of its own part, the first, and of the others' in
-    /// ascending k.
+    /// Replaces a warp's accumulators by the sum of its own slice, which is the first, and of the
+    /// other slices in ascending k.
     fn add_partials(
         &mut self,
         warp: WarpName,
@@ -83,8 +84,9 @@ pub trait Payload {
     fn fetch(&mut self, block: u32, warpgroup: u32, name: SubtileName) -> Bytes {
         Bytes::default()
     }
-    /// A warp's subtile, from its accumulators, which are zeros where `zero`, because there was
-    /// nothing to multiply; and from C, where that comes through the buffer.
+    /// Returns a warp's part of a subtile of D, computed from its accumulators and from C in the
+    /// staging buffer, if any. The accumulators are zeros if `zero` is set, because there was no
+    /// product.
     fn stage(
         &mut self,
         warp: WarpName,
@@ -95,7 +97,7 @@ pub trait Payload {
     ) -> Staged {
         Staged::default()
     }
-    /// Writes a subtile of a consumer to global memory, from what its warps staged.
+    /// Writes a consumer's subtile to global memory from the elements that its warps staged.
     fn store(
         &mut self,
         block: u32,
@@ -104,8 +106,8 @@ pub trait Payload {
         parts: [&Staged; WARPS as usize],
     ) {
     }
-    /// Writes a warp's part of a tile of D to global memory, from its accumulators, as
-    /// [`stage`](Self::stage) has them.
+    /// Writes a warp's part of a tile of D to global memory. The accumulators are as in
+    /// [`stage`](Self::stage).
     fn store_threads(
         &mut self,
         warp: WarpName,
@@ -116,5 +118,5 @@ pub trait Payload {
     }
 }
 
-/// Nothing but the names.
+/// The payload that carries nothing.
 impl Payload for () {}

@@ -1,9 +1,9 @@
-//! What steps of products mean: of whole stages or of parts, from shared memory or from sets of
+//! The steps of products: on whole stages or parts of stages, with A from shared memory or from
 //! registers, by warpgroups or by threads.
 //!
-//! A stage in parts is multiplied part by part into partial accumulators, of which a warp has one
-//! set, and promoted from there. Where threads multiply, a warp is done with a stage when its lanes
-//! have met; the last k of a stage is multiplied later, from registers.
+//! The parts of a stage are multiplied one by one into partial accumulators and promoted from
+//! there. A warp has one set of partial accumulators. If threads multiply, a warp has read a stage
+//! after its lanes have synchronized. The last k of a stage is multiplied later, from registers.
 
 use super::{
     Bytes, Cluster, Contents,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Cluster<'_> {
-    /// Steps of a consumer's products.
+    /// Performs a product step of a consumer.
     pub(super) fn perform_product(&mut self, mover: usize, step: RoleStep) -> Result<(), Fault> {
         let (by_threads, parts) = (self.program.by_threads, self.program.promoted_parts);
         let warp = &mut self.warps[mover];
@@ -38,12 +38,12 @@ impl Cluster<'_> {
             }
             RoleStep::LoadFragments => self.load_fragments(mover)?,
             RoleStep::LoadFirst if by_threads => self.load_first(mover)?,
-            // No lane of the warp reads a stage any more.
+            // After this step, no lane of the warp reads a stage.
             RoleStep::MeetWarp if by_threads => {
                 let products = core::mem::take(&mut warp.products);
                 self.have_read(mover, products);
             }
-            // The tile that was begun is summed.
+            // The tile whose products have begun is summed.
             RoleStep::MultiplyLast if by_threads => {
                 let (tile, k) = warp.begun.take().ok_or(Fault::NothingBegun { who: warp.who })?;
                 warp.summed = (tile, k + 1);
@@ -54,7 +54,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Products that were waited for have read their stages and their fragments.
+    /// Ends the reads of stages and fragments by products that the warp has waited for.
     fn have_read(&mut self, mover: usize, products: Vec<Reads>) {
         let block = self.who(mover).name.block;
         for Reads { stage, set } in products {
@@ -70,13 +70,13 @@ impl Cluster<'_> {
         }
     }
 
-    /// The set that tile `k` along K is brought to.
+    /// Returns the fragment set for k-tile `k`; `None` if A is not loaded into registers.
     fn fragment_set(&self, k: u32) -> Option<usize> {
         Some(k.checked_rem(self.program.fragment_sets)? as usize)
     }
 
-    /// The lanes of a warp read A of a stage into registers. What they wrote is in order with
-    /// products once it is fenced.
+    /// Loads A of a stage into registers. These registers are ordered with products only after a
+    /// fence.
     fn load_fragments(&mut self, mover: usize) -> Result<(), Fault> {
         let (who, of) = (self.who(mover), self.warps[mover].at());
         let foreign = Fault::ForeignStep { step: RoleStep::LoadFragments.name() };
@@ -92,7 +92,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Lanes read their first fragments of a tile, if there is one.
+    /// Loads each lane's first fragments of a k-tile, if the k-tile exists.
     fn load_first(&mut self, mover: usize) -> Result<(), Fault> {
         let of = self.warps[mover].at();
         if of.1 < self.work_of(self.who(mover).name.block).k_tiles_of(of.0) {
@@ -103,7 +103,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// Begins to multiply a stage, or one part of it.
+    /// Begins the products of a stage, or of one part of it.
     fn multiply(&mut self, mover: usize, part: Option<u8>) -> Result<(), Fault> {
         let who = self.who(mover);
         let (stage, _) = self.position(mover, self.warps[mover].t)?;
@@ -141,8 +141,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// A warp begins to read its tile from a stage, and its fragments where A comes from those:
-    /// what it finds there.
+    /// Begins the reads of products from a stage, and from a fragment set if A is in registers.
+    /// Returns the shares that were found.
     fn read_stage(&mut self, mover: usize, stage: u32) -> Result<[Vec<Bytes>; 2], Fault> {
         let of = self.warps[mover].at();
         let set = self.fragment_set(of.1);
@@ -162,8 +162,8 @@ impl Cluster<'_> {
         Ok([a, b])
     }
 
-    /// A warp reads an operand of its tile from a stage, and goes on until that is waited for, or
-    /// not.
+    /// Reads an operand of the warp's k-tile from a stage. With `goes_on`, the read lasts until the
+    /// warp waits for it.
     fn read_operand(
         &mut self,
         mover: usize,
@@ -190,7 +190,7 @@ impl Cluster<'_> {
         Ok(data)
     }
 
-    /// Adds partial accumulators to a part's. With the last part the stage is summed.
+    /// Adds the partial accumulators to those of a part. The stage is summed after its last part.
     fn promote(&mut self, mover: usize, part: u8) -> Result<(), Fault> {
         let warp = &mut self.warps[mover];
         let (who, before) = (warp.who, warp.multiplied());
@@ -201,8 +201,8 @@ impl Cluster<'_> {
             return Err(Fault::NothingToPromote { who, part, found: warp.held });
         }
         self.payload.promote(who.name, part, before == 0, &warp.partial, &mut warp.accumulators);
-        // Read by other instructions than products, partial accumulators are in no order with
-        // those.
+        // Instructions other than products read the partial accumulators, so they are not ordered
+        // with products.
         (warp.held, warp.fenced) = (None, false);
         warp.promoted += 1;
         if warp.promoted == self.program.promoted_parts {
@@ -212,7 +212,7 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The products that go into the epilogue.
+    /// Returns the number of k-tiles in the accumulators, which must be all k-tiles of the unit.
     pub(super) fn multiplied(&self, mover: usize) -> Result<u32, Fault> {
         let warp = &self.warps[mover];
         let wanted = self.work_of(warp.who.name.block).k_tiles_of(warp.at().0);
@@ -224,7 +224,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The threads of the warp store what they hold.
+    /// Stores the accumulators of a warp's threads to D.
     fn store_threads(&mut self, mover: usize) -> Result<(), Fault> {
         self.has_sum(mover)?;
         let multiplied = self.multiplied(mover)?;

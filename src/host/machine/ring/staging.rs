@@ -1,5 +1,5 @@
-//! What steps of C and D mean: C on its way to the consumers, through the buffers in which D takes
-//! its place.
+//! The steps of C and D: C arrives in the staging buffers of the consumers, and D replaces it
+//! there.
 
 use super::{Bytes, Cargo, Cluster, Contents, Flight};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
 use std::sync::Arc;
 
 impl Cluster<'_> {
-    /// A subtile of the tile of D that a warp is at.
+    /// Returns the name of a subtile of the warp's current tile of D.
     fn subtile(&self, mover: usize, subtile: u8) -> SubtileName {
         SubtileName { tile: self.warps[mover].at().0, subtile: u32::from(subtile) }
     }
 
-    /// All but so many of a warp's groups of stores have read their buffers.
+    /// Ends the buffer reads of all store groups of a warp except the last `pending` ones.
     pub(super) fn stores_have_read(&mut self, mover: usize, pending: usize) {
         let warp = &mut self.warps[mover];
         while warp.store_groups.len() > pending {
@@ -25,7 +25,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The storing thread's stores have read the buffers, and bytes of C are announced.
+    /// Waits until the leading thread's stores have read the buffers, and expects the bytes of C.
     pub(super) fn expect_source(&mut self, mover: usize, step: RoleStep) -> Result<(), Fault> {
         if !self.warps[mover].leads() {
             return Ok(());
@@ -35,7 +35,7 @@ impl Cluster<'_> {
         self.arrive(mover, step, (Region::Source, consumer), self.program.source_bytes)
     }
 
-    /// A subtile of C begins to arrive.
+    /// Begins the copy of a subtile of C.
     pub(super) fn fetch_source(
         &mut self,
         mover: usize,
@@ -70,7 +70,8 @@ impl Cluster<'_> {
         Ok(())
     }
 
-    /// The elements of C that a subtile is made with; `None` where none come through its buffer.
+    /// Returns the elements of C for a subtile; `None` if C does not come through the staging
+    /// buffers.
     fn source_of(
         &mut self,
         mover: usize,
@@ -113,7 +114,7 @@ impl Cluster<'_> {
             .map_err(|_| Fault::StagingRead { who, subtile })
     }
 
-    /// Asynchronous copies see what the warp has staged.
+    /// Makes the warp's staged elements visible to asynchronous copies.
     pub(super) fn fence_proxy(&mut self, mover: usize) {
         let number = self.who(mover).name.warp as usize;
         for buffer in 0..self.program.ring.staging_buffers as u8 {

@@ -1,5 +1,5 @@
-//! What steps mean at barriers and at the ring: set up, meet, wait, arrive, copy. Those of products
-//! are in `products.rs`, those of C and D in `staging.rs`.
+//! The steps at barriers and at the ring: initialize, synchronize, wait, arrive, and copy.
+//! `products.rs` has the steps of products, and `staging.rs` the steps of C and D.
 
 use super::{Block, Cargo, Cluster, Contents, Flight, agents};
 use crate::{
@@ -13,11 +13,11 @@ use crate::{
     threadblock::{Region, pipeline::WARPS},
 };
 
-/// Threads of a warp.
+/// Threads per warp.
 const LANES: u32 = 32;
 
 impl Block {
-    /// A barrier of a region of them.
+    /// Returns barrier `i` of a region; `None` if it does not exist.
     pub(super) fn barrier(&mut self, (region, i): (Region, u32)) -> Option<&mut Barrier> {
         let kind = match region {
             Region::Empty => 1,
@@ -31,7 +31,7 @@ impl Block {
     }
 }
 
-/// Where a map sends a point, which has to be below `most`.
+/// Returns the value of a map at a point, which must be below `most`.
 fn ask(
     who: Who,
     name: &'static str,
@@ -46,7 +46,7 @@ fn ask(
     }
 }
 
-/// An arrival at a barrier that waits for none.
+/// Returns the fault of an arrival at a barrier that has no pending arrival.
 pub(super) fn too_many(who: Who, step: RoleStep, block: u32, (region, i): (Region, u32)) -> Fault {
     let name = match region {
         Region::Full => "the full barrier of stage",
@@ -60,7 +60,7 @@ pub(super) fn too_many(who: Who, step: RoleStep, block: u32, (region, i): (Regio
 }
 
 impl Cluster<'_> {
-    /// A warp performs a step.
+    /// Performs a step of a warp.
     pub(super) fn perform(&mut self, mover: usize, step: RoleStep) -> Result<Moved, Fault> {
         let who = self.who(mover);
         let work = self.work_of(who.name.block);
@@ -130,7 +130,7 @@ impl Cluster<'_> {
                 warp.progress.cursor.k += 1;
             }
             RoleStep::AcquireMaps => warp.acquired = Some(unit),
-            // Units whose stages others multiply.
+            // Other consumers multiply the stages of these units.
             RoleStep::SkipEarlier => {
                 warp.t += work.k_tiles_in(unit.saturating_sub(who.name.warpgroup)..unit)
             }
@@ -233,8 +233,9 @@ impl Cluster<'_> {
         meeting.pass(&mut progress.waits, &mut progress.clock)
     }
 
-    /// A barrier of a block, in a warp's eyes; of another block's, or where `asynchronous`, what
-    /// set it up has to be fenced. And what the warp knows.
+    /// Returns a barrier of a CTA, and the clock of a warp that uses it. The initialization must be
+    /// ordered before the use. It must also be fenced if the CTA is another one, or if
+    /// `asynchronous` is set.
     pub(super) fn barrier(
         &mut self,
         mover: usize,
@@ -255,7 +256,7 @@ impl Cluster<'_> {
         Ok((barrier, clock))
     }
 
-    /// Arrives at a barrier of its own block, which from then on waits for so many bytes more.
+    /// Arrives at a barrier of the warp's own CTA, whose phase then expects `bytes` more bytes.
     pub(super) fn arrive(
         &mut self,
         mover: usize,
@@ -273,7 +274,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Waits for a phase of a barrier of its own block.
+    /// Waits for a phase of a barrier of the warp's own CTA.
     pub(super) fn wait(
         &mut self,
         mover: usize,
@@ -288,7 +289,7 @@ impl Cluster<'_> {
         Ok(if passes { Moved::Done } else { Moved::Blocked })
     }
 
-    /// The stage and the phase of tile `t` in a warp's eyes.
+    /// Returns the stage and the phase of k-tile `t`, as computed by the role of a warp.
     pub(super) fn position(&self, mover: usize, t: u64) -> Result<(u32, u32), Fault> {
         let who = self.who(mover);
         let (name, map) = match who.role {
@@ -300,7 +301,7 @@ impl Cluster<'_> {
         Ok((ask(who, name, map, (0, column), stages)?, ask(who, name, map, (1, column), 2)?))
     }
 
-    /// Waits for the phase before that of tile `t + ahead`.
+    /// Waits until the stage of k-tile `t + ahead` is empty.
     fn await_empty(&mut self, mover: usize, step: RoleStep, ahead: u32) -> Result<Moved, Fault> {
         let (stage, phase) = self.position(mover, self.warps[mover].t + u64::from(ahead))?;
         self.wait(mover, step, (Region::Empty, stage), phase ^ 1)
@@ -317,7 +318,7 @@ impl Cluster<'_> {
         Ok(Moved::Done)
     }
 
-    /// Whether a warp sees the maps of its unit's product, by which it copies.
+    /// Checks that a warp has acquired the tensor maps of its current unit.
     pub(super) fn sees_maps(&self, mover: usize) -> Result<(), Fault> {
         let (who, warp) = (self.who(mover), &self.warps[mover]);
         let unit = warp.at().0;

@@ -1,4 +1,4 @@
-//! One warp: where it is in its schedules, and what it has under way.
+//! One warp: its position in its schedules, and its operations in progress.
 
 use super::{Bytes, ClusterWork};
 use crate::{
@@ -16,77 +16,78 @@ use crate::{
 use core::ops::Range;
 use std::collections::VecDeque;
 
-/// A set of registers: A of a tile, which products read while they are under way.
+/// A set of registers with A of a k-tile, which products read while they are in progress.
 #[derive(Clone, Default)]
 pub(super) struct FragmentSet {
-    /// Of which tile of D and along K.
+    /// The tile of D and the k-tile that the set holds.
     pub of: Option<(u32, u32)>,
     /// The shares that were read.
     pub data: Vec<Bytes>,
-    /// Products under way that read it.
+    /// Products in progress that read the set.
     pub reading: u32,
 }
 
-/// What a product reads until it is waited for.
+/// The sources that a product reads until it is waited for.
 #[derive(Clone, Copy)]
 pub(super) struct Reads {
     /// The stage.
     pub stage: u32,
-    /// The set of fragments, where A comes from one.
+    /// The fragment set, if A comes from registers.
     pub set: Option<usize>,
 }
 
-/// A warp.
+/// The state of a warp.
 #[derive(Default)]
 pub(super) struct Warp {
     pub who: Who,
-    /// In what every warp begins with, and in the schedule of its role.
+    /// Position in the setup schedule, which every warp performs before the schedule of its role.
     setup: Cursor,
     pub progress: Progress,
     pub has_left: bool,
-    /// The barrier of its block, and the parity, that it was last seen to wait for.
+    /// The barrier of its CTA and the parity that the warp last failed to pass.
     pub blocked: Option<((Region, u32), u32)>,
-    /// Turns that it has waited for.
+    /// Turns that the warp has waited for.
     pub round: u32,
-    /// The number of the k-tile, through all tiles of D.
+    /// Number of the current k-tile, counted through all tiles of D.
     pub t: u64,
-    /// Times that C has come to it.
+    /// Number of times that the warp has received C.
     pub fetched: u32,
-    /// Times that partial accumulators came to it, or that it was let send its own.
+    /// Number of completed waits for partial accumulators, or for the permission to send its own.
     pub exchanged: u32,
-    /// Stages that a `Drain` has found empty.
+    /// Stages that the current `Drain` has found empty.
     pub drained: u32,
-    /// The unit of work whose product's maps it acquired last.
+    /// The last unit of work whose tensor maps the warp acquired.
     pub acquired: Option<u32>,
-    /// Meetings of a `ReduceParts` that are behind.
+    /// Barriers that the warp has passed in the current `ReduceParts`.
     pub met: u32,
-    /// The unit of work whose part it brought last.
+    /// The last unit of work whose slice the warp contributed.
     pub brought: Option<u32>,
-    /// Registers of each of its threads.
+    /// Registers per thread.
     pub registers: u32,
-    /// Whether accumulators are in order with products: nothing else touched them since the last
-    /// fence.
+    /// Whether the accumulators are ordered with products: no other instruction touched them after
+    /// the last fence.
     pub fenced: bool,
-    /// What products read which belong to no group yet; groups under way.
+    /// Reads of products without a group, and the groups in progress.
     pub products: Vec<Reads>,
     pub groups: VecDeque<Vec<Reads>>,
-    /// A in registers.
+    /// The fragment sets of A in registers.
     pub fragments: Vec<FragmentSet>,
-    /// Which tile of D the accumulators are of, and how many products they hold.
+    /// The tile of D of the accumulators, and the number of its k-tiles that they hold.
     pub summed: (u32, u32),
     pub accumulators: Accumulators,
-    /// Of which tile of D and along K the lanes hold the first fragments.
+    /// The tile of D and the k-tile whose first fragments the lanes hold.
     pub loaded: Option<(u32, u32)>,
-    /// Of which they hold the last, which are not multiplied yet.
+    /// The tile of D and the k-tile whose last fragments the lanes hold. These are not multiplied
+    /// yet.
     pub begun: Option<(u32, u32)>,
-    /// Which part of the current stage the partial accumulators are of, until they are promoted.
+    /// The part of the current stage that the partial accumulators hold, until they are promoted.
     pub held: Option<u8>,
     pub partial: Accumulators,
     /// Parts of the current stage that products have begun to read.
     pub parts: Vec<u8>,
-    /// How many of them are promoted.
+    /// Number of promoted parts of the current stage.
     pub promoted: u32,
-    /// Buffers that stores read which belong to no group yet; groups under way.
+    /// Staging cells that stores without a group read, and the groups in progress.
     pub stores: Vec<Range<usize>>,
     pub store_groups: VecDeque<Vec<Range<usize>>>,
 }
@@ -106,43 +107,43 @@ impl Warp {
         }
     }
 
-    /// Whether this is the warp of its warpgroup that acts for the others.
+    /// Returns whether this is the leading warp of its warpgroup.
     pub fn leads(&self) -> bool {
         self.who.name.warp == 0
     }
 
-    /// Whether it is the one that sets up its block's barriers.
+    /// Returns whether this warp initializes the barriers of its CTA.
     pub fn sets_up(&self) -> bool {
         self.who.role == Role::Producer && self.leads()
     }
 
-    /// Which of the block's tiles of D, and which k-tile of it.
+    /// Returns the current unit of work of the CTA, and the current k-tile of the unit.
     pub fn at(&self) -> (u32, u32) {
         (self.progress.cursor.tile, self.progress.cursor.k)
     }
 
-    /// K-tiles of its tile of D that its accumulators hold.
+    /// Returns the k-tiles of the current unit that the accumulators hold.
     pub fn multiplied(&self) -> u32 {
         if self.summed.0 == self.progress.cursor.tile { self.summed.1 } else { 0 }
     }
 
-    /// Whether products are under way that were not waited for.
+    /// Returns whether products that the warp has not waited for are in progress.
     pub fn multiplies(&self) -> bool {
         !self.products.is_empty() || self.groups.iter().any(|group| !group.is_empty())
     }
 
-    /// The step at which the warp is.
+    /// Returns the current step of the warp.
     pub fn step(&mut self, roles: &Roles, work: ClusterWork<'_>) -> Option<RoleStep> {
         if let Some(step) = self.setup.step(&roles.setup, &[]) {
             return Some(step);
         }
         let step = self.progress.cursor.step(roles.of(self.who.role), work.k_tiles)?;
-        // Of the producer, one thread goes on.
+        // After the opening, only one thread of the producer continues.
         let helps = self.who.role == Role::Producer && !self.leads();
         (!helps || self.progress.cursor.section() == Some(Section::Opening)).then_some(step)
     }
 
-    /// The step is performed.
+    /// Advances past a performed step.
     pub fn performed(&mut self) {
         let cursor = if self.setup.section().is_some() {
             &mut self.setup
@@ -152,8 +153,8 @@ impl Warp {
         cursor.performed();
     }
 
-    /// Partial accumulators are of a part from now on. Whether the warp's products then read the
-    /// last of so many parts of the stage.
+    /// Assigns the partial accumulators to a part. Returns whether it is the last of the stage's
+    /// `parts` parts.
     pub fn begins_part(&mut self, part: u8, parts: u32) -> Result<bool, Fault> {
         let who = self.who;
         if let Some(lost) = self.held {

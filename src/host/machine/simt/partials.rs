@@ -1,20 +1,20 @@
-//! Slices of K of a block: their partial accumulators, to shared memory and from there to the first
-//! slice.
+//! Sliced-K in a CTA: the slices store their partial accumulators to shared memory, and the first
+//! slice adds them.
 
 use super::{Block, Content, Lane, Place, Purpose};
 use crate::{index::at, schedule::Fault};
 
-/// The tag of partial accumulators, so that no tile is mistaken for them.
+/// Tag bit of partial accumulators, which distinguishes them from k-tiles.
 const PARTIALS: u32 = 1 << 31;
 
 impl Block<'_> {
-    /// The slice of K of a thread, and its number in that.
+    /// Returns the sliced-K slice of a thread, and the number of the thread in its slice.
     fn slice(&self, thread: u32) -> (u32, u32) {
         let threads = self.program.base.tiles.threads_per_slice();
         (thread / threads, thread % threads)
     }
 
-    /// Where a thread's partial accumulator lies.
+    /// Returns the place of a partial accumulator of a thread.
     fn partials_place(
         &self,
         lane: &mut Lane<'_, '_>,
