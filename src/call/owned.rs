@@ -1,9 +1,10 @@
 //! A matrix that owns its elements.
 
-use super::{MatMut, MatRef};
-use crate::{numeric::Element, refusal::Refusal};
+use super::{Host, MatMut, MatRef, Space, ViewGeometry};
+use crate::{error::Error, layout::Order, numeric::Element, refusal::Refusal};
+use core::fmt;
 
-/// A packed row-major matrix in host memory.
+/// A packed row-major matrix, in host memory or on a device.
 ///
 /// ```
 /// use falchion::prelude::*;
@@ -13,10 +14,37 @@ use crate::{numeric::Element, refusal::Refusal};
 /// assert_eq!(product.elements(), [1.0, 2.0, 3.0, 4.0]);
 /// # Ok::<(), falchion::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Debug)]
-pub struct Mat<T> {
-    elements: Vec<T>,
-    shape: (usize, usize),
+pub struct Mat<T: Element, S: Space = Host> {
+    pub(crate) elements: S::Owned<T>,
+    pub(crate) shape: (usize, usize),
+}
+
+impl<T: Element, S: Space> Mat<T, S> {
+    /// Creates a matrix of zeros for work in a queue.
+    ///
+    /// # Errors
+    /// [`Refusal::MatrixTooLarge`] if the number of elements overflows. The errors of
+    /// [`Space::zeros`].
+    pub(crate) fn zeros_in(queue: &S::Queue, shape: (usize, usize)) -> Result<Self, Error> {
+        Ok(Self { elements: S::zeros(queue, length::<T>(shape)?)?, shape })
+    }
+
+    /// Returns the number of rows and the number of columns.
+    pub fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    /// Returns a view of the matrix.
+    pub fn view(&self) -> MatRef<'_, T, S> {
+        let geometry = ViewGeometry::packed(self.shape, Order::Row);
+        MatRef { memory: S::owned(&self.elements), geometry }
+    }
+
+    /// Returns a view that a call may write.
+    pub fn view_mut(&mut self) -> MatMut<'_, T, S> {
+        let geometry = ViewGeometry::packed(self.shape, Order::Row);
+        MatMut { memory: S::owned_mut(&mut self.elements), geometry }
+    }
 }
 
 impl<T: Element> Mat<T> {
@@ -26,9 +54,7 @@ impl<T: Element> Mat<T> {
     /// [`Refusal::MatrixTooLarge`] if the matrix cannot be allocated.
     pub fn zeros((rows, columns): (usize, usize)) -> Result<Self, Refusal> {
         let refusal = Refusal::MatrixTooLarge { extents: [rows, columns], element: T::KIND };
-        let length = rows.checked_mul(columns).ok_or(refusal)?;
-        let elements = bytemuck::allocation::try_zeroed_slice_box(length).map_err(|()| refusal)?;
-        Ok(Self { elements: elements.into_vec(), shape: (rows, columns) })
+        Self::zeros_in(&(), (rows, columns)).map_err(|_| refusal)
     }
 
     /// Creates a matrix from a function of row and column.
@@ -57,11 +83,6 @@ impl<T: Element> Mat<T> {
         Err(Refusal::WrongLength { length: elements.len(), extents: [rows, columns] })
     }
 
-    /// Returns the number of rows and the number of columns.
-    pub fn shape(&self) -> (usize, usize) {
-        self.shape
-    }
-
     /// Returns the elements, row by row.
     pub fn elements(&self) -> &[T] {
         &self.elements
@@ -76,26 +97,43 @@ impl<T: Element> Mat<T> {
     pub fn get(&self, row: usize, column: usize) -> Option<T> {
         self.view().get(row, column)
     }
+}
 
-    /// Returns a view of the matrix.
-    pub fn view(&self) -> MatRef<'_, T> {
-        MatRef::new(&self.elements, self.shape)
-    }
+/// Number of elements of a matrix.
+///
+/// # Errors
+/// [`Refusal::MatrixTooLarge`] if the number overflows.
+fn length<T: Element>((rows, columns): (usize, usize)) -> Result<usize, Refusal> {
+    let refusal = Refusal::MatrixTooLarge { extents: [rows, columns], element: T::KIND };
+    rows.checked_mul(columns).ok_or(refusal)
+}
 
-    /// Returns a view that a call may write.
-    pub fn view_mut(&mut self) -> MatMut<'_, T> {
-        MatMut::new(&mut self.elements, self.shape)
+impl<T: Element> Clone for Mat<T> {
+    fn clone(&self) -> Self {
+        Self { elements: self.elements.clone(), shape: self.shape }
     }
 }
 
-impl<'a, T: Element> From<&'a Mat<T>> for MatRef<'a, T> {
-    fn from(mat: &'a Mat<T>) -> Self {
+impl<T: Element + PartialEq> PartialEq for Mat<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape == other.shape && self.elements == other.elements
+    }
+}
+
+impl<T: Element, S: Space> fmt::Debug for Mat<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mat").field(&self.view()).finish()
+    }
+}
+
+impl<'a, T: Element, S: Space> From<&'a Mat<T, S>> for MatRef<'a, T, S> {
+    fn from(mat: &'a Mat<T, S>) -> Self {
         mat.view()
     }
 }
 
-impl<'a, T: Element> From<&'a mut Mat<T>> for MatMut<'a, T> {
-    fn from(mat: &'a mut Mat<T>) -> Self {
+impl<'a, T: Element, S: Space> From<&'a mut Mat<T, S>> for MatMut<'a, T, S> {
+    fn from(mat: &'a mut Mat<T, S>) -> Self {
         mat.view_mut()
     }
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    numeric::{ElementKind, MathType},
+    numeric::{Element, ElementKind, MathType},
     refusal::{Field, Operand, Refusal, rules::within},
 };
 use bytemuck::Pod;
@@ -24,6 +24,8 @@ pub trait Space: Sized + 'static {
     type Write<'a>: Memory;
     /// What orders a call's work: nothing on the host, a stream on a device.
     type Queue: 'static;
+    /// Memory that a matrix owns.
+    type Owned<T: Element>;
 
     /// The same matrix for less long: an associated type does not shorten by itself.
     fn shorter<'a, 'b: 'a, T: Pod>(matrix: Self::Ref<'b, T>) -> Self::Ref<'a, T>;
@@ -35,6 +37,17 @@ pub trait Space: Sized + 'static {
     fn length_mut<T: Pod>(matrix: &Self::Mut<'_, T>) -> usize;
     /// What orders the work of a call that writes this matrix.
     fn queue<T: Pod>(d: &Self::Mut<'_, T>) -> Self::Queue;
+    /// The queue of the memory of a matrix that is read.
+    fn queue_of_input<T: Pod>(matrix: &Self::Ref<'_, T>) -> Self::Queue;
+    /// Allocates zeros for work in a queue.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] or [`Error::Driver`] if the memory cannot be allocated.
+    fn zeros<T: Element>(queue: &Self::Queue, length: usize) -> Result<Self::Owned<T>, Error>;
+    /// Owned memory as a matrix that is read.
+    fn owned<T: Element>(memory: &Self::Owned<T>) -> Self::Ref<'_, T>;
+    /// Owned memory as a matrix that is written.
+    fn owned_mut<T: Element>(memory: &mut Self::Owned<T>) -> Self::Mut<'_, T>;
     /// Elements of a kind, to be read by work in a queue: their values, or their bytes.
     fn read<'a: 'q, 'q, T: Pod>(
         kind: ElementKind,
@@ -61,6 +74,7 @@ impl Space for Host {
     type Read<'a> = HostSlice<'a>;
     type Write<'a> = HostSliceMut<'a>;
     type Queue = ();
+    type Owned<T: Element> = Vec<T>;
 
     fn shorter<'a, 'b: 'a, T: Pod>(matrix: &'b [T]) -> &'a [T] {
         matrix
@@ -79,6 +93,22 @@ impl Space for Host {
     }
 
     fn queue<T: Pod>(_: &&mut [T]) {}
+
+    fn queue_of_input<T: Pod>(_: &&[T]) {}
+
+    fn zeros<T: Element>((): &(), length: usize) -> Result<Vec<T>, Error> {
+        let refusal = Refusal::MatrixTooLarge { extents: [length, 1], element: T::KIND };
+        let elements = bytemuck::allocation::try_zeroed_slice_box(length);
+        Ok(elements.map_err(|()| refusal)?.into_vec())
+    }
+
+    fn owned<T: Element>(memory: &Vec<T>) -> &[T] {
+        memory
+    }
+
+    fn owned_mut<T: Element>(memory: &mut Vec<T>) -> &mut [T] {
+        memory
+    }
 
     fn read<'a: 'q, 'q, T: Pod>(kind: ElementKind, matrix: &'a [T], (): &'q ()) -> HostSlice<'q> {
         HostSlice { kind, bytes: bytemuck::cast_slice(matrix) }

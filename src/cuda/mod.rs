@@ -12,6 +12,7 @@ mod context;
 mod growing_workspace;
 pub(crate) mod kernel;
 pub(crate) mod loaded;
+mod matrix;
 mod memory;
 mod operands;
 mod pass;
@@ -20,6 +21,7 @@ mod target;
 mod tensor_maps;
 mod workspace;
 
+pub use crate::sys::device_memory::DeviceMemory;
 pub(crate) use context::known_machine;
 pub use context::{machine_of, open};
 pub use growing_workspace::Workspace;

@@ -1,9 +1,13 @@
 //! Operands in device memory.
 
+use super::loaded::uncaptured;
 use crate::{
     call::{Call, Matrices, Memory, Readable, Space, Writable, operand_memory},
-    numeric::{ElementKind, MathType},
+    error::Error,
+    numeric::{Element, ElementKind, MathType},
     pass::transpose::TransposeCall,
+    refusal::Refusal,
+    sys::device_memory::DeviceMemory,
 };
 use bytemuck::Pod;
 use cudarc::driver::{
@@ -35,6 +39,7 @@ impl Space for Cuda {
     type Read<'a> = DeviceMatrix<'a>;
     type Write<'a> = DeviceMatrix<'a>;
     type Queue = Arc<CudaStream>;
+    type Owned<T: Element> = DeviceMemory<T>;
 
     fn shorter<'a, 'b: 'a, T: Pod>(matrix: CudaRef<'b, T>) -> CudaRef<'a, T> {
         matrix
@@ -54,6 +59,26 @@ impl Space for Cuda {
 
     fn queue<T: Pod>(d: &CudaMut<'_, T>) -> Arc<CudaStream> {
         d.0.stream().clone()
+    }
+
+    fn queue_of_input<T: Pod>(matrix: &CudaRef<'_, T>) -> Arc<CudaStream> {
+        matrix.0.stream().clone()
+    }
+
+    fn zeros<T: Element>(
+        stream: &Arc<CudaStream>,
+        length: usize,
+    ) -> Result<DeviceMemory<T>, Error> {
+        uncaptured(stream, Refusal::AllocationCaptured { length, element: T::KIND })?;
+        DeviceMemory::zeros(stream, length)
+    }
+
+    fn owned<T: Element>(memory: &DeviceMemory<T>) -> CudaRef<'_, T> {
+        CudaRef(memory)
+    }
+
+    fn owned_mut<T: Element>(memory: &mut DeviceMemory<T>) -> CudaMut<'_, T> {
+        CudaMut(memory)
     }
 
     fn read<'a: 'q, 'q, T: Pod>(
@@ -77,8 +102,8 @@ impl Space for Cuda {
     }
 }
 
-operand_memory! { Cuda, Ref, |memory| CudaRef(memory), &'a CudaSlice<T>; &'a CudaView<'_, T>; &'a CudaViewMut<'_, T>; }
-operand_memory! { Cuda, Mut, |memory| CudaMut(memory), &'a mut CudaSlice<T>; &'a mut CudaViewMut<'_, T>; }
+operand_memory! { Cuda, Ref, |memory| CudaRef(memory), &'a CudaSlice<T>; &'a CudaView<'_, T>; &'a CudaViewMut<'_, T>; &'a DeviceMemory<T>; }
+operand_memory! { Cuda, Mut, |memory| CudaMut(memory), &'a mut CudaSlice<T>; &'a mut CudaViewMut<'_, T>; &'a mut DeviceMemory<T>; }
 
 /// A matrix in device memory whose element type is a value, while a launch is being enqueued.
 pub struct DeviceMatrix<'a> {

@@ -57,7 +57,8 @@ where
     operation([A::KIND, B::KIND, C::KIND], orders)?.typed()?.run(arguments)
 }
 
-/// Computes `A * B` on the CPU and returns the row-major product. A is m x k, and B is k x n.
+/// Computes `A * B` and returns the row-major product, in the memory space of A and B. A is m x k,
+/// and B is k x n.
 ///
 /// ```
 /// let product = falchion::matmul(&[[1.0f32, 2.0], [3.0, 4.0]], &[[1.0f32], [10.0]])?;
@@ -65,17 +66,21 @@ where
 /// # Ok::<(), falchion::Error>(())
 /// ```
 ///
+/// Matrices on a device are multiplied on the stream of A, which also allocates the product.
+///
 /// # Errors
-/// The errors of [`gemm`], and [`Error::Refused`] if the product cannot be allocated.
-pub fn matmul<'a, 'b, T>(
-    a: impl Into<MatRef<'a, T>>,
-    b: impl Into<MatRef<'b, T>>,
-) -> Result<Mat<T::Output>, Error>
+/// The errors of [`gemm`], and [`Error::Refused`] or [`Error::Driver`] if the product cannot be
+/// allocated.
+pub fn matmul<'a, 'b, T, S>(
+    a: impl Into<MatRef<'a, T, S>>,
+    b: impl Into<MatRef<'b, T, S>>,
+) -> Result<Mat<T::Output, S>, Error>
 where
     T: Element<Output: Element>,
+    S: Executor,
 {
     let (a, b) = (a.into(), b.into());
-    let mut d = Mat::zeros((a.shape().0, b.shape().1))?;
+    let mut d = Mat::zeros_in(&S::queue_of_input(&a.memory), (a.shape().0, b.shape().1))?;
     gemm(a, b, d.view_mut())?;
     Ok(d)
 }

@@ -364,6 +364,13 @@ pub enum Refusal {
         length: usize,
         extents: [usize; 2],
     },
+    NullPointer {
+        length: usize,
+    },
+    AllocationCaptured {
+        length: usize,
+        element: ElementKind,
+    },
     ElementType {
         operand: Operand,
         given: ElementKind,

@@ -303,6 +303,12 @@ impl Refusal {
                 let s = say!(s, "the matrix has ", number length as u64, " elements, and its shape is ");
                 shape(s, extents).say("; pass as many elements as the shape has")
             }
+            Self::NullPointer { length } => {
+                say!(s, "the device address = 0, and the memory has ", number length as u64, " elements; pass the address of an allocation")
+            }
+            Self::AllocationCaptured { length, element } => {
+                say!(s, "the matrix needs memory for ", number length as u64, " elements of ", word element.name(), ", and a stream that is being captured cannot allocate; allocate D before the capture, and call gemm")
+            }
             Self::TensorStride { operand, field, value, of, nearest } => {
                 say!(s, "the ", of field, " of ", word operand.name(), " = ", number value, " is not a multiple of ", number of, word if of == 1 { " element" } else { " elements" }, ", which are the 16 bytes of which TMA's strides are multiples; try ", number nearest)
             }

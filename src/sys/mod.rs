@@ -4,6 +4,8 @@
 #![allow(unsafe_code)]
 
 #[cfg(feature = "cuda")]
+pub(crate) mod device_memory;
+#[cfg(feature = "cuda")]
 pub mod driver;
 #[cfg(feature = "cuda")]
 pub mod environment;

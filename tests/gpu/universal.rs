@@ -3,14 +3,16 @@
 
 use crate::run::device;
 use bytemuck::Pod;
-use cudarc::driver::{CudaStream, DeviceRepr};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
 use falchion::{
+    Error, Refusal,
     arch::OpKind,
-    cuda::machine_of,
+    cuda::{DeviceMemory, machine_of},
     device::GemmUniversal,
     layout::Layout,
     numeric::{ElementKind, MathType},
     prelude::*,
+    refusal::Operand,
 };
 use std::sync::Arc;
 
@@ -107,4 +109,104 @@ fn one_line_is_a_product_on_a_device() {
     let (x, y) = (MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)));
     falchion::gemm(x, y, MatMut::new(&mut d, (m, n))).expect("a product");
     assert!(stream.clone_dtoh(&d).expect("D").iter().all(|&x| x == 200.0));
+}
+
+/// Memory by its address has the bits of a slice, and is refused like a slice.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn memory_by_its_address_is_a_slice() {
+    let (_context, stream) = device();
+    let (m, n, k) = (67, 130, 45);
+    let floats = |length, seed| whole(length, seed).iter().map(|&x| x as f32).collect::<Vec<_>>();
+    let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+    let (a, b) = (copied(&floats(m * k, 1)), copied(&floats(k * n, 2)));
+    let [mut wanted, d] = [m * n; 2].map(|length| copied(&vec![f32::NAN; length]));
+    let (x, y) = (MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)));
+    falchion::gemm(x, y, MatMut::new(&mut wanted, (m, n))).expect("a product");
+    let at = |slice: &CudaSlice<f32>, first: u64, length| {
+        let address = slice.device_ptr(&stream).0 + first;
+        // SAFETY: the slices outlive the work of this test, and have `length` elements from `first`
+        // on, or the call is refused before it reads them.
+        unsafe { DeviceMemory::<f32>::from_raw(address, length, &stream) }.expect("an address")
+    };
+    let (x, y, mut z) = (at(&a, 0, m * k), at(&b, 0, k * n), at(&d, 0, m * n));
+    let (x, y) = (MatRef::new(&x, (m, k)), MatRef::new(&y, (k, n)));
+    falchion::gemm(x, y, MatMut::new(&mut z, (m, n))).expect("a product");
+    let bits = |slice: &CudaSlice<f32>| {
+        stream.clone_dtoh(slice).expect("D").iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+    };
+    assert_eq!(bits(&d), bits(&wanted));
+    let refused = |x: MatRef<'_, f32, _>, z: &mut DeviceMemory<f32>, named: &str| {
+        let error = falchion::gemm(x, y, MatMut::new(z, (m, n))).expect_err("refused");
+        let Error::Refused(refusal) = error else { panic!("{error}") };
+        assert!(format!("{refusal:?}").starts_with(named), "{refusal:?}");
+    };
+    let before = bits(&d);
+    // D overlaps A, A is too short, and an address is no multiple of an element's size.
+    let long = copied(&vec![1.0; m * n + m * k]);
+    let (overlapped, short, odd) = (at(&long, 0, m * k), at(&a, 0, m * k - 1), at(&a, 2, m * k));
+    refused(MatRef::new(&overlapped, (m, k)), &mut at(&long, 8, m * n), "Overlap { operand: A");
+    refused(MatRef::new(&short, (m, k)), &mut z, "TooShort { operand: A");
+    refused(MatRef::new(&odd, (m, k)), &mut z, "ElementAddress { operand: A");
+    assert_eq!(bits(&d), before);
+    // SAFETY: no call reads this memory.
+    let none = |address, length| unsafe { DeviceMemory::<f32>::from_raw(address, length, &stream) };
+    assert_eq!(none(0, 5).expect_err("refused"), Refusal::NullPointer { length: 5 });
+    assert!(none(0, 0).is_ok());
+    for (address, length) in [(256, usize::MAX), (256, usize::MAX / 4 + 1), (u64::MAX - 3, 2)] {
+        let refusal = none(address, length).expect_err("refused");
+        assert!(matches!(refusal, Refusal::MatrixTooLarge { .. }), "{refusal:?}");
+    }
+}
+
+/// A product of matrices on a device is on the device, with the numbers of the host.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn matmul_on_a_device_returns_a_matrix_on_the_device() {
+    let (_context, stream) = device();
+    let element = |row: usize, column: usize| ((row * 5 + column * 3) % 7) as f32 - 3.0;
+    for (m, n, k) in EXTENTS {
+        let (a, b) = (Mat::from_fn((m, k), element), Mat::from_fn((k, n), element));
+        let (a, b) = (a.expect("A"), b.expect("B"));
+        let on_device = |mat: &Mat<f32>| mat.to_device(&stream).expect("room on the device");
+        let (x, y) = (on_device(&a), on_device(&b));
+        let product = falchion::matmul(&x, &y).expect("a product");
+        let wanted = falchion::matmul(&a, &b).expect("a product on the host");
+        assert_eq!(product.to_host().expect("D"), wanted, "{m} x {n} x {k}");
+        let across = falchion::matmul(y.view().t(), x.view().t()).expect("a product");
+        let wanted = falchion::matmul(b.view().t(), a.view().t()).expect("a product on the host");
+        assert_eq!(across.to_host().expect("D"), wanted, "{n} x {m} x {k}");
+    }
+    let empty = Mat::<f32>::zeros((0, 4)).expect("no element").to_device(&stream);
+    let product = falchion::matmul(
+        &empty.expect("no element"),
+        &Mat::<f32>::zeros((4, 3)).expect("B").to_device(&stream).expect("B"),
+    );
+    assert_eq!(product.expect("no element").to_host().expect("D").shape(), (0, 3));
+}
+
+/// D that overlaps an input is refused, and a view of the middle of D's memory writes only there.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_view_of_d_writes_its_elements_only() {
+    let (_context, stream) = device();
+    let (m, n, k) = (33, 65, 17);
+    let copied = |x: &[f32]| stream.clone_htod(x).expect("room on the device");
+    let (a, b) = (copied(&vec![1.0; m * k]), copied(&vec![2.0; k * n]));
+    for column_major in [false, true] {
+        let mut d = copied(&vec![7.0; (m + 3) * (n + 4)]);
+        let whole = if column_major {
+            MatMut::new(&mut d, (n + 4, m + 3)).t()
+        } else {
+            MatMut::new(&mut d, (m + 3, n + 4))
+        };
+        let middle = whole.rows(2..m + 2).expect("rows").columns(1..=n).expect("columns");
+        falchion::gemm(MatRef::new(&a, (m, k)), MatRef::new(&b, (k, n)), middle).expect("D");
+        let (down, across) = if column_major { (1, m + 3) } else { (n + 4, 1) };
+        for (index, x) in stream.clone_dtoh(&d).expect("D").into_iter().enumerate() {
+            let (row, column) = (index / down % (m + 3), index / across % (n + 4));
+            let inside = (2..m + 2).contains(&row) && (1..=n).contains(&column);
+            assert_eq!(x, if inside { 2.0 * k as f32 } else { 7.0 }, "{row} {column}");
+        }
+    }
 }

@@ -15,7 +15,7 @@ enum Form {
 }
 
 /// Every type of `src/` with a field of operand memory, and the form that it holds.
-const HOLDERS: [(&str, Form); 24] = [
+const HOLDERS: [(&str, Form); 25] = [
     ("src/call/any.rs $Kinds", Form::View),
     ("src/call/arguments.rs Arguments", Form::View),
     ("src/call/arguments.rs Offsets", Form::View),
@@ -25,6 +25,7 @@ const HOLDERS: [(&str, Form); 24] = [
     ("src/cuda/operands.rs CudaMut", Form::View),
     ("src/cuda/operands.rs CudaRef", Form::View),
     ("src/pass/transpose/arguments.rs TransposeArguments", Form::View),
+    ("src/sys/device_memory.rs DeviceMemory", Form::View),
     ("src/call/groups.rs Groups", Form::Operand),
     ("src/call/mod.rs Call", Form::Operand),
     ("src/call/space.rs $Slice", Form::Operand),
